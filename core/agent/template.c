@@ -56,6 +56,7 @@ struct template
     pid_t vessel; /* the one that waits, or 0 */
     int door;     /* to it */
     bool spawned; /* a session was handed out before */
+    bool cut;     /* the last descriptors that were sent did not arrive */
     struct template_fds received;
     struct template_fds groups; /* where the next session is to be */
 };
@@ -296,6 +297,8 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
     struct template_order order;
     int rc = 0;
 
+    if (t->cut)
+        return laz_error_os(err, EMFILE, "the descriptors of a session did not arrive");
     if (t->received.n != TEMPLATE_FDS)
         return laz_error_set(err, LAZ_EPROTO, 0, "a spawn comes with %d descriptors, not with %zu",
                              TEMPLATE_FDS, t->received.n);
@@ -365,6 +368,8 @@ static int template_spawn(struct template *t, const struct laz_message *spawn,
 /* The descriptors that came are the files of the groups in which the next session is born. */
 static int template_prepare(struct template *t, struct laz_error *err)
 {
+    if (t->cut)
+        return laz_error_os(err, EMFILE, "the descriptors of a control group did not arrive");
     if (!t->agent->has_groups || t->groups.n || !t->received.n)
         return laz_error_set(err, LAZ_EPROTO, 0, "message 'prepare' is not allowed now");
     t->groups = t->received;
@@ -404,6 +409,8 @@ static bool template_read(struct template *t)
     ssize_t got = laz_os_receive(channel->fd, room, TEMPLATE_READ, fds, &n);
     if (n) { /* earlier ones belong to no spawn */
         template_close_fds(&t->received);
+        t->cut = n == LAZ_OS_CUT;
+        n = t->cut ? 0 : n;
         memcpy(t->received.items, fds, n * sizeof *fds);
         t->received.n = n;
     }

@@ -33,6 +33,13 @@ int laz_error_set(struct laz_error *err, int code, int os_errno, const char *for
     return code;
 }
 
+const char *laz_errno_text(int os_errno)
+{
+    return os_errno == EMFILE
+               ? "Too many open files: this process has reached its RLIMIT_NOFILE (ulimit -n)"
+               : strerror(os_errno);
+}
+
 int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
 {
     va_list args;
@@ -43,7 +50,7 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
     error_fill(err, LAZ_EOS, os_errno, format, args);
     va_end(args);
     size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(os_errno));
+    snprintf(err->text + used, sizeof err->text - used, ": %s", laz_errno_text(os_errno));
     laz_utf8_clean(err->text);
     return LAZ_EOS;
 }
@@ -53,19 +60,27 @@ int laz_error_nomem(struct laz_error *err)
     return laz_error_set(err, LAZ_ENOMEM, 0, "out of memory");
 }
 
-bool laz_error_is_shortage(const struct laz_error *err)
+bool laz_errno_is_shortage(int os_errno)
 {
     static const int shortages[] = {
-        ENOMEM, EMFILE, ENFILE, EAGAIN, ENOSPC, EFBIG,
+        ENOMEM,       EMFILE, ENFILE, EAGAIN, ENOSPC, EFBIG, ENOBUFS,
 #ifdef EDQUOT
         EDQUOT,
+#endif
+#ifdef ETOOMANYREFS /* descriptors in flight, unix(7) */
+        ETOOMANYREFS,
 #endif
     };
 
     for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
-        if (err->os_errno == shortages[i])
+        if (os_errno == shortages[i])
             return true;
-    return err->code == LAZ_ENOMEM;
+    return false;
+}
+
+bool laz_error_is_shortage(const struct laz_error *err)
+{
+    return err->code == LAZ_ENOMEM || laz_errno_is_shortage(err->os_errno);
 }
 
 int laz_error_as(struct laz_error *err, int code)

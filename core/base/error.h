@@ -11,7 +11,11 @@
 int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
     LAZ_PRINTF(4, 5);
 
-/* LAZ_EOS; appends ": " and the system's message for `os_errno` to the text. */
+/* The system's message for an errno; of EMFILE it says whose limit is reached. Borrowed until the
+ * thread calls it again. */
+const char *laz_errno_text(int os_errno);
+
+/* LAZ_EOS; appends ": " and laz_errno_text to the text. */
 int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...) LAZ_PRINTF(3, 4);
 
 /* LAZ_ENOMEM, "out of memory". */
@@ -20,6 +24,7 @@ int laz_error_nomem(struct laz_error *err);
 /* True for transient resource exhaustion (memory, descriptors, processes, disk space). Callers must
  * not fall back to something weaker because of it. */
 bool laz_error_is_shortage(const struct laz_error *err);
+bool laz_errno_is_shortage(int os_errno);
 
 /* Replaces the code of the error and keeps its text; returns `code`. */
 int laz_error_as(struct laz_error *err, int code);

@@ -38,6 +38,7 @@ enum laz_stop {
     LAZ_STOP_OUTPUT_LIMIT,
     LAZ_STOP_CANCELLED,
     LAZ_STOP_PROTOCOL,
+    LAZ_STOP_HOST, /* this side lacked descriptors or memory */
     LAZ_STOP_CPU,
     LAZ_STOP_MEMORY,
     LAZ_N_STOPS

@@ -11,7 +11,9 @@
 #include "os/directories.h"
 #include "os/signals.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,25 +56,30 @@ uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
 
 /* A process that has not shown its token runs no untrusted code yet. If it breaks a rule, the
  * template it came from cannot be relied on. */
+void laz_box_fail_by(struct laz_box *box, const struct laz_error *why)
+{
+    if (laz_box_is_ended(box))
+        return;
+    if (box->kind->distrust && !laz_box_was_authenticated(box) &&
+        (why->code == LAZ_EPROTO || why->code == LAZ_ETIMEOUT))
+        box->kind->distrust(box, why->text);
+    laz_box_step(box, LAZ_BOX_EVENT_BREAK);
+    laz_box_close_channel(box);
+    if (box->owner.broken)
+        box->owner.broken(box->owner.user, why);
+}
+
 void laz_box_fail(struct laz_box *box, int code, const char *format, ...)
 {
     struct laz_error err = {0};
     char text[sizeof err.text];
     va_list values;
 
-    if (laz_box_is_ended(box))
-        return;
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
     laz_error_set(&err, code, 0, "%s", text);
-    if (box->kind->distrust && !laz_box_was_authenticated(box) &&
-        (code == LAZ_EPROTO || code == LAZ_ETIMEOUT))
-        box->kind->distrust(box, text);
-    laz_box_step(box, LAZ_BOX_EVENT_BREAK);
-    laz_box_close_channel(box);
-    if (box->owner.broken)
-        box->owner.broken(box->owner.user, &err);
+    laz_box_fail_by(box, &err);
 }
 
 void laz_box_break(struct laz_box *box, int code, const char *text)
@@ -113,19 +120,8 @@ void laz_box_unlink(struct laz_box **list, struct laz_box *box)
 static void box_free(struct laz_box *box)
 {
     laz_box_unlink(&box->shared->leaving, box);
-    laz_box_drop_group(box);
-    if (box->kind->give_back)
-        box->kind->give_back(box); /* first: what lives on could fill the directory again */
-    laz_box_free_channel(box);
-    laz_box_close_output(box);
-    laz_io_stop(box->process_io);
-    laz_os_usage_close(&box->usage);
-    laz_os_close(&box->agent_fd);
-    laz_os_close(&box->init_fd);
-    laz_timer_stop(box->patience);
-    laz_process_close(&box->process);
-    if (box->folder)
-        laz_os_remove_tree(box->folder);
+    if (box->returns_uid)
+        laz_uids_give_back(box->shared->uids, box->uid);
     laz_buf_fini(&box->complaint);
     laz_plan_free(box->plan);
     free(box->runtime_file);
@@ -137,6 +133,62 @@ static void box_free(struct laz_box *box)
     if (box->shared->for_uid)
         laz_driver_stir(box->shared->driver, &box->shared->uid_stir);
     free(box);
+}
+
+static void box_removed(struct laz_post *post)
+{
+    box_free((struct laz_box *)(void *)((char *)post - offsetof(struct laz_box, removed)));
+}
+
+/* In a thread. */
+static void box_remove(struct laz_work *work)
+{
+    struct laz_box *box =
+        (struct laz_box *)(void *)((char *)work - offsetof(struct laz_box, removal));
+
+    laz_os_remove_tree(box->folder);
+    laz_loop_post(box->shared->driver->loop, &box->removed);
+}
+
+/* What untrusted code could fill with files takes long to remove, and other sessions do not wait
+ * for it. The box leaves with its directory: until then its uid is no other session's, and the
+ * engine is not freed. A host that dies leaves it in its own directory, which the next one removes.
+ */
+static bool box_removes_later(struct laz_box *box)
+{
+    bool could_be_filled =
+        box->folder && box->ops && !laz_backend_has_own_files(box->ops) && laz_box_is_ended(box);
+
+    box->removal.run = box_remove;
+    box->removed.run = box_removed;
+    if (!could_be_filled || !box->shared->remover)
+        return false;
+    laz_box_unlink(&box->shared->leaving, box); /* if it is there */
+    box->next = box->shared->leaving;
+    box->shared->leaving = box;
+    return laz_workers_add(box->shared->remover, &box->removal, NULL) == 0;
+}
+
+/* Nothing of it runs, and nobody hears of it any more. */
+static void box_discard(struct laz_box *box)
+{
+    laz_box_drop_group(box);
+    if (box->kind->give_back)
+        box->kind->give_back(box); /* first: what lives on could fill the directory again */
+    laz_box_free_channel(box);
+    laz_box_close_output(box);
+    laz_io_stop(box->process_io);
+    box->process_io = NULL;
+    laz_os_usage_close(&box->usage);
+    laz_os_close(&box->agent_fd);
+    laz_os_close(&box->init_fd);
+    laz_timer_stop(box->patience);
+    laz_process_close(&box->process);
+    if (box_removes_later(box))
+        return;
+    if (box->folder)
+        laz_os_remove_tree(box->folder);
+    box_free(box);
 }
 
 void laz_box_end(struct laz_box *box)
@@ -153,7 +205,7 @@ void laz_box_end(struct laz_box *box)
     box->process_io = NULL;
     laz_box_close_channel(box);
     if (box->released)
-        box_free(box);
+        box_discard(box);
     else if (box->owner.ended)
         box->owner.ended(box->owner.user);
 }
@@ -287,7 +339,7 @@ void laz_box_release(struct laz_box *box)
     box->owner = (struct laz_box_owner){0};
     box->released = true;
     if (laz_box_is_ended(box) || !box_is_there(box)) {
-        box_free(box);
+        box_discard(box);
         return;
     }
     box->next = box->shared->leaving;
@@ -302,7 +354,7 @@ int laz_box_follow(struct laz_box *box, struct laz_error *err)
 {
     box->process_io = laz_io_start(box->shared->driver->loop, box->process.pidfd, LAZ_IO_READ,
                                    box_process_ready, box);
-    return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, 0, "a session cannot be watched");
+    return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, errno, "a session cannot be watched");
 }
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
@@ -311,7 +363,7 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
               laz_box_watch_channel(box) && (box->process_io || box->channel_io) &&
               laz_box_watch_output(box);
     if (!ok)
-        return laz_error_set(err, LAZ_EOS, 0, "the descriptors of a session cannot be watched");
+        return laz_error_set(err, LAZ_EOS, errno, "the descriptors of a session cannot be watched");
     if (laz_box_watch_group(box, err))
         return LAZ_EOS;
     laz_timer_start(box->patience, laz_box_token_ms(box->shared));

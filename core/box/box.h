@@ -66,7 +66,8 @@ struct laz_box_shared {
     struct laz_stir uid_stir;           /* answers those, when one has left */
     struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
     struct laz_templates *templates;    /* NULL: none was asked for */
-    struct laz_box *leaving;            /* released, and not ended yet */
+    struct laz_box *leaving;            /* released; not ended yet, or not removed */
+    struct laz_workers *remover;        /* removes directories of sessions; NULL: the loop does */
     unsigned boxes;                     /* names them, in the log, and their directories */
     uint64_t death_ms;                  /* from the kill of a box to its end */
 };
@@ -151,8 +152,11 @@ struct laz_box {
     struct laz_box *next; /* of those that leave, or that wait for the same template */
     const struct laz_box_kind *kind;
     struct laz_box_life life;
-    char name[12]; /* a number */
-    bool released; /* it has no owner: it frees itself with its end */
+    char name[12];           /* a number */
+    bool released;           /* it has no owner: it frees itself with its end */
+    bool returns_uid;        /* nothing runs under its uid any more: returned when it is freed */
+    struct laz_work removal; /* of its directory, by a thread that then posts `removed` */
+    struct laz_post removed;
     struct laz_box_owner owner;
     char token[33];
     char *folder;      /* directory of the session: of its socket, its files, its home */
@@ -187,11 +191,12 @@ struct laz_box {
     /* of its processes */
     int64_t agent_pid;      /* on the host, as the kernel reports it; -1 */
     struct laz_usage usage; /* of the agent */
-    int agent_fd;           /* its pidfd, which knows how it ended; -1 */
-    int init_fd;            /* pidfd of the first process inside, once it is known; -1 */
-    struct laz_exit exit;   /* of the outermost process, from REAP on */
-    uint64_t started_us;    /* laz_clock_us of the spawn */
-    uint64_t cpu_us;        /* of the agent, when its channel closed; 0: it could not be read */
+    int agent_fd;         /* its pidfd, which knows how it ended; -1: that of `process`, or none */
+    int init_fd;          /* pidfd of the first process inside, once it is known; -1 */
+    int64_t init_pid;     /* its number, as long as it could not be opened; 0 */
+    struct laz_exit exit; /* of the outermost process, from REAP on */
+    uint64_t started_us;  /* laz_clock_us of the spawn */
+    uint64_t cpu_us;      /* of the agent, when its channel closed; 0: it could not be read */
     /* of one from a template */
     struct laz_template *from;      /* NULL: started cold */
     struct laz_box_purpose purpose; /* should it be started cold after all */

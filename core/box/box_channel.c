@@ -52,10 +52,14 @@ void laz_box_close_channel(struct laz_box *box)
  * that finds its channel closed ends as if all was well. */
 static void channel_failed(struct laz_box *box, int os_errno)
 {
-    if (!os_errno || os_errno == EPIPE || os_errno == ECONNRESET)
+    struct laz_error why = {0};
+
+    if (!os_errno || os_errno == EPIPE || os_errno == ECONNRESET) {
         laz_box_hung_up(box);
-    else
-        laz_box_fail(box, LAZ_EOS, "its channel failed on this side: %s", strerror(os_errno));
+        return;
+    }
+    laz_error_os(&why, os_errno, "its channel failed on this side");
+    laz_box_fail_by(box, &why);
 }
 
 /* ---- who connects ---------------------------------------------------------------------------- */
@@ -64,6 +68,8 @@ uint32_t laz_box_kernel_uid(const struct laz_box *box)
 {
     return box->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : box->uid;
 }
+
+static bool channel_read_status(struct laz_box *box, struct laz_error *why);
 
 /* Is the peer the process that was started? It is compared by uid, and by pid namespace where the
  * backend's program reports that. The program does so before it lets the agent run, so a peer that
@@ -83,7 +89,8 @@ static bool channel_peer_is_ours(struct laz_box *box, int fd, struct laz_error *
                       peer.uid, laz_box_kernel_uid(box));
         return false;
     }
-    laz_box_read_status(box);
+    if (!channel_read_status(box, why))
+        return false;
     bool early = box->plan->status_fd >= 0 && !box->has_child;
     if (early ||
         (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) ||
@@ -92,6 +99,21 @@ static bool channel_peer_is_ours(struct laz_box *box, int fd, struct laz_error *
         return false;
     }
     box->agent_pid = peer.pid;
+    return true;
+}
+
+/* What the host has to know of the agent later is opened before any code runs in it. */
+static bool channel_follow_agent(struct laz_box *box, struct laz_error *why)
+{
+    errno = 0;
+    if (!laz_os_usage_open(box->agent_pid, &box->usage) && laz_errno_is_shortage(errno))
+        return laz_error_os(why, errno, "the usage of the agent cannot be read") == 0;
+    if (box->agent_pid == box->process.pid)
+        return true; /* that has a descriptor */
+    errno = 0;
+    box->agent_fd = laz_os_pidfd(box->agent_pid);
+    if (box->agent_fd < 0 && laz_errno_is_shortage(errno))
+        return laz_error_os(why, errno, "the agent cannot be followed") == 0;
     return true;
 }
 
@@ -106,8 +128,6 @@ static void channel_authenticated(struct laz_box *box)
     laz_os_close(&box->listener);
     if (laz_box_has_socket(box))
         (void)unlink(box->socket_name);
-    (void)laz_os_usage_open(box->agent_pid, &box->usage);
-    box->agent_fd = laz_os_pidfd(box->agent_pid);
     if (box->owner.authenticated)
         box->owner.authenticated(box->owner.user);
 }
@@ -141,8 +161,8 @@ static bool channel_line(struct laz_box *box, char *line, size_t len)
         return box->owner.line && box->owner.line(box->owner.user, line, len);
     if (len != LAZ_TOKEN_LEN || !laz_equal_constant_time(line, box->token, LAZ_TOKEN_LEN))
         laz_box_fail(box, LAZ_EPROTO, "a wrong token was shown");
-    else if (box->kind->admit && box->kind->admit(box, &why))
-        laz_box_fail(box, why.code, "%s", why.text);
+    else if ((box->kind->admit && box->kind->admit(box, &why)) || !channel_follow_agent(box, &why))
+        laz_box_fail_by(box, &why);
     else
         channel_authenticated(box);
     return laz_box_was_authenticated(box);
@@ -294,9 +314,12 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms)
  * loop again and again. */
 static void channel_not_accepted(struct laz_box *box, int os_errno)
 {
-    if (os_errno != EAGAIN && os_errno != ECONNABORTED)
-        laz_box_fail(box, LAZ_EOS, "the connection of the agent cannot be taken: %s",
-                     strerror(os_errno));
+    struct laz_error why = {0};
+
+    if (os_errno == EAGAIN || os_errno == ECONNABORTED)
+        return;
+    laz_error_os(&why, os_errno, "the connection of the agent cannot be taken");
+    laz_box_fail_by(box, &why);
 }
 
 static void channel_listener_ready(void *user, uint32_t events)
@@ -315,7 +338,7 @@ static void channel_listener_ready(void *user, uint32_t events)
                       "a second peer connected before the first showed its token");
     if (why.code || !channel_peer_is_ours(box, fd, &why)) {
         laz_os_close(&fd);
-        laz_box_fail(box, LAZ_EPROTO, "%s", why.text);
+        laz_box_fail_by(box, &why);
         return;
     }
     laz_box_step(box, LAZ_BOX_EVENT_CONNECT);
@@ -349,6 +372,19 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
 
 /* ---- documents of the backend's program ------------------------------------------------------ */
 
+bool laz_box_find_init(struct laz_box *box)
+{
+    if (box->init_pid <= 0)
+        return true;
+    errno = 0;
+    box->init_fd = laz_os_pidfd_within(box->init_pid, box->pid_namespace);
+    bool is_short = box->init_fd < 0 && laz_errno_is_shortage(errno);
+    /* without its namespace the number means that process only now */
+    if (!is_short || !box->pid_namespace)
+        box->init_pid = 0;
+    return !is_short;
+}
+
 static void channel_document(struct laz_box *box, const char *text, size_t len)
 {
     struct laz_wire_status status;
@@ -367,30 +403,46 @@ static void channel_document(struct laz_box *box, const char *text, size_t len)
         box->pid_namespace = (uint64_t)status.pid_namespace;
     if (status.has_child_pid && !box->has_child) {
         box->has_child = true; /* where the loop stood still, the child may be long gone */
-        box->init_fd = laz_os_pidfd_within(status.child_pid, box->pid_namespace);
+        box->init_pid = status.child_pid;
     }
 }
 
-void laz_box_read_status(struct laz_box *box)
+/* False: something is missing on this side; else it has all that has come. */
+static bool channel_read_status(struct laz_box *box, struct laz_error *why)
 {
     char *line;
     size_t len;
+    ssize_t n = 1;
 
-    while (box->status >= 0) {
+    while (box->status >= 0 && n > 0) {
         char *room = laz_frame_room(&box->documents, CHANNEL_DOCUMENT);
-        ssize_t n = room ? laz_os_read(box->status, room, CHANNEL_DOCUMENT) : -1;
-        if (n == 0)
-            return;
+        if (!room)
+            return laz_error_nomem(why) == 0;
+        n = laz_os_read(box->status, room, CHANNEL_DOCUMENT);
+        if (n < 0 && laz_errno_is_shortage(errno))
+            return laz_error_os(why, errno, "the backend's program cannot be heard") == 0;
         if (n < 0) {
             laz_io_stop(box->status_io);
             box->status_io = NULL;
             laz_os_close(&box->status);
-            return;
         }
-        laz_frame_added(&box->documents, (size_t)n);
+        laz_frame_added(&box->documents, n > 0 ? (size_t)n : 0);
         while (laz_frame_next(&box->documents, &line, &len) == 1)
             channel_document(box, line, len);
     }
+    if (!laz_box_find_init(box))
+        return laz_error_os(why, errno, "the first process inside cannot be followed") == 0;
+    return true;
+}
+
+void laz_box_read_status(struct laz_box *box)
+{
+    struct laz_error why = {0};
+
+    bool failed = !channel_read_status(box, &why);
+    if (failed && !laz_box_was_killed(box) && !laz_box_was_reaped(box) &&
+        !laz_box_life_had(&box->life, LAZ_BOX_EVENT_BREAK))
+        laz_box_fail_by(box, &why);
 }
 
 /* A process that is not known has the last copy of that descriptor: the end of its status is its

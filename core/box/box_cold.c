@@ -11,6 +11,7 @@
  * waiting for ever (its parent-death signal comes late). */
 static void cold_kill(struct laz_box *box)
 {
+    (void)laz_box_find_init(box);
     laz_os_pidfd_kill(box->init_fd);
     if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP)
         laz_cgroup_kill(box->group); /* daemons too, and the reaper itself */
@@ -38,13 +39,17 @@ static bool cold_is_over(struct laz_box *box)
     if (!laz_box_was_reaped(box) && !cold_reap(box))
         return false;
     laz_box_read_status(box);
+    if (!laz_box_find_init(box))
+        return false;
     laz_os_pidfd_kill(box->init_fd); /* should its parent-death signal not reach it */
     return laz_os_pidfd_has_ended(box->init_fd);
 }
 
 static bool cold_agent_end(const struct laz_box *box, int *signal, int *status)
 {
-    return laz_os_pidfd_end(box->agent_fd, signal, status);
+    int fd = box->agent_pid == box->process.pid ? box->process.pidfd : box->agent_fd;
+
+    return laz_os_pidfd_end(fd, signal, status);
 }
 
 /* What is left must not meet the next session under its uid: without a process namespace something
@@ -58,9 +63,8 @@ static void cold_give_back(struct laz_box *box)
     if (box->process.pid >= 0)
         is_free =
             box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : cold_is_over(box);
-    if (is_free)
-        laz_uids_give_back(box->shared->uids, box->uid);
-    else
+    box->returns_uid = is_free;
+    if (!is_free)
         laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "processes of uid %u may be left",
                 box->uid);
 }

@@ -11,6 +11,8 @@
 
 #include "os/process_tree.h"
 
+#include <errno.h>
+
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
 #define BOX_OWN_PROCESSES 2
 
@@ -85,14 +87,18 @@ static void box_group_ready(void *user, uint32_t events)
 
 int laz_box_watch_group(struct laz_box *box, struct laz_error *err)
 {
-    int fd = box->group ? laz_cgroup_event_fd(box->group) : -1;
+    struct laz_cgroup_event event = {.fd = -1};
 
-    if (fd < 0)
+    if (box->group)
+        event = laz_cgroup_event(box->group);
+    if (event.fd < 0)
         return 0;
-    box->group_io = laz_io_start(box->shared->driver->loop, fd, LAZ_IO_READ, box_group_ready, box);
-    return box->group_io
-               ? 0
-               : laz_error_set(err, LAZ_EOS, 0, "the control group of a session cannot be watched");
+    box->group_io =
+        laz_io_start(box->shared->driver->loop, event.fd,
+                     event.is_urgent ? LAZ_IO_URGENT : LAZ_IO_READ, box_group_ready, box);
+    return box->group_io ? 0
+                         : laz_error_set(err, LAZ_EOS, errno,
+                                         "the control group of a session cannot be watched");
 }
 
 uint64_t laz_box_out_of_memory(struct laz_box *box)
@@ -104,8 +110,10 @@ void laz_box_drop_group(struct laz_box *box)
 {
     laz_io_stop(box->group_io);
     box->group_io = NULL;
-    if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP)
-        laz_cgroup_kill(box->group); /* what got away from the reaper */
+    if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP &&
+        !laz_cgroup_kill(box->group)) /* what got away from the reaper */
+        laz_log(&box->shared->driver->log, LAZ_LOG_ERROR,
+                "processes of a session may be left in its control group");
     laz_cgroup_free(box->group);
     box->group = NULL;
 }

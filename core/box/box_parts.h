@@ -33,7 +33,8 @@ struct laz_box_kind {
     /* Why it did not come, where more is known than how its process ended. NULL, or returns NULL:
      * nothing more. Borrowed. */
     const char *(*why)(struct laz_box *box);
-    /* It is being freed: returns what it has of the host, first of all. NULL: nothing. */
+    /* It is being freed: ends, first of all, what may be left under its uid, and says whether the
+     * uid can be returned. NULL: it has none of its own. */
     void (*give_back)(struct laz_box *box);
     /* It is being freed, last of all. NULL: nothing knows of it. */
     void (*leave)(struct laz_box *box);
@@ -45,7 +46,9 @@ extern const struct laz_box_kind laz_box_cold, laz_box_from_template;
 
 /* The event has happened; false: the table does not allow it, which was logged. */
 bool laz_box_step(struct laz_box *box, enum laz_box_event event);
-/* Closes the channel and reports `broken`, unless the box has ended. */
+/* Closes the channel and reports `broken`, unless the box has ended. LAZ_EPROTO is misbehaviour of
+ * the peer; what this side lacks (descriptors, memory) is LAZ_EOS with its errno, or LAZ_ENOMEM. */
+void laz_box_fail_by(struct laz_box *box, const struct laz_error *why);
 void laz_box_fail(struct laz_box *box, int code, const char *format, ...) LAZ_PRINTF(3, 4);
 /* The same where the channel is still open: where it is closed, that was reported. */
 void laz_box_break(struct laz_box *box, int code, const char *text);
@@ -75,6 +78,9 @@ bool laz_box_has_socket(const struct laz_box *box);
 void laz_box_close_channel(struct laz_box *box);
 /* Reads the documents that have come, if there is a status pipe. */
 void laz_box_read_status(struct laz_box *box);
+/* Opens box->init_fd, once the documents name that process. False with errno: for lack of
+ * descriptors or memory that is not possible now. */
+bool laz_box_find_init(struct laz_box *box);
 void laz_box_free_channel(struct laz_box *box);
 
 /* ---- box_start.c ----------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static int start_check_agent(const char *agent, struct laz_error *err)
     if (!laz_os_is_absolute(agent))
         why = "not an absolute path";
     else if ((failed = laz_os_look(agent, true, &look)) != 0)
-        why = strerror(failed);
+        why = laz_errno_text(failed);
     else if (!laz_os_can_execute(agent))
         why = "it is not a program that can be executed";
     if (why)
@@ -212,8 +212,8 @@ static int start_program(struct laz_registry *registry, struct laz_plan *plan,
         free(path);
     }
     if (rc)
-        return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, 0, "backend %s: %s",
-                             plan->backend, why.text);
+        return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, why.os_errno,
+                             "backend %s: %s", plan->backend, why.text);
     free(plan->argv.items[0]);
     plan->argv.items[0] = path;
     return 0;

@@ -16,6 +16,7 @@
 
 #include "os/system.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,7 @@ struct laz_backend_trial {
     bool goes_on;          /* the last failure lets others be tried */
     struct laz_backend_choice choice; /* the last candidate that was taken */
     struct laz_buf why;               /* what is wrong with those that were tried */
+    struct laz_error lack;            /* what this side lacked to try the candidate; code 0 */
     struct laz_error last;            /* the last failure; at the end the answer to askers */
 };
 
@@ -138,9 +140,10 @@ static void trial_late(void *user, const struct laz_error *why)
 {
     struct laz_backend_trial *trial = user;
 
-    (void)why;
     if (laz_box_look(trial->box)) /* it may have ended while the loop stood still */
         return;
+    if (laz_error_is_shortage(why))
+        trial->lack = *why;
     trial->is_late = true;
     laz_box_kill(trial->box); /* and its last words are awaited */
 }
@@ -206,18 +209,41 @@ static bool trial_came_up(const struct laz_backend_trial *trial)
            (box->plan->status_fd < 0 || box->has_child);
 }
 
+/* The words by which a program says that the machine, or this user, has no more of something. They
+ * are those of the C locale, and programs get no other. Not ENOSPC: namespaces that are switched
+ * off are refused by it (namespaces(7)). */
+static int trial_said_shortage(const char *words)
+{
+    static const struct {
+        const char *words;
+        int os_errno;
+    } said[] = {{"Cannot allocate memory", ENOMEM},
+                {"Too many open files", EMFILE},
+                {"Resource temporarily unavailable", EAGAIN}};
+
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (strstr(words, said[i].words))
+            return said[i].os_errno;
+    return 0;
+}
+
 static int trial_explain(const struct laz_backend_trial *trial, struct laz_error *err)
 {
     struct laz_box *box = trial->box;
     struct laz_buf text = LAZ_BUF_INIT;
 
+    if (trial->lack.code) {
+        *err = trial->lack;
+        return err->code;
+    }
     if (!laz_box_explain(box, trial->is_late, &text) && trial->is_late)
         laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within %g seconds%s%s",
                       (double)laz_box_token_ms(trial->shared) / 1000.0,
                       box->complaint.len ? ": " : "",
                       box->complaint.len ? laz_buf_text(&text) : "");
     else
-        laz_error_set(err, LAZ_ESETUP, 0, "%s", laz_buf_text(&text));
+        laz_error_set(err, LAZ_ESETUP, trial_said_shortage(laz_buf_text(&box->complaint)), "%s",
+                      laz_buf_text(&text));
     laz_buf_fini(&text);
     return LAZ_ESETUP;
 }
@@ -230,6 +256,7 @@ static int trial_judge(struct laz_backend_trial *trial)
     laz_box_release(trial->box);
     trial->box = NULL;
     trial->is_late = false;
+    trial->lack = (struct laz_error){0};
     return rc;
 }
 

@@ -90,6 +90,7 @@ void laz_template_lose(struct laz_template *t, int code, const char *why)
 {
     bool unproven = t->state == TEMPLATE_TRIED, expected = t->shared->templates->ending;
     bool faded = t->fades && !t->boxes;
+    bool own = code == LAZ_EOS || code == LAZ_ENOMEM; /* this side lacked something */
 
     if (t->state == TEMPLATE_LOST)
         return;
@@ -98,7 +99,7 @@ void laz_template_lose(struct laz_template *t, int code, const char *why)
     laz_timer_cancel(t->timer);
     if (t->box)
         laz_box_kill(t->box);
-    if (unproven)
+    if (unproven && !own)
         laz_templates_refuse(t->shared, why);
     else if (!expected && !faded)
         laz_templates_failed(t->shared, t->kind, code, why);
@@ -136,7 +137,9 @@ void laz_template_fade(struct laz_template *t)
 
 /* ---- spawns --------------------------------------------------------------------------------- */
 
-/* Sends a message with descriptors. It may hold a token: its one buffer is wiped. */
+/* Sends a message with descriptors. It may hold a token: its one buffer is wiped. LAZ_EPROTO: the
+ * template is gone, or does not read (EAGAIN); LAZ_EOS: something is missing on this side, such as
+ * descriptors that may be in flight (unix(7), ETOOMANYREFS). */
 static int template_say(struct laz_template *t, const struct laz_message *message, const int *fds,
                         size_t n, struct laz_error *err)
 {
@@ -150,10 +153,12 @@ static int template_say(struct laz_template *t, const struct laz_message *messag
                        : laz_os_send_fds(t->box->channel, line.data, line.len, fds, n);
     laz_wipe(line.data, line.len);
     laz_buf_fini(&line);
-    return os_errno ? laz_error_set(err, LAZ_EPROTO, os_errno,
-                                    "cannot write to the channel of the template of %s: %s",
-                                    t->kind->runtime->name, strerror(os_errno))
-                    : 0;
+    if (!os_errno)
+        return 0;
+    int rc = laz_error_os(err, os_errno, "cannot write to the channel of the template of %s",
+                          t->kind->runtime->name);
+    bool is_short = laz_errno_is_shortage(os_errno) && os_errno != EAGAIN;
+    return is_short ? rc : laz_error_as(err, LAZ_EPROTO);
 }
 
 static bool template_has_groups(const struct laz_template *t)
@@ -260,7 +265,8 @@ static void template_pump(struct laz_template *t)
         struct laz_box *box = template_take_waiting(t);
         if (laz_box_is_ended(box) || laz_box_was_killed(box) || !template_send(t, box, &why))
             continue;
-        laz_box_fail(box, why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code, "%s", why.text);
+        why.code = why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code;
+        laz_box_fail_by(box, &why);
     }
 }
 
@@ -464,7 +470,9 @@ static bool template_line(void *user, char *line, size_t len)
     if (t->state == TEMPLATE_LOST)
         return false;
     int rc = laz_message_parse(line, len, state, &message, &err);
-    if (rc)
+    if (rc == LAZ_ENOMEM)
+        laz_template_lose(t, rc, err.text);
+    else if (rc)
         laz_template_distrust(t, err.text);
     else if (message.type == LAZ_MESSAGE_READY)
         template_ready(t, &message);
@@ -602,8 +610,12 @@ static void template_disperse(struct laz_template *t)
         struct laz_error err = {0};
         if (laz_box_is_ended(box) || laz_box_was_killed(box))
             continue;
-        if (!may_be_cold || laz_box_turn_cold(box, &err))
-            laz_box_fail(box, LAZ_ESETUP, "%s", err.code ? err.text : why);
+        if (may_be_cold && !laz_box_turn_cold(box, &err))
+            continue;
+        if (!err.code)
+            laz_error_set(&err, LAZ_ESETUP, 0, "%s", why);
+        err.code = LAZ_ESETUP;
+        laz_box_fail_by(box, &err);
     }
 }
 

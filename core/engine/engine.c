@@ -17,6 +17,7 @@
 
 #define ENGINE_DEATH_MS 10000u /* a box may need over two seconds to end on a busy machine */
 #define ENGINE_WORKERS  64u    /* threads for blocking tools */
+#define ENGINE_TOOLS_MS 10000u /* for callbacks that have not returned when the engine is freed */
 
 const char *laz_version(void)
 {
@@ -152,6 +153,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     if (!engine)
         return laz_error_nomem(err);
     engine->folder_lock = -1;
+    engine->tools_ms = ENGINE_TOOLS_MS;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
     engine->sessions.tools = &engine->tools;
@@ -163,6 +165,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine_take_options(engine, options);
     if ((rc = laz_sessions_init(&engine->sessions, err)) ||
         (rc = laz_driver_init(&engine->driver, ENGINE_WORKERS, err)) ||
+        (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->driver.log,
                                &engine->registry, err)) ||
@@ -177,6 +180,18 @@ fail:
     return rc;
 }
 
+/* Frees what no callback of a tool or a hook can use. */
+static void engine_free_boxes(struct laz_engine *engine)
+{
+    if (engine->folder)
+        laz_os_remove_tree(engine->folder);
+    laz_box_shared_fini(&engine->boxes);
+    free(engine->folder);
+    laz_os_close(&engine->folder_lock);
+    laz_audit_free(engine->sessions.audit);
+    free(engine->agent);
+}
+
 void laz_engine_free(struct laz_engine *engine)
 {
     if (!engine)
@@ -188,7 +203,16 @@ void laz_engine_free(struct laz_engine *engine)
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
-    laz_driver_end_workers(&engine->driver);
+    laz_workers_free(engine->boxes.remover); /* it has no work */
+    unsigned stuck = laz_driver_end_workers(&engine->driver, engine->tools_ms);
+    if (stuck) { /* they return to memory of the engine, of its tools and plugins */
+        laz_log(&engine->driver.log, LAZ_LOG_ERROR,
+                "%u callbacks of tools did not return within %g seconds: their threads, their "
+                "tool providers and some memory of the engine are left to them",
+                stuck, (double)engine->tools_ms / 1000.0);
+        engine_free_boxes(engine);
+        return;
+    }
     laz_tools_end(&engine->tools);
     laz_tools_fini(&engine->tools);
     laz_spawner_free(engine->spawner);
@@ -197,14 +221,8 @@ void laz_engine_free(struct laz_engine *engine)
                 "tool providers did not stop %u watches and timers",
                 laz_loop_handles(engine->driver.loop));
     laz_driver_fini(&engine->driver);
-    if (engine->folder)
-        laz_os_remove_tree(engine->folder);
-    laz_box_shared_fini(&engine->boxes);
+    engine_free_boxes(engine);
     laz_registry_free(engine->registry);
-    free(engine->folder);
-    laz_os_close(&engine->folder_lock);
-    laz_audit_free(engine->sessions.audit);
-    free(engine->agent);
     laz_settings_free(engine->settings);
     free(engine);
 }

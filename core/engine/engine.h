@@ -19,9 +19,10 @@ struct laz_engine {
     const struct laz_settings_values *values;
     struct laz_registry *registry;
     struct laz_spawner *spawner;
-    char *folder;    /* /tmp/lazaret-...: directory for all files of this engine */
-    int folder_lock; /* descriptor that shows that the directory is in use */
-    char *agent;     /* path of lazaret-agent */
+    char *folder;      /* /tmp/lazaret-...: directory for all files of this engine */
+    int folder_lock;   /* descriptor that shows that the directory is in use */
+    char *agent;       /* path of lazaret-agent */
+    uint64_t tools_ms; /* the wait for callbacks of tools when it is freed */
     struct laz_driver driver;
     struct laz_box_shared boxes;
     struct laz_tools tools;

@@ -19,15 +19,17 @@ int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_erro
     return rc ? rc : laz_workers_new(workers, &driver->workers, err);
 }
 
-void laz_driver_end_workers(struct laz_driver *driver)
+unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms)
 {
-    laz_workers_free(driver->workers);
+    unsigned left = laz_workers_end(driver->workers, ms);
+
     driver->workers = NULL;
+    return left;
 }
 
 void laz_driver_fini(struct laz_driver *driver)
 {
-    laz_driver_end_workers(driver);
+    (void)laz_driver_end_workers(driver, LAZ_WORKERS_FOREVER);
     laz_loop_free(driver->loop);
     driver->loop = NULL;
 }

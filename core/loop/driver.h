@@ -56,8 +56,11 @@ struct laz_driver {
 /* Makes the loop and a pool of at most `workers` threads. After a failure, too, the caller calls
  * laz_driver_fini. */
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err);
-/* Waits for the worker threads to finish and frees them; the loop stays usable. */
-void laz_driver_end_workers(struct laz_driver *driver);
+/* Waits for the worker threads to finish, at most `ms` milliseconds; the loop stays usable. Returns
+ * the number of those that did not: they may use the driver and what their work was given for ever,
+ * so the caller must free none of it. */
+unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms);
+/* Waits for the worker threads, and frees what is left. */
 void laz_driver_fini(struct laz_driver *driver);
 
 /* Every public function that uses the loop enters first and leaves at its end. LAZ_EBUSY: another

@@ -18,6 +18,8 @@ struct laz_timer; /* a timer, made once and started as often as needed */
 
 #define LAZ_IO_READ  1u
 #define LAZ_IO_WRITE 2u
+#define LAZ_IO_URGENT                                                                              \
+    4u /* POLLPRI, which the kernel reports of some files; Linux only, and alone */
 
 int laz_loop_new(struct laz_loop **loop, struct laz_error *err);
 /* Runs the pending posts and frees the loop. Watches and timers that were not stopped are closed

@@ -51,7 +51,8 @@ static void polls_ready(uv_poll_t *below, int status, int uv_events)
     polls->dispatching++;
     for (size_t i = 0; i < n; i++) {
         struct laz_io *io = events[i].user;
-        uint32_t ready = (events[i].read ? LAZ_IO_READ : 0) | (events[i].write ? LAZ_IO_WRITE : 0);
+        uint32_t ready = (events[i].read ? LAZ_IO_READ : 0) | (events[i].write ? LAZ_IO_WRITE : 0) |
+                         (events[i].urgent ? LAZ_IO_URGENT : 0);
         if (!io->stopped && (ready & io->events)) /* earlier callbacks may have changed both */
             io->ready(io->user, ready & io->events);
     }
@@ -61,12 +62,18 @@ static void polls_ready(uv_poll_t *below, int status, int uv_events)
 
 /* ---- watches -------------------------------------------------------------------------------- */
 
+static struct laz_epoll_wish polls_wish(uint32_t events)
+{
+    return (struct laz_epoll_wish){.read = events & LAZ_IO_READ,
+                                   .write = events & LAZ_IO_WRITE,
+                                   .urgent = events & LAZ_IO_URGENT};
+}
+
 bool laz_io_open(struct laz_io *io)
 {
     struct laz_polls *polls = io->loop->polls;
 
-    if (!laz_os_epoll_add(polls->fd, io->fd, io->events & LAZ_IO_READ, io->events & LAZ_IO_WRITE,
-                          io)) {
+    if (!laz_os_epoll_add(polls->fd, io->fd, polls_wish(io->events), io)) {
         free(io);
         return false;
     }
@@ -81,8 +88,7 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
 {
     if (io->events == events)
         return true;
-    if (!laz_os_epoll_change(io->loop->polls->fd, io->fd, events & LAZ_IO_READ,
-                             events & LAZ_IO_WRITE, io))
+    if (!laz_os_epoll_change(io->loop->polls->fd, io->fd, polls_wish(events), io))
         return false;
     io->events = events;
     return true;
@@ -110,7 +116,8 @@ static int polls_of_libuv(const struct laz_loop *loop)
     const int fds[] = {loop->polls->fd, loop->uv.async_io_watcher.fd, loop->uv.signal_pipefd[0]};
 
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
-        if (!laz_os_epoll_add(uv_backend_fd(&loop->uv), fds[i], true, false, NULL))
+        if (!laz_os_epoll_add(uv_backend_fd(&loop->uv), fds[i],
+                              (struct laz_epoll_wish){.read = true}, NULL))
             return uv_translate_sys_error(errno);
     }
     return 0;

@@ -2,6 +2,7 @@
 /* workers.c - a pool of threads for calls that may block. */
 #include "loop/workers.h"
 
+#include "base/clock.h"
 #include "os/thread.h"
 
 #include <pthread.h>
@@ -12,9 +13,11 @@
 
 struct laz_workers {
     pthread_mutex_t lock;
-    pthread_cond_t more;
+    pthread_cond_t more; /* there is work, or the end */
+    pthread_cond_t over; /* a thread has ended */
     struct laz_work *first, **last;
     unsigned most, threads, idle, waiting; /* waiting: pieces of work in the queue */
+    unsigned ended;
     bool ending;
     pthread_t *ids; /* of `threads` threads */
 };
@@ -41,6 +44,8 @@ static void *workers_thread(void *user)
         work->run(work);
         pthread_mutex_lock(&workers->lock);
     }
+    workers->ended++;
+    pthread_cond_signal(&workers->over);
     pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
@@ -57,6 +62,7 @@ int laz_workers_new(unsigned most, struct laz_workers **out, struct laz_error *e
     }
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->more, NULL);
+    laz_os_condition_init(&workers->over);
     workers->last = &workers->first;
     workers->most = most;
     *out = workers;
@@ -88,21 +94,49 @@ int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct l
         pthread_cond_signal(&workers->more);
     }
     pthread_mutex_unlock(&workers->lock);
-    return rc ? laz_error_os(err, rc, "cannot start a thread for a tool") : 0;
+    return rc ? laz_error_os(err, rc, "cannot start a thread") : 0;
 }
 
-void laz_workers_free(struct laz_workers *workers)
+/* Waits for the end of all threads, and returns how many have not ended. The caller holds the lock.
+ */
+static unsigned workers_await(struct laz_workers *workers, uint64_t ms)
 {
-    if (!workers)
-        return;
-    pthread_mutex_lock(&workers->lock);
+    const uint64_t now = laz_clock_us();
+    const uint64_t until = ms < (UINT64_MAX - now) / 1000 ? now + ms * 1000 : UINT64_MAX;
+    bool late = false;
+
     workers->ending = true;
     pthread_cond_broadcast(&workers->more);
+    while (workers->ended < workers->threads && !late)
+        if (until == UINT64_MAX)
+            pthread_cond_wait(&workers->over, &workers->lock);
+        else
+            late = !laz_os_condition_wait(&workers->over, &workers->lock, until);
+    return workers->threads - workers->ended;
+}
+
+unsigned laz_workers_end(struct laz_workers *workers, uint64_t ms)
+{
+    if (!workers)
+        return 0;
+    pthread_mutex_lock(&workers->lock);
+    unsigned left = workers_await(workers, ms);
+    workers->first = NULL; /* nothing if all have ended */
+    workers->last = &workers->first;
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->threads; i++)
-        pthread_join(workers->ids[i], NULL);
+        (left ? pthread_detach(workers->ids[i]) : pthread_join(workers->ids[i], NULL));
+    if (left)
+        return left;
+    pthread_cond_destroy(&workers->over);
     pthread_cond_destroy(&workers->more);
     pthread_mutex_destroy(&workers->lock);
     free(workers->ids);
     free(workers);
+    return 0;
+}
+
+void laz_workers_free(struct laz_workers *workers)
+{
+    (void)laz_workers_end(workers, LAZ_WORKERS_FOREVER);
 }

@@ -3,12 +3,15 @@
  * providers.
  *
  * A thread is started when more work is queued than threads are idle, up to a maximum; all end with
- * the pool.  They block every signal, so that the application's signal handlers never run on them.
+ * the pool, but for those whose work does not return.  They block every signal, so that the
+ * application's signal handlers never run on them.
  */
 #ifndef LAZ_LOOP_WORKERS_H
 #define LAZ_LOOP_WORKERS_H
 
 #include "base/error.h"
+
+#include <stdint.h>
 
 struct laz_workers;
 
@@ -23,7 +26,13 @@ struct laz_work {
 int laz_workers_new(unsigned most, struct laz_workers **workers, struct laz_error *err);
 /* Any thread: queues the work. LAZ_EOS: no thread could be started, the work was not queued. */
 int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct laz_error *err);
-/* Waits until all queued work is done and the threads have ended. */
+#define LAZ_WORKERS_FOREVER UINT64_MAX
+
+/* Waits until all queued work is done, for at most `ms` milliseconds, and frees the pool. Returns
+ * the number of threads that still work then: they end by themselves once their work returns, and
+ * the pool, which they use, is never freed. Work that was not begun is dropped. NULL: 0. */
+unsigned laz_workers_end(struct laz_workers *workers, uint64_t ms);
+/* The same without a bound. */
 void laz_workers_free(struct laz_workers *workers);
 
 #endif

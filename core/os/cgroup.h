@@ -71,15 +71,19 @@ bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid);
  * some tens of milliseconds. */
 int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error *err);
 
-/* CPU time of all that ran in it, and the most memory that it held; 0: not known. */
-uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group);
+/* CPU time of all that ran in it (where it cannot be read now: the last that was read), and the
+ * most memory that it held; 0: not known. */
+uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group);
 uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group);
-/* Readable when a process may have been killed because memory ran out; -1: there is no such event.
- */
-int laz_cgroup_event_fd(const struct laz_cgroup *group);
+/* Has an event when a process may have been killed because memory ran out. Borrowed. */
+struct laz_cgroup_event {
+    int fd;         /* -1: there is no such event */
+    bool is_urgent; /* the event is urgent data (POLLPRI); else `fd` is readable */
+};
+struct laz_cgroup_event laz_cgroup_event(const struct laz_cgroup *group);
 /* How often memory ran out in it. */
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group);
-/* Kills all that is in it. True when nothing is left, or will be in a moment. */
+/* Kills all that is in it. True when nothing is left, or will be in a moment; false: it may be. */
 bool laz_cgroup_kill(struct laz_cgroup *group);
 
 #endif

@@ -9,8 +9,13 @@
 
 struct laz_epoll_event {
     void *user;
-    bool read,
-        write; /* is possible now; both after an error or an end, which the call itself reports */
+    /* Possible now, or there; all after an error or an end, which the call itself reports. */
+    bool read, write, urgent;
+};
+
+/* What is watched for. */
+struct laz_epoll_wish {
+    bool read, write, urgent; /* EPOLLIN, EPOLLOUT, EPOLLPRI */
 };
 
 /* The descriptor of an empty set, closed on exec; -1 with errno. It is readable when there are
@@ -18,11 +23,11 @@ struct laz_epoll_event {
 int laz_os_epoll_new(void);
 /* Watches `fd`, which must be removed before it is closed. False with errno: ENOSPC when the user
  * has as many watches as the kernel allows, EPERM for what cannot be watched, epoll_ctl(2). */
-bool laz_os_epoll_add(int epoll, int fd, bool read, bool write, void *user);
+bool laz_os_epoll_add(int epoll, int fd, struct laz_epoll_wish wish, void *user);
 /* Changes a watch: the kernel allocates nothing for it, and it fails only when `fd` is not in the
- * set; false with errno. With neither `read` nor `write` an end or an error is reported once, else
- * for as long as it lasts. */
-bool laz_os_epoll_change(int epoll, int fd, bool read, bool write, void *user);
+ * set; false with errno. With no wish an end or an error is reported once, else for as long as it
+ * lasts. */
+bool laz_os_epoll_change(int epoll, int fd, struct laz_epoll_wish wish, void *user);
 /* False: its events may still be reported. The file of a descriptor that was closed first may be
  * open under another number, or in a process that was just forked: then its watch lives on. */
 bool laz_os_epoll_remove(int epoll, int fd);

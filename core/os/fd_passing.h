@@ -11,11 +11,13 @@
 #include <sys/types.h>
 
 #define LAZ_OS_HANDOVER 8 /* descriptors of one message */
+#define LAZ_OS_CUT      (LAZ_OS_HANDOVER + 1)
 
 /* ---- every POSIX system, in the agent ------------------------------------------------------- */
 
 /* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
- * caller owns them): all of one message. Returns what read(2) returns. */
+ * caller owns them): all of one message. *n_fds is LAZ_OS_CUT, and the caller gets none of them,
+ * where this process had no number left for one (RLIMIT_NOFILE). Returns what read(2) returns. */
 ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds);
 /* Sends all of a short message with copies of 1 to LAZ_OS_HANDOVER descriptors. False: the peer is
  * gone. */

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Uids to assign, one for each session. `range` is "auto" or "FIRST-LAST". Several processes on a
- * machine share a range: a uid in use is marked by a lock file, whose lock ends with its process.
- */
+ * machine share a range: a uid in use is locked, and the lock ends with its process. An engine
+ * needs one descriptor for all of its uids. */
 struct laz_uids;
 int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *err);
 void laz_uids_free(struct laz_uids *uids);

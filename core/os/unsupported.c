@@ -47,9 +47,10 @@ FAILS("control groups", laz_cgroup_entries, *n = 0,
       const struct laz_cgroup *group, int *fds, size_t *n)
 GIVES(bool, laz_cgroup_has, false, const struct laz_cgroup *group, int64_t pid)
 FAILS("control groups", laz_cgroup_put, , const struct laz_cgroup *group, int64_t pid)
-GIVES(uint64_t, laz_cgroup_cpu_us, 0, const struct laz_cgroup *group)
+GIVES(uint64_t, laz_cgroup_cpu_us, 0, struct laz_cgroup *group)
 GIVES(uint64_t, laz_cgroup_peak_bytes, 0, const struct laz_cgroup *group)
-GIVES(int, laz_cgroup_event_fd, -1, const struct laz_cgroup *group)
+GIVES(struct laz_cgroup_event, laz_cgroup_event, ((struct laz_cgroup_event){.fd = -1}),
+      const struct laz_cgroup *group)
 GIVES(uint64_t, laz_cgroup_out_of_memory, 0, struct laz_cgroup *group)
 GIVES(bool, laz_cgroup_kill, false, struct laz_cgroup *group)
 

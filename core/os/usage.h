@@ -9,15 +9,15 @@
 /* CPU time and resident memory of a process as the kernel reports them: of that very process, never
  * of another that gets its number. */
 struct laz_usage {
-    int fd;         /* Linux: /proc/PID/stat; Windows: the process; -1 */
-    int64_t pid;    /* macOS: its number, 0: none ... */
+    int fd;         /* Windows: the process; -1 */
+    int64_t pid;    /* Linux, macOS: its number, 0: none ... */
     uint64_t begun; /* ... and when it began, in a unit of the system's */
 };
 #define LAZ_USAGE_INIT                                                                             \
     {                                                                                              \
         .fd = -1                                                                                   \
     }
-/* False: the system does not report it; then both are 0 below. */
+/* False with errno: the system does not report it; then both are 0 below. */
 bool laz_os_usage_open(int64_t pid, struct laz_usage *usage);
 void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes);
 bool laz_os_usage_is_open(const struct laz_usage *usage);

@@ -152,7 +152,8 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
     int failed = laz_os_look(path, true, &look);
     if (failed)
         return laz_error_set(err, LAZ_ECONFIG, failed, "%s: %s: %s", key, path,
-                             failed == ENOENT ? "no such file or directory" : strerror(failed));
+                             failed == ENOENT ? "no such file or directory"
+                                              : laz_errno_text(failed));
     if (uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
         return laz_error_set(err, LAZ_ECONFIG, EACCES,
                              "%s: %s cannot be reached by the session, which has a uid of its own "

@@ -91,13 +91,19 @@ static int registry_add_file(struct laz_registry *registry, const char *director
     return 0;
 }
 
-static int registry_scan(struct laz_registry *registry, const char *directory)
+/* A directory that cannot be read now is no directory without plugins: another backend would be
+ * taken. */
+static int registry_scan(struct laz_registry *registry, const char *directory,
+                         struct laz_error *err)
 {
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error why = {0};
     int rc = laz_os_list_directory(directory, &names, &why);
 
-    if (rc == LAZ_EOS) {
+    if (rc == LAZ_EOS && laz_error_is_shortage(&why)) {
+        if (err)
+            *err = why;
+    } else if (rc == LAZ_EOS) {
         laz_strv_add(&registry->refused, why.text);
         rc = 0;
     }
@@ -115,7 +121,7 @@ enum registry_origin {
 
 /* Adds a directory, or notes why it is ignored. */
 static int registry_add_directory(struct laz_registry *registry, const char *directory,
-                                  enum registry_origin origin)
+                                  enum registry_origin origin, struct laz_error *err)
 {
     bool must_exist = origin != REGISTRY_INSTALLED;
     struct laz_error why = {0};
@@ -130,6 +136,11 @@ static int registry_add_directory(struct laz_registry *registry, const char *dir
     if (!must_exist && laz_os_look(directory, true, &look) == ENOENT)
         return 0;
     if (laz_trust_directory(directory, &why)) {
+        if (laz_error_is_shortage(&why)) {
+            if (err)
+                *err = why;
+            return why.code;
+        }
         /* this user has no plugins in an installed directory that it cannot enter */
         bool harmless = !must_exist && why.os_errno == EACCES;
         laz_strv_add(&registry->refused, why.text);
@@ -140,18 +151,18 @@ static int registry_add_directory(struct laz_registry *registry, const char *dir
     laz_strv_add(&registry->directories, directory);
     if (registry->directories.failed)
         return LAZ_ENOMEM;
-    return registry_scan(registry, registry->directories.items[registry->directories.n - 1]);
+    return registry_scan(registry, registry->directories.items[registry->directories.n - 1], err);
 }
 
 /* Adds the directories of a list, separated as the system does it: by ':' or ';'. */
-static int registry_add_list(struct laz_registry *registry, const char *list)
+static int registry_add_list(struct laz_registry *registry, const char *list, struct laz_error *err)
 {
     int rc = 0;
 
     while (!rc && list && *list) {
         size_t len = strcspn(list, laz_os_list_separator);
         char *directory = laz_strndup(list, len);
-        rc = directory ? registry_add_directory(registry, directory, REGISTRY_ENVIRONMENT)
+        rc = directory ? registry_add_directory(registry, directory, REGISTRY_ENVIRONMENT, err)
                        : LAZ_ENOMEM;
         free(directory);
         list += len + (list[len] != '\0');
@@ -193,16 +204,17 @@ int laz_registry_new(const struct laz_strv *directories, const struct laz_log *l
         return laz_error_nomem(err);
     if (log)
         made->log = *log;
-    int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"));
+    int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"), err);
     for (size_t i = 0; !rc && directories && i < directories->n; i++)
-        rc = registry_add_directory(made, directories->items[i], REGISTRY_SETTINGS);
+        rc = registry_add_directory(made, directories->items[i], REGISTRY_SETTINGS, err);
     char *installed = laz_installed_plugins();
     if (!rc)
-        rc = installed ? registry_add_directory(made, installed, REGISTRY_INSTALLED) : LAZ_ENOMEM;
+        rc = installed ? registry_add_directory(made, installed, REGISTRY_INSTALLED, err)
+                       : LAZ_ENOMEM;
     free(installed);
     if (rc) {
         laz_registry_free(made);
-        return laz_error_nomem(err);
+        return rc == LAZ_ENOMEM ? laz_error_nomem(err) : rc;
     }
     registry_pair(made);
     *registry = made;

@@ -86,8 +86,9 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
     laz_message_make(&reply, &line);
     if (line.failed || !laz_box_send(execution->session->box, line.data, line.len,
                                      begun ? 0 : 2 * values->session.max_value_size))
-        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
-                           "the answer of a tool cannot be delivered");
+        laz_execution_stop(execution, line.failed ? LAZ_STOP_HOST : LAZ_STOP_PROTOCOL, 0,
+                           line.failed ? "out of memory"
+                                       : "the answer of a tool cannot be delivered");
     laz_buf_fini(&line);
 }
 
@@ -236,7 +237,7 @@ static void execution_take_call(struct laz_execution *execution, const struct la
     if (!call || (error && !words)) {
         free(call);
         free(words);
-        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
         return;
     }
     *call = (struct waiting_call){.tool = tool,

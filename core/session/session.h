@@ -51,7 +51,8 @@ struct laz_session {
     bool on_record;           /* the audit log has its start, and not its close */
     bool warm;                /* starts from a template, as pool.warm says */
     bool keeps_dead;          /* a box that has ended is replaced only when it is needed */
-    bool misbehaved;          /* the idle agent sent something: the box is to be replaced */
+    bool misbehaved;          /* the idle agent sent something, or its channel failed on this side:
+                                 the box is to be replaced */
     bool cut_off;             /* the host has killed the box for it */
     size_t n_tools;           /* size of the tool set when the session was opened */
     char *tools_json;

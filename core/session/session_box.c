@@ -127,6 +127,18 @@ static void session_ready(struct laz_session *session, const struct laz_message 
     laz_session_stir(session);
 }
 
+/* The host cannot go on with its box, for lack of descriptors or memory: that is not the agent's
+ * fault, and ends the execution or the start with that error. */
+static void session_give_up(struct laz_session *session, const struct laz_error *why)
+{
+    session->misbehaved = true; /* there is no channel any more: its box is to be replaced */
+    if (session->execution)
+        session->shared->listener->stop(session, LAZ_STOP_HOST, 0, why->text);
+    else if (!session->failure.code)
+        session->failure = *why;
+    laz_session_stir(session);
+}
+
 /* Handles an invalid message, or one that is not legal in this state: ends the execution or the
  * start; with neither in progress, has the box replaced before the next execution. */
 static void session_refuse(struct laz_session *session, int code, const char *text)
@@ -145,7 +157,7 @@ static void session_refuse(struct laz_session *session, int code, const char *te
  * taken for an answer to the next execution. */
 void laz_session_listen(struct laz_session *session)
 {
-    if (!laz_box_is_quiet(session->box))
+    if (!session->misbehaved && !laz_box_is_quiet(session->box))
         session_refuse(session, LAZ_EPROTO,
                        laz_box_has_hung_up(session->box) ? "the agent closed its connection"
                                                          : "the agent sent data without a request");
@@ -161,7 +173,10 @@ static bool session_line(void *user, char *line, size_t len)
     if (rc) {
         laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
-        session_refuse(session, rc, err.text);
+        if (rc == LAZ_ENOMEM)
+            session_give_up(session, &err);
+        else
+            session_refuse(session, rc, err.text);
         session->cut_off = true;
         laz_box_kill(session->box);
     } else if (session->state == LAZ_SESSION_STARTING) {
@@ -191,7 +206,10 @@ static void session_broken(void *user, const struct laz_error *why)
 
     laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: %s", session->id,
             why->text);
-    session_refuse(session, why->code, why->text);
+    if (why->code == LAZ_EOS || why->code == LAZ_ENOMEM)
+        session_give_up(session, why);
+    else
+        session_refuse(session, why->code, why->text);
 }
 
 static void session_out_of_memory(void *user)

@@ -24,12 +24,13 @@ static int session_explain_failure(struct laz_session *session, struct laz_error
     if (told && !known && !session->box->complaint.len)
         laz_buf_clear(&text); /* it has only the status of the process that the host killed */
     const char *words = laz_buf_text(&text), *own = session->failure.text;
+    int os_errno = session->failure.os_errno;
     if (!told)
         laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", words);
     else if (!known && (!text.len || strstr(own, words) || session->failure.code == LAZ_ESETUP))
-        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", own);
+        laz_error_set(err, LAZ_ESETUP, os_errno, "the session did not start: %s", own);
     else
-        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s (%s)", words, own);
+        laz_error_set(err, LAZ_ESETUP, os_errno, "the session did not start: %s (%s)", words, own);
     laz_buf_fini(&text);
     return LAZ_ESETUP;
 }
@@ -112,7 +113,8 @@ static int start_instead(struct laz_session *session, int rc)
     struct laz_start *start = &session->start;
 
     while (rc && rc != LAZ_BOX_ASKED) {
-        bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
+        bool may_go_on = (rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS) &&
+                         !laz_error_is_shortage(&start->why);
         laz_audit_start_failed(session, &start->why);
         if (!start->is_first || !may_go_on)
             return rc;

@@ -68,6 +68,10 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     case LAZ_STOP_PROTOCOL:
         snprintf(j->detail, sizeof j->detail, "The sandbox broke the protocol: %s", e->stop_text);
         break;
+    case LAZ_STOP_HOST:
+        snprintf(j->detail, sizeof j->detail, "The host had to give the sandbox up: %s",
+                 e->stop_text);
+        break;
     case LAZ_STOP_CPU:
         laz_json_add_uint(&j->add, "cpu_ms", e->stop_number);
         laz_json_add_text(&j->add, "counted_by", e->stop_text);

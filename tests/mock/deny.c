@@ -206,7 +206,7 @@ static void deny_note_folder(const char *path)
 /* Is it a directory that all engines share, made by the first that needs it? */
 static bool deny_is_lasting(const char *path)
 {
-    static const char *const names[] = {"/lazaret", "/lazaret-uids", "/lazaret-shared"};
+    static const char *const names[] = {"/lazaret-uids", "/lazaret-shared"};
     const char *name = strrchr(path, '/');
 
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
@@ -413,7 +413,7 @@ int __wrap_fcntl(int fd, int command, ...)
 
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
-    static const struct deny_call call = {"ioctl", {ENOTTY}, false};
+    static const struct deny_call call = {"ioctl", {ENOTTY, EMFILE}, false};
     va_list args;
 
     va_start(args, request);
@@ -487,7 +487,7 @@ pid_t __wrap__Fork(void)
 
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
-    static const struct deny_call call = {"getsockopt", {ENOPROTOOPT}, false};
+    static const struct deny_call call = {"getsockopt", {ENOPROTOOPT, EMFILE}, false};
 
     if (name == SO_PEERPIDFD && deny_is_missing(DENY_PEER_PIDFD)) {
         errno = ENOPROTOOPT;

@@ -75,6 +75,8 @@ static void sight_isolation(const struct sight *sight, const char *json, char *p
              isolation ? isolation : "");
 }
 
+static void sight_nobody_is_accused(const struct sight *sight, const char *error);
+
 /* Is the result the expected one? */
 static bool sight_judge(struct sight *sight, struct laz_result *result)
 {
@@ -83,6 +85,7 @@ static bool sight_judge(struct sight *sight, struct laz_result *result)
 
     if (laz_result_verdict(result) != LAZ_VERDICT_OK) {
         CU_ASSERT(laz_result_error(result) != NULL);
+        sight_nobody_is_accused(sight, laz_result_json(result));
         return false;
     }
     if (strcmp(json, "{\"ok\":false,\"value\":null}") == 0)
@@ -154,12 +157,53 @@ static int sight_of_pool(struct sight *sight, struct laz_engine *engine, bool *g
     return rc;
 }
 
+/* The log of the engine, in memory of its own: allocations may fail. */
+static struct {
+    char text[16384];
+    size_t len;
+} sight_log;
+
+static void sight_log_line(void *user, uint32_t level, const char *text)
+{
+    size_t room = sizeof sight_log.text - sight_log.len;
+
+    (void)user;
+    int n = snprintf(sight_log.text + sight_log.len, room, "[%u] %s\n", level, text);
+    sight_log.len += n > 0 && (size_t)n < room ? (size_t)n : 0;
+}
+
+bool sight_accuses(const char *text)
+{
+    static const char *const words[] = {
+        "broke the protocol", "the token came",      "a wrong token",     "is not in the box",
+        "refused a message",  "no session can come", "without a request", "connected, uid"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i]))
+            return true;
+    return false;
+}
+
+static void sight_nobody_is_accused(const struct sight *sight, const char *error)
+{
+    if (!sight->is_short || !sight->is_short())
+        return;
+    const char *accuser = sight_accuses(error)            ? error
+                          : sight_accuses(sight_log.text) ? sight_log.text
+                                                          : NULL;
+    if (accuser)
+        sight_tell(sight, accuser);
+    CU_ASSERT_PTR_NULL(accuser);
+}
+
 void sight_session(void *user)
 {
     static const struct laz_tool add = {
         sizeof add, "add",
         "Adds",     "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]",
         0,          0};
+    const struct laz_engine_options options = {
+        .size = sizeof options, .log = sight_log_line, .log_level = LAZ_LOG_INFO};
     struct sight *sight = user;
     struct laz_settings *settings = NULL;
     struct laz_engine *engine = NULL;
@@ -167,6 +211,8 @@ void sight_session(void *user)
     char traces[400];
     bool good = false;
 
+    sight_log.len = 0;
+    sight_log.text[0] = '\0';
     int rc = laz_settings_new(&settings, &err);
     if (!rc)
         rc = laz_settings_load(settings, sight->file, &err);
@@ -180,7 +226,7 @@ void sight_session(void *user)
         rc = laz_settings_set(settings, "pool.warm", sight->from_template ? "template" : "cold",
                               &err);
     if (!rc)
-        rc = laz_engine_new(settings, NULL, &engine, &err);
+        rc = laz_engine_new(settings, &options, &engine, &err);
     if (!rc && sight->fails && !*sight->fails)
         test_hold_clock(engine);
     if (!rc)
@@ -193,6 +239,7 @@ void sight_session(void *user)
     *(rc == 0 && good ? &sight->good : &sight->bad) += 1;
     laz_engine_free(engine);
     laz_settings_free(settings);
+    sight_nobody_is_accused(sight, err.text);
     if (sight->end)
         sight->end(); /* checking the traces makes calls and allocations too */
     int children = sight->has_orphans ? 0 : trace_children(), threads = trace_threads(),

@@ -13,20 +13,22 @@
 #include <stdint.h>
 
 struct sight {
-    const char *settings; /* TOML of env.set; "" */
-    const char *backend;  /* NULL: the default */
-    char *require;        /* TOML of sandbox.require; NULL: the default */
-    bool from_template;   /* and not cold */
-    bool has_orphans;     /* the caller adopts orphans and checks for processes itself */
-    bool brief;           /* one execution of one session, and no pool */
-    bool only_enforced;   /* compare what is enforced, not the mechanisms */
-    void (*end)(void);    /* called before traces are checked */
-    void (*name)(void);   /* prints the current fault; not NULL */
-    const bool *fails;    /* is a fault active? If not, the engine's clock is held; NULL: always
-                             active */
-    char *sight;          /* the value of the first session, without a fault */
-    char *isolation;      /* of its result */
-    unsigned good, bad;   /* sessions that succeeded, and that failed */
+    const char *settings;   /* TOML of env.set; "" */
+    const char *backend;    /* NULL: the default */
+    char *require;          /* TOML of sandbox.require; NULL: the default */
+    bool from_template;     /* and not cold */
+    bool has_orphans;       /* the caller adopts orphans and checks for processes itself */
+    bool brief;             /* one execution of one session, and no pool */
+    bool only_enforced;     /* compare what is enforced, not the mechanisms */
+    bool (*is_short)(void); /* does a shortage make it fail? Then neither log nor error may accuse
+                               a session; NULL: no */
+    void (*end)(void);      /* called before traces are checked */
+    void (*name)(void);     /* prints the current fault; not NULL */
+    const bool *fails;      /* is a fault active? If not, the engine's clock is held; NULL: always
+                               active */
+    char *sight;            /* the value of the first session, without a fault */
+    char *isolation;        /* of its result */
+    unsigned good, bad;     /* sessions that succeeded, and that failed */
     char folder[40], file[64]; /* of the configuration */
     int descriptors, threads;  /* before the first session */
 };
@@ -36,6 +38,9 @@ bool sight_begin(struct sight *sight);
 void sight_end(struct sight *sight);
 /* Runs one session; `user` is a struct sight. */
 void sight_session(void *user);
+
+/* Does the text say that a session did wrong, or that templates cannot be had? */
+bool sight_accuses(const char *text);
 
 /* Is everything to be tried, and not a sample (LAZARET_TEST_FULL)? */
 bool sight_is_full(void);

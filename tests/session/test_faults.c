@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "os/files.h"
 #include "os/process.h"
 #include "os/spawner.h"
@@ -53,6 +54,16 @@ static void faults_name(void)
     }
     const char *name = deny_name(fault.site, fault.error, &os_errno);
     printf("site %zu, %s: %s%s", fault.site, name, strerror(os_errno), fault.on ? ", always" : "");
+}
+
+/* Is the fault that something is used up? */
+static bool faults_is_short(void)
+{
+    int os_errno = 0;
+
+    if (fault.any)
+        (void)deny_name(fault.site, fault.error, &os_errno);
+    return laz_errno_is_shortage(os_errno);
 }
 
 static void faults_hang(int number)
@@ -239,6 +250,7 @@ static void faults_on(const char *backend, bool from_template, unsigned missing)
                         .from_template = from_template,
                         .has_orphans = true,
                         .only_enforced = true,
+                        .is_short = faults_is_short,
                         .fails = &fault.any,
                         .name = faults_name,
                         .end = faults_end};

@@ -349,6 +349,7 @@ static void verdict_of_the_whole_session(void)
         {LAZ_STOP_PROTOCOL, 0, 1, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
          "\"counted_by\":\"group\",\"out_of_memory\":1,\"limit_bytes\":1000"},
         {LAZ_STOP_TIMEOUT, 0, 1, 0, NULL, LAZ_VERDICT_TIMEOUT, "\"timeout_ms\":0"},
+        {LAZ_STOP_HOST, 0, 0, 0, NULL, LAZ_VERDICT_CRASHED, ""},
         {LAZ_STOP_MEMORY, 1200, 0, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
          "\"used_bytes\":1200,\"counted_by\":\"who\",\"limit_bytes\":1000"},
         {LAZ_STOP_MEMORY, 0, 3, 0, "", LAZ_VERDICT_MEMORY_LIMIT,

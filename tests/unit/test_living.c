@@ -12,6 +12,7 @@
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
+#include "os/peer.h"
 #include "os/pidfd.h"
 #include "os/process_tree.h"
 #include "os/spawner.h"
@@ -30,6 +31,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -392,6 +395,74 @@ static void a_number_is_a_process_of_its_namespace_only(void)
     CU_ASSERT_EQUAL(laz_os_pidfd_within(child, st.st_ino), -1); /* the process id is unused */
 }
 
+/* From now on no descriptor can be opened, until the limit is set back. */
+static struct rlimit use_up_descriptors(void)
+{
+    struct rlimit before, none;
+
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int first = dup(0);
+    laz_os_close(&(int){first});
+    none = (struct rlimit){(rlim_t)first, before.rlim_max};
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    return before;
+}
+
+static void a_process_that_cannot_be_looked_at_is_not_accused(void)
+{
+    struct laz_error adopted = {0}, connected = {0};
+    struct laz_peer peer;
+    struct stat st;
+    int pair[2], pidfd = -1;
+
+    CU_ASSERT_EQUAL_FATAL(stat("/proc/self/ns/pid", &st), 0);
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    CU_ASSERT_EQUAL(laz_os_peer(pair[0], &peer, NULL), 0);
+    CU_ASSERT(peer.pid == getpid() && peer.pid_namespace == st.st_ino);
+    struct rlimit before = use_up_descriptors();
+    int rc = laz_os_adopt(getpid(), st.st_ino, &pidfd, &adopted);
+    int peers = laz_os_peer(pair[0], &peer, &connected);
+    int within = laz_os_pidfd_within(getpid(), st.st_ino), os_errno = errno;
+    setrlimit(RLIMIT_NOFILE, &before);
+    CU_ASSERT(rc == LAZ_EOS && adopted.os_errno == EMFILE && pidfd == -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(adopted.text, "RLIMIT_NOFILE"));
+    CU_ASSERT(peers == LAZ_EOS && connected.os_errno == EMFILE);
+    CU_ASSERT(within == -1 && os_errno == EMFILE);
+    CU_ASSERT_EQUAL(laz_os_adopt(getpid(), st.st_ino, &pidfd, &adopted), LAZ_EPROTO);
+    laz_os_close(&pair[0]);
+    laz_os_close(&pair[1]);
+}
+
+/* The limits of a session are watched all the same. */
+static void a_group_is_counted_and_killed_without_descriptors(void)
+{
+    struct laz_cgroups *groups = NULL;
+    struct laz_cgroup *group = NULL;
+    int status = 0;
+
+    if (!there_are_groups())
+        return;
+    CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(false, &groups, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 64 * MIB, 20, false, &group, NULL), 0);
+    pid_t busy = fork();
+    for (volatile unsigned n = 0; busy == 0;)
+        n++;
+    CU_ASSERT_EQUAL(laz_cgroup_put(group, busy, NULL), 0);
+    struct rlimit before = use_up_descriptors();
+    CU_ASSERT_EQUAL(dup(0), -1);
+    bool is_counted = laz_cgroups_mechanism(groups, LAZ_CGROUP_CPU, false);
+    for (int ms = 0; ms < UNIT_HANG_MS && is_counted && !laz_cgroup_cpu_us(group); ms++)
+        (void)poll(NULL, 0, 1);
+    bool counted = !is_counted || laz_cgroup_cpu_us(group) > 0, killed = laz_cgroup_kill(group);
+    setrlimit(RLIMIT_NOFILE, &before);
+    CU_ASSERT(counted && killed);
+    if (!killed)
+        kill(busy, SIGKILL);
+    CU_ASSERT(waitpid(busy, &status, 0) == busy && WIFSIGNALED(status));
+    laz_cgroup_free(group);
+    laz_cgroups_free(groups);
+}
+
 /* ---- uids ----------------------------------------------------------------------------------- */
 
 /* Starts an idle process under a uid. */
@@ -437,7 +508,7 @@ static uint32_t test_uid(char *range, size_t size)
 /* The lock file of a uid, in one of two directories depending on the host. */
 static bool lock_path(uint32_t uid, char *path, size_t size)
 {
-    static const char *const folders[] = {"/run/lazaret", "/tmp/lazaret-uids"};
+    static const char *const folders[] = {"/run/lazaret-uids", "/tmp/lazaret-uids"};
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         snprintf(path, size, "%s/%u", folders[i], uid);
@@ -603,10 +674,12 @@ static void a_lock_is_removed_by_its_holder_only(void)
     CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &three, NULL), 0); /* removes stale files only */
     CU_ASSERT(lock_path(only, path, sizeof path));
     CU_ASSERT_EQUAL(unlink(path), 0); /* as a cleaner of old files may do */
+    CU_ASSERT_EQUAL(laz_uids_take(two, &uid, NULL), LAZ_EBUSY);
+    laz_uids_give_back(one, only);
     CU_ASSERT_EQUAL(laz_uids_take(two, &uid, NULL), 0);
-    laz_uids_give_back(one, only); /* its file has been unlinked */
     CU_ASSERT(lock_path(only, path, sizeof path));
     CU_ASSERT_EQUAL(laz_uids_take(three, &uid, NULL), LAZ_EBUSY);
+    CU_ASSERT_EQUAL(laz_uids_take(two, &uid, NULL), LAZ_EBUSY); /* nor does it get its own again */
     laz_uids_free(two);
     CU_ASSERT(!lock_path(only, path, sizeof path));
     laz_uids_free(three);
@@ -683,6 +756,8 @@ static const struct unit_test tests[] = {
     UNIT(groups_of_another_namespace_are_removed_when_it_has_ended),
     UNIT(a_group_is_known_by_its_whole_name),
     UNIT(a_number_is_a_process_of_its_namespace_only),
+    UNIT(a_process_that_cannot_be_looked_at_is_not_accused),
+    UNIT(a_group_is_counted_and_killed_without_descriptors),
     UNIT(a_uid_that_is_in_use_without_a_lock_is_passed_over),
     UNIT(a_uid_that_was_kept_back_is_not_given_to_the_next_engine),
     UNIT(who_tidies_up_never_takes_a_new_lock),

@@ -7,6 +7,8 @@
 
 #include <time.h>
 #ifdef __linux__
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #endif
 
@@ -104,6 +106,56 @@ static void a_watch_that_cannot_be_removed_is_not_told(void)
     laz_os_close(&other);
     waiting_close(&w);
 }
+
+static void note_events(void *user, uint32_t events)
+{
+    *(uint32_t *)user |= events;
+}
+
+/* Two ends of a TCP connection, which knows urgent data (tcp(7)). */
+static bool tcp_pair(int ends[2])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ends[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+                listen(listener, 1) == 0 &&
+                getsockname(listener, (struct sockaddr *)&address, &len) == 0 &&
+                connect(ends[0], (struct sockaddr *)&address, len) == 0;
+    ends[1] = good ? accept(listener, NULL, NULL) : -1;
+    laz_os_close(&listener);
+    return ends[1] >= 0;
+}
+
+/* The memory.events of a control group can always be read: only what is urgent is news. */
+static void a_watch_of_urgent_data_hears_nothing_else(void)
+{
+    uint32_t events = 0;
+    struct waiting w;
+    int ends[2];
+
+    if (!tcp_pair(ends)) {
+        unit_skip("network", "no connection to this machine itself");
+        return;
+    }
+    waiting_open(&w);
+    struct laz_io *io = laz_io_start(w.loop, ends[1], LAZ_IO_URGENT, note_events, &events);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(io);
+    CU_ASSERT_EQUAL(send(ends[0], "x", 1, 0), 1);
+    laz_timer_start(w.soon, 1);
+    laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_EQUAL(events, 0);
+    CU_ASSERT_EQUAL(send(ends[0], "!", 1, MSG_OOB), 1);
+    while (!events && !w.lates)
+        laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_EQUAL(events, LAZ_IO_URGENT);
+    laz_io_stop(io);
+    laz_os_close(&ends[0]);
+    laz_os_close(&ends[1]);
+    waiting_close(&w);
+}
 #endif
 
 static void note_due(void *user)
@@ -156,6 +208,7 @@ static const struct unit_test tests[] = {
     UNIT(a_step_ends_with_a_timer),
 #ifdef __linux__
     UNIT(a_watch_that_cannot_be_removed_is_not_told),
+    UNIT(a_watch_of_urgent_data_hears_nothing_else),
 #endif
     UNIT(a_step_waits_no_longer_than_it_may),
     {0},

@@ -25,6 +25,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -96,6 +97,31 @@ static void received_descriptors_are_closed_by_exec(void)
     CU_ASSERT(c == 'y' && closed_by_exec(came[0]));
     laz_os_close(&came[0]);
     laz_os_close(&given);
+    laz_os_close(&pair[0]);
+    laz_os_close(&pair[1]);
+}
+
+/* Three were sent, and there is one number left. */
+static void descriptors_come_all_or_none(void)
+{
+    int pair[2], came[LAZ_OS_HANDOVER], given[] = {0, 0, 0};
+    struct rlimit before, few;
+    size_t n = 0;
+    char c = 0;
+
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+    CU_ASSERT_TRUE(laz_os_hand_over(pair[0], "y", 1, given, 3));
+    int next = fcntl(0, F_DUPFD_CLOEXEC, 0);
+    few = (struct rlimit){(rlim_t)next + 1, before.rlim_max};
+    laz_os_close(&next);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+    ssize_t got = laz_os_receive(pair[1], &c, 1, came, &n);
+    int again = fcntl(0, F_DUPFD_CLOEXEC, 0);
+    setrlimit(RLIMIT_NOFILE, &before);
+    CU_ASSERT(got == 1 && c == 'y' && n == LAZ_OS_CUT);
+    CU_ASSERT_EQUAL(again, (int)few.rlim_cur - 1); /* none stayed open */
+    laz_os_close(&again);
     laz_os_close(&pair[0]);
     laz_os_close(&pair[1]);
 }
@@ -338,6 +364,7 @@ static void a_parent_that_has_ended_is_noticed(void)
 static const struct unit_test tests[] = {
     UNIT(descriptors_are_closed_by_exec),
     UNIT(received_descriptors_are_closed_by_exec),
+    UNIT(descriptors_come_all_or_none),
     UNIT(a_folder_is_unlocked_and_a_link_is_not_followed),
     UNIT(what_is_immutable_is_removed),
     UNIT(a_signal_is_taken_and_its_absence_noticed),

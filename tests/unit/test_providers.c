@@ -69,7 +69,7 @@ static int make(struct made *made, const char *toml)
 
 static void made_fini(struct made *made)
 {
-    laz_driver_end_workers(&made->driver);
+    (void)laz_driver_end_workers(&made->driver, LAZ_WORKERS_FOREVER);
     laz_tools_end(&made->tools);
     laz_tools_fini(&made->tools);
     laz_driver_fini(&made->driver);

@@ -403,6 +403,31 @@ static void a_shortage_leads_to_no_other_backend(void)
     world_close();
 }
 
+static void a_shortage_in_the_box_leads_to_no_other_backend(void)
+{
+    static const char *const said[] = {
+        "bwrap: Creating new namespace failed: Cannot allocate memory\n",
+        "bwrap: Can't open /proc: Too many open files\n",
+        "bwrap: Can't fork: Resource temporarily unavailable\n",
+    };
+    const struct laz_error lack = {.code = LAZ_EOS, .os_errno = EMFILE, .text = "no descriptor"};
+    struct asking a;
+
+    for (size_t i = 0; i <= sizeof said / sizeof *said; i++) {
+        world_open(true, "one", "two");
+        CU_ASSERT_TRUE(asks(&a, false));
+        CU_ASSERT_FALSE(asks(&a, true));
+        if (i < sizeof said / sizeof *said)
+            laz_buf_puts(&mock.box->complaint, said[i]);
+        else
+            mock.owner.broken(mock.owner.user, &lack);
+        box_ends(1);
+        CU_ASSERT(a.told == 1 && a.rc < 0);
+        UNIT_TEXT(chosen(), "one");
+        world_close();
+    }
+}
+
 static void a_session_that_comes_up_during_the_trial_proves_the_backend(void)
 {
     struct asking a;
@@ -489,6 +514,7 @@ static const struct unit_test tests[] = {
     UNIT(a_cancel_answers_all_at_once),
     UNIT(a_trial_ends_with_its_last_asker),
     UNIT(a_shortage_leads_to_no_other_backend),
+    UNIT(a_shortage_in_the_box_leads_to_no_other_backend),
     UNIT(a_session_that_comes_up_during_the_trial_proves_the_backend),
     UNIT(an_answer_may_withdraw_another_asker),
     UNIT(auto_is_the_list_of_the_registry),

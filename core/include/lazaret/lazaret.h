@@ -98,7 +98,13 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               struct laz_error *err);
 /* Closes all sessions and pools that are still open, frees everything and removes the engine's
  * directories. Running executions are cancelled and report that. Must not be called from a
- * callback. */
+ * callback.
+ *
+ * It waits ten seconds for callbacks of tools that have not returned. Those that have not returned
+ * then are reported in the log as an error, and may return, and answer, at any time later. Until
+ * then they use what they were given (`user`), and may use the log function with `log_user`; some
+ * memory of the engine, its tool providers, and a thread for each of them are not freed. Sessions,
+ * processes, directories and the audit log are gone in any case. */
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
 /* Ends what the engine is doing: executions get the verdict cancelled; starts of sessions without

@@ -5,10 +5,9 @@
  * A group is one directory for each hierarchy that has a part of it.  The first process enters
  * before it runs anything: version 2 by CLONE_INTO_CGROUP (clone(2), Linux 5.7), version 1 by the
  * child's own "0" in `tasks`, because writing a number into cgroup.procs takes a lock of all
- * processes and some milliseconds.  Few descriptors stay open, because a host with many sessions
- * has few: files that are read once are opened for that.  When memory runs out there is an event:
- * version 2 has POLLPRI on memory.events, which an epoll makes readable; version 1 has an eventfd.
- */
+ * processes and some milliseconds.  One descriptor stays open, because a host with many sessions
+ * has few: the event that memory ran out.  In version 2 that is memory.events, on which the kernel
+ * reports POLLPRI, in version 1 an eventfd.  Counters are opened to be read. */
 #include "os/descriptors.h"
 #include "os/linux/cgroup.h"
 #include "os/linux/proc.h"
@@ -19,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,9 +34,8 @@ struct laz_cgroup {
     bool is_to_enter;
     bool is_killed;           /* no process can start in it any more */
     int of[LAZ_CGROUP_WHATS]; /* index of the part; -1: none */
-    int event_fd;             /* see laz_cgroup_event_fd */
-    int events;               /* version 2: memory.events */
-    int cpu_fd, peak_fd;      /* counters */
+    int event_fd;             /* see laz_cgroup_event */
+    uint64_t cpu_us;          /* as it was read last */
     uint64_t ran_out;         /* version 1: how often the event came */
 };
 
@@ -166,65 +163,34 @@ static int cgroup_limit(const struct laz_cgroup *group, const char **file)
     return 0;
 }
 
-static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_place *part)
+/* Opens the event. 0, or an errno with the file in question. */
+static int cgroup_watch(struct laz_cgroup *group, const char **file)
 {
-    struct epoll_event wanted = {.events = EPOLLPRI};
-    char text[32];
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    char text[64];
 
+    if (!part || group->memory_bytes == LAZ_CGROUP_NO_LIMIT)
+        return 0;
+    *file = part->version == 2 ? "memory.events" : "memory.oom_control";
+    int control = cgroup_file(part->directory, *file, O_RDONLY);
+    if (control < 0)
+        return errno;
     if (part->version == 2) {
-        group->events = cgroup_file(part->directory, "memory.events", O_RDONLY);
-        group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
-        proc_text(group->events, text, sizeof text); /* content that was not read counts as new */
-        return group->events >= 0 && group->event_fd >= 0 &&
-                       epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
-                   ? 0
-                   : errno;
+        proc_text(control, text, sizeof text); /* content that was not read counts as new */
+        group->event_fd = control;
+        return 0;
     }
-    int control = cgroup_file(part->directory, "memory.oom_control", O_RDONLY);
     group->event_fd = laz_posix_above(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     snprintf(text, sizeof text, "%d %d", group->event_fd, control);
-    int os_errno = group->event_fd < 0 || control < 0
-                       ? errno
-                       : cgroup_write(part->directory, "cgroup.event_control", text);
+    int os_errno =
+        group->event_fd < 0 ? errno : cgroup_write(part->directory, "cgroup.event_control", text);
     laz_os_close(&control);
     return os_errno;
 }
 
-/* Opens the files that report the usage of the group. */
-static int cgroup_watch(struct laz_cgroup *group, const char **file)
-{
-    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_place *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
-    int rc = 0;
-
-    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT) {
-        *file = "memory events";
-        rc = cgroup_watch_memory(group, memory);
-    }
-    if (!rc && memory) {
-        *file = memory->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes";
-        group->peak_fd = cgroup_file(memory->directory, *file, O_RDONLY);
-        if (group->peak_fd < 0 && errno != ENOENT) /* memory.peak: Linux 5.19 */
-            rc = errno;
-    }
-    if (rc || !cpu)
-        return rc;
-    *file = cpu->version == 2 ? "cpu.stat" : "cpuacct.usage";
-    group->cpu_fd = cgroup_file(cpu->directory, *file, O_RDONLY);
-    return group->cpu_fd < 0 ? errno : 0;
-}
-
-static void cgroup_unwatch(struct laz_cgroup *group)
-{
-    laz_os_close(&group->event_fd);
-    laz_os_close(&group->events);
-    laz_os_close(&group->cpu_fd);
-    laz_os_close(&group->peak_fd);
-}
-
 static void cgroup_drop(struct laz_cgroup *group)
 {
-    cgroup_unwatch(group);
+    laz_os_close(&group->event_fd);
     cgroup_drop_directories(group);
     free(group);
 }
@@ -240,6 +206,7 @@ static struct laz_cgroup *cgroup_take_kept(struct laz_cgroups *groups, uint64_t 
         return NULL;
     groups->kept = kept->next_kept;
     groups->n_kept--;
+    kept->cpu_us = 0;
     if (cgroup_watch(kept, &file) == 0)
         return kept;
     cgroup_drop(kept);
@@ -263,7 +230,7 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
     group->is_to_enter = to_enter;
     group->memory_bytes = memory_bytes;
     group->pids = pids;
-    group->event_fd = group->events = group->cpu_fd = group->peak_fd = -1;
+    group->event_fd = -1;
     cgroup_remove_busy(groups);
     int os_errno = cgroup_make(group);
     if (!os_errno)
@@ -312,7 +279,7 @@ void laz_cgroup_free(struct laz_cgroup *group)
         cgroup_drop(group);
         return;
     }
-    cgroup_unwatch(group);
+    laz_os_close(&group->event_fd);
     group->next_kept = owner->kept;
     owner->kept = group;
     owner->n_kept++;
@@ -408,29 +375,54 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)
+/* A limit must not go unwatched because the application has used up its descriptors: then a spare
+ * one makes way for the counter. */
+static bool cgroup_count(const struct laz_cgroup *group, const struct cgroup_place *part,
+                         const char *file, char *text, size_t size)
+{
+    if (cgroup_read(part->directory, file, text, size))
+        return true;
+    if (errno != EMFILE && errno != ENFILE)
+        return false;
+    cgroup_lend_spare(group->owner);
+    bool read = cgroup_read(part->directory, file, text, size);
+    cgroup_renew_spare(group->owner);
+    return read;
+}
+
+uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
 {
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
-    uint64_t value = 0;
 
-    if (!part || !proc_text(group->cpu_fd, text, sizeof text))
-        return 0;
+    if (!part || !cgroup_count(group, part, part->version == 2 ? "cpu.stat" : "cpuacct.usage", text,
+                               sizeof text))
+        return group->cpu_us;
     if (part->version == 1)
-        return strtoull(text, NULL, 10) / 1000; /* nanoseconds */
-    return laz_cgroup_counter(text, "usage_usec", &value) ? value : 0;
+        group->cpu_us = strtoull(text, NULL, 10) / 1000; /* nanoseconds */
+    else
+        laz_cgroup_counter(text, "usage_usec", &group->cpu_us);
+    return group->cpu_us;
 }
 
 uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group)
 {
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     char text[32];
 
-    return proc_text(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+    /* memory.peak: Linux 5.19 */
+    return part && cgroup_count(group, part,
+                                part->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes",
+                                text, sizeof text)
+               ? strtoull(text, NULL, 10)
+               : 0;
 }
 
-int laz_cgroup_event_fd(const struct laz_cgroup *group)
+struct laz_cgroup_event laz_cgroup_event(const struct laz_cgroup *group)
 {
-    return group->event_fd;
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+
+    return (struct laz_cgroup_event){group->event_fd, part && part->version == 2};
 }
 
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
@@ -442,7 +434,7 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
     if (group->event_fd < 0)
         return 0;
     if (part->version == 2) { /* reading it resets the event */
-        if (proc_text(group->events, text, sizeof text))
+        if (proc_text(group->event_fd, text, sizeof text))
             laz_cgroup_counter(text, "oom_kill", &value);
         return value;
     }
@@ -451,16 +443,15 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
     if (!group->ran_out)
         return 0;
     /* the event comes before the kill, so the count of kills may be behind */
-    if (cgroup_read(part->directory, "memory.oom_control", text, sizeof text))
+    if (cgroup_count(group, part, "memory.oom_control", text, sizeof text))
         laz_cgroup_counter(text, "oom_kill", &kills);
     return kills > group->ran_out ? kills : group->ran_out;
 }
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
-bool laz_cgroup_kill(struct laz_cgroup *group)
+static bool cgroup_kill_parts(const struct laz_cgroup *group)
 {
-    group->is_killed = true;
     /* all parts have the same processes: version 2 kills them best, then the part of pids */
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
@@ -469,4 +460,13 @@ bool laz_cgroup_kill(struct laz_cgroup *group)
     if (!part && group->n_parts)
         part = &group->parts[0];
     return !part || cgroup_kill_all(part->directory, part->version);
+}
+
+bool laz_cgroup_kill(struct laz_cgroup *group)
+{
+    group->is_killed = true;
+    cgroup_lend_spare(group->owner);
+    bool killed = cgroup_kill_parts(group);
+    cgroup_renew_spare(group->owner);
+    return killed;
 }

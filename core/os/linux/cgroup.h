@@ -23,6 +23,8 @@ struct cgroup_place {
 #define CGROUP_CPU_TO_ENTER LAZ_CGROUP_WHATS
 #define CGROUP_PLACES       (LAZ_CGROUP_WHATS + 1)
 
+#define CGROUP_SPARES 2 /* what a kill needs: the process, and what /proc says of it */
+
 struct laz_cgroups {
     struct cgroup_place places[CGROUP_PLACES];
     char *nest;                  /* the group of all those that have a share; NULL: none */
@@ -32,6 +34,7 @@ struct laz_cgroups {
     struct laz_strv busy;    /* directories that could not be removed yet */
     struct laz_cgroup *kept; /* empty, for the next sessions; see laz_cgroup_free */
     unsigned n_kept;
+    int spare[CGROUP_SPARES]; /* descriptors, see cgroup_lend_spare */
     bool out_of_memory; /* an allocation failed during the search: the places may be incomplete */
 };
 
@@ -58,7 +61,11 @@ int cgroup_write(const char *directory, const char *file, const char *text);
 /* The text of a file of a group, at most `size` - 1 bytes, "" when there is none; false: an error.
  */
 bool cgroup_read(const char *directory, const char *file, char *text, size_t size);
-/* Kills all that is in a group. True when nothing is left. */
+/* An engine keeps descriptors for the case that the application has used up all others: closes them
+ * so that files of a group can be opened, and opens them again. Renewing: 0, or an errno. */
+void cgroup_lend_spare(struct laz_cgroups *groups);
+int cgroup_renew_spare(struct laz_cgroups *groups);
+/* Kills all that is in a group. True when nothing is left; false: something may be. */
 bool cgroup_kill_all(const char *directory, int version);
 
 #endif

@@ -7,6 +7,7 @@
 #include "os/pidfd.h"
 #include "os/posix/descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -42,6 +43,24 @@ bool cgroup_read(const char *directory, const char *file, char *text, size_t siz
     return read;
 }
 
+void cgroup_lend_spare(struct laz_cgroups *groups)
+{
+    for (int i = 0; i < CGROUP_SPARES; i++)
+        laz_os_close(&groups->spare[i]);
+}
+
+int cgroup_renew_spare(struct laz_cgroups *groups)
+{
+    int failed = 0;
+
+    for (int i = 0; i < CGROUP_SPARES && !failed; i++) {
+        if (groups->spare[i] < 0)
+            groups->spare[i] = laz_posix_above(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        failed = groups->spare[i] < 0 ? errno : 0;
+    }
+    return failed;
+}
+
 /* Kills a process as long as it is in the group: not another one that got its number. */
 static void cgroup_kill_one(pid_t pid, const char *directory)
 {
@@ -63,7 +82,9 @@ bool cgroup_kill_all(const char *directory, int version)
     /* no new process starts while they are killed */
     (void)cgroup_write(directory, "pids.max", "0");
     for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
-        if (!cgroup_read(directory, "cgroup.procs", text, sizeof text) || !*text)
+        if (!cgroup_read(directory, "cgroup.procs", text, sizeof text))
+            return errno == ENOENT || errno == ENODEV; /* the group is gone, or nothing is known */
+        if (!*text)
             return true;
         for (char *p = text; *p;) {
             char *end;

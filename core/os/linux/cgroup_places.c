@@ -386,6 +386,21 @@ static void places_nest(struct laz_cgroups *groups)
     free(outer);
 }
 
+/* The spare descriptors, and more for the search: without those it would find nothing, and limits
+ * would be weaker. 0, or an errno. */
+static int places_need_descriptors(struct laz_cgroups *groups)
+{
+    struct laz_cgroups more;
+
+    for (int i = 0; i < CGROUP_SPARES; i++)
+        groups->spare[i] = more.spare[i] = -1;
+    int failed = cgroup_renew_spare(groups);
+    if (!failed)
+        failed = cgroup_renew_spare(&more);
+    cgroup_lend_spare(&more);
+    return failed;
+}
+
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
@@ -395,6 +410,11 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
 
     if (!made)
         return laz_error_nomem(err);
+    int failed = places_need_descriptors(made);
+    if (failed) {
+        laz_cgroups_free(made);
+        return laz_error_os(err, failed, "control groups cannot be looked for");
+    }
     int rc = laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, &why);
     if (!rc)
         rc = laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, &why);
@@ -459,6 +479,7 @@ void laz_cgroups_free(struct laz_cgroups *groups)
         cgroup_remove_busy(groups);
     }
     laz_strv_fini(&groups->busy);
+    cgroup_lend_spare(groups);
     while (groups->n_in_use > 0)
         laz_os_close(&groups->in_use[--groups->n_in_use]);
     for (int what = 0; what < CGROUP_PLACES; what++)

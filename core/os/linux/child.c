@@ -161,9 +161,13 @@ static void child_place_fds(struct child_plan *plan)
         int from = fd->parent;
         if (from < 0 && null_fd < 0)
             null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (from < 0 && null_fd < 0)
+            child_fail(plan, CHILD_DESCRIPTORS);
         if (from < 0)
             from = null_fd;
         fd->moved = fcntl(from, F_DUPFD_CLOEXEC, plan->above);
+        if (fd->moved < 0 && errno == EINVAL) /* fcntl(2): `above` is over RLIMIT_NOFILE */
+            errno = EMFILE;
         if (fd->moved < 0)
             child_fail(plan, CHILD_DESCRIPTORS);
     }

@@ -16,24 +16,26 @@ int laz_os_epoll_new(void)
 
 /* Errors and ends are reported whatever was requested, epoll_ctl(2): where nothing was, only once
  * before the next change. */
-static int epoll_control(int epoll, int operation, int fd, bool read, bool write, void *user)
+static int epoll_control(int epoll, int operation, int fd, struct laz_epoll_wish wish, void *user)
 {
     struct epoll_event event = {.data.ptr = user};
 
-    event.events = (read ? EPOLLIN : 0) | (write ? EPOLLOUT : 0);
+    event.events = (wish.read ? EPOLLIN : 0) | (wish.write ? EPOLLOUT : 0);
+    if (wish.urgent)
+        event.events |= EPOLLPRI;
     if (!event.events)
         event.events = EPOLLONESHOT;
     return epoll_ctl(epoll, operation, fd, &event);
 }
 
-bool laz_os_epoll_add(int epoll, int fd, bool read, bool write, void *user)
+bool laz_os_epoll_add(int epoll, int fd, struct laz_epoll_wish wish, void *user)
 {
-    return epoll_control(epoll, EPOLL_CTL_ADD, fd, read, write, user) == 0;
+    return epoll_control(epoll, EPOLL_CTL_ADD, fd, wish, user) == 0;
 }
 
-bool laz_os_epoll_change(int epoll, int fd, bool read, bool write, void *user)
+bool laz_os_epoll_change(int epoll, int fd, struct laz_epoll_wish wish, void *user)
 {
-    return epoll_control(epoll, EPOLL_CTL_MOD, fd, read, write, user) == 0;
+    return epoll_control(epoll, EPOLL_CTL_MOD, fd, wish, user) == 0;
 }
 
 bool laz_os_epoll_remove(int epoll, int fd)
@@ -50,7 +52,8 @@ size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n)
         bool over = (told[i].events & (EPOLLHUP | EPOLLERR)) != 0;
         events[i] = (struct laz_epoll_event){.user = told[i].data.ptr,
                                              .read = over || (told[i].events & EPOLLIN),
-                                             .write = over || (told[i].events & EPOLLOUT)};
+                                             .write = over || (told[i].events & EPOLLOUT),
+                                             .urgent = over || (told[i].events & EPOLLPRI)};
     }
     return found > 0 ? (size_t)found : 0;
 }

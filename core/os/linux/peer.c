@@ -21,6 +21,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
+/* -1 with errno. */
 static int peer_pidfd(int fd, pid_t pid)
 {
     int pidfd = -1;
@@ -28,18 +29,27 @@ static int peer_pidfd(int fd, pid_t pid)
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0)
         return laz_posix_above(pidfd);
+    if (laz_errno_is_shortage(errno))
+        return -1;
     /* Older kernels: the pid of the connecting process, which may have ended since. */
     return laz_os_pidfd(pid);
 }
 
-static uint64_t peer_namespace(int fd, pid_t pid)
+/* The inode of the peer's namespace; 0: not known, because it has ended. Unless that could not be
+ * found out: a peer must not be judged by less for lack of descriptors. 0, or an errno. */
+static int peer_namespace(int fd, pid_t pid, uint64_t *inode)
 {
     struct pollfd ended = {.fd = peer_pidfd(fd, pid), .events = POLLIN};
-    uint64_t inode = proc_namespace(pid, "pid");
-    bool is_alive = ended.fd >= 0 && poll(&ended, 1, 0) == 0;
+    int failed = ended.fd < 0 ? errno : 0;
 
+    *inode = failed ? 0 : proc_namespace(pid, "pid");
+    if (!failed && !*inode)
+        failed = errno;
+    int n = failed ? 0 : poll(&ended, 1, 0);
+    failed = n < 0 ? errno : failed;
+    *inode = n == 0 ? *inode : 0;
     laz_os_close(&ended.fd);
-    return is_alive ? inode : 0;
+    return laz_errno_is_shortage(failed) ? failed : 0;
 }
 
 int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
@@ -47,12 +57,10 @@ int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
     struct ucred cred;
     socklen_t len = sizeof cred;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
-        return laz_error_os(err, errno, "the system does not report which process connected");
-    *peer = (struct laz_peer){
-        .uid = cred.uid,
-        .pid = cred.pid,
-        .pid_namespace = cred.pid > 0 ? peer_namespace(fd, cred.pid) : 0,
-    };
-    return 0;
+    int failed = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0 ? errno : 0;
+    if (!failed)
+        *peer = (struct laz_peer){.uid = cred.uid, .pid = cred.pid};
+    if (!failed && cred.pid > 0)
+        failed = peer_namespace(fd, cred.pid, &peer->pid_namespace);
+    return failed ? laz_error_os(err, failed, "it cannot be found out which process connected") : 0;
 }

@@ -34,6 +34,7 @@
 int laz_os_pidfd(int64_t pid)
 {
     /* it is close-on-exec by default */
+    errno = ESRCH;
     return pid > 0 ? laz_posix_above((int)syscall(SYS_pidfd_open, (pid_t)pid, 0)) : -1;
 }
 
@@ -41,10 +42,15 @@ int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace)
 {
     int pidfd = laz_os_pidfd(pid);
 
+    if (pidfd < 0 || !pid_namespace)
+        return pidfd;
+    uint64_t its = proc_namespace(pid, "pid");
+    int failed = !its && laz_errno_is_shortage(errno) ? errno : ESRCH;
     /* the entry in /proc was that of the descriptor only if the process still lives */
-    if (pidfd >= 0 && pid_namespace &&
-        (proc_namespace(pid, "pid") != pid_namespace || laz_os_pidfd_has_ended(pidfd)))
+    if (its != pid_namespace || laz_os_pidfd_has_ended(pidfd)) {
         laz_os_close(&pidfd);
+        errno = failed;
+    }
     return pidfd;
 }
 
@@ -86,63 +92,95 @@ void laz_os_pidfd_kill(int pidfd)
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-/* The number that the process has in its own, innermost namespace: the last of "NSpid:". */
-static long pidfd_own_number(int64_t pid)
+/* A descriptor or memory was missing: that says nothing about the process. */
+static int pidfd_shortage(int failed)
 {
-    char path[64], line[256];
-    long number = -1;
-
-    snprintf(path, sizeof path, "/proc/%lld/status", (long long)pid);
-    FILE *file = laz_posix_fopen(path);
-    while (file && fgets(line, sizeof line, file)) {
-        const char *last = strrchr(line, '\t');
-        if (strncmp(line, "NSpid:", 6) == 0 && last)
-            number = strtol(last, NULL, 10);
-    }
-    if (file)
-        (void)fclose(file);
-    return number;
+    return laz_errno_is_shortage(failed) ? failed : 0;
 }
 
-/* NULL, or the reason why it is not as expected. */
-static const char *pidfd_check_namespace(int64_t pid, uint64_t above)
+/* The number that the process has in its own, innermost namespace: the last of "NSpid:". 0, or an
+ * errno. */
+static int pidfd_own_number(int64_t pid, long *number)
+{
+    char path[64], line[256];
+
+    *number = -1;
+    snprintf(path, sizeof path, "/proc/%lld/status", (long long)pid);
+    FILE *file = laz_posix_fopen(path);
+    if (!file)
+        return errno;
+    while (fgets(line, sizeof line, file)) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "NSpid:", 6) == 0 && last)
+            *number = strtol(last, NULL, 10);
+    }
+    (void)fclose(file);
+    return 0;
+}
+
+/* Is the namespace directly inside the one with the inode `above`? 0, or the errno of a shortage.
+ */
+static int pidfd_is_inside(int own, uint64_t above, bool *inside)
 {
     struct stat parent_is;
+    int parent = laz_posix_above(ioctl(own, PIDFD_NS_PARENT));
+
+    *inside = false;
+    if (parent < 0)
+        return pidfd_shortage(errno);
+    *inside = fstat(parent, &parent_is) == 0 && (uint64_t)parent_is.st_ino == above;
+    (void)close(parent);
+    return 0;
+}
+
+/* Is the process the first one of the namespace? 0, or the errno of a shortage. */
+static int pidfd_is_first(int own, int64_t pid, bool *first)
+{
+    int init = ioctl(own, PIDFD_NS_TGID, 1), failed = init < 0 ? errno : 0;
+    long number;
+
+    *first = init == pid;
+    if (failed != ENOTTY && failed != EINVAL)
+        return pidfd_shortage(failed);
+    failed = pidfd_own_number(pid, &number);
+    *first = number == 1;
+    return pidfd_shortage(failed);
+}
+
+/* *wrong: NULL, or the reason why it is not as expected. 0, or the errno of a shortage. */
+static int pidfd_check_namespace(int64_t pid, uint64_t above, const char **wrong)
+{
     bool inside = false, first = false;
     int own = proc_open(pid, "ns/pid");
+    int failed = own < 0 ? pidfd_shortage(errno) : pidfd_is_inside(own, above, &inside);
 
-    if (own < 0)
-        return "whose pid namespace is unknown";
-    int parent = laz_posix_above(ioctl(own, PIDFD_NS_PARENT));
-    if (parent >= 0) {
-        inside = fstat(parent, &parent_is) == 0 && (uint64_t)parent_is.st_ino == above;
-        (void)close(parent);
-    }
-    if (inside) {
-        int init = ioctl(own, PIDFD_NS_TGID, 1);
-        bool told = init >= 0 || (errno != ENOTTY && errno != EINVAL);
-        first = told ? init == pid : pidfd_own_number(pid) == 1;
-    }
-    (void)close(own);
-    return !inside  ? "that is not in a pid namespace of its own below the template's"
-           : !first ? "that is not the first of its pid namespace"
-                    : NULL;
+    if (!failed && inside)
+        failed = pidfd_is_first(own, pid, &first);
+    *wrong = own < 0   ? "whose pid namespace is unknown"
+             : !inside ? "that is not in a pid namespace of its own below the template's"
+             : !first  ? "that is not the first of its pid namespace"
+                       : NULL;
+    laz_os_close(&own);
+    return failed;
 }
 
 int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err)
 {
-    int fd = laz_os_pidfd(pid);
+    const char *wrong = "but the template's pid namespace is unknown";
+    int fd = laz_os_pidfd(pid), failed = fd < 0 ? pidfd_shortage(errno) : 0;
 
-    if (fd < 0)
+    if (fd < 0 && !failed)
         return laz_error_set(err, LAZ_EPROTO, 0, "the process that sent the token has ended");
-    const char *wrong =
-        above ? pidfd_check_namespace(pid, above) : "but the template's pid namespace is unknown";
-    if (!wrong && laz_os_pidfd_has_ended(fd))
+    if (!failed && above)
+        failed = pidfd_check_namespace(pid, above, &wrong);
+    if (!failed && !wrong && laz_os_pidfd_has_ended(fd))
         wrong = "that has ended";
-    if (wrong) {
+    if (failed || wrong)
         laz_os_close(&fd);
+    if (failed)
+        return laz_error_os(err, failed, "it cannot be found out which process has sent the token");
+    if (wrong)
         return laz_error_set(err, LAZ_EPROTO, 0, "the token came from a process %s", wrong);
-    }
     *pidfd = fd;
     return 0;
 }

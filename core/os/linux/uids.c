@@ -2,11 +2,14 @@
 /* uids.c - a uid of its own for each session, when lazaret runs as root.  System: Linux.
  *
  * With one shared uid sessions could signal and trace each other where no namespace separates them,
- * and one session could use up the processes of all.  A uid is taken by a lock (flock) on a file
- * with its number; the kernel releases the lock when its holder dies, so no uid is lost and none is
- * assigned twice, by however many processes of the machine.  Hosts that do not see each other's
- * locks, in containers for example, are kept apart by the size of the range; and a uid under which
- * any process runs is skipped, because what is left under a uid is killed in the end.
+ * and one session could use up the processes of all.  A uid is taken by a lock on the byte with its
+ * number, of one file that all engines share: so an engine needs one descriptor, however many uids
+ * it has taken.  The lock belongs to the open file (fcntl(2), F_OFD_SETLK), and the kernel releases
+ * it when its holder dies, so no uid is lost and none is assigned twice, by however many processes
+ * of the machine.  An empty file with the number marks a uid as long as it is not known to be
+ * free: it is made and removed under the lock.  Hosts that do not see each other's locks, in
+ * containers for example, are kept apart by the size of the range; and a uid under which any
+ * process runs is skipped, because what is left under a uid is killed in the end.
  *
  * The range "auto" is where nothing else usually is: below 2^31 (uid maps are written as signed
  * numbers by some tools), above subordinate uids (100000 to 600100000), containers of systemd
@@ -17,7 +20,6 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
-#include "os/posix/files.h"
 #include "os/users.h"
 
 #include <dirent.h>
@@ -26,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -40,17 +41,14 @@
 #define UIDS_ROUNDS      10 /* with a pause between them, where the range is narrow */
 #define UIDS_NARROW      16
 #define UIDS_TRIES       65536u /* of a wide range, to find one that is not in use */
-#define UIDS_LOOKED_AT   256    /* lock files, searched for those of dead hosts */
-
-struct uids_taken {
-    uint32_t uid;
-    int lock_fd;
-};
+#define UIDS_LOOKED_AT   256    /* marks, searched for those of dead hosts */
+#define UIDS_LOCKS       "locks"
 
 struct laz_uids {
     uint32_t first, last;
     char directory[32];
-    struct uids_taken *taken;
+    int locks;       /* the file with a byte for each uid */
+    uint32_t *taken; /* by this engine: its own locks do not keep it out */
     size_t n_taken, cap_taken;
 };
 
@@ -62,7 +60,7 @@ static bool uids_are_mapped(uint32_t first, uint32_t last)
     FILE *map = laz_posix_fopen("/proc/self/uid_map");
 
     if (!map)
-        return true; /* no user namespaces in this kernel */
+        return errno == ENOENT; /* no user namespaces in this kernel */
     while (!mapped && fscanf(map, "%llu %llu %llu", &inside, &outside, &count) == 3)
         mapped = first >= inside && last < inside + count;
     (void)fclose(map);
@@ -123,87 +121,71 @@ static bool uids_directory(struct laz_uids *uids, const char *path)
     return true;
 }
 
-/* A new file that is locked before it has its name (open(2), O_TMPFILE), or whoever tidies up could
- * take the lock in between. -1 with EEXIST: there is one; with another errno: that cannot be done
- * here, for want of /proc, or of such files. */
-static int uids_make_locked(const struct laz_uids *uids, const char *path)
-{
-    char own[40];
-    int fd = laz_posix_above(open(uids->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-
-    if (fd < 0)
-        return -1;
-    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-        linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
-        return fd;
-    int os_errno = errno;
-    (void)close(fd);
-    errno = os_errno;
-    return -1;
-}
-
-/* Locks the file that is there: a descriptor, or -1 when it is taken (*os_errno 0), has just gone
- * (ENOENT) or cannot be locked. */
-static int uids_lock_there(const char *path, int *os_errno)
-{
-    struct stat st;
-    int fd = laz_posix_above(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-
-    *os_errno = fd < 0 ? errno : 0;
-    if (fd < 0)
-        return -1;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        /* Returning a uid removes the file: the lock must be on the file that has the name. */
-        if (laz_posix_is_named(fd, path, &st))
-            return fd;
-        *os_errno = errno ? errno : ENOENT;
-    } else if (errno != EWOULDBLOCK && errno != EINTR) {
-        *os_errno = errno;
-    }
-    (void)close(fd);
-    return -1;
-}
-
-/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be.
- * `*made`: there was none; else somebody died who held it. */
-static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int *os_errno)
+/* Opens the file of the locks. A time in the present keeps it from those that tidy up /tmp. 0, or
+ * an errno. */
+static int uids_open_locks(struct laz_uids *uids)
 {
     char path[64];
-    int fd = -1;
 
-    snprintf(path, sizeof path, "%s/%u", uids->directory, uid);
-    *os_errno = ENOENT;
-    for (int i = 0; i < UIDS_ROUNDS && fd < 0 && *os_errno == ENOENT; i++) {
-        fd = uids_make_locked(uids, path);
-        *made = fd >= 0;
-        if (fd < 0 && errno != EEXIST) { /* it is made without a lock, then */
-            int plain = laz_posix_above(
-                open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-            *made = plain >= 0;
-            *os_errno = plain < 0 ? errno : 0;
-            laz_os_close(&plain);
-            if (*os_errno && *os_errno != EEXIST)
-                return -1;
-        }
-        if (fd < 0)
-            fd = uids_lock_there(path, os_errno);
-    }
-    if (*os_errno == ENOENT)
-        *os_errno = 0; /* others are busy with it */
-    return fd;
+    snprintf(path, sizeof path, "%s/" UIDS_LOCKS, uids->directory);
+    uids->locks = laz_posix_above(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    return uids->locks < 0 ? errno : futimens(uids->locks, NULL) ? errno : 0;
 }
 
-/* Only the file that was locked: somebody may have removed it, and others made it anew. */
-static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
+static void uids_path(const struct laz_uids *uids, uint32_t uid, char path[64])
+{
+    snprintf(path, 64, "%s/%u", uids->directory, uid);
+}
+
+static bool uids_has(const struct laz_uids *uids, uint32_t uid)
+{
+    for (size_t i = 0; i < uids->n_taken; i++)
+        if (uids->taken[i] == uid)
+            return true;
+    return false;
+}
+
+/* Sets the lock of a uid, or removes it. False when it is taken (*failed 0) or cannot be set. */
+static bool uids_lock(const struct laz_uids *uids, uint32_t uid, short type, int *failed)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)uid, .l_len = 1};
+
+    *failed = 0;
+    if (type == F_WRLCK && uids_has(uids, uid))
+        return false;
+    if (fcntl(uids->locks, F_OFD_SETLK, &lock) == 0)
+        return true;
+    *failed = errno == EAGAIN || errno == EACCES || errno == EINTR ? 0 : errno;
+    return false;
+}
+
+static void uids_unlock(const struct laz_uids *uids, uint32_t uid)
+{
+    int failed;
+
+    (void)uids_lock(uids, uid, F_UNLCK, &failed);
+}
+
+/* Makes the mark of a uid that is locked. *made: there was none; else somebody died who held it, or
+ * processes were left under it. 0, or an errno. */
+static int uids_mark(const struct laz_uids *uids, uint32_t uid, bool *made)
 {
     char path[64];
-    struct stat st;
 
-    snprintf(path, sizeof path, "%s/%u", uids->directory, taken->uid);
-    if (laz_posix_is_named(taken->lock_fd, path, &st))
-        (void)unlink(path); /* before the lock is released */
-    laz_os_close(&taken->lock_fd);
+    uids_path(uids, uid, path);
+    int fd = laz_posix_above(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    int failed = fd < 0 && errno != EEXIST ? errno : 0;
+    *made = fd >= 0;
+    laz_os_close(&fd);
+    return failed;
+}
+
+static void uids_unmark(const struct laz_uids *uids, uint32_t uid)
+{
+    char path[64];
+
+    uids_path(uids, uid, path);
+    (void)unlink(path);
 }
 
 /* Does no process run under the uid, as far as this pid namespace shows? Without a process the
@@ -214,24 +196,22 @@ static bool uids_is_free(uint32_t uid)
     return getpriority(PRIO_USER, uid) == -1 && errno == ESRCH;
 }
 
-/* Removes lock files that are not locked, because their holders were killed. One whose uid still
- * has processes stays, as a mark of them. */
+/* Removes marks whose uids are not locked, because their holders were killed. One whose uid still
+ * has processes stays. */
 static void uids_tidy(const struct laz_uids *uids)
 {
     DIR *dir = laz_posix_opendir(uids->directory);
     struct dirent *entry;
-    char path[64];
     uint32_t uid;
     int failed;
 
     for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
-        if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
+        if (!uids_number(entry->d_name, strlen(entry->d_name), &uid) ||
+            !uids_lock(uids, uid, F_WRLCK, &failed))
             continue;
-        snprintf(path, sizeof path, "%s/%u", uids->directory, uid);
-        struct uids_taken taken = {uid, uids_lock_there(path, &failed)};
-        if (taken.lock_fd >= 0 && uids_is_free(uid))
-            uids_unlock(uids, &taken);
-        laz_os_close(&taken.lock_fd);
+        if (uids_is_free(uid))
+            uids_unmark(uids, uid);
+        uids_unlock(uids, uid);
     }
     if (dir)
         (void)closedir(dir);
@@ -247,13 +227,19 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     made = calloc(1, sizeof *made);
     if (!made)
         return laz_error_nomem(err);
+    made->locks = -1;
     rc = uids_range(made, range, err);
-    if (!rc && !uids_directory(made, "/run/lazaret") && !uids_directory(made, "/tmp/lazaret-uids"))
+    if (!rc && !uids_directory(made, "/run/lazaret-uids") &&
+        !uids_directory(made, "/tmp/lazaret-uids"))
         rc = laz_error_set(err, LAZ_ESETUP, errno,
-                           "uids of sessions are locked in /run/lazaret or /tmp/lazaret-uids, and "
-                           "neither is, or can be made, a directory of root with mode 0700");
+                           "uids of sessions are locked in /run/lazaret-uids or "
+                           "/tmp/lazaret-uids, and neither is, or can be made, a directory of root "
+                           "with mode 0700");
+    int failed = rc ? 0 : uids_open_locks(made);
+    if (failed)
+        rc = laz_error_os(err, failed, "uids of sessions cannot be locked in %s", made->directory);
     if (rc) {
-        free(made);
+        laz_uids_free(made);
         return rc;
     }
     uids_tidy(made);
@@ -271,18 +257,18 @@ static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, 
      * returned is acceptable: its processes were killed, and may not be quite gone. */
     for (uint64_t i = 0; i < 2 * tries && !*failed; i++) {
         uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
-        bool made;
-        struct uids_taken taken = {candidate, uids_lock(uids, candidate, &made, failed)};
-        if (taken.lock_fd < 0)
+        bool made = false;
+        if (!uids_lock(uids, candidate, F_WRLCK, failed))
             continue;
-        if (uids_is_free(candidate) || (made && i >= tries)) {
-            uids->taken[uids->n_taken++] = taken;
+        *failed = uids_mark(uids, candidate, &made);
+        if (!*failed && (uids_is_free(candidate) || (made && i >= tries))) {
+            uids->taken[uids->n_taken++] = candidate;
             *uid = candidate;
             return true;
         }
         if (made)
-            uids_unlock(uids, &taken);
-        laz_os_close(&taken.lock_fd);
+            uids_unmark(uids, candidate);
+        uids_unlock(uids, candidate);
     }
     return false;
 }
@@ -301,7 +287,7 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
         return rc;
     if (uids->n_taken == uids->cap_taken) {
         size_t cap = uids->cap_taken ? uids->cap_taken * 2 : 8;
-        struct uids_taken *taken = realloc(uids->taken, cap * sizeof *taken);
+        uint32_t *taken = realloc(uids->taken, cap * sizeof *taken);
         if (!taken)
             return laz_error_nomem(err);
         uids->taken = taken;
@@ -324,9 +310,10 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)
 {
     for (size_t i = 0; uids && i < uids->n_taken; i++) {
-        if (uids->taken[i].uid != uid)
+        if (uids->taken[i] != uid)
             continue;
-        uids_unlock(uids, &uids->taken[i]);
+        uids_unmark(uids, uid);
+        uids_unlock(uids, uid);
         uids->taken[i] = uids->taken[--uids->n_taken];
         return;
     }
@@ -336,13 +323,12 @@ void laz_uids_free(struct laz_uids *uids)
 {
     if (!uids)
         return;
-    for (size_t i = 0; i < uids->n_taken; i++) {
-        /* Not returned: processes may be left under it. Its file stays as a mark, as that of a host
-         * that was killed does. */
-        if (uids_is_free(uids->taken[i].uid))
-            uids_unlock(uids, &uids->taken[i]);
-        laz_os_close(&uids->taken[i].lock_fd);
-    }
+    for (size_t i = 0; i < uids->n_taken; i++)
+        /* Not returned: processes may be left under it. Then its mark stays, as that of a host that
+         * was killed does. */
+        if (uids_is_free(uids->taken[i]))
+            uids_unmark(uids, uids->taken[i]);
+    laz_os_close(&uids->locks); /* which releases all locks */
     free(uids->taken);
     free(uids);
 }

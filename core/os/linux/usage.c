@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.c - what another process has used, from /proc/PID/stat (proc(5)).  System: Linux.
  *
- * The file is opened once: the descriptor belongs to that process and never to another that gets
- * its number, and one pread(2) gives all counters. */
+ * The file is opened for each reading, because a host with many sessions has few descriptors.  A
+ * process is known by its number and the time of its start: numbers are given out in turn
+ * (pid_max, proc_sys_kernel(5)), and not all of them within the tick of the clock that this time
+ * counts. */
 #include "os/usage.h"
 
 #include "os/linux/proc.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
-    *usage = (struct laz_usage){.fd = pid > 0 ? proc_open(pid, "stat") : -1};
-    return usage->fd >= 0;
+    struct proc_stat stat;
+
+    *usage = (struct laz_usage)LAZ_USAGE_INIT;
+    errno = ESRCH;
+    if (pid <= 0 || !proc_stat(pid, &stat) || !stat.start)
+        return false;
+    usage->pid = pid;
+    usage->begun = stat.start;
+    return true;
 }
 
 void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
@@ -20,7 +30,7 @@ void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t
     struct proc_stat stat;
 
     *cpu_us = *rss_bytes = 0;
-    if (!proc_stat_text(usage->fd, &stat))
+    if (usage->pid <= 0 || !proc_stat(usage->pid, &stat) || stat.start != usage->begun)
         return;
     *cpu_us = stat.ticks * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     *rss_bytes = (uint64_t)stat.pages * (uint64_t)sysconf(_SC_PAGESIZE);

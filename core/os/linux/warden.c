@@ -168,7 +168,7 @@ static bool warden_hear(struct warden *warden)
     if (laz_os_receive(WARDEN_SOCKET, &word, sizeof word, fds, &n) != sizeof word)
         return false;
     warden->released = word.pid == 0; /* the descriptor may be lost on the way, unix(7) */
-    if (n && warden_make_room(warden))
+    if (n == 1 && warden_make_room(warden))
         warden->groups[warden->n++] =
             (struct warden_group){{(pid_t)word.pid, fds[0]}, word.signal, true};
     return true;

@@ -2,10 +2,11 @@
 /* fd_passing.c - descriptors that come with the bytes of a Unix socket (unix(7), SCM_RIGHTS).
  *
  * On Linux one read never takes the descriptors of two messages: those of a message are delivered
- * before anything that was sent after it.  The kernel closes those that do not fit.  System: POSIX.
- */
+ * before anything that was sent after it.  The kernel closes those for which the receiver has no
+ * space or no number left, and says so (recvmsg(2), MSG_CTRUNC).  System: POSIX. */
 #include "os/fd_passing.h"
 
+#include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
 
@@ -13,6 +14,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* A message has all of its descriptors, or none. */
+static size_t pass_whole(int *fds, size_t n, bool cut)
+{
+    for (size_t i = 0; i < n; i++)
+        cut |= fds[i] < 0;
+    for (size_t i = 0; i < n && cut; i++)
+        laz_os_close(&fds[i]);
+    return cut ? LAZ_OS_CUT : n;
+}
 
 ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds)
 {
@@ -41,6 +52,8 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
             fds[i] = laz_posix_above(fds[i]); /* -1: it could not be moved */
         *n_fds = n;
     }
+    if (got > 0)
+        *n_fds = pass_whole(fds, *n_fds, message.msg_flags & MSG_CTRUNC);
     return got;
 }
 

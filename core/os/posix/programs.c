@@ -85,6 +85,8 @@ static int programs_file(const struct programs_walk *walk, const char *path, uns
     if (!walk->visit(walk->user, LAZ_PATH_READ, path, path))
         return 0;
     int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (fd < 0 && laz_errno_is_shortage(errno))
+        return laz_error_os(walk->err, errno, "%s cannot be read", path);
     if (fd < 0) /* executable, but not readable: nothing more can be found out */
         return 0;
     ssize_t n = pread(fd, head, PROGRAMS_HEAD, 0);

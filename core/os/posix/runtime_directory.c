@@ -80,15 +80,22 @@ int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
                 *lock_fd = fd;
                 return 0;
             }
+            rc = laz_errno_is_shortage(errno)
+                     ? laz_error_os(err, errno, "the directory %s cannot be locked", made)
+                     : 0;
             laz_os_close(&fd);
             (void)rmdir(made);
+            if (rc) {
+                free(made);
+                return rc;
+            }
         } else if (errno != EEXIST) {
             rc = laz_error_set(
                 err, LAZ_EOS, errno,
                 "the directory %s cannot be made: %s; lazaret keeps the sockets of its "
                 "sessions in " DIRECTORY_PARENT ", which has to be writable and not "
                 "full",
-                made, strerror(errno));
+                made, laz_errno_text(errno));
             free(made);
             return rc;
         }
