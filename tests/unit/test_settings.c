@@ -80,7 +80,7 @@ static void settings_new_has_the_documented_defaults(void)
     CU_ASSERT_EQUAL(v->limits.memory_bytes, 512u << 20);
     CU_ASSERT_EQUAL(v->limits.fsize_bytes, 50u << 20);
     CU_ASSERT_EQUAL(v->limits.nproc, 50);
-    CU_ASSERT_EQUAL(v->limits.nofile, 256);
+    CU_ASSERT_EQUAL(v->limits.nofile, 192);
     CU_ASSERT_EQUAL(v->limits.stack_bytes, LAZ_UNLIMITED);
     CU_ASSERT_EQUAL(v->env.allow.n + v->env.set.n + v->plugins.path.n, 0);
     CU_ASSERT_EQUAL(laz_settings_tools(settings), 0);
