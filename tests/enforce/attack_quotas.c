@@ -7,6 +7,7 @@
 #include "attack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,18 @@ static int quotas_flight(char **args)
     return failed;
 }
 
+/* terminals N: so many pseudo-terminals, of which the machine has kernel.pty.max (pty(7)). */
+static int quotas_terminals(char **args)
+{
+    int failed = 0;
+
+    for (int n = atoi(args[0]); n > 0 && !failed; n--)
+        failed = attack_result(open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC));
+    return failed;
+}
+
 const struct attack attack_quotas[] = {
+    {"terminals", 1, quotas_terminals},
     {"lock", 1, quotas_lock},
     {"signals", 1, quotas_signals},
     {"flight", 1, quotas_flight},

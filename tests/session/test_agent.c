@@ -110,12 +110,11 @@ static void agent_confines_itself_before_ready(void)
         const char *name;
         long most;
         bool asked; /* the others are always set, to less where the host has less */
-    } rows[] = {{"Max open files", 64, true},
-                {"Max file size", 4096, true},
-                {"Max core file size", 1, false}, /* neither a file nor the host's handler; core(5) */
-                {"Max locked memory", 64 << 10, false},
-                {"Max pending signals", 256, false},
-                {"Max msgqueue size", 0, false}};
+    } rows[] = {
+        {"Max open files", 64, true},           {"Max file size", 4096, true},
+        {"Max core file size", 1, false}, /* neither a file nor the host's handler; core(5) */
+        {"Max locked memory", 64 << 10, false}, {"Max pending signals", 256, false},
+        {"Max msgqueue size", 0, false}};
     struct peer peer;
 
     if (peer_start(&peer, "", "\"limits\":{\"nofile\":64,\"fsize\":4096}", TOOL_ECHO)) {

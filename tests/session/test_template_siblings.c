@@ -245,6 +245,8 @@ static void terminals_and_queues_are_of_one_session(void)
 {
     if (begin()) {
         holds(VICTIM, "ends = os.openpty(); '0' in os.listdir('/dev/pts')");
+        holds(VICTIM, "all = [os.openpty() for i in range(15)]; "
+                      "refused(os.openpty, by=[errno.ENOSPC])");
         attackers("os.listdir('/dev/pts') == ['ptmx']");
         holds(BARE, "ends = os.openpty(); os.ttyname(ends[1]) == '/dev/pts/0'");
         holds(VICTIM, "libc.shmget(77, 4096, 0o1666) >= 0 and libc.shmget(77, 4096, 0) >= 0");

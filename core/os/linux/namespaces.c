@@ -182,11 +182,14 @@ static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
     return 0;
 }
 
-/* Terminals and queues would otherwise be shared by all sessions. */
+/* Terminals and queues would otherwise be shared by all sessions. Boxes without terminals have no
+ * such directory. The kernel has 4096 terminals for the machine, and keeps 1024 of them for its
+ * first mount namespace (kernel.pty.max and kernel.pty.reserve): a hundred sessions with 16 each
+ * leave some to others. */
 static int namespaces_devices(struct laz_error *err)
 {
     if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-              "newinstance,ptmxmode=0666,mode=620") &&
+              "newinstance,ptmxmode=0666,mode=620,max=16") &&
         errno != ENOENT)
         return laz_error_os(err, errno, "no terminals of the session's own can be mounted");
     if (mount("mqueue", "/dev/mqueue", "mqueue", NAMESPACES_PLAIN | MS_NOEXEC, NULL) &&
