@@ -58,6 +58,12 @@ static int confine_core(const struct laz_wire_confine *confine, struct laz_error
     return laz_os_set_limit("core", 1, err);
 }
 
+static int confine_quotas(const struct laz_wire_confine *confine, struct laz_error *err)
+{
+    (void)confine;
+    return laz_os_set_quotas(err);
+}
+
 /* The address sanitizer's own tables are many times any limit on memory. */
 #ifdef LAZ_SANITIZE
 #define CONFINE_NO_MEMORY_LIMIT true
@@ -145,6 +151,7 @@ static const struct confine_step {
 } confine_steps[] = {
     {"no_new_privs", NULL, false, confine_no_new_privs},
     {"core", NULL, false, confine_core},
+    {"quotas", NULL, false, confine_quotas},
     {"limits", confine_asks_limits, false, confine_limits},
     {"landlock", confine_asks_landlock, true, confine_landlock},
     {"filter", confine_asks_filter, true, confine_filter},

@@ -23,7 +23,8 @@
     ROW(LAZ_ENFORCE_FSIZE, "fsize") AND \
     ROW(LAZ_ENFORCE_NPROC, "nproc") AND \
     ROW(LAZ_ENFORCE_NOFILE, "nofile") AND \
-    ROW(LAZ_ENFORCE_SIGNALS, "signals")
+    ROW(LAZ_ENFORCE_SIGNALS, "signals") AND \
+    ROW(LAZ_ENFORCE_TERMINALS, "terminals")
 /* clang-format on */
 
 /* Name of one bit of LAZ_ENFORCE_* ("fs_read"); NULL for anything else. Static text. */

@@ -42,7 +42,7 @@
           LAZ_ENFORCE_NPROC, LAZ_VERDICT_OK, LAZ_LIMIT_BY_GROUP, \
           "Number of processes and threads at the same time.") \
     AND \
-    LIMIT(NOFILE, "nofile", nofile, COUNT, "256", 256, 16, UINT32_MAX, \
+    LIMIT(NOFILE, "nofile", nofile, COUNT, "192", 192, 16, UINT32_MAX, \
           LAZ_ENFORCE_NOFILE, LAZ_VERDICT_OK, 0, \
           "Number of open files of one process.")
 /* All limits: those with a default, then those that are unlimited by default. */

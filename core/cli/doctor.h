@@ -72,7 +72,8 @@ int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz
 
 /* ---- acts (doctor_acts.c) -------------------------------------------------------------------- */
 
-enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL };
+/* When an act is tried: by what the plan says of its bit. */
+enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL, DOCTOR_IF_NOT_WEAK };
 
 struct doctor_act {
     uint32_t bit;

@@ -45,6 +45,8 @@ const struct doctor_act doctor_acts[DOCTOR_ACTS] = {
     {LAZ_ENFORCE_NETWORK, "connect to a socket by its path", "socket", .path = BAIT(socket)},
     {LAZ_ENFORCE_PROCESSES, "see a process of the host", .act = "see"},
     {LAZ_ENFORCE_SIGNALS, "signal a process of the host", .act = "signal"},
+    {LAZ_ENFORCE_TERMINALS, "open a pseudo-terminal", .act = "terminal",
+     .part = DOCTOR_IF_NOT_WEAK},
     CALL("ptrace"),
     CALL("process_vm_readv"),
     CALL("unshare"),

@@ -80,11 +80,15 @@ static unsigned backend_index(uint32_t bit)
 static bool backend_wants(const struct doctor *doctor, const struct doctor_backend *backend,
                           const struct doctor_act *act)
 {
-    bool full = backend->bits[backend_index(act->bit)].full;
+    const struct doctor_bit *bit = &backend->bits[backend_index(act->bit)];
+    const bool wants[] = {
+        [DOCTOR_ALWAYS] = true,
+        [DOCTOR_IF_FULL] = bit->full,
+        [DOCTOR_IF_NOT_FULL] = !bit->full,
+        [DOCTOR_IF_NOT_WEAK] = !bit->weak,
+    };
 
-    if (backend_limit(doctor, act->bit) == LAZ_UNLIMITED)
-        return false;
-    return act->part == DOCTOR_ALWAYS || (act->part == DOCTOR_IF_FULL) == full;
+    return wants[act->part] && backend_limit(doctor, act->bit) != LAZ_UNLIMITED;
 }
 
 struct backend_control {
@@ -305,7 +309,7 @@ static enum doctor_state backend_state(const struct doctor *doctor,
                                        const struct doctor_backend *backend, uint32_t bit)
 {
     const struct doctor_bit *promise = &backend->bits[backend_index(bit)];
-    unsigned worked = 0, denied = 0, failed = 0;
+    unsigned tried = 0, worked = 0, denied = 0, failed = 0;
 
     if (backend_limit(doctor, bit) == LAZ_UNLIMITED)
         return DOCTOR_UNSET;
@@ -314,6 +318,7 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     for (size_t i = 0; i < DOCTOR_ACTS; i++) {
         if (doctor_acts[i].bit != bit)
             continue;
+        tried += backend->inside[i].came != DOCTOR_UNTRIED;
         /* an act that succeeds inside needs no control */
         worked += backend->inside[i].came == DOCTOR_WORKED;
         failed += backend->inside[i].came == DOCTOR_FAILED;
@@ -322,6 +327,8 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     }
     if (worked)
         return promise->full || promise->weak ? DOCTOR_BROKEN : DOCTOR_OPEN;
+    if (promise->weak && !tried)
+        return DOCTOR_WEAK; /* the plan itself says that nothing refuses it */
     if (failed || !denied)
         return DOCTOR_UNPROVEN;
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;

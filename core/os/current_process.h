@@ -29,5 +29,8 @@ bool laz_os_die_with_parent(int64_t parent, int signal);
  * threads), "fsize", "nproc", "nofile", "stack", "core". A value over the present hard limit is
  * lowered to it. "nproc_beside": this number more than the user has now, and a reserve. */
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
+/* Lowers the quotas that the kernel counts by user (locked memory, pending signals, POSIX queues)
+ * to fixed values for the calling process. LAZ_ENOENT: this system has none. */
+int laz_os_set_quotas(struct laz_error *err);
 
 #endif

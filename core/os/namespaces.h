@@ -40,9 +40,9 @@ struct laz_own_mounts {
         *shown; /* pairs: what is at the first path is then at the second as well */
 };
 
-/* Mounts /proc of the own pid namespace, read-only; home and /tmp; /dev/shm, /dev/pts and
- * /dev/mqueue where the box has them. The next child of the first process gets a process id after
- * *last_pid. */
+/* Mounts /proc of the own pid namespace, read-only; home and /tmp; /dev/shm, /dev/pts (with at most
+ * 16 terminals) and /dev/mqueue where the box has them. The next child of the first process gets a
+ * process id after *last_pid. */
 int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid,
                       struct laz_error *err);
 

@@ -666,6 +666,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         /* of another system that of Linux 6.12 */
         .landlock_abi = work.here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI,
         .nests = session->nests,
+        .tty = values->sandbox.tty,
     };
     *box = &memory->box;
     return 0;

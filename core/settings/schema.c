@@ -139,6 +139,11 @@ const struct schema_key laz_schema[] = {
     KEY("sandbox.tmp_size", SIZE, sandbox.tmp_size, "\"64MiB\"", .min = 64 * KIB, .max = TIB,
         .help = "Space for temporary files, if the backend gives the session a file system of its "
                 "own."),
+    KEY("sandbox.tty", BOOLEAN, sandbox.tty, "false",
+        .help = "Give sessions pseudo-terminals (Python's `pty`, `script`). The machine has a "
+                "fixed number of them (`kernel.pty.max`): a session from a template gets 16, and "
+                "nothing bounds those of a cold one. The backend `landlock` refuses it for an "
+                "ordinary user, whose own terminals the code could open; `seatbelt` gives none."),
     LAZ_LIMITS(SCHEMA_LIMIT)
         KEY("env.allow", VARIABLES, env.allow, "[]",
             .help = "Names of variables that are passed on with their values on the host."),

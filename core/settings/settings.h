@@ -37,6 +37,7 @@ struct laz_settings_values {
         struct laz_strv programs; /* one item "any", or names, absolute paths, "default" */
         struct laz_strv read, write;
         uint64_t tmp_size;
+        bool tty;
     } sandbox;
     struct laz_limits limits;
     struct {

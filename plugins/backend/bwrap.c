@@ -17,7 +17,7 @@
 #define BWRAP_ENFORCES                                                                             \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
      LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |           \
-     LAZ_ENFORCE_SIGNALS)
+     LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_TERMINALS)
 
 #define BWRAP_SHM_PART 4u /* /dev/shm gets this part of tmp_size, in addition */
 
@@ -100,6 +100,38 @@ static int bwrap_environment(struct bwrap_state *state, const struct laz_policy 
     return 0;
 }
 
+/* Devices of which no process has more than another. With "--dev" bwrap makes terminals as well, of
+ * which the machine has a fixed number, and does not bound theirs. */
+static void bwrap_devices(struct bwrap_state *state, const struct laz_policy *policy)
+{
+    static const char *const terminals[] = {"--dev", "/dev", NULL};
+    static const char *const own[] = {"--tmpfs", "/dev", NULL};
+    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                          "/dev/urandom"};
+    static const char *const links[] = {
+        "--symlink", "/proc/self/fd",   "/dev/fd",
+        "--symlink", "/proc/self/fd/0", "/dev/stdin",
+        "--symlink", "/proc/self/fd/1", "/dev/stdout",
+        "--symlink", "/proc/self/fd/2", "/dev/stderr",
+        NULL,
+    };
+    static const char *const memory[] = {"--tmpfs", "/dev/shm", "--remount-ro", "/dev", NULL};
+
+    if (LAZ_HAS(policy, tty)) {
+        bwrap_add_all(state, terminals);
+    } else {
+        bwrap_add_all(state, own);
+        for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+            bwrap_add(state, "--dev-bind");
+            bwrap_add(state, devices[i]);
+            bwrap_add(state, devices[i]);
+        }
+        bwrap_add_all(state, links);
+    }
+    bwrap_add_number(state, "--size", policy->tmp_size / BWRAP_SHM_PART);
+    bwrap_add_all(state, memory);
+}
+
 /* The box's own directories. All of /proc is read-only, because /proc/sys and others would be
  * writable for a process that is root on the host. Two world-readable files of it are covered: the
  * kernel's command line, which may contain secrets, and the counts of interrupts, which reveal
@@ -114,16 +146,12 @@ static void bwrap_own_directories(struct bwrap_state *state, const struct laz_po
         "--ro-bind",        "/dev/null",    "/proc/cmdline", "--ro-bind", "/dev/null",
         "/proc/interrupts", "--remount-ro", "/proc",         NULL,
     };
-    static const char *const devices[] = {"--dev", "/dev", NULL};
-    static const char *const memory[] = {"--tmpfs", "/dev/shm", "--remount-ro", "/dev", NULL};
     static const char *const home[] = {"--perms", "0700", "--tmpfs", NULL};
 
     bwrap_add_all(state, proc);
     if (!LAZ_HAS(policy, nests))
         bwrap_add_all(state, closed);
-    bwrap_add_all(state, devices);
-    bwrap_add_number(state, "--size", policy->tmp_size / BWRAP_SHM_PART);
-    bwrap_add_all(state, memory);
+    bwrap_devices(state, policy);
     bwrap_add_number(state, "--size", policy->tmp_size);
     bwrap_add_all(state, home);
     bwrap_add(state, policy->home);
@@ -181,8 +209,8 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
                         LAZ_HAS(policy, nests) ? LAZ_ENFORCE_FS_WRITE : 0);
     api->agent_path(plan, "/proc", LAZ_RIGHT_READ, 0);
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
-    api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0); /* a devpts of the
-                                                                                  box's own */
+    if (LAZ_HAS(policy, tty)) /* a devpts of the box's own */
+        api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0);
     api->agent_path(plan, "/dev/shm", write, 0);
     api->agent_path(plan, policy->home, write | execute, 0);
     for (size_t i = 0; i < policy->n_paths; i++) {
@@ -215,6 +243,12 @@ static void bwrap_promises(const struct laz_plan_api *api, const struct laz_poli
     api->enforces(plan, LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS, "process namespace");
     api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS | (nests ? LAZ_ENFORCE_NETWORK : 0u));
     api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
+    if (!LAZ_HAS(policy, tty))
+        api->enforces(plan, LAZ_ENFORCE_TERMINALS, "none in /dev");
+    else if (nests)
+        api->enforces(plan, LAZ_ENFORCE_TERMINALS, "16 in each session");
+    else
+        api->weakly(plan, LAZ_ENFORCE_TERMINALS, "not bounded");
     api->ends_by(plan, LAZ_END_KILL);
 }
 

@@ -21,7 +21,8 @@
 
 #define LANDLOCK_ENFORCES                                                                          \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_SIGNALS |      \
-     LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
+     LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |           \
+     LAZ_ENFORCE_TERMINALS)
 
 static const struct laz_option landlock_options[] = {{0}};
 
@@ -65,6 +66,10 @@ static void landlock_rules(const struct laz_plan_api *api, const struct laz_poli
 
     for (size_t i = 0; i < sizeof landlock_system / sizeof landlock_system[0]; i++)
         api->agent_path(plan, landlock_system[i].path, landlock_system[i].rights, 1);
+    if (LAZ_HAS(policy, tty)) {
+        api->agent_path(plan, "/dev/ptmx", LAZ_RIGHT_TERMINAL, 1);
+        api->agent_path(plan, "/dev/pts", LAZ_RIGHT_TERMINAL, 1);
+    }
     for (size_t i = 0; i < policy->n_paths; i++) {
         const struct laz_path *path = &policy->paths[i];
         if (path->kind <= LAZ_PATH_WRITE)
@@ -95,6 +100,12 @@ static void landlock_steps(const struct laz_plan_api *api, const struct laz_poli
         by_landlock |= LAZ_ENFORCE_SIGNALS;
         api->enforces(plan, LAZ_ENFORCE_SIGNALS, "Landlock");
     }
+    if (LAZ_HAS(policy, tty)) {
+        api->weakly(plan, LAZ_ENFORCE_TERMINALS, "not bounded");
+    } else {
+        by_landlock |= LAZ_ENFORCE_TERMINALS;
+        api->enforces(plan, LAZ_ENFORCE_TERMINALS, "Landlock");
+    }
     api->weakly(plan, LAZ_ENFORCE_PROCESSES, "neither read nor traced, but seen");
     api->enforces(plan, LAZ_ENFORCE_NETWORK, "seccomp: no sockets");
     api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
@@ -114,6 +125,15 @@ static int landlock_plan(const struct laz_plan_api *api, const struct laz_policy
                      "command line), and a container whose filter lets its calls through");
         }
         return LAZ_ESETUP;
+    }
+    if (LAZ_HAS(policy, tty) && !policy->own_uid) {
+        if (err) {
+            err->code = LAZ_EREFUSED;
+            snprintf(err->text, sizeof err->text,
+                     "sandbox.tty: without a uid of its own a session could open the terminals of "
+                     "the user in /dev/pts; use the backend bwrap");
+        }
+        return LAZ_EREFUSED;
     }
     int rc = backend_reaper(api, policy, plan, "landlock", err);
     if (rc)

@@ -27,7 +27,7 @@
 
 #define SEATBELT_ENFORCES                                                                          \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_SIGNALS |      \
-     LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
+     LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE | LAZ_ENFORCE_TERMINALS)
 
 /* Parameters are called READ_0, READ_1, ... */
 enum seatbelt_kind {
@@ -379,7 +379,7 @@ static void seatbelt_promises(const struct laz_plan_api *api, const struct laz_p
     backend_limits(api, &limits, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
     api->enforces(plan,
                   LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK |
-                      LAZ_ENFORCE_SIGNALS,
+                      LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_TERMINALS,
                   "Seatbelt profile");
     if (!policy->own_uid && limits.nproc != LAZ_UNLIMITED)
         api->weakly(plan, LAZ_ENFORCE_NPROC, "rlimit, beside all that the user runs");

@@ -20,7 +20,7 @@ struct attack {
 };
 
 extern const struct attack attack_files[], attack_network[], attack_processes[], attack_kernel[],
-    attack_own[];
+    attack_own[], attack_quotas[];
 
 /* Runs "NAME ARG..." in a child and returns the outcome: "through", the name of an errno,
  * "nothing", "signal N" (the child was killed), or what is wrong with the line. */

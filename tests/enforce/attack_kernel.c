@@ -48,6 +48,7 @@ static const struct {
     {"fsmount", SYS_fsmount, {-1, 0, 0}},
     {"fsopen", SYS_fsopen, {1, 0}},
     {"init_module", SYS_init_module, {1, 0, 1}},
+    {"io_setup", SYS_io_setup, {0, 0}},
     {"io_uring_enter", SYS_io_uring_enter, {-1, 0, 0, 0, 0, 0}},
     {"io_uring_setup", SYS_io_uring_setup, {1, 0}},
     {"kexec_load", SYS_kexec_load, {0, 1 << 20, 0, 0}},

@@ -127,8 +127,11 @@ static const struct {
     const char *name;
     __rlimit_resource_t resource;
 } own_limits[] = {
-    {"cpu", RLIMIT_CPU},     {"data", RLIMIT_DATA},     {"fsize", RLIMIT_FSIZE},
-    {"nproc", RLIMIT_NPROC}, {"nofile", RLIMIT_NOFILE}, {"core", RLIMIT_CORE},
+    {"cpu", RLIMIT_CPU},           {"data", RLIMIT_DATA},
+    {"fsize", RLIMIT_FSIZE},       {"nproc", RLIMIT_NPROC},
+    {"nofile", RLIMIT_NOFILE},     {"core", RLIMIT_CORE},
+    {"memlock", RLIMIT_MEMLOCK},   {"sigpending", RLIMIT_SIGPENDING},
+    {"msgqueue", RLIMIT_MSGQUEUE},
 };
 
 /* raise LIMIT VALUE: raises a limit above that of the session. */

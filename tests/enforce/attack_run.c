@@ -15,8 +15,8 @@
 #define RUN_SECONDS 900 /* enough for any attempt on a busy machine */
 #define RUN_ARGS    8
 
-static const struct attack *const run_tables[] = {attack_files, attack_network, attack_processes,
-                                                  attack_kernel, attack_own};
+static const struct attack *const run_tables[] = {attack_files,  attack_network, attack_processes,
+                                                  attack_kernel, attack_own,     attack_quotas};
 
 int attack_result(long rc)
 {

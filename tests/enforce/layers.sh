@@ -67,6 +67,7 @@ grep -q __asan_init tests/enforce/agent-layers ||
 noticed descriptors test_agent agent_wipes_token_before_init
 noticed no_new_privs test_agent agent_confines_itself_before_ready
 noticed limits test_agent agent_confines_itself_before_ready
+noticed quotas test_agent agent_confines_itself_before_ready
 case $(ulimit -S -c) in
     0 | 1) echo "core: the hard limit is that small already" ;;
     *) noticed core test_agent agent_confines_itself_before_ready ;;

@@ -113,6 +113,8 @@ static const struct call calls[] = {
     {C(request_key), {BAD, BAD, 0, 0}, REFUSED, false},
     {C(fanotify_init), {0xffffffff, 0}, REFUSED, true},
     {C(fanotify_mark), {NOFD, 0, 0, NOFD, BAD}, REFUSED, false},
+    {C(inotify_init1), {0xffffffff}, REFUSED, false},
+    {C(inotify_add_watch), {NOFD, AT(text_nowhere), 1}, REFUSED, false},
     {C(name_to_handle_at), {NOFD, AT(text_proc), BAD, BAD, 0}, REFUSED, false},
     {C(open_by_handle_at), {NOFD, BAD, 0}, REFUSED, true},
     {C(landlock_create_ruleset), {0, 0, 1}, REFUSED, false},
@@ -323,7 +325,6 @@ static void live_filter_same_user_keeps_metadata_and_processes(void)
         {C(setxattr), {AT(text_nowhere), BAD, BAD, 0, 0}, REFUSED, false},
         {C(fsetxattr), {NOFD, BAD, BAD, 0, 0}, REFUSED, false},
         {C(removexattr), {AT(text_nowhere), BAD}, REFUSED, false},
-        {C(inotify_init1), {0}, REFUSED, false},
         {C(setpriority), {PRIO_PROCESS, 0x7ffffff0, 0}, REFUSED, false}, /* no such process */
         {C(setpriority), {PRIO_PROCESS, HIGH | 0x7ffffff0, 0}, REFUSED, false},
         {C(setpriority), {PRIO_USER, 0x7ffffff0, 0}, REFUSED, false},

@@ -134,6 +134,8 @@ pid_t __wrap_setsid(void)
 
 #define MEMORY "limits.memory=\"300MiB\"" /* not tested with sanitizers, which need much memory */
 
+#define TERMINALS "sandbox.tty=true;limits.nproc=unlimited"
+
 /* Layers are written SIDE:NAME, separated by blanks. */
 static const struct layer {
     const char *layer, *also;
@@ -163,14 +165,14 @@ static const struct layer {
     {"bwrap:user", "host:uid agent:filter", "setuid 0", "", NULL, true},
     /* the next host on the machine ends the control group of a dead host */
     {"bwrap:death", "host:group", "outlive", "", NULL, false},
-    {"bwrap:session", "host:session", "terminal", "", NULL, false},
+    {"bwrap:session", "host:session", "terminal", TERMINALS, NULL, false},
     {"bwrap:capabilities", "host:uid", "have_capabilities", "", NULL, true},
     {"bwrap:programs", "agent:landlock", "exec /usr/bin/sort", "sandbox.programs=[\"sh\"]", NULL,
      false},
     /* Layers of the agent. */
     {"agent:filter", "", "call_io_uring_setup", "", NULL, false},
     {"agent:filter", "", "read_key_of_host", "", NULL, false},
-    {"agent:filter", "agent:landlock", "push_into_terminal", "", NULL, false},
+    {"agent:filter", "agent:landlock", "push_into_terminal", TERMINALS, NULL, false},
     {"agent:filter", "", "socket_of_unix", "", "landlock", false},
     {"agent:landlock", "bwrap:files", "read_file_of_host", "", NULL, false},
     {"agent:landlock", "bwrap:root", "create /lazaret-test", "", NULL, false},
@@ -180,6 +182,7 @@ static const struct layer {
     {"agent:landlock", "", "exec-copy /usr/bin/cat", "", NULL, false},
     {"agent:landlock", "", "read_file_of_host", "", "landlock", false},
     {"agent:landlock", "", "create_outside", "", "landlock", false},
+    {"agent:landlock", "", "make_terminal", "", "landlock", false},
     {"agent:landlock", "agent:filter", "connect_tcp4", "", "landlock", false},
     {"agent:landlock", "agent:filter", "connect_unix_abstract", "", "landlock", false},
     {"agent:landlock", "", "signal_process", "", "landlock", false},
@@ -191,7 +194,7 @@ static const struct layer {
     {"agent:descriptors", "host:descriptors", "inherit_descriptor", "", NULL, false},
     /* Layers of the host. */
     {"host:descriptors", "agent:descriptors", "inherit_descriptor", "", NULL, false},
-    {"host:session", "bwrap:session", "terminal", "", NULL, false},
+    {"host:session", "bwrap:session", "terminal", TERMINALS, NULL, false},
     {"host:uid", "bwrap:proc agent:landlock", "set_core_pattern", "", NULL, true},
     {"host:environment", "", "see_secret_variable", "", NULL, false},
     {"host:group", "host:guard", "spread 10 60", MEMORY, NULL, true},

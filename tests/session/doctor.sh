@@ -118,10 +118,10 @@ all_is_well() {
         python3 -I -c 'import json, sys; json.load(sys.stdin)' <out || wrong well 'not valid JSON'
     fi
     says well '{"ok":true,"chosen":"bwrap","templates":{"works":true,"problem":null}'
-    for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile; do
+    for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile terminals; do
         state well bwrap $bit 'in force'
     done
-    for bit in fs_read fs_write network syscalls fsize nofile; do
+    for bit in fs_read fs_write network syscalls fsize nofile terminals; do
         [ ! -e "$LAZARET_PLUGIN_PATH/landlock.so" ] || state well landlock $bit 'in force'
     done
     # acts refused inside have worked outside
@@ -129,7 +129,8 @@ all_is_well() {
     for act in 'read a file in the home' 'read a file that everybody may read' \
         'write into the home' 'write where everybody may write' 'connect to a port of the host' \
         'connect to an abstract socket' 'connect to a socket by its path' \
-        'see a process of the host' 'signal a process of the host' 'write 2 MiB, limit 1' \
+        'see a process of the host' 'signal a process of the host' 'open a pseudo-terminal' \
+        'write 2 MiB, limit 1' \
         'open 80 files, limit 48' 'run 40 processes, limit 16'; do
         says "well: $act" "\"act\":\"$act\",$outside"
     done

@@ -1,16 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inside.c - what code finds in its box: the listed programs, and no variable of the host.
+/* test_inside.c - what code finds in its box: the listed programs, and no terminal and no variable
+ * of the host.
  * Every absence has a control: the same attempt where nothing prevents it. */
 #include "live.h"
 
 #include "os/directories.h"
 #include "os/files.h"
+#include "os/landlock.h"
+#include "os/users.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- terminals ------------------------------------------------------------------------------ */
+
+/* Opens up to 40 pseudo-terminals: how many there were, and the error of the next. */
+static void terminals_are(struct laz_engine *engine, bool warm, const char *expected)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "python", .warm = warm};
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+    int rc = engine ? laz_session_open(engine, &options, &session, &err) : LAZ_ENOENT;
+
+    if (rc == LAZ_ENOENT)
+        unit_skip("python", err.text);
+    else
+        UNIT_TEXT(err.text, "");
+    if (session)
+        test_expect(session,
+                    "import os\n"
+                    "fds, failed = [], 0\n"
+                    "try:\n"
+                    "    while len(fds) < 40:\n"
+                    "        fds.append(os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY))\n"
+                    "except OSError as e:\n"
+                    "    failed = e.errno\n"
+                    "for fd in fds: os.close(fd)\n"
+                    "def speaks():\n"
+                    "    a, b = os.openpty()\n"
+                    "    os.write(b, b'x')\n"
+                    "    return os.isatty(b) and os.read(a, 9) == b'x'\n"
+                    "[len(fds), failed, speaks() if fds else None]",
+                    LAZ_VERDICT_OK, expected);
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void there_are_no_terminals_unless_they_are_asked_for(void)
+{
+    static const char tty[] = "sandbox.backend=bwrap;sandbox.tty=true;pool.warm=";
+    char settings[96];
+
+    terminals_are(test_engine_open("pool.warm=cold"), false, "[40,0,true]");
+    terminals_are(test_engine("sandbox.backend=bwrap;pool.warm=cold"), false, "[0,2,null]");
+    terminals_are(test_engine("sandbox.backend=bwrap;pool.warm=template"), true, "[0,2,null]");
+    snprintf(settings, sizeof settings, "%scold", tty);
+    terminals_are(test_engine(settings), false, "[40,0,true]");
+    snprintf(settings, sizeof settings, "%stemplate", tty);
+    terminals_are(test_engine(settings), true, "[16,28,true]");
+}
+
+/* The code of an ordinary user could open the user's own terminals. */
+static void landlock_gives_terminals_to_a_uid_of_its_own_alone(void)
+{
+    static const char tty[] = "sandbox.backend=landlock;pool.warm=cold;sandbox.tty=true";
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    if (laz_os_landlock_abi() == 0 && unit_skip("landlock", "the kernel has none"))
+        return;
+    terminals_are(test_engine("sandbox.backend=landlock;pool.warm=cold"), false, "[0,13,null]");
+    struct laz_engine *engine = test_engine(tty);
+    if (laz_os_is_root()) {
+        terminals_are(engine, false, "[40,0,true]");
+        return;
+    }
+    CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, &err), LAZ_EREFUSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "sandbox.tty: without a uid of its own"));
+    laz_engine_free(engine);
+}
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
@@ -380,6 +453,8 @@ static void a_template_runs_nothing_that_a_session_has_left(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(there_are_no_terminals_unless_they_are_asked_for),
+    UNIT(landlock_gives_terminals_to_a_uid_of_its_own_alone),
     UNIT(helpers_of_the_languages_start),
     UNIT(an_unlisted_program_is_not_found),
     UNIT(without_programs_the_language_still_works),

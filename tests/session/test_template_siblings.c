@@ -221,10 +221,32 @@ static void files_are_of_one_session(void)
     done();
 }
 
+/* An inode takes memory that the size of a file system does not count. */
+static void files_of_a_session_are_numbered(void)
+{
+    if (begin())
+        for (int i = 0; i < WHO; i++) {
+            holds((enum who)i,
+                  "def fills(place):\n"
+                  "    n, most = 0, os.statvfs(place).f_blocks + 64\n"
+                  "    try:\n"
+                  "        while n < 2 * most:\n"
+                  "            os.close(os.open('%s/%d' % (place, n), os.O_CREAT | os.O_WRONLY))\n"
+                  "            n += 1\n"
+                  "    except OSError as e:\n"
+                  "        return e.errno == errno.ENOSPC and most // 2 < n < most\n"
+                  "    return False\n"
+                  "fills('/tmp') and fills('/dev/shm')");
+        }
+    done();
+}
+
 static void terminals_and_queues_are_of_one_session(void)
 {
     if (begin()) {
         holds(VICTIM, "ends = os.openpty(); '0' in os.listdir('/dev/pts')");
+        holds(VICTIM, "all = [os.openpty() for i in range(15)]; "
+                      "refused(os.openpty, by=[errno.ENOSPC])");
         attackers("os.listdir('/dev/pts') == ['ptmx']");
         holds(BARE, "ends = os.openpty(); os.ttyname(ends[1]) == '/dev/pts/0'");
         holds(VICTIM, "libc.shmget(77, 4096, 0o1666) >= 0 and libc.shmget(77, 4096, 0) >= 0");
@@ -426,6 +448,7 @@ static const struct unit_test tests[] = {
     UNIT(the_first_process_takes_no_signal),
     UNIT(the_first_process_cannot_be_read_or_traced),
     UNIT(files_are_of_one_session),
+    UNIT(files_of_a_session_are_numbered),
     UNIT(terminals_and_queues_are_of_one_session),
     UNIT(the_socket_folder_of_the_template_is_hidden),
     UNIT(places_have_the_size_of_the_box),

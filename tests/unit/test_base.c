@@ -359,7 +359,7 @@ static void enforcement_bits_have_words_without_gaps(void)
 
     for (; laz_enforce_name(bit); bit <<= 1)
         CU_ASSERT_EQUAL(laz_enforce_bit(laz_enforce_name(bit)), bit);
-    CU_ASSERT_EQUAL(bit, LAZ_ENFORCE_SIGNALS << 1);
+    CU_ASSERT_EQUAL(bit, LAZ_ENFORCE_TERMINALS << 1);
     CU_ASSERT_EQUAL(laz_enforce_bit("no such word"), 0);
     CU_ASSERT_EQUAL(laz_enforce_bit(NULL), 0);
 }

@@ -351,7 +351,8 @@ static bool sets_limit(const struct laz_plan *plan, const char *name)
 static void sim_seatbelt_promises_what_macos_keeps(void)
 {
     const uint32_t always = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK |
-                            LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE;
+                            LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |
+                            LAZ_ENFORCE_TERMINALS;
     const struct laz_plan_host watching = {.is_watched = true};
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan;

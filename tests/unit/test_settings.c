@@ -76,11 +76,12 @@ static void settings_new_has_the_documented_defaults(void)
                     LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK);
     UNIT_TEXT(v->sandbox.uids, "auto");
     CU_ASSERT_EQUAL(v->sandbox.tmp_size, 64u << 20);
+    CU_ASSERT_FALSE(v->sandbox.tty);
     CU_ASSERT_EQUAL(v->limits.cpu_s, 60);
     CU_ASSERT_EQUAL(v->limits.memory_bytes, 512u << 20);
     CU_ASSERT_EQUAL(v->limits.fsize_bytes, 50u << 20);
     CU_ASSERT_EQUAL(v->limits.nproc, 50);
-    CU_ASSERT_EQUAL(v->limits.nofile, 256);
+    CU_ASSERT_EQUAL(v->limits.nofile, 192);
     CU_ASSERT_EQUAL(v->limits.stack_bytes, LAZ_UNLIMITED);
     CU_ASSERT_EQUAL(v->env.allow.n + v->env.set.n + v->plugins.path.n, 0);
     CU_ASSERT_EQUAL(laz_settings_tools(settings), 0);
@@ -115,7 +116,7 @@ static void settings_load_sets_every_field(void)
                                "pre_execute_hook = [\"/bin/check\", \"-q\"]\n"
                                "[sandbox]\nbackend = [\"bwrap\", \"landlock\"]\nstrict = false\n"
                                "require = [\"cpu\"]\nuids = \"1000-1999\"\nread = [\"/a\"]\n"
-                               "write = [\"/b\", \"/c d\"]\ntmp_size = \"1MB\"\n"
+                               "write = [\"/b\", \"/c d\"]\ntmp_size = \"1MB\"\ntty = true\n"
                                "[limits]\ncpu = \"1500ms\"\nmemory = \"unlimited\"\nfsize = 0\n"
                                "nproc = \"unlimited\"\nnofile = 16\nstack = \"8MiB\"\n"
                                "[env]\nallow = [\"A_1\"]\nset = { B = \"x=y\", C = \"\" }\n"
@@ -147,6 +148,7 @@ static void settings_load_sets_every_field(void)
     CU_ASSERT_FATAL(v->sandbox.read.n == 1 && v->sandbox.write.n == 2);
     UNIT_TEXT(v->sandbox.write.items[1], "/c d");
     CU_ASSERT_EQUAL(v->sandbox.tmp_size, 1000000);
+    CU_ASSERT_TRUE(v->sandbox.tty);
     CU_ASSERT_EQUAL(v->limits.cpu_s, 2); /* whole seconds, rounded up */
     CU_ASSERT_EQUAL(v->limits.memory_bytes, LAZ_UNLIMITED);
     CU_ASSERT_EQUAL(v->limits.fsize_bytes, 0);
@@ -194,7 +196,7 @@ static const struct {
     {"sandbox.require = [\"fs_raed\"]\n",
      "1:20: sandbox.require: expected one of fs_read fs_write network processes syscalls cpu "
      "memory "
-     "fsize nproc nofile signals (did you mean fs_read?), found string \"fs_raed\""},
+     "fsize nproc nofile signals terminals (did you mean fs_read?), found string \"fs_raed\""},
     {"sandbox.read = [\"a\"]\n",
      "1:17: sandbox.read: expected an absolute path, found string \"a\""},
     {"sandbox.read = [\"/a\\u0000b\"]\n", "1:17: sandbox.read: expected a string without NUL "
@@ -543,6 +545,7 @@ static void settings_schema_has_every_key(void)
               "session.max_value_size session.validate session.sanitize_errors session.verbose "
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
               "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
+              "sandbox.tty "
               "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile limits.stack "
               "env.allow env.set audit.file audit.on_error audit.sync pool.size "
               "pool.warm pool.reset pool.preload pool.max_sessions "
@@ -696,7 +699,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 42 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 43 + 1); /* and sandbox.bwrap.program */
     int rc = load_text(settings, text.data, &err);
     if (rc)
         printf("\n    %s", err.text);

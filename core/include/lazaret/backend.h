@@ -30,6 +30,8 @@ extern "C" {
 #define LAZ_ENFORCE_NPROC     (1u << 8) /* "nproc": processes of the session as a whole */
 #define LAZ_ENFORCE_NOFILE    (1u << 9) /* "nofile": open files of a process */
 #define LAZ_ENFORCE_SIGNALS   (1u << 10) /* "signals": processes outside cannot be signalled */
+#define LAZ_ENFORCE_TERMINALS (1u << 11) /* "terminals": no pseudo-terminals, of which the machine
+                                            has a fixed number, or a bounded number of them */
 
 #define LAZ_UNLIMITED UINT64_MAX
 
@@ -83,6 +85,8 @@ struct laz_policy {
                        own inside the box; each session confines itself as this plan says. A backend
                        that cannot isolate such sessions from each other refuses with
                        LAZ_EREFUSED */
+    uint32_t tty;   /* not 0: the session may make pseudo-terminals, where the backend can give it
+                       terminals of its own */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */

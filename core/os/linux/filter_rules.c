@@ -5,7 +5,9 @@
  * listed fails with EPERM.  This covers, without a line of its own, mounting, namespaces, modules,
  * tracing (ptrace, process_vm_readv, pidfd_getfd, kcmp), bpf, perf_event_open, userfaultfd,
  * io_uring, keys, clocks, System V and POSIX queues, handles of files, quotas, swapping, rebooting,
- * new filters, changes of uid, and sockets: the agent has its connection, and code needs none. The
+ * new filters, changes of uid, and sockets: the agent has its connection, and code needs none. It
+ * also covers inotify: the kernel counts its instances by user in all namespaces together (128 by
+ * default), and Landlock would let it watch any file. Programs fall back to looking (tail -f). The
  * numbers are those of asm-generic, as all supported architectures have them.
  *
  * The filter "same-user" is for sessions that share their uid with files and processes of the host:
@@ -32,8 +34,6 @@ const struct filter_group filter_groups[] = {
     {FILTER_SESSION, "metadata", "cp -p, tar, touch: times, owners and attributes",
      "utime utimes futimesat utimensat chown fchown lchown fchownat setxattr lsetxattr fsetxattr "
      "removexattr lremovexattr fremovexattr"},
-    {FILTER_SESSION, "watches", "waiting for changes of files",
-     "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch"},
     {FILTER_BOTH, "processes", "children and threads",
      "fork vfork execve exit exit_group wait4 waitid getpid getppid gettid getpgid getpgrp setpgid "
      "getsid setsid set_tid_address set_robust_list get_robust_list rseq arch_prctl "

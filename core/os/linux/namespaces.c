@@ -138,17 +138,22 @@ int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err)
 /* ---- mounts --------------------------------------------------------------------------------- */
 
 #define NAMESPACES_PLAIN (MS_NOSUID | MS_NODEV)
+#define NAMESPACES_BLOCK 4096u /* the least that a file with content takes (tmpfs(5)) */
+#define NAMESPACES_FEW   64u   /* inodes besides, for directories */
 
 /* An empty file system of `size` bytes, 0 for none at all. A missing mount point is ignored when
- * `optional`. */
+ * `optional`. An inode takes about a KiB that no size counts, and without a bound a file system may
+ * have one for every other page of the machine: this one has as many as it can have files with
+ * content. The kernel bounds extended attributes by the same number (since Linux 6.6). */
 static int namespaces_empty(const char *place, uint64_t size, const char *mode, bool optional,
                             struct laz_error *err)
 {
-    char data[64];
+    char data[96];
     unsigned long flags = NAMESPACES_PLAIN | (size ? 0 : MS_RDONLY);
+    unsigned long long bytes = size ? size : NAMESPACES_BLOCK;
 
-    snprintf(data, sizeof data, "size=%llu,mode=%s", (unsigned long long)(size ? size : 4096),
-             mode);
+    snprintf(data, sizeof data, "size=%llu,nr_inodes=%llu,mode=%s", bytes,
+             bytes / NAMESPACES_BLOCK + NAMESPACES_FEW, mode);
     if (mount("tmpfs", place, "tmpfs", flags, data) == 0 || (optional && errno == ENOENT))
         return 0;
     return laz_error_os(err, errno, "no file system of the session's own can be put on %s", place);
@@ -177,11 +182,14 @@ static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
     return 0;
 }
 
-/* Terminals and queues would otherwise be shared by all sessions. */
+/* Terminals and queues would otherwise be shared by all sessions. Boxes without terminals have no
+ * such directory. The kernel has 4096 terminals for the machine, and keeps 1024 of them for its
+ * first mount namespace (kernel.pty.max and kernel.pty.reserve): a hundred sessions with 16 each
+ * leave some to others. */
 static int namespaces_devices(struct laz_error *err)
 {
     if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-              "newinstance,ptmxmode=0666,mode=620") &&
+              "newinstance,ptmxmode=0666,mode=620,max=16") &&
         errno != ENOENT)
         return laz_error_os(err, errno, "no terminals of the session's own can be mounted");
     if (mount("mqueue", "/dev/mqueue", "mqueue", NAMESPACES_PLAIN | MS_NOEXEC, NULL) &&

@@ -57,6 +57,24 @@ static const struct {
 #undef LIMITS_ROW
 };
 
+/* Quotas that the kernel counts by user, whatever the namespace (getrlimit(2)): a session gets so
+ * much of them and leaves the rest to others. Locked memory cannot be swapped; 64 KiB, all that
+ * Linux gave before 5.16, hold the keys of cryptographic libraries. 256 pending signals are so many
+ * timers of POSIX (timer_create(2)). POSIX queues are refused anyway. */
+static const struct {
+    const char *name;
+    int resource;
+    rlim_t most;
+} limits_quotas[] = {
+    {"memlock", RLIMIT_MEMLOCK, 64 << 10},
+#ifdef RLIMIT_SIGPENDING
+    {"sigpending", RLIMIT_SIGPENDING, 256},
+#endif
+#ifdef RLIMIT_MSGQUEUE
+    {"msgqueue", RLIMIT_MSGQUEUE, 0},
+#endif
+};
+
 /* Does one more process fit below a soft limit of `soft`? */
 static bool limits_has_room(struct rlimit *limit, uint64_t soft)
 {
@@ -97,27 +115,43 @@ static int limits_set_beside(uint64_t value, struct laz_error *err)
     return laz_os_set_limit("nproc", high + value + LIMITS_BESIDE, err);
 }
 
+/* Sets a limit, not above the present hard one. */
+static int limits_set(const char *name, int resource, rlim_t soft, rlim_t grace,
+                      struct laz_error *err)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) != 0)
+        return laz_error_os(err, errno, "the limit \"%s\" cannot be read", name);
+    rlim_t hard = soft == RLIM_INFINITY ? soft : soft + grace;
+    if (limit.rlim_max != RLIM_INFINITY && hard > limit.rlim_max)
+        hard = limit.rlim_max;
+    limit.rlim_max = hard;
+    limit.rlim_cur = soft < hard ? soft : hard;
+    if (setrlimit(resource, &limit) != 0)
+        return laz_error_os(err, errno, "the limit \"%s\" cannot be set to %llu", name,
+                            (unsigned long long)soft);
+    return 0;
+}
+
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)
 {
+    rlim_t soft = value >= RLIM_INFINITY - 1 ? RLIM_INFINITY : (rlim_t)value;
+
     if (strcmp(name, "nproc_beside") == 0)
         return limits_set_beside(value, err);
-    for (size_t i = 0; i < sizeof limits_table / sizeof limits_table[0]; i++) {
-        if (strcmp(limits_table[i].name, name) != 0)
-            continue;
-        struct rlimit limit;
-        int resource = limits_table[i].resource;
-        if (getrlimit(resource, &limit) != 0)
-            return laz_error_os(err, errno, "the limit \"%s\" cannot be read", name);
-        rlim_t soft = value >= RLIM_INFINITY - 1 ? RLIM_INFINITY : (rlim_t)value;
-        rlim_t hard = soft == RLIM_INFINITY ? soft : soft + limits_table[i].grace;
-        if (limit.rlim_max != RLIM_INFINITY && hard > limit.rlim_max)
-            hard = limit.rlim_max;
-        limit.rlim_max = hard;
-        limit.rlim_cur = soft < hard ? soft : hard;
-        if (setrlimit(resource, &limit) != 0)
-            return laz_error_os(err, errno, "the limit \"%s\" cannot be set to %llu", name,
-                                (unsigned long long)value);
-        return 0;
-    }
+    for (size_t i = 0; i < sizeof limits_table / sizeof limits_table[0]; i++)
+        if (strcmp(limits_table[i].name, name) == 0)
+            return limits_set(name, limits_table[i].resource, soft, limits_table[i].grace, err);
     return laz_error_set(err, LAZ_EINVAL, 0, "there is no limit \"%s\"", name);
+}
+
+int laz_os_set_quotas(struct laz_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof limits_quotas / sizeof limits_quotas[0] && !rc; i++)
+        rc = limits_set(limits_quotas[i].name, limits_quotas[i].resource, limits_quotas[i].most, 0,
+                        err);
+    return rc;
 }

@@ -40,6 +40,7 @@ IGNORES(laz_os_close_from, int first, int keep)
 /* No program gains more rights than the process that starts it. Orphans stay in the job, which ends
  * all of its processes with its last handle, the parent's. */
 GIVES(int, laz_os_no_new_privs, 0, struct laz_error *err)
+GIVES(int, laz_os_set_quotas, LAZ_ENOENT, struct laz_error *err)
 GIVES(bool, laz_os_inherit_orphans, true, void)
 GIVES(bool, laz_os_die_with_parent, true, int64_t parent, int signal)
 GIVES(int, laz_spawner_guard, 0,

@@ -106,6 +106,17 @@ static void acts_signal(const struct doctor_order *order, struct doctor_outcome 
         outcome->failed = order->number <= 0 ? EINVAL : errno;
 }
 
+static void acts_terminal(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    (void)order;
+    if (fd < 0)
+        outcome->failed = errno;
+    else
+        close(fd);
+}
+
 static void acts_call(const struct doctor_order *order, struct doctor_outcome *outcome)
 {
     int failed = doctor_call(order->text);
@@ -260,6 +271,7 @@ static const struct {
     {"socket", acts_socket},
     {"see", acts_see},
     {"signal", acts_signal},
+    {"terminal", acts_terminal},
     {"call", acts_call},
     {"burn", acts_burn},
     {"memory", acts_memory},
