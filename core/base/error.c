@@ -35,9 +35,13 @@ int laz_error_set(struct laz_error *err, int code, int os_errno, const char *for
 
 const char *laz_errno_text(int os_errno)
 {
-    return os_errno == EMFILE
-               ? "Too many open files: this process has reached its RLIMIT_NOFILE (ulimit -n)"
-               : strerror(os_errno);
+    if (os_errno == EMFILE)
+        return "Too many open files: this process has reached its RLIMIT_NOFILE (ulimit -n)";
+#ifdef ETOOMANYREFS
+    if (os_errno == ETOOMANYREFS) /* unix(7) */
+        return "Too many descriptors on their way: the user has reached RLIMIT_NOFILE (ulimit -n)";
+#endif
+    return strerror(os_errno);
 }
 
 int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)

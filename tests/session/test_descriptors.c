@@ -136,7 +136,7 @@ static bool start_with(struct laz_engine *engine, const struct row *row, unsigne
     if (!strstr(err.text, "RLIMIT_NOFILE"))
         printf("\n    with room for %u: %s", room, err.text);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "RLIMIT_NOFILE"));
-    CU_ASSERT_EQUAL(err.os_errno, EMFILE);
+    CU_ASSERT(err.os_errno == EMFILE || err.os_errno == ETOOMANYREFS);
     nobody_is_accused(err.text);
     return false;
 }

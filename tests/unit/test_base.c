@@ -59,6 +59,11 @@ static void error_os_appends_the_cause(void)
     CU_ASSERT_EQUAL(laz_error_os(&err, ENOENT, "cannot open %s", "x"), LAZ_EOS);
     UNIT_TEXT(err.text, "cannot open x: No such file or directory");
     CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+    CU_ASSERT_FALSE(laz_error_is_shortage(&err));
+    laz_error_os(&err, EMFILE, "cannot open %s", "x");
+    UNIT_TEXT(err.text, "cannot open x: Too many open files: this process has reached its "
+                        "RLIMIT_NOFILE (ulimit -n)");
+    CU_ASSERT_TRUE(laz_error_is_shortage(&err));
 }
 
 static void error_prefix_keeps_the_text(void)
