@@ -179,10 +179,16 @@ static void plan_not_limited(struct laz_plan *plan, const char *name, const char
         *item = (struct laz_plan_unmet){plan_name(plan, name), plan_copy(plan, why)};
 }
 
+/* Either limit on CPU time asks for the property. */
+static bool plan_is_limited(const struct laz_limit_values *limits, size_t i)
+{
+    return laz_limit_value(limits, &laz_limit_table[i]) != LAZ_UNLIMITED ||
+           (i == LAZ_LIMIT_CPU && limits->session_cpu_s != LAZ_UNLIMITED);
+}
+
 /* Adds what the host enforces itself. A control group counts as weak if the session could write to
  * it, because it has the host's uid and may write files. */
-static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits,
-                          const struct laz_plan_host *host)
+static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *host)
 {
     const bool weakly = !host->is_out_of_reach && !(plan->enforces & LAZ_ENFORCE_FS_WRITE);
     const char *const groups[LAZ_N_LIMITS] = {[LAZ_LIMIT_CPU] = host->cpu,
@@ -191,12 +197,16 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         const struct laz_limit *limit = &laz_limit_table[i];
-        if (laz_limit_value(limits, limit) == LAZ_UNLIMITED || (plan->enforces & limit->bit))
+        if (!limit->bit || (plan->enforces & limit->bit) || !plan_is_limited(host->limits, i))
             continue;
         if (groups[i])
             plan_word(plan, limit->bit, groups[i], weakly);
         else if (host->is_watched && (limit->kept_by & LAZ_LIMIT_BY_WATCHDOG))
             plan_word(plan, limit->bit, "watchdog", true);
+        else if (i == LAZ_LIMIT_CPU && host->limits->cpu_s != LAZ_UNLIMITED)
+            plan_not_limited(plan, limit->name,
+                             "this system has no control groups and does not report the children "
+                             "of a process; only limits.session_cpu is enforced");
     }
 }
 
@@ -216,7 +226,7 @@ static void plan_group_hint(uint32_t missing, struct laz_buf *text)
     uint32_t bits = 0;
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++)
-        if (laz_limit_table[i].kept_by & LAZ_LIMIT_BY_WATCHDOG) {
+        if (laz_limit_table[i].bit && (laz_limit_table[i].kept_by & LAZ_LIMIT_BY_WATCHDOG)) {
             bits |= laz_limit_table[i].bit;
             laz_buf_printf(&names, "%s%s", names.len ? " and " : "", laz_limit_table[i].name);
         }
@@ -342,7 +352,7 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     } else {
         uint32_t excess = made->enforces & ~ops->can_enforce;
         if (host && !excess)
-            plan_add_host(made, &policy->limits, host);
+            plan_add_host(made, host);
         rc = plan_check(made, excess, err);
         if (!rc && (require & ~made->enforces))
             rc = plan_refuse(made, ops, require & ~made->enforces, err);

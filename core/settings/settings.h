@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/limits.h"
 
 #include <lazaret/backend.h>
 #include <lazaret/lazaret.h>
@@ -38,7 +39,7 @@ struct laz_settings_values {
         struct laz_strv read, write;
         uint64_t tmp_size;
     } sandbox;
-    struct laz_limits limits;
+    struct laz_limit_values limits;
     struct {
         struct laz_strv allow;
         struct laz_strv set; /* NAME=VALUE */
