@@ -16,6 +16,9 @@
 #include <string.h>
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
+/* What a process may reserve beyond limits.memory where a group counts the memory that is used:
+ * stacks, arenas of malloc(3), the heap of a garbage collector. */
+#define PLAN_RESERVE ((int64_t)1 << 30)
 
 /* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
  * recorded in plan->failed. */
@@ -179,6 +182,18 @@ static void plan_not_limited(struct laz_plan *plan, const char *name, const char
         *item = (struct laz_plan_unmet){plan_name(plan, name), plan_copy(plan, why)};
 }
 
+/* RLIMIT_DATA counts what is reserved as well (setrlimit(2)). */
+static void plan_let_reserve(struct laz_plan *plan)
+{
+    const char *memory = laz_limit_table[LAZ_LIMIT_MEMORY].name;
+
+    for (size_t i = 0; i < plan->agent.limits.n; i++) {
+        struct laz_field_number *item = &plan->agent.limits.items[i];
+        if (item->name && strcmp(item->name, memory) == 0)
+            item->value += PLAN_RESERVE;
+    }
+}
+
 /* Either limit on CPU time asks for the property. */
 static bool plan_is_limited(const struct laz_limit_values *limits, size_t i)
 {
@@ -208,6 +223,8 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *hos
                              "this system has no control groups and does not report the children "
                              "of a process; only limits.session_cpu is enforced");
     }
+    if (host->memory)
+        plan_let_reserve(plan);
 }
 
 /* Appends the names of some bits: "fs_read, network". */

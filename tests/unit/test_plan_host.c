@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define DATA ((int64_t)512 << 20)
+
 /* A backend that serves the policy's limits by the agent, for each process. */
 static int each_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                      struct laz_plan *plan, struct laz_error *err)
@@ -13,6 +15,7 @@ static int each_plan(const struct laz_plan_api *api, const struct laz_policy *po
     (void)err;
     api->arg(plan, "tool");
     api->agent_limit(plan, "cpu", policy->limits.cpu_s);
+    api->agent_limit(plan, "memory", policy->limits.memory_bytes);
     return 0;
 }
 
@@ -77,6 +80,25 @@ static void an_agent_has_the_limit_of_the_whole_life(void)
     }
 }
 
+/* A group counts what is used; a limit of each process counts what it reserves. */
+static void an_agent_may_reserve_more_where_a_group_counts(void)
+{
+    static const struct laz_limit_values values = {.memory_bytes = DATA,
+                                                   .session_cpu_s = LAZ_UNLIMITED};
+    static const struct {
+        const char *by;
+        int64_t limit;
+    } rows[] = {{"group", DATA + ((int64_t)1 << 30)}, {NULL, DATA}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct laz_plan_host host = {
+            .memory = rows[i].by, .is_watched = true, .limits = &values};
+        struct laz_plan *plan = plan_of(&host);
+        CU_ASSERT_EQUAL(agent_limit(plan, "memory"), rows[i].limit);
+        laz_plan_free(plan);
+    }
+}
+
 /* Where nothing can count the time of an execution the plan says so. */
 static void a_limit_that_nothing_counts_is_named(void)
 {
@@ -96,6 +118,7 @@ static void a_limit_that_nothing_counts_is_named(void)
 static const struct unit_test tests[] = {
     UNIT(plan_holds_what_is_limited),
     UNIT(an_agent_has_the_limit_of_the_whole_life),
+    UNIT(an_agent_may_reserve_more_where_a_group_counts),
     UNIT(a_limit_that_nothing_counts_is_named),
     {0},
 };
