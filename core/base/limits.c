@@ -6,8 +6,8 @@
 
 const struct laz_limit laz_limit_table[LAZ_N_LIMITS] = {
 #define LIMIT_ROW(ID, name, field, kind, text, number, min, max, bit, verdict, kept_by, help)      \
-    [LAZ_LIMIT_##                                                                                  \
-        ID] = {name, "limits." name, offsetof(struct laz_limits, field), bit, verdict, kept_by},
+    [LAZ_LIMIT_##ID] = {name, "limits." name, offsetof(struct laz_limit_values, field),            \
+                        bit,  verdict,        kept_by},
     LAZ_LIMITS(LIMIT_ROW)
 #undef LIMIT_ROW
 };
@@ -20,12 +20,24 @@ const struct laz_limit *laz_limit_of_bit(uint32_t bit)
     return NULL;
 }
 
-uint64_t laz_limit_value(const struct laz_limits *limits, const struct laz_limit *limit)
+uint64_t laz_limit_value(const struct laz_limit_values *limits, const struct laz_limit *limit)
 {
     uint64_t value;
 
     memcpy(&value, (const char *)limits + limit->offset, sizeof value);
     return value;
+}
+
+struct laz_limits laz_limits_of_plan(const struct laz_limit_values *values)
+{
+    return (struct laz_limits){
+        .cpu_s = values->session_cpu_s,
+        .memory_bytes = values->memory_bytes,
+        .fsize_bytes = values->fsize_bytes,
+        .nproc = values->nproc,
+        .nofile = values->nofile,
+        .stack_bytes = values->stack_bytes,
+    };
 }
 
 const char *laz_default_limits(void)

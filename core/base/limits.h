@@ -17,22 +17,27 @@
 #define LAZ_LIMIT_BY_GROUP    1u /* a control group */
 #define LAZ_LIMIT_BY_WATCHDOG 2u /* a watchdog that looks at the session's processes */
 
-/* LIMIT(ID, name, field of struct laz_limits, kind of value, default as TOML, default as number,
- *       least, most, bit of LAZ_ENFORCE_*, verdict on code that it ended, LAZ_LIMIT_BY_*, help)
+/* LIMIT(ID, name, field of struct laz_limit_values, kind of value, default as TOML, default as
+ *       number, least, most, bit of LAZ_ENFORCE_*, verdict on code that it ended, LAZ_LIMIT_BY_*,
+ *       help)
  * Least and most are bytes, milliseconds or a count.  LAZ_VERDICT_OK: the limit makes calls fail
  * and does not end the code.  This list has the limits with a default, with AND between them. */
 /* clang-format off */
 #define LAZ_LIMITS_WITH_DEFAULT(LIMIT, AND) \
     LIMIT(CPU, "cpu", cpu_s, TIME, "60", 60, 1000, UINT64_C(366) * 86400 * 1000, \
           LAZ_ENFORCE_CPU, LAZ_VERDICT_CPU_LIMIT, LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
-          "CPU time of all processes of a session, in the whole life of its box; whole seconds.") \
+          "CPU time of all processes of a session during one execution; whole seconds. What they " \
+          "use between two executions counts for the next one, and an idle session that reaches " \
+          "the limit is ended.") \
     AND \
     LIMIT(MEMORY, "memory", memory_bytes, SIZE, "\"512MiB\"", 536870912, \
           UINT64_C(1) << 20, UINT64_C(1) << 50, \
           LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT, \
           LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
           "Memory that all processes of a session can write to, together. Where there is a " \
-          "control group, files in the session's directory for temporary files count as well.") \
+          "control group, files in the session's directory for temporary files count as well, " \
+          "and memory that is reserved and never touched does not: a process can reserve 1 GiB " \
+          "more than the limit.") \
     AND \
     LIMIT(FSIZE, "fsize", fsize_bytes, SIZE, "\"50MiB\"", 52428800, 0, UINT64_C(1) << 50, \
           LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT, 0, \
@@ -48,6 +53,11 @@
 /* All limits: those with a default, then those that are unlimited by default. */
 #define LAZ_LIMITS(LIMIT) \
     LAZ_LIMITS_WITH_DEFAULT(LIMIT, ) \
+    LIMIT(SESSION_CPU, "session_cpu", session_cpu_s, TIME, "\"unlimited\"", LAZ_UNLIMITED, \
+          1000, UINT64_C(366) * 86400 * 1000, \
+          0, LAZ_VERDICT_CPU_LIMIT, LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
+          "CPU time of all processes of a session in the whole life of its box, the start of the " \
+          "runtime included; whole seconds. It also is a limit of each process for itself.") \
     LIMIT(STACK, "stack", stack_bytes, SIZE, "\"unlimited\"", LAZ_UNLIMITED, \
           UINT64_C(64) << 10, UINT64_C(1) << 50, \
           0, LAZ_VERDICT_OK, 0, \
@@ -61,11 +71,18 @@ enum laz_limit_id {
         LAZ_N_LIMITS
 };
 
+/* The values of all limits, LAZ_UNLIMITED: none. */
+struct laz_limit_values {
+#define LAZ_LIMIT_FIELD(ID, name, field, ...) uint64_t field;
+    LAZ_LIMITS(LAZ_LIMIT_FIELD)
+#undef LAZ_LIMIT_FIELD
+};
+
 struct laz_limit {
     const char *name; /* "cpu": in plans, in the agent's confinement, in the audit log */
     const char *key;  /* "limits.cpu": in the configuration and in messages */
-    size_t offset;    /* of a uint64_t in struct laz_limits */
-    uint32_t bit;     /* LAZ_ENFORCE_*; 0: no plan declares it */
+    size_t offset;    /* of a uint64_t in struct laz_limit_values */
+    uint32_t bit;     /* LAZ_ENFORCE_*; 0: it is no property by itself */
     enum laz_verdict verdict;
     uint32_t kept_by; /* LAZ_LIMIT_BY_* */
 };
@@ -74,6 +91,9 @@ extern const struct laz_limit laz_limit_table[LAZ_N_LIMITS]; /* by enum laz_limi
 
 /* The row of a bit of LAZ_ENFORCE_*, or NULL. */
 const struct laz_limit *laz_limit_of_bit(uint32_t bit);
-uint64_t laz_limit_value(const struct laz_limits *limits, const struct laz_limit *limit);
+uint64_t laz_limit_value(const struct laz_limit_values *limits, const struct laz_limit *limit);
+/* The limits that a plan serves. Its CPU time is that of the whole life: only the host can tell
+ * executions apart. */
+struct laz_limits laz_limits_of_plan(const struct laz_limit_values *values);
 
 #endif

@@ -40,6 +40,7 @@ enum laz_stop {
     LAZ_STOP_PROTOCOL,
     LAZ_STOP_HOST, /* this side lacked descriptors or memory */
     LAZ_STOP_CPU,
+    LAZ_STOP_SESSION_CPU,
     LAZ_STOP_MEMORY,
     LAZ_N_STOPS
 };

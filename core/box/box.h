@@ -247,12 +247,15 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
 /* Its owner knows it to be up, which proves its backend. */
 void laz_box_settle(struct laz_box *box);
 
-/* Mechanisms of a host that gives these control groups; `own_uid`: the session has another user;
+/* Mechanisms of a host that gives these control groups; `limits`: of the settings, borrowed as long
+ * as the result is used; `own_uid`: the session has another user;
  * `to_enter`: it comes from a template. */
-struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter);
+struct laz_plan_host laz_box_host(const struct laz_cgroups *groups,
+                                  const struct laz_limit_values *limits, bool own_uid,
+                                  bool to_enter);
 /* The limit on memory of all processes of a box together, what is around the code included;
  * LAZ_UNLIMITED: none. */
-uint64_t laz_box_memory_limit(const struct laz_limits *limits);
+uint64_t laz_box_memory_limit(const struct laz_limit_values *limits);
 /* How often memory ran out. */
 uint64_t laz_box_out_of_memory(struct laz_box *box);
 

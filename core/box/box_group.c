@@ -4,9 +4,10 @@
  *
  * Each session that runs code has one where the host gives any.  Its limits are those of the
  * settings and a little more, for what is in the box besides the code (the backend's program, page
- * tables): so one process alone meets its own limit first, and the language can report it.  Where a
- * group cannot be made, the watchdog (guard.c) replaces it.  The log and every result say so, and
- * the start is refused where the settings require the group. */
+ * tables).  It counts memory that is used: what a process only reserves is bounded by its own
+ * limit, which is far above (plan.c).  Where a group cannot be made, the watchdog (guard.c)
+ * replaces it.  The log and every result say so, and the start is refused where the settings
+ * require the group. */
 #include "box/box_parts.h"
 
 #include "os/process_tree.h"
@@ -16,7 +17,7 @@
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
 #define BOX_OWN_PROCESSES 2
 
-uint64_t laz_box_memory_limit(const struct laz_limits *limits)
+uint64_t laz_box_memory_limit(const struct laz_limit_values *limits)
 {
 #ifdef LAZ_SANITIZE /* its tables are many times any limit */
     (void)limits;
@@ -28,7 +29,9 @@ uint64_t laz_box_memory_limit(const struct laz_limits *limits)
 #endif
 }
 
-struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter)
+struct laz_plan_host laz_box_host(const struct laz_cgroups *groups,
+                                  const struct laz_limit_values *limits, bool own_uid,
+                                  bool to_enter)
 {
     return (struct laz_plan_host){
         .memory = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, to_enter),
@@ -36,13 +39,14 @@ struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid
         .cpu = laz_cgroups_mechanism(groups, LAZ_CGROUP_CPU, to_enter),
         .is_watched = laz_os_tree_can_be_seen(),
         .is_out_of_reach = own_uid,
+        .limits = limits,
     };
 }
 
 int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_cgroup **group,
                       struct laz_error *err)
 {
-    const struct laz_limits *limits = &shared->values->limits;
+    const struct laz_limit_values *limits = &shared->values->limits;
     uint64_t pids = limits->nproc > LAZ_UNLIMITED - BOX_OWN_PROCESSES
                         ? LAZ_UNLIMITED
                         : limits->nproc + BOX_OWN_PROCESSES;
@@ -55,7 +59,8 @@ int laz_box_make_group(struct laz_box *box, struct laz_error *err)
     struct laz_box_shared *shared = box->shared;
     struct laz_error why = {0};
 
-    box->host = laz_box_host(shared->groups, box->uid != LAZ_SPAWN_SAME_ID, false);
+    box->host =
+        laz_box_host(shared->groups, &shared->values->limits, box->uid != LAZ_SPAWN_SAME_ID, false);
     if (!box->host.memory && !box->host.nproc && !box->host.cpu)
         return 0;
     if (laz_box_new_group(shared, false, &box->group, &why)) {

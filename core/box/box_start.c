@@ -304,7 +304,8 @@ static int start_group(struct laz_box *box, const struct laz_box_purpose *purpos
 {
     if (!purpose->is_template)
         return laz_box_make_group(box, err);
-    box->host = laz_box_host(box->shared->groups, box->uid != LAZ_SPAWN_SAME_ID, true);
+    box->host = laz_box_host(box->shared->groups, &box->shared->values->limits,
+                             box->uid != LAZ_SPAWN_SAME_ID, true);
     return 0;
 }
 

@@ -573,7 +573,8 @@ int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind
     t->timer = laz_timer_new(shared->driver->loop, template_too_late, t);
     int rc = t->timer ? template_start_box(t, err) : laz_error_nomem(err);
     if (!rc) {
-        t->host = laz_box_host(shared->groups, t->box->uid != LAZ_SPAWN_SAME_ID, true);
+        t->host = laz_box_host(shared->groups, &shared->values->limits,
+                               t->box->uid != LAZ_SPAWN_SAME_ID, true);
         laz_plan_confine_json(t->box->plan, &confine);
         t->confine = laz_buf_steal(&confine);
         t->tools = laz_strdup(kind->tools);

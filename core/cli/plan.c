@@ -104,15 +104,16 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
                           &parts->box, err);
 }
 
-/* What the host adds to any box. Of another system only this is known: on macOS there are no
- * control groups, and a watchdog watches sessions. */
+/* What the host adds to any box. Of another system only this is known: a watchdog watches
+ * sessions. */
 static struct laz_plan_host plan_host(const struct plan_parts *parts)
 {
-    struct laz_plan_host host = {.is_watched = strcmp(parts->platform, "darwin") == 0};
+    const struct laz_limit_values *limits = &parts->cli->values->limits;
+    struct laz_plan_host host = {.is_watched = true, .limits = limits};
     struct laz_cgroups *groups = NULL;
 
     if (parts->is_here && laz_cgroups_new(true, &groups, NULL) == 0)
-        host = laz_box_host(groups, parts->own_uid, false);
+        host = laz_box_host(groups, limits, parts->own_uid, false);
     laz_cgroups_free(groups);
     return host;
 }

@@ -16,6 +16,9 @@
 #include <string.h>
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
+/* What a process may reserve beyond limits.memory where a group counts the memory that is used:
+ * stacks, arenas of malloc(3), the heap of a garbage collector. */
+#define PLAN_RESERVE ((int64_t)1 << 30)
 
 /* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
  * recorded in plan->failed. */
@@ -179,10 +182,28 @@ static void plan_not_limited(struct laz_plan *plan, const char *name, const char
         *item = (struct laz_plan_unmet){plan_name(plan, name), plan_copy(plan, why)};
 }
 
+/* RLIMIT_DATA counts what is reserved as well (setrlimit(2)). */
+static void plan_let_reserve(struct laz_plan *plan)
+{
+    const char *memory = laz_limit_table[LAZ_LIMIT_MEMORY].name;
+
+    for (size_t i = 0; i < plan->agent.limits.n; i++) {
+        struct laz_field_number *item = &plan->agent.limits.items[i];
+        if (item->name && strcmp(item->name, memory) == 0)
+            item->value += PLAN_RESERVE;
+    }
+}
+
+/* Either limit on CPU time asks for the property. */
+static bool plan_is_limited(const struct laz_limit_values *limits, size_t i)
+{
+    return laz_limit_value(limits, &laz_limit_table[i]) != LAZ_UNLIMITED ||
+           (i == LAZ_LIMIT_CPU && limits->session_cpu_s != LAZ_UNLIMITED);
+}
+
 /* Adds what the host enforces itself. A control group counts as weak if the session could write to
  * it, because it has the host's uid and may write files. */
-static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits,
-                          const struct laz_plan_host *host)
+static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *host)
 {
     const bool weakly = !host->is_out_of_reach && !(plan->enforces & LAZ_ENFORCE_FS_WRITE);
     const char *const groups[LAZ_N_LIMITS] = {[LAZ_LIMIT_CPU] = host->cpu,
@@ -191,13 +212,19 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         const struct laz_limit *limit = &laz_limit_table[i];
-        if (laz_limit_value(limits, limit) == LAZ_UNLIMITED || (plan->enforces & limit->bit))
+        if (!limit->bit || (plan->enforces & limit->bit) || !plan_is_limited(host->limits, i))
             continue;
         if (groups[i])
             plan_word(plan, limit->bit, groups[i], weakly);
         else if (host->is_watched && (limit->kept_by & LAZ_LIMIT_BY_WATCHDOG))
             plan_word(plan, limit->bit, "watchdog", true);
+        else if (i == LAZ_LIMIT_CPU && host->limits->cpu_s != LAZ_UNLIMITED)
+            plan_not_limited(plan, limit->name,
+                             "this system has no control groups and does not report the children "
+                             "of a process; only limits.session_cpu is enforced");
     }
+    if (host->memory)
+        plan_let_reserve(plan);
 }
 
 /* Appends the names of some bits: "fs_read, network". */
@@ -216,7 +243,7 @@ static void plan_group_hint(uint32_t missing, struct laz_buf *text)
     uint32_t bits = 0;
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++)
-        if (laz_limit_table[i].kept_by & LAZ_LIMIT_BY_WATCHDOG) {
+        if (laz_limit_table[i].bit && (laz_limit_table[i].kept_by & LAZ_LIMIT_BY_WATCHDOG)) {
             bits |= laz_limit_table[i].bit;
             laz_buf_printf(&names, "%s%s", names.len ? " and " : "", laz_limit_table[i].name);
         }
@@ -342,7 +369,7 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     } else {
         uint32_t excess = made->enforces & ~ops->can_enforce;
         if (host && !excess)
-            plan_add_host(made, &policy->limits, host);
+            plan_add_host(made, host);
         rc = plan_check(made, excess, err);
         if (!rc && (require & ~made->enforces))
             rc = plan_refuse(made, ops, require & ~made->enforces, err);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "os/job_values.h"
 #include "wire/message.h"
 
@@ -70,7 +71,8 @@ struct laz_plan {
 struct laz_plan_host {
     const char *memory, *nproc, *cpu;
     bool is_watched;
-    bool is_out_of_reach; /* the session's uid cannot change the group */
+    bool is_out_of_reach;                  /* the session's uid cannot change the group */
+    const struct laz_limit_values *limits; /* of the settings; borrowed */
 };
 
 /* Makes a plan, which the caller frees: calls the backend's `plan`, and checks that it declares no

@@ -653,7 +653,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .env = (const char *const *)memory->env.items,
         .home = memory->home,
         .tmp_size = values->sandbox.tmp_size,
-        .limits = values->limits,
+        .limits = laz_limits_of_plan(&values->limits),
         .own_uid = session->uid != LAZ_SPAWN_SAME_ID,
         .box_uid = LAZ_BOX_UID,
         .command = (const char *const *)memory->command.items,

@@ -69,7 +69,7 @@ static int events_write(const struct laz_session *session, const char *event,
 
 /* ---- sessions ------------------------------------------------------------------------------- */
 
-static void events_limits(struct laz_audit_line *line, const struct laz_limits *limits)
+static void events_limits(struct laz_audit_line *line, const struct laz_limit_values *limits)
 {
     struct laz_buf json = LAZ_BUF_INIT;
     struct laz_json_write write = {.to = &json};

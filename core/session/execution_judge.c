@@ -100,5 +100,7 @@ void laz_execution_judge(struct laz_execution *execution)
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
         if (!session->keeps_dead && !atomic_load(&session->closing))
             laz_session_begin_start(session, "replaced");
+    } else {
+        laz_guard_rest(session);
     }
 }

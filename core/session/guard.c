@@ -4,10 +4,15 @@
  *
  * No kernel limits the CPU seconds of a group of processes, so the host checks them, as rarely as
  * it can: N processors need at least an Nth of the time that is left.  So a minute of CPU time
- * takes a handful of checks, and an idle session none.  Memory is checked only without a control
- * group that limits it; the time of the next check follows from how fast programs can fill new
- * pages.  What a session uses while no code is executed counts too, but is checked only when the
- * next execution begins, before its code runs. */
+ * takes a handful of checks.  An idle session is checked in the same way, because code can leave
+ * threads and processes behind that sleep first: with N processors each Nth of limits.cpu, whatever
+ * it does.  That is one look of some microseconds (without a group: some hundred) for limits.cpu
+ * seconds of the machine's processor time, and there is none before code has run.  No later look
+ * would do: whoever begins to compute right after it could pass the limit.
+ *
+ * The loop runs only while the application drives the engine, so the next call looks as well.
+ * Memory is checked only without a control group that limits it, and only while code runs; the time
+ * of the next check follows from how fast programs can fill new pages. */
 #include "session/guard.h"
 
 #include "session/execution.h"
@@ -38,21 +43,58 @@ uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors)
 
 /* The limits that the host has to enforce, and how. */
 struct guard_duty {
-    uint64_t cpu_us, memory_bytes; /* LAZ_UNLIMITED: not checked */
+    uint64_t cpu_us, memory_bytes; /* counts at which a limit is reached; LAZ_UNLIMITED: none */
+    enum laz_stop cpu_stop;        /* which limit on CPU time that is */
     const char *cpu_by;            /* control group that counts CPU time; NULL: process tree */
 };
 
+/* The count at which `limit_s` seconds more than `from_us` are used up. */
+static uint64_t guard_end_us(uint64_t from_us, uint64_t limit_s)
+{
+    return limit_s == LAZ_UNLIMITED ? LAZ_UNLIMITED : from_us + limit_s * 1000000;
+}
+
 static struct guard_duty guard_duty(const struct laz_session *session)
 {
-    const struct laz_limits *limits = &session->shared->values->limits;
+    const struct laz_limit_values *limits = &session->shared->values->limits;
     const struct laz_box *box = session->box;
-    struct guard_duty duty = {LAZ_UNLIMITED, LAZ_UNLIMITED, box->host.cpu};
+    struct guard_duty duty = {LAZ_UNLIMITED, LAZ_UNLIMITED, LAZ_STOP_CPU, box->host.cpu};
 
-    if ((box->host.cpu || box->host.is_watched) && limits->cpu_s != LAZ_UNLIMITED)
-        duty.cpu_us = limits->cpu_s * 1000000;
-    if (!box->host.memory && box->host.is_watched)
+    if (box->host.cpu || box->host.is_watched) {
+        uint64_t whole_us = guard_end_us(0, limits->session_cpu_s);
+        duty.cpu_us = guard_end_us(session->guard.base_us, limits->cpu_s);
+        if (whole_us < duty.cpu_us) {
+            duty.cpu_us = whole_us;
+            duty.cpu_stop = LAZ_STOP_SESSION_CPU;
+        }
+    }
+    if (session->execution && !box->host.memory && box->host.is_watched)
         duty.memory_bytes = laz_box_memory_limit(limits);
     return duty;
+}
+
+/* Ends the execution, or the session that is idle. */
+static void guard_stop(struct laz_session *session, enum laz_stop stop, uint64_t number,
+                       const char *by)
+{
+    if (session->execution) {
+        session->shared->listener->stop(session, stop, number, by);
+        return;
+    }
+    session->guard.why =
+        stop == LAZ_STOP_SESSION_CPU
+            ? "its CPU time (limits.session_cpu) was used up while no code was executed"
+            : "it used as much CPU time as an execution may (limits.cpu) while no code was "
+              "executed";
+    laz_box_kill(session->box);
+}
+
+static void guard_again(struct laz_session *session, uint64_t pause_ms)
+{
+    struct laz_guard *guard = &session->guard;
+
+    guard->due_us = laz_loop_now_us(session->shared->driver->loop) + pause_ms * 1000;
+    laz_timer_start(guard->timer, pause_ms);
 }
 
 /* CPU time of the process tree so far. The kernel's sum loses the time of a process that ended
@@ -65,33 +107,45 @@ static uint64_t guard_tree_cpu(struct laz_guard *guard, uint64_t seen_us)
     return seen_us + guard->lost_us;
 }
 
-static void guard_look(struct laz_session *session)
+/* Looks at the process tree. False: it has ended, which the box reports. */
+static bool guard_look_at_tree(struct laz_session *session, uint64_t enough_bytes,
+                               struct laz_tree_usage *tree, uint64_t *cpu_us)
 {
     struct laz_guard *guard = &session->guard;
-    struct laz_box *box = session->box;
+
+    if (!laz_os_tree_usage(session->box->process.pid, enough_bytes, tree))
+        return false;
+    if (session->execution && tree->memory_bytes > guard->peak_bytes)
+        guard->peak_bytes = tree->memory_bytes;
+    guard->looked_us = laz_loop_now_us(session->shared->driver->loop);
+    *cpu_us = guard_tree_cpu(guard, tree->cpu_us);
+    return true;
+}
+
+static void guard_look(struct laz_session *session)
+{
     const struct guard_duty duty = guard_duty(session);
     const bool watch_tree = duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by;
     const unsigned processors = session->shared->processors;
     struct laz_tree_usage tree = {0};
     uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
 
-    if (watch_tree && !laz_os_tree_usage(box->process.pid, duty.memory_bytes, &tree))
-        return; /* the process has ended, which the box reports */
-    if (tree.memory_bytes > guard->peak_bytes)
-        guard->peak_bytes = tree.memory_bytes;
+    if (watch_tree && !guard_look_at_tree(session, duty.memory_bytes, &tree, &cpu_us))
+        return;
     if (duty.cpu_us != LAZ_UNLIMITED) {
-        cpu_us = duty.cpu_by ? laz_cgroup_cpu_us(box->group) : guard_tree_cpu(guard, tree.cpu_us);
+        if (duty.cpu_by)
+            cpu_us = laz_cgroup_cpu_us(session->box->group);
         if (cpu_us >= duty.cpu_us) {
-            session->shared->listener->stop(session, LAZ_STOP_CPU, cpu_us / 1000,
-                                            duty.cpu_by ? duty.cpu_by : "watchdog");
+            uint64_t from = duty.cpu_stop == LAZ_STOP_CPU ? session->guard.base_us : 0;
+            guard_stop(session, duty.cpu_stop, (cpu_us - from) / 1000,
+                       duty.cpu_by ? duty.cpu_by : "watchdog");
             return;
         }
         pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, processors);
     }
     if (duty.memory_bytes != LAZ_UNLIMITED) {
         if (tree.memory_bytes > duty.memory_bytes) {
-            session->shared->listener->stop(session, LAZ_STOP_MEMORY, tree.memory_bytes,
-                                            "watchdog");
+            guard_stop(session, LAZ_STOP_MEMORY, tree.memory_bytes, "watchdog");
             return;
         }
         uint64_t ms = laz_guard_memory_pause_ms(duty.memory_bytes - tree.memory_bytes, processors);
@@ -99,15 +153,20 @@ static void guard_look(struct laz_session *session)
     }
     if (watch_tree && pause < GUARD_TREE_LEAST_MS)
         pause = GUARD_TREE_LEAST_MS;
-    guard->due_us = laz_loop_now_us(session->shared->driver->loop) + pause * 1000;
-    laz_timer_start(guard->timer, pause);
+    guard_again(session, pause);
+}
+
+/* Is the session idle, and its process still there? */
+static bool guard_is_on_watch(const struct laz_session *session)
+{
+    return !session->execution && !session->guard.why && !laz_box_was_reaped(session->box);
 }
 
 static void guard_due(void *user)
 {
     struct laz_session *session = user;
 
-    if (session->execution && session->execution->stop == LAZ_STOP_NONE)
+    if (session->execution ? session->execution->stop == LAZ_STOP_NONE : guard_is_on_watch(session))
         guard_look(session);
 }
 
@@ -115,6 +174,11 @@ bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
 {
     guard->timer = laz_timer_new(session->shared->driver->loop, guard_due, session);
     return guard->timer != NULL;
+}
+
+void laz_guard_start(struct laz_session *session)
+{
+    session->guard.base_us = session->cpu_us;
 }
 
 void laz_guard_begin(struct laz_session *session)
@@ -131,4 +195,45 @@ void laz_guard_begin(struct laz_session *session)
         guard_look(session);
     if (duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by) /* most code is quicker than a look */
         laz_timer_start(guard->timer, GUARD_TREE_LEAST_MS);
+}
+
+/* CPU time of the process tree at this moment, or a little more: between two looks less than the
+ * shortest pause apart, all that the processors could do, so that nothing of it counts twice. */
+static uint64_t guard_tree_cpu_now(struct laz_session *session)
+{
+    struct laz_guard *guard = &session->guard;
+    uint64_t cpu_us = guard->seen_us + guard->lost_us;
+    uint64_t ago_us = laz_loop_now_us(session->shared->driver->loop) - guard->looked_us;
+    struct laz_tree_usage tree;
+
+    if (ago_us < GUARD_TREE_LEAST_MS * 1000)
+        return cpu_us + ago_us * session->shared->processors;
+    guard_look_at_tree(session, LAZ_UNLIMITED, &tree, &cpu_us);
+    return cpu_us;
+}
+
+void laz_guard_rest(struct laz_session *session)
+{
+    const unsigned processors = session->shared->processors;
+    struct laz_guard *guard = &session->guard;
+    struct guard_duty duty = guard_duty(session);
+
+    laz_timer_cancel(guard->timer);
+    guard->due_us = 0;
+    if (duty.cpu_us == LAZ_UNLIMITED || laz_box_was_reaped(session->box))
+        return;
+    guard->base_us = duty.cpu_by ? session->cpu_us : guard_tree_cpu_now(session);
+    duty = guard_duty(session);
+    uint64_t left_us = duty.cpu_us > guard->base_us ? duty.cpu_us - guard->base_us : 0;
+    guard_again(session, laz_guard_cpu_pause_ms(left_us, processors));
+}
+
+const char *laz_guard_idle(struct laz_session *session)
+{
+    struct laz_guard *guard = &session->guard;
+    uint64_t now = laz_loop_now_us(session->shared->driver->loop);
+
+    if (guard->due_us && guard->due_us <= now && guard_is_on_watch(session))
+        guard_look(session);
+    return guard->why;
 }

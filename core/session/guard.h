@@ -12,17 +12,28 @@ struct laz_timer;
 
 /* Part of a session; all but the timer is of its box. */
 struct laz_guard {
-    struct laz_timer *timer; /* runs while code is executed; the session stops it */
+    struct laz_timer *timer; /* for the next look; the session cancels it with the box */
     uint64_t due_us;         /* no limit can be reached before this time (laz_loop_now_us) */
-    uint64_t seen_us;        /* CPU time of the process tree at the last check */
+    uint64_t base_us;        /* CPU time of the box at the last result; limits.cpu counts from it */
+    uint64_t looked_us;      /* time of the last look at the process tree (laz_loop_now_us) */
+    uint64_t seen_us;        /* CPU time of the process tree at that look */
     uint64_t lost_us;        /* CPU time of processes that ended without being waited for */
     uint64_t peak_bytes;     /* the largest memory use of the process tree at any check */
+    const char *why;         /* it has ended the idle session: a clause; NULL: it has not */
 };
 
 /* False: out of memory. */
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
+/* The session is idle for the first time: what its box has used so far does not count. */
+void laz_guard_start(struct laz_session *session);
 /* An execution begins. Ends one that comes too late already. */
 void laz_guard_begin(struct laz_session *session);
+/* Its result is there, session->cpu_us is up to date, and the box is kept: from now on an idle
+ * session is guarded. */
+void laz_guard_rest(struct laz_session *session);
+/* For an idle session whose loop may have stood still: looks, if a look is due, and kills a box
+ * that has reached a limit. Why it was killed, a clause (static text); NULL: it was not. */
+const char *laz_guard_idle(struct laz_session *session);
 /* Pauses between two looks, in milliseconds, for what is left of a limit. */
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors);
 uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors);

@@ -60,7 +60,7 @@ struct laz_session {
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
     uint64_t executions; /* that count for max_executions */
-    uint64_t cpu_us;     /* CPU time of the current box, at the end of its last execution */
+    uint64_t cpu_us;     /* CPU time of the current box, at its start or its last result */
     int64_t last_id;
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_guard guard;

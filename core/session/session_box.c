@@ -294,6 +294,7 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
         laz_session_event(session, event);
     if (session->state == LAZ_SESSION_CLOSING)
         laz_session_event(session, LAZ_EVENT_GONE);
+    laz_timer_cancel(session->guard.timer);
     laz_box_release(session->box);
     session->box = NULL;
 }
@@ -302,16 +303,19 @@ void laz_session_look(struct laz_session *session)
 {
     if (!session->box || session->state != LAZ_SESSION_IDLE || session->start.under_way)
         return;
-    bool starved = laz_box_out_of_memory(session->box) > 0; /* processes that code left running */
-    if (starved)
-        laz_session_fail(session, LAZ_ECLOSED,
-                         "it ran out of memory (limits.memory) while no code was executed");
-    if (!laz_box_look(session->box) && !starved) {
+    const char *why = laz_box_out_of_memory(session->box) /* processes that code left running */
+                          ? "it ran out of memory (limits.memory) while no code was executed"
+                          : laz_guard_idle(session);
+    if (why)
+        laz_session_fail(session, LAZ_ECLOSED, why);
+    if (!laz_box_look(session->box) && !why) {
         laz_session_listen(session);
         return;
     }
     /* The box of a peer that has misbehaved is replaced, whether or not it has ended already. */
     bool cut_off = session->cut_off || (session->misbehaved && !laz_box_has_hung_up(session->box));
-    laz_audit_session_lost(session, cut_off ? session->failure.text : "its box has ended");
+    laz_audit_session_lost(session, cut_off ? session->failure.text
+                                    : why   ? why
+                                            : "its box has ended");
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

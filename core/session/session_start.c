@@ -231,6 +231,7 @@ void laz_session_advance_start(struct laz_session *session)
     if (session->state == LAZ_SESSION_IDLE && !session->failure.code) {
         uint64_t rss; /* the CPU time of loading the runtime does not count for executions */
         laz_box_usage(session->box, &session->cpu_us, &rss);
+        laz_guard_start(session);
         start_finish(session, 0);
     } else if (session->failure.code || laz_box_is_ended(session->box)) {
         start_fail(session);

@@ -22,6 +22,15 @@ static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
              (unsigned long long)e->limits->cpu_s);
 }
 
+static void judge_session_cpu(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    j->verdict = LAZ_VERDICT_CPU_LIMIT;
+    laz_json_add_uint(&j->add, "session_limit_s", e->limits->session_cpu_s);
+    snprintf(j->detail, sizeof j->detail,
+             "The CPU time limit of %llu s for the whole session was reached",
+             (unsigned long long)e->limits->session_cpu_s);
+}
+
 static void judge_memory(const struct laz_evidence *e, const char *by, struct laz_judgement *j)
 {
     laz_json_add_text(&j->add, "counted_by", by);
@@ -76,6 +85,11 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
         laz_json_add_uint(&j->add, "cpu_ms", e->stop_number);
         laz_json_add_text(&j->add, "counted_by", e->stop_text);
         judge_cpu(e, j);
+        break;
+    case LAZ_STOP_SESSION_CPU:
+        laz_json_add_uint(&j->add, "cpu_ms", e->stop_number);
+        laz_json_add_text(&j->add, "counted_by", e->stop_text);
+        judge_session_cpu(e, j);
         break;
     case LAZ_STOP_MEMORY:
         if (e->stop_number)
@@ -143,16 +157,17 @@ static struct judge_end judge_agent_end(const struct laz_evidence *e)
     return (struct judge_end){outer ? outer->signal : -1, -1, false};
 }
 
-/* True if the process was ended by the limit of CPU time. The soft limit sends SIGXCPU, the hard
- * one, a second later, SIGKILL. The kernel compares the limit with time counted in ticks but
- * reports time scaled to what the scheduler measured, which is less on a virtual machine: so a
- * share of the limit is enough, half for a signal that nothing else sends. If the time could not be
- * read before the process was gone, SIGXCPU counts if the box is old enough. */
+/* True if the process was ended by the limit on the CPU time of its life (setrlimit(2)). The limit
+ * of an execution ends no process by itself, so no signal is evidence of it. The soft limit sends
+ * SIGXCPU, the hard one, a second later, SIGKILL. The kernel compares the limit with time counted
+ * in ticks but reports time scaled to what the scheduler measured, which is less on a virtual
+ * machine: so a share of the limit is enough, half for a signal that nothing else sends. If the
+ * time could not be read before the process was gone, SIGXCPU counts if the box is old enough. */
 static bool judge_cpu_used(const struct laz_evidence *e, int number)
 {
-    uint64_t limit_us = e->limits->cpu_s * 1000000;
+    uint64_t limit_us = e->limits->session_cpu_s * 1000000;
 
-    if (e->limits->cpu_s == LAZ_UNLIMITED)
+    if (e->limits->session_cpu_s == LAZ_UNLIMITED)
         return false;
     if (e->counts_all && (number == SIGKILL || number == SIGXCPU) && e->cpu_us >= limit_us)
         return true;
@@ -199,12 +214,12 @@ static void judge_process_end(const struct laz_evidence *e, struct laz_judgement
         laz_json_add_int(&j->add, "signal", how.signal);
     /* The kernel's limit uses another count than the one it reports: a reported time below the
      * limit would contradict the verdict, and is left out. */
-    if (!used_up || e->cpu_us >= e->limits->cpu_s * 1000000)
+    if (!used_up || e->cpu_us >= e->limits->session_cpu_s * 1000000)
         laz_json_add_uint(&j->add, "cpu_ms", e->cpu_us / 1000);
     else
         laz_json_add_text(&j->add, "counted_by", "rlimit");
     if (used_up) {
-        judge_cpu(e, j);
+        judge_session_cpu(e, j);
     } else if (how.signal == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
         j->verdict = LAZ_VERDICT_FSIZE_LIMIT;
         laz_json_add_uint(&j->add, "limit_bytes", e->limits->fsize_bytes);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json_write.h"
+#include "base/limits.h"
 #include "base/outcome.h"
 #include "os/process.h"
 #include "wire/message.h"
@@ -19,7 +20,7 @@ struct laz_evidence {
     const char *stop_text;             /* of protocol, host; of cpu, memory: who counted */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
     const struct laz_exit *exit;       /* of the outermost process */
-    uint64_t cpu_us;                   /* of the process that ended; 0: not known */
+    uint64_t cpu_us;                   /* of the process that ended, in its life; 0: not known */
     bool counts_all;                   /* cpu_us is that of the whole session */
     uint64_t ran_out;                  /* out-of-memory events of the control group */
     const char *memory_by;             /* the mechanism of the group */
@@ -29,7 +30,7 @@ struct laz_evidence {
     bool agent_ended;
     int agent_signal, agent_status;
     int64_t exit_code; /* as the program of the backend reported it (128 + signal); -1: no report */
-    const struct laz_limits *limits;
+    const struct laz_limit_values *limits;
 };
 
 struct laz_judgement {

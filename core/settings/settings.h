@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/limits.h"
 
 #include <lazaret/backend.h>
 #include <lazaret/lazaret.h>
@@ -39,7 +40,7 @@ struct laz_settings_values {
         uint64_t tmp_size;
         bool tty;
     } sandbox;
-    struct laz_limits limits;
+    struct laz_limit_values limits;
     struct {
         struct laz_strv allow;
         struct laz_strv set; /* NAME=VALUE */

@@ -272,7 +272,7 @@ const struct probe probes[] = {
     {"become_root", "setuid 0", "uid, user namespace, filter", "EINVAL|EPERM", "EPERM", PROBE_ROOT,
      PROBE_ATTACK},
     {"raise_limit_of_cpu", "raise cpu 62", "limits", "EPERM", "EPERM", PROBE_BARE, PROBE_ATTACK},
-    {"raise_limit_of_data", "raise data 536870913", "limits", "EPERM", "EPERM", PROBE_BARE,
+    {"raise_limit_of_data", "raise data 1610612737", "limits", "EPERM", "EPERM", PROBE_BARE,
      PROBE_ATTACK},
     {"raise_limit_of_fsize", "raise fsize 52428801", "limits", "EPERM", "EPERM", PROBE_BARE,
      PROBE_ATTACK},

@@ -735,7 +735,13 @@ int main(void)
         return 1;
     bwrap = plugin->ops;
     values.sandbox.tmp_size = TMP_SIZE;
-    values.limits = (struct laz_limits){60, 512u << 20, 50u << 20, 50, 256, LAZ_UNLIMITED};
+    values.limits = (struct laz_limit_values){.cpu_s = 60,
+                                              .memory_bytes = 512u << 20,
+                                              .fsize_bytes = 50u << 20,
+                                              .nproc = 50,
+                                              .nofile = 256,
+                                              .session_cpu_s = 60,
+                                              .stack_bytes = LAZ_UNLIMITED};
     laz_strv_add(&values.env.set, set[0]);
     snprintf(source, sizeof source, "%s/probe", folder);
     if (laz_os_copy_file(backends_built("probe"), source, 0755, NULL)) {

@@ -80,7 +80,7 @@ static void probes_of(enum probe_language language)
                     "env.allow=[\"" WORLD_SECRET "\"];session.max_executions=0;"
                     "limits.nproc=unlimited")) /* all processes of an ordinary user would count */
         return;
-    if (arena_open(&box, backend, probe_runtimes[language], "")) {
+    if (arena_open(&box, backend, probe_runtimes[language], "limits.session_cpu=60")) {
         CU_ASSERT_EQUAL(strstr(laz_session_isolation(box.session), "of the template") != NULL,
                         strcmp(backend, WORLD_TEMPLATE) == 0);
         CU_ASSERT_FATAL(probes_prelude(&open, language) && probes_prelude(&box, language));

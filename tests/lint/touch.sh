@@ -80,7 +80,7 @@ concept() {
     done
 }
 
-limit='s/^ *LIMIT(\([A-Z]*\), "\([a-z]*\)", \([a-z_]*\),.*'
+limit='s/^ *LIMIT(\([A-Z_]*\), "\([a-z_]*\)", \([a-z_]*\),.*'
 ids=$(names core/base/limits.h "$limit/\\1/p")
 words=$(names core/base/limits.h "$limit/\\2/p")
 fields=$(names core/base/limits.h "$limit/\\3/p")

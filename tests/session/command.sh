@@ -127,12 +127,16 @@ expect plan_of_a_backend_of_another_system 2 '' 'seatbelt is made for darwin' \
 expect plan_of_an_unknown_system 2 '' 'beos' plan --platform beos
 expect plan_for_windows_is_shown_though_refused 126 '*' 'or in WSL with bwrap' \
     plan --platform windows --json
-grep -qF '"job":{"memory":536870912,"cpu":60,"nproc":50},"not_limited":{"fsize":' out ||
+grep -qF '"job":{"memory":536870912,"nproc":50},"not_limited":{"fsize":' out ||
     { echo "a plan for Windows does not show the limits of its job"; failures=$((failures + 1)); }
 expect plan_for_windows_where_nothing_is_required 0 '*' '' \
     plan --platform windows --set 'sandbox.require=[]'
+grep -qx '  cpu  *weakly (watchdog)' out ||
+    { echo "a plan for Windows does not say what counts CPU time"; failures=$((failures + 1)); }
+expect plan_for_windows_has_a_job_for_the_time_of_a_session 0 '*' '' \
+    plan --platform windows --set 'sandbox.require=[]' --set limits.session_cpu=90
 for line in '  TEMP=C:.*' '  memory  *536870912' '  nofile  *Windows job objects have no such limit' \
-    '  cpu  *enforced (job object, user time only)' '  network  *not limited'; do
+    '  cpu  *90' '  cpu  *enforced (job object, user time only)' '  network  *not limited'; do
     grep -qx -e "$line" out ||
         { echo "a plan for Windows has no line: $line"; failures=$((failures + 1)); }
 done

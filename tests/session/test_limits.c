@@ -234,17 +234,25 @@ static void cpu_limit_ends_a_busy_loop_without_a_namespace(void)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+/* Python asks for zero pages here and does not touch them. */
+#define RESERVE(mib) "x = bytes(" #mib " * 1024 * 1024)\nx = None\n'done'"
+
+/* More than the limit below and the 1 GiB that a process may reserve besides. */
 static const struct phrase allocate = {
-    .python = "x = bytearray(300 * 1024 * 1024)\nx = None\n'done'",
-    .r = "x <- raw(300 * 1024 * 1024)\nx <- NULL\n'done'",
-    .lua = "local x = string.rep(string.rep('x', 1024), 300 * 1024)\nx = nil\nreturn 'done'",
+    .python = RESERVE(1300),
+    .r = "x <- raw(1300 * 1024 * 1024)\nx <- NULL\n'done'",
+    .lua = "local x = string.rep(string.rep('x', 1024), 1300 * 1024)\nx = nil\nreturn 'done'",
 };
 
 static const struct phrase allocate_and_catch = {
-    .python = "try:\n    x = bytearray(300 * 1024 * 1024)\nexcept MemoryError:\n    x = 'done'\nx",
-    .r = "tryCatch({ raw(300 * 1024 * 1024); 1 }, error = function(e) 'done')",
-    .lua = "local ok = pcall(string.rep, string.rep('x', 1024), 300 * 1024)\nreturn ok or 'done'",
+    .python = "try:\n    x = bytes(1300 * 1024 * 1024)\nexcept MemoryError:\n    x = 'done'\nx",
+    .r = "tryCatch({ raw(1300 * 1024 * 1024); 1 }, error = function(e) 'done')",
+    .lua = "local ok = pcall(string.rep, string.rep('x', 1024), 1300 * 1024)\nreturn ok or 'done'",
 };
+
+/* The control, which costs nothing: Python stands for all. */
+static const struct phrase reserve_1300 = {.python = RESERVE(1300)};
+static const struct phrase reserve_300 = {.python = RESERVE(300)};
 
 static int64_t pid_before;
 
@@ -266,7 +274,23 @@ static void memory_limit_refuses_an_allocation(void)
         return;
     }
     each("limits.memory=256MiB", &allocate, memory_is_refused);
-    each_raised(&allocate);
+    each_raised(&reserve_1300);
+}
+
+/* A control group counts what is used, and the watchdog's sessions have a limit of each process, on
+ * what it reserves. */
+static void reserved(struct laz_session *session, const struct words *w, struct laz_result *result)
+{
+    if (strstr(laz_session_isolation(session), "\"memory\":\"cgroup-"))
+        succeeds(session, w, result);
+    else
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
+}
+
+static void memory_that_is_only_reserved_does_not_count_in_a_group(void)
+{
+    if (!TEST_IS_SANITIZED)
+        each("limits.memory=256MiB", &reserve_300, reserved);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -556,6 +580,7 @@ static const struct unit_test tests[] = {
     UNIT(cpu_limit_ends_a_busy_loop),
     UNIT(cpu_limit_ends_a_busy_loop_without_a_namespace),
     UNIT(memory_limit_refuses_an_allocation),
+    UNIT(memory_that_is_only_reserved_does_not_count_in_a_group),
     UNIT(fsize_limit_stops_a_growing_file),
     UNIT(nofile_limit_refuses_one_more),
     UNIT(a_full_tmp_is_an_error_of_the_language),

@@ -7,17 +7,20 @@
  * result has to say so. */
 #include "live.h"
 
+#include "base/clock.h"
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "os/system.h"
 #include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -358,6 +361,136 @@ static void cpu_time_of_all_processes_is_limited(void)
     in_lua(BWRAP "limits.cpu=60", spins_on);
 }
 
+/* Uses 0.7 s of CPU time. */
+static const char spin_700[] =
+    "local till = os.clock() + 0.7\nwhile os.clock() < till do end\nreturn 'done'";
+
+/* Two executions of one box pass the limit together; the third passes that of the session. */
+static void spins_three_times(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, spin_700, LAZ_VERDICT_OK, "\"done\"");
+    test_expect(session, spin_700, LAZ_VERDICT_OK, "\"done\"");
+    struct laz_result *result = test_run(session, spin_700, NULL);
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
+    CU_ASSERT_TRUE(test_result_has(result, "\"session_limit_s\":2"));
+    laz_result_free(result);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
+static void cpu_time_is_limited_by_execution_and_by_session(void)
+{
+    in_lua(BWRAP "limits.cpu=1;limits.session_cpu=2", spins_three_times);
+}
+
+/* The kernel has only the limit on the life of a process, so it sends SIGXCPU for no other. */
+static void a_signal_is_no_evidence_of_a_limit(struct laz_session *session, const struct words *w)
+{
+    static const char own[] = "os.execute('kill -XCPU $PPID')\nwhile true do end";
+    struct laz_result *result = test_run(session, own, NULL);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+    laz_result_free(result);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
+static const char read_limit[] = "local f = io.open('/proc/self/limits')\n"
+                                 "return f:read('a'):match('Max cpu time +(%w+)')";
+
+static void has_no_limit_of_its_own(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, read_limit, LAZ_VERDICT_OK, "\"unlimited\"");
+    a_signal_is_no_evidence_of_a_limit(session, w);
+}
+
+static void has_a_limit_of_its_own(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, read_limit, LAZ_VERDICT_OK, "\"90\"");
+    a_signal_is_no_evidence_of_a_limit(session, w);
+}
+
+static void a_process_has_the_limit_of_the_session_and_no_signal_proves_it(void)
+{
+    in_lua(BWRAP "limits.cpu=1", has_no_limit_of_its_own);
+    in_lua(BWRAP "limits.cpu=1;limits.session_cpu=90", has_a_limit_of_its_own);
+}
+
+/* ---- between executions --------------------------------------------------------------------- */
+
+static const char leave_one_that_spins[] =
+    "os.execute('(while :; do :; done) >/dev/null 2>&1 &')\nreturn 'done'";
+
+static void expect_used_up(struct laz_session *session)
+{
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_session_execute(session, "1", 1, NULL, &result, &err), LAZ_ECLOSED);
+    if (!strstr(err.text, "limits.cpu"))
+        printf("\n    %s", err.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "limits.cpu"));
+    laz_result_free(result);
+    CU_ASSERT_FALSE(laz_session_is_alive(session));
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+/* A host that drives the engine, and one that only asks for its session. */
+static void an_idle_session_that_computes_is_ended(void)
+{
+    struct laz_engine *engine = test_engine(BWRAP "limits.cpu=1");
+    struct laz_session *session = test_session(engine, "lua");
+    uint64_t end = laz_clock_ms() + UNIT_HANG_MS;
+
+    if (session) {
+        test_expect(session, leave_one_that_spins, LAZ_VERDICT_OK, "\"done\"");
+        pid_t pid = (pid_t)laz_session_pid(session);
+        while (kill(pid, 0) == 0 && laz_clock_ms() < end)
+            CU_ASSERT_EQUAL(laz_engine_step(engine, 100, NULL), 0);
+        CU_ASSERT_EQUAL(kill(pid, 0), -1);
+        expect_used_up(session);
+        test_expect(session, leave_one_that_spins, LAZ_VERDICT_OK, "\"done\"");
+        while (laz_session_is_alive(session) && laz_clock_ms() < end)
+            poll(NULL, 0, 5);
+        expect_used_up(session);
+    }
+    laz_engine_free(engine);
+}
+
+/* How often a timer of the engine is due while its clock goes on by `ms`. */
+static unsigned wake_ups(struct laz_engine *engine, unsigned ms)
+{
+    unsigned n = 0;
+
+    laz_engine_step(engine, 0, NULL); /* what the last call has begun */
+    for (unsigned at = 0; at < ms; at += 100) {
+        test_advance_clock(engine, 100);
+        n += laz_engine_timeout(engine) == 0;
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+    }
+    return n;
+}
+
+/* N processors could use a minute of CPU time in an Nth of a minute, and no sooner. */
+static void an_idle_session_wakes_its_host_n_times_in_the_time_of_its_limit(void)
+{
+    struct laz_engine *engine = test_engine(BWRAP "limits.cpu=60");
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_hold_clock(engine);
+        CU_ASSERT_EQUAL(wake_ups(engine, 60000), 0); /* no code has run */
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+        unsigned n = wake_ups(engine, 60000);
+        CU_ASSERT(n >= 1 && n <= laz_os_processors() + 1);
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    }
+    laz_engine_free(engine);
+}
+
 /* A death inside the box is reported with the usage until then; without a counting group, with what
  * the host still sees of a process that it does not wait for. */
 static void usage_is_told_of_what_died(void)
@@ -462,6 +595,10 @@ static const struct unit_test tests[] = {
     UNIT(a_killed_child_is_never_ok),
     UNIT(memory_that_runs_out_between_executions_ends_the_session),
     UNIT(cpu_time_of_all_processes_is_limited),
+    UNIT(cpu_time_is_limited_by_execution_and_by_session),
+    UNIT(a_process_has_the_limit_of_the_session_and_no_signal_proves_it),
+    UNIT(an_idle_session_that_computes_is_ended),
+    UNIT(an_idle_session_wakes_its_host_n_times_in_the_time_of_its_limit),
     UNIT(usage_is_told_of_what_died),
     UNIT(without_groups_a_session_is_watched_or_refused),
     {0},

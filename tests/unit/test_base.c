@@ -340,7 +340,7 @@ static void path_contains_what_is_below_and_itself(void)
 
 static void limits_are_found_by_their_bit_and_have_its_word(void)
 {
-    const struct laz_limits limits = {1, 2, 3, 4, 5, 6};
+    const struct laz_limit_values limits = {1, 2, 4, 8, 16, 32, 64};
     uint64_t sum = 0;
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
@@ -353,9 +353,24 @@ static void limits_are_found_by_their_bit_and_have_its_word(void)
         CU_ASSERT_PTR_EQUAL(laz_limit_of_bit(limit->bit), limit);
         UNIT_TEXT(laz_enforce_name(limit->bit), limit->name);
     }
-    CU_ASSERT_EQUAL(sum, 21); /* each field once */
+    CU_ASSERT_EQUAL(sum, 127); /* each field once */
     CU_ASSERT_PTR_NULL(laz_limit_of_bit(0));
     CU_ASSERT_PTR_NULL(laz_limit_of_bit(LAZ_ENFORCE_NETWORK));
+}
+
+/* The kernel counts CPU time from the start of a process, so a plan has the limit on all of it. */
+static void limits_of_a_plan_hold_for_its_whole_life(void)
+{
+    const struct laz_limit_values values = {.cpu_s = 1,
+                                            .memory_bytes = 2,
+                                            .fsize_bytes = 3,
+                                            .nproc = 4,
+                                            .nofile = 5,
+                                            .session_cpu_s = 6,
+                                            .stack_bytes = 7};
+    const struct laz_limits of_plan = laz_limits_of_plan(&values), same = {6, 2, 3, 4, 5, 7};
+
+    CU_ASSERT_EQUAL(memcmp(&of_plan, &same, sizeof same), 0);
 }
 
 static void enforcement_bits_have_words_without_gaps(void)
@@ -403,6 +418,7 @@ static const struct unit_test tests[] = {
     UNIT(what_a_terminal_would_obey_is_shown),
     UNIT(path_contains_what_is_below_and_itself),
     UNIT(limits_are_found_by_their_bit_and_have_its_word),
+    UNIT(limits_of_a_plan_hold_for_its_whole_life),
     UNIT(enforcement_bits_have_words_without_gaps),
     UNIT(outcomes_have_a_row_each),
     {0},

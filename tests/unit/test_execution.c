@@ -152,12 +152,13 @@ static void output_keeps_exactly_the_bytes_of_its_cap(void)
     laz_output_fini(&output);
 }
 
-static const struct laz_limits limits = {.cpu_s = 2,
-                                         .memory_bytes = 1000,
-                                         .fsize_bytes = 2000,
-                                         .nproc = 5,
-                                         .nofile = 5,
-                                         .stack_bytes = LAZ_UNLIMITED};
+static const struct laz_limit_values limits = {.cpu_s = 1,
+                                               .memory_bytes = 1000,
+                                               .fsize_bytes = 2000,
+                                               .nproc = 5,
+                                               .nofile = 5,
+                                               .session_cpu_s = 2,
+                                               .stack_bytes = LAZ_UNLIMITED};
 
 static void verdict_of_a_death_needs_evidence(void)
 {
@@ -195,6 +196,29 @@ static void verdict_of_a_death_needs_evidence(void)
                    judgement.detail);
         CU_ASSERT_EQUAL(judgement.verdict, rows[i].verdict);
         CU_ASSERT_TRUE(judgement.replace);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
+/* The kernel ends no process by the limit of an execution, so a signal never proves it. */
+static void no_signal_proves_the_limit_of_an_execution(void)
+{
+    static const int signals[] = {SIGXCPU, SIGKILL, SIGPROF, SIGVTALRM};
+    struct laz_limit_values own = limits;
+
+    own.session_cpu_s = LAZ_UNLIMITED;
+    for (size_t i = 0; i < 2 * sizeof signals / sizeof *signals; i++) {
+        struct laz_exit how = {.known = true, .status = -1, .signal = signals[i / 2]};
+        struct laz_evidence evidence = {.exit = &how,
+                                        .cpu_us = 9000000,
+                                        .box_us = 9000000,
+                                        .counts_all = i % 2,
+                                        .exit_code = -1,
+                                        .limits = &own};
+        struct laz_judgement judgement;
+        laz_judge(&evidence, &judgement);
+        CU_ASSERT_EQUAL(judgement.verdict, LAZ_VERDICT_CRASHED);
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&judgement.evidence), "\"cpu_ms\":9000"));
         laz_buf_fini(&judgement.evidence);
     }
 }
@@ -255,8 +279,8 @@ static void evidence_does_not_contradict_its_verdict(void)
         uint64_t cpu_us;
         const char *evidence;
     } rows[] = {
-        {1900000, "\"signal\":24,\"counted_by\":\"rlimit\",\"limit_s\":2"},
-        {2000000, "\"signal\":24,\"cpu_ms\":2000,\"limit_s\":2"},
+        {1900000, "\"signal\":24,\"counted_by\":\"rlimit\",\"session_limit_s\":2"},
+        {2000000, "\"signal\":24,\"cpu_ms\":2000,\"session_limit_s\":2"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -354,10 +378,12 @@ static void verdict_of_the_whole_session(void)
          "\"used_bytes\":1200,\"counted_by\":\"who\",\"limit_bytes\":1000"},
         {LAZ_STOP_MEMORY, 0, 3, 0, "", LAZ_VERDICT_MEMORY_LIMIT,
          "\"counted_by\":\"who\",\"out_of_memory\":3,\"limit_bytes\":1000"},
-        {LAZ_STOP_CPU, 2001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
-         "\"cpu_ms\":2001,\"counted_by\":\"who\",\"limit_s\":2"},
+        {LAZ_STOP_CPU, 1001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
+         "\"cpu_ms\":1001,\"counted_by\":\"who\",\"limit_s\":1"},
+        {LAZ_STOP_SESSION_CPU, 2001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
+         "\"cpu_ms\":2001,\"counted_by\":\"who\",\"session_limit_s\":2"},
         {LAZ_STOP_NONE, 0, 0, 2000000, NULL, LAZ_VERDICT_CPU_LIMIT,
-         "\"signal\":9,\"cpu_ms\":2000,\"limit_s\":2"},
+         "\"signal\":9,\"cpu_ms\":2000,\"session_limit_s\":2"},
         {LAZ_STOP_NONE, 0, 0, 1999999, NULL, LAZ_VERDICT_CRASHED, "\"signal\":9,\"cpu_ms\":1999"},
         {LAZ_STOP_NONE, 0, 0, 0, "", LAZ_VERDICT_OK, ""},
     };
@@ -505,6 +531,7 @@ static const struct unit_test tests[] = {
     UNIT(output_at_its_cap_of_lines_is_not_truncated),
     UNIT(output_keeps_exactly_the_bytes_of_its_cap),
     UNIT(verdict_of_a_death_needs_evidence),
+    UNIT(no_signal_proves_the_limit_of_an_execution),
     UNIT(a_signal_is_named_only_when_there_was_one),
     UNIT(evidence_does_not_contradict_its_verdict),
     UNIT(verdict_of_the_host_comes_first),

@@ -353,7 +353,8 @@ static void sim_seatbelt_promises_what_macos_keeps(void)
     const uint32_t always = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK |
                             LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |
                             LAZ_ENFORCE_TERMINALS;
-    const struct laz_plan_host watching = {.is_watched = true};
+    const struct laz_limit_values values = {.cpu_s = 60, .session_cpu_s = LAZ_UNLIMITED};
+    const struct laz_plan_host watching = {.is_watched = true, .limits = &values};
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan;
     struct laz_error err;

@@ -82,6 +82,7 @@ static void settings_new_has_the_documented_defaults(void)
     CU_ASSERT_EQUAL(v->limits.fsize_bytes, 50u << 20);
     CU_ASSERT_EQUAL(v->limits.nproc, 50);
     CU_ASSERT_EQUAL(v->limits.nofile, 192);
+    CU_ASSERT_EQUAL(v->limits.session_cpu_s, LAZ_UNLIMITED);
     CU_ASSERT_EQUAL(v->limits.stack_bytes, LAZ_UNLIMITED);
     CU_ASSERT_EQUAL(v->env.allow.n + v->env.set.n + v->plugins.path.n, 0);
     CU_ASSERT_EQUAL(laz_settings_tools(settings), 0);
@@ -92,7 +93,7 @@ static void settings_new_has_the_documented_defaults(void)
 static void settings_default_limits_are_those_of_the_schema(void)
 {
     struct laz_settings *settings = new_settings();
-    const struct laz_limits *limits = &laz_settings_values(settings)->limits;
+    const struct laz_limit_values *limits = &laz_settings_values(settings)->limits;
     char text[256];
 
     snprintf(text, sizeof text,
@@ -119,6 +120,7 @@ static void settings_load_sets_every_field(void)
                                "write = [\"/b\", \"/c d\"]\ntmp_size = \"1MB\"\ntty = true\n"
                                "[limits]\ncpu = \"1500ms\"\nmemory = \"unlimited\"\nfsize = 0\n"
                                "nproc = \"unlimited\"\nnofile = 16\nstack = \"8MiB\"\n"
+                               "session_cpu = \"61001ms\"\n"
                                "[env]\nallow = [\"A_1\"]\nset = { B = \"x=y\", C = \"\" }\n"
                                "[plugins]\npath = [\"/p\"]\n";
     struct laz_settings *settings = new_settings();
@@ -154,6 +156,7 @@ static void settings_load_sets_every_field(void)
     CU_ASSERT_EQUAL(v->limits.fsize_bytes, 0);
     CU_ASSERT_EQUAL(v->limits.nproc, LAZ_UNLIMITED);
     CU_ASSERT_EQUAL(v->limits.nofile, 16);
+    CU_ASSERT_EQUAL(v->limits.session_cpu_s, 62);
     CU_ASSERT_EQUAL(v->limits.stack_bytes, 8u << 20);
     CU_ASSERT_FATAL(v->env.allow.n == 1 && v->env.set.n == 2 && v->plugins.path.n == 1);
     UNIT_TEXT(v->env.set.items[0], "B=x=y");
@@ -222,7 +225,8 @@ static const struct {
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",
      "1:18: audit.on_error: expected \"refuse\" or \"warn\", found string \"ignore\""},
-    {"[pool]\nsize = 101\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
+    {"[pool]\nsize = 101\n",
+     "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
     {"[pool]\nsize = 0\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 0"},
     {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
                                      "list of names and absolute paths, found string \"all\""},
@@ -546,7 +550,8 @@ static void settings_schema_has_every_key(void)
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
               "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
               "sandbox.tty "
-              "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile limits.stack "
+              "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile "
+              "limits.session_cpu limits.stack "
               "env.allow env.set audit.file audit.on_error audit.sync pool.size "
               "pool.warm pool.reset pool.preload pool.max_sessions "
               "pool.max_waiting pool.renew_after plugins.path ");

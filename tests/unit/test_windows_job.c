@@ -39,13 +39,13 @@ static struct laz_strv strv_of(const char *const *items)
 /* The settings of a test and the result. */
 struct attempt {
     const char *const *read, *const *write, *const *allow, *const *set, *const *runtime;
-    struct laz_limits limits;
+    struct laz_limit_values limits;
     bool nests;
     struct laz_policy_box *box;
     struct laz_error err;
 };
 
-static const struct laz_limits usual = {60, 512u << 20, 50u << 20, 50, 256, NONE};
+static const struct laz_limit_values usual = {60, 512u << 20, 50u << 20, 50, 256, 60, NONE};
 
 /* Makes the policy of a session on Windows; NULL: none. */
 static struct laz_policy *policy_of(struct attempt *attempt)
@@ -141,19 +141,20 @@ static void sim_windows_job_starts_the_agent_in_a_job(void)
 static void sim_windows_job_declares_only_the_limits_that_are_set(void)
 {
     static const struct {
-        struct laz_limits limits;
+        struct laz_limit_values limits;
         uint32_t bit;
         enum laz_job_limit limit;
         uint64_t value;
         const char *unmet;
     } rows[] = {
-        {{NONE, NONE, NONE, NONE, NONE, NONE}, 0, LAZ_JOB_LIMITS, 0, NULL},
-        {{7, NONE, NONE, NONE, NONE, NONE}, LAZ_ENFORCE_CPU, LAZ_JOB_CPU, 7, NULL},
-        {{NONE, 9, NONE, NONE, NONE, NONE}, LAZ_ENFORCE_MEMORY, LAZ_JOB_MEMORY, 9, NULL},
-        {{NONE, NONE, NONE, 3, NONE, NONE}, LAZ_ENFORCE_NPROC, LAZ_JOB_NPROC, 3, NULL},
-        {{NONE, NONE, 1, NONE, NONE, NONE}, 0, LAZ_JOB_LIMITS, 0, "fsize"},
-        {{NONE, NONE, NONE, NONE, 1, NONE}, 0, LAZ_JOB_LIMITS, 0, "nofile"},
-        {{NONE, NONE, NONE, NONE, NONE, 1}, 0, LAZ_JOB_LIMITS, 0, "stack"},
+        {{NONE, NONE, NONE, NONE, NONE, NONE, NONE}, 0, LAZ_JOB_LIMITS, 0, NULL},
+        {{7, NONE, NONE, NONE, NONE, NONE, NONE}, 0, LAZ_JOB_LIMITS, 0, NULL}, /* an execution's */
+        {{NONE, 9, NONE, NONE, NONE, NONE, NONE}, LAZ_ENFORCE_MEMORY, LAZ_JOB_MEMORY, 9, NULL},
+        {{NONE, NONE, NONE, 3, NONE, NONE, NONE}, LAZ_ENFORCE_NPROC, LAZ_JOB_NPROC, 3, NULL},
+        {{NONE, NONE, 1, NONE, NONE, NONE, NONE}, 0, LAZ_JOB_LIMITS, 0, "fsize"},
+        {{NONE, NONE, NONE, NONE, 1, NONE, NONE}, 0, LAZ_JOB_LIMITS, 0, "nofile"},
+        {{NONE, NONE, NONE, NONE, NONE, 7, NONE}, LAZ_ENFORCE_CPU, LAZ_JOB_CPU, 7, NULL},
+        {{NONE, NONE, NONE, NONE, NONE, NONE, 1}, 0, LAZ_JOB_LIMITS, 0, "stack"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -37,7 +37,8 @@ extern "C" {
 
 /* Limits of a session. LAZ_UNLIMITED: none. */
 struct laz_limits {
-    uint64_t cpu_s;        /* CPU seconds */
+    uint64_t cpu_s;        /* CPU seconds in its whole life (limits.session_cpu): what one execution
+                              may use is counted by the host */
     uint64_t memory_bytes; /* writable memory */
     uint64_t fsize_bytes;
     uint64_t nproc;

@@ -123,7 +123,8 @@ LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed
  * wait. */
 LAZ_EXPORT int laz_engine_fd(const struct laz_engine *engine);
 /* Milliseconds after which laz_engine_step is to be called in any case; -1: only when the
- * descriptor is readable. */
+ * descriptor is readable. Sessions that have executed code are checked from time to time, as soon
+ * as threads or processes that the code has left could have used limits.cpu. */
 LAZ_EXPORT int laz_engine_timeout(const struct laz_engine *engine);
 /* Waits up to `wait_ms` milliseconds (0: not at all, negative: as long as it takes) until something
  * has happened, and handles it. Completion callbacks are called from here. Errors: LAZ_EBUSY. */

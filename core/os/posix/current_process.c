@@ -38,7 +38,10 @@ char *laz_os_take_variable(const char *name, bool wipe)
 
 /* The resource of each limit of base/limits.h, which names it, and how far the hard limit is above
  * the soft one: a row of that table without its resource does not compile. */
-#define LIMITS_CPU RLIMIT_CPU, 1 /* SIGXCPU distinguishes this end from other kills, by SIGKILL */
+/* SIGXCPU distinguishes this end from other kills, by SIGKILL. The kernel counts the whole life of
+ * a process (setrlimit(2)): plans set "cpu" from limits.session_cpu. */
+#define LIMITS_CPU         RLIMIT_CPU, 1
+#define LIMITS_SESSION_CPU RLIMIT_CPU, 1
 /* RLIMIT_DATA counts writable memory. Address space would count stacks and arenas that are only
  * reserved, and stop an interpreter at its eleventh thread. */
 #define LIMITS_MEMORY RLIMIT_DATA, 0
