@@ -12,7 +12,7 @@
  * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
  * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
  * What it takes becomes the engine's choice at its end, not before. */
-#include "box/box.h"
+#include "box/box_parts.h"
 
 #include "os/system.h"
 
@@ -418,13 +418,35 @@ int laz_box_backend(struct laz_box_shared *shared, struct laz_backend_asker *ask
                     struct laz_error *err)
 {
     struct laz_backend_trial *trial;
+    int rc = shared->trial ? LAZ_BACKEND_TRIED : laz_box_ask_scope(shared, err);
 
-    if (shared->trial)
+    if (rc == LAZ_BACKEND_TRIED)
         return askers_join(shared, asker, false);
-    if (shared->choice.ops)
-        return 0;
-    int rc = trial_new(shared, &trial, err);
+    if (rc || shared->choice.ops)
+        return rc;
+    rc = trial_new(shared, &trial, err);
     return rc ? rc : trial_begun(trial, trial_next(trial), asker, false, err);
+}
+
+void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why)
+{
+    struct laz_backend_trial *trial = NULL;
+    struct laz_error last = {0};
+
+    if (!shared->askers || shared->trial)
+        return;
+    if (why)
+        last = *why;
+    if (why || (!shared->choice.ops && trial_new(shared, &trial, &last))) {
+        askers_answer(shared, TRIAL_FAILED, &last);
+    } else if (shared->choice.ops) {
+        askers_answer(shared, TRIAL_TOOK, &last);
+    } else {
+        enum trial_end end = trial_next(trial);
+        shared->trial = trial;
+        if (end != TRIAL_GOES_ON)
+            trial_is_over(trial, end);
+    }
 }
 
 int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
@@ -460,10 +482,15 @@ void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *a
 void laz_box_cancel_trial(struct laz_box_shared *shared)
 {
     struct laz_backend_trial *trial = shared->trial;
+    struct laz_error cancelled;
 
-    if (!trial)
+    laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
+    if (!trial) { /* who waits for control groups waits for no trial yet */
+        if (shared->askers)
+            askers_answer(shared, TRIAL_CANCELLED, &cancelled);
         return;
-    laz_error_set(&trial->last, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
+    }
+    trial->last = cancelled;
     if (!trial->is_of_present)
         trial_note(trial, true);
     trial_is_over(trial, trial->is_of_present ? TRIAL_CANCELLED : TRIAL_FAILED);

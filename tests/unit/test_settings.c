@@ -71,7 +71,7 @@ static void settings_new_has_the_documented_defaults(void)
     CU_ASSERT_EQUAL(v->session.pre_execute_hook.n, 0);
     CU_ASSERT_FATAL(v->sandbox.backend.n == 1);
     UNIT_TEXT(v->sandbox.backend.items[0], "auto");
-    CU_ASSERT(v->sandbox.strict);
+    CU_ASSERT(v->sandbox.strict && v->sandbox.ask_systemd);
     CU_ASSERT_EQUAL(v->sandbox.require,
                     LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK);
     UNIT_TEXT(v->sandbox.uids, "auto");
@@ -220,7 +220,8 @@ static const struct {
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",
      "1:18: audit.on_error: expected \"refuse\" or \"warn\", found string \"ignore\""},
-    {"[pool]\nsize = 101\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
+    {"[pool]\nsize = 101\n",
+     "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
     {"[pool]\nsize = 0\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 0"},
     {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
                                      "list of names and absolute paths, found string \"all\""},
@@ -542,8 +543,9 @@ static void settings_schema_has_every_key(void)
               "session.max_output_lines session.max_output_size session.max_message_size "
               "session.max_value_size session.validate session.sanitize_errors session.verbose "
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
-              "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
-              "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile limits.stack "
+              "sandbox.uids sandbox.ask_systemd sandbox.programs sandbox.read sandbox.write "
+              "sandbox.tmp_size limits.cpu limits.memory limits.fsize limits.nproc limits.nofile "
+              "limits.stack "
               "env.allow env.set audit.file audit.on_error audit.sync pool.size "
               "pool.warm pool.reset pool.preload pool.max_sessions "
               "pool.max_waiting pool.renew_after plugins.path ");
@@ -696,7 +698,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 42 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 43 + 1); /* and sandbox.bwrap.program */
     int rc = load_text(settings, text.data, &err);
     if (rc)
         printf("\n    %s", err.text);
