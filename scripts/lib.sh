@@ -16,7 +16,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     liblua5.4-dev"
-packages_check="libcunit1-dev python3-numpy lua-lpeg golang-github-burntsushi-toml-dev strace g++
+packages_check="libcunit1-dev systemd python3-numpy lua-lpeg golang-github-burntsushi-toml-dev strace g++
     mandoc xz-utils util-linux procps guile-3.0"
 # To build for Windows and run the tests in Wine.
 packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make

@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 
 #include "base/json.h"
+#include "os/launcher.h"
 #include "os/library.h"
 #include "os/streams.h"
 #include "os/warden.h"
@@ -122,6 +123,18 @@ static int main_warden(char **argv)
     _exit(laz_os_warden()); /* a host that frees its engine waits for this, not for a sanitizer */
 }
 
+/* Runs outside of every box, as the host's user, in another part of the control groups. */
+static int main_launcher(char **argv)
+{
+    struct laz_error err = {0};
+    int rc = laz_os_launcher(argv[0], &err);
+
+    if (rc)
+        fprintf(stderr, "lazaret-agent: %s\n", err.text);
+    fflush(stderr);
+    _exit(rc ? 1 : 0);
+}
+
 static int main_version(char **argv)
 {
     (void)argv;
@@ -136,6 +149,7 @@ static const struct {
     int (*run)(char **argv);
 } main_modes[] = {
     {"--describe", 1, MAIN_MOST, main_describe},
+    {"--launcher", 0, 1, main_launcher},
     {"--probe", 0, 1, main_probe},
     {"--reap", 1, MAIN_MOST, agent_reap},
     {"--version", 0, 0, main_version},
@@ -156,7 +170,7 @@ int main(int argc, char **argv)
             return main_modes[i].run(argv + 2);
     fputs("usage: lazaret-agent [--describe FILE.so [LIBRARY...] | --probe [JSON] | --reap PROGRAM "
           "ARG... | "
-          "--template | --version | --wait MARK | --warden]\nIt is started by lazaret; there is no "
+          "--template | --version | --wait MARK | --warden | --launcher [GROUP]]\nIt is started by lazaret; there is no "
           "use in running it by hand.\n",
           stderr);
     return 2;

@@ -387,6 +387,7 @@ void laz_box_shared_fini(struct laz_box_shared *shared)
     free(shared->choice.name);
     laz_programs_store_fini(&shared->programs);
     laz_strv_fini(&shared->unmet);
+    free(shared->no_scope);
     laz_cgroups_free(shared->groups);
     laz_uids_free(shared->uids);
 }

@@ -32,6 +32,7 @@ struct laz_box;
 struct laz_box_asker;
 struct laz_backend_trial; /* box_trial.c */
 struct laz_box_kind;      /* box_parts.h */
+struct laz_box_scope;     /* box_scope.c */
 struct laz_template;      /* template.h */
 
 /* ---- what the boxes of an engine share ------------------------------------------------------- */
@@ -56,8 +57,11 @@ struct laz_box_shared {
     const char *folder; /* /tmp/lazaret-..., with everything of the engine in it */
     const char *agent;  /* path of lazaret-agent */
     struct laz_programs_store programs;
-    struct laz_uids *uids;      /* as root */
-    struct laz_cgroups *groups; /* what this host gives of them */
+    struct laz_uids *uids;       /* as root */
+    struct laz_cgroups *groups;  /* what this host gives of them */
+    struct laz_box_scope *scope; /* the question for more (box_scope.c); NULL: not asked yet */
+    char *no_scope;   /* why nothing came of it, or none was asked; NULL: none is needed */
+    bool groups_lost; /* that was reported */
     struct laz_backend_choice choice;
     struct laz_backend_trial *trial;    /* under way; NULL: none */
     struct laz_box_asker *askers;       /* wait for its end */
@@ -247,6 +251,11 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
 /* Its owner knows it to be up, which proves its backend. */
 void laz_box_settle(struct laz_box *box);
 
+/* Ends a question for control groups that is open. Before the loop and the spawner are freed. */
+void laz_box_end_scope(struct laz_box_shared *shared);
+/* Appends one line: where an engine that has its backend makes control groups, or why nowhere.
+ * True: it makes some. */
+bool laz_box_tell_groups(const struct laz_box_shared *shared, struct laz_buf *text);
 /* Mechanisms of a host that gives these control groups; `limits`: of the settings, borrowed as long
  * as the result is used; `own_uid`: the session has another user;
  * `to_enter`: it comes from a template. */

@@ -54,11 +54,38 @@ int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_c
     return laz_cgroup_new(shared->groups, laz_box_memory_limit(limits), pids, to_enter, group, err);
 }
 
+static void group_note_loss(struct laz_box_shared *shared)
+{
+    if (shared->groups_lost || !shared->groups || !laz_cgroups_are_lost(shared->groups))
+        return;
+    shared->groups_lost = true;
+    laz_log(&shared->driver->log, LAZ_LOG_WARNING,
+            "the process that starts sessions in the control groups of the user's systemd has "
+            "ended; limits of new sessions as a whole are watched instead");
+}
+
+bool laz_box_tell_groups(const struct laz_box_shared *shared, struct laz_buf *text)
+{
+    const struct laz_plan_host host =
+        laz_box_host(shared->groups, &shared->values->limits, false, false);
+    const char *by = host.memory ? host.memory : host.nproc ? host.nproc : host.cpu;
+
+    if (by)
+        laz_buf_printf(text, "%s in %s", by, laz_cgroups_place(shared->groups));
+    if (shared->no_scope)
+        laz_buf_printf(text, "%s%s",
+                       by ? "; nothing of the user's systemd: " : "none: ", shared->no_scope);
+    else if (!by)
+        laz_buf_puts(text, "none on this system");
+    return by != NULL;
+}
+
 int laz_box_make_group(struct laz_box *box, struct laz_error *err)
 {
     struct laz_box_shared *shared = box->shared;
     struct laz_error why = {0};
 
+    group_note_loss(shared);
     box->host =
         laz_box_host(shared->groups, &shared->values->limits, box->uid != LAZ_SPAWN_SAME_ID, false);
     if (!box->host.memory && !box->host.nproc && !box->host.cpu)

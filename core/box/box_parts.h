@@ -139,6 +139,18 @@ int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
 /* Kills what is in the group and removes it. */
 void laz_box_drop_group(struct laz_box *box);
 
+/* ---- box_scope.c: control groups that systemd gives ------------------------------------------ */
+
+/* Asks where it is needed and was not asked before. 0: there is no question, or it is answered;
+ * LAZ_BOX_ASKED: laz_box_backend_goes_on will be called between two turns of the loop. Errors:
+ * memory or descriptors are exhausted. */
+int laz_box_ask_scope(struct laz_box_shared *shared, struct laz_error *err);
+
+/* ---- box_trial.c ----------------------------------------------------------------------------- */
+
+/* Those who asked for the backend go on; `why`: they get this error (NULL: none). */
+void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why);
+
 /* ---- box_report.c ---------------------------------------------------------------------------- */
 
 /* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */

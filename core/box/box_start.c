@@ -245,7 +245,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     struct laz_plan *plan = box->plan;
     struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
     size_t n = 3;
-    struct laz_cgroup_door door = {.into = -1};
+    struct laz_cgroup_door door = {.launcher = -1, .into = -1};
     char *home = NULL; /* else the backend brings it to its home */
     int rc = 0;
 
@@ -271,6 +271,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     }
     if (!rc && box->group)
         rc = laz_cgroup_open(box->group, &door, err);
+    else if (!rc && purpose->is_template) /* its sessions enter groups from where it is */
+        laz_cgroups_open(box->shared->groups, &door);
     if (!rc) {
         struct laz_spawn spawn = {
             .argv = (const char *const *)plan->argv.items,
@@ -283,7 +285,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .group = true,
             .no_priority = true,
             .own_keys = true,
-            .cgroup = box->group ? &door : NULL,
+            .cgroup = &door,
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
             .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
             .start_ms = laz_box_spawn_ms(box->shared),

@@ -352,21 +352,29 @@ static int trial_answer(enum trial_end end, bool wants_next, const struct laz_er
 
 /* ---- its end -------------------------------------------------------------------------------- */
 
+/* Each asker may ask again, which may begin another trial. */
+static void trial_answer_all(struct laz_box_shared *shared, enum trial_end end,
+                             const struct laz_error *last)
+{
+    struct laz_box_asker *asker;
+
+    laz_askers_begin(shared, &shared->askers);
+    while ((asker = laz_askers_next(shared))) {
+        struct laz_error why = {0};
+        int rc = trial_answer(end, asker->starts_again, last, &why);
+        asker->answer(asker->user, rc, &why);
+    }
+}
+
 static void trial_is_over(struct laz_backend_trial *trial, enum trial_end end)
 {
     struct laz_box_shared *shared = trial->shared;
     struct laz_error last = trial->last;
-    struct laz_box_asker *asker;
 
     trial_commit(trial, end);
     shared->trial = NULL;
     trial_free(trial);
-    laz_askers_begin(shared, &shared->askers);
-    while ((asker = laz_askers_next(shared))) { /* it may ask again, which may begin a trial */
-        struct laz_error why = {0};
-        int rc = trial_answer(end, asker->starts_again, &last, &why);
-        asker->answer(asker->user, rc, &why);
-    }
+    trial_answer_all(shared, end, &last);
 }
 
 static void trial_advance(struct laz_stir *stir)
@@ -414,13 +422,35 @@ int laz_box_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                     struct laz_error *err)
 {
     struct laz_backend_trial *trial;
+    int rc = shared->trial ? LAZ_BOX_ASKED : laz_box_ask_scope(shared, err);
 
-    if (shared->trial)
+    if (rc == LAZ_BOX_ASKED)
         return laz_askers_join(&shared->askers, asker, false);
-    if (shared->choice.ops)
-        return 0;
-    int rc = trial_new(shared, &trial, err);
+    if (rc || shared->choice.ops)
+        return rc;
+    rc = trial_new(shared, &trial, err);
     return rc ? rc : trial_begun(trial, trial_next(trial), asker, false, err);
+}
+
+void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why)
+{
+    struct laz_backend_trial *trial = NULL;
+    struct laz_error last = {0};
+
+    if (!shared->askers || shared->trial)
+        return;
+    if (why)
+        last = *why;
+    if (why || (!shared->choice.ops && trial_new(shared, &trial, &last))) {
+        trial_answer_all(shared, TRIAL_FAILED, &last);
+    } else if (shared->choice.ops) {
+        trial_answer_all(shared, TRIAL_TOOK, &last);
+    } else {
+        enum trial_end end = trial_next(trial);
+        shared->trial = trial;
+        if (end != TRIAL_GOES_ON)
+            trial_is_over(trial, end);
+    }
 }
 
 int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
@@ -452,10 +482,15 @@ void laz_trial_drop(struct laz_box_shared *shared)
 void laz_trial_cancel(struct laz_box_shared *shared)
 {
     struct laz_backend_trial *trial = shared->trial;
+    struct laz_error cancelled;
 
-    if (!trial)
+    laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
+    if (!trial) { /* who waits for control groups waits for no trial yet */
+        if (shared->askers)
+            trial_answer_all(shared, TRIAL_CANCELLED, &cancelled);
         return;
-    laz_error_set(&trial->last, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
+    }
+    trial->last = cancelled;
     if (!trial->is_of_present)
         trial_note(trial, true);
     trial_is_over(trial, trial->is_of_present ? TRIAL_CANCELLED : TRIAL_FAILED);

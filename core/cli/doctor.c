@@ -167,6 +167,7 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (!rc) {
         rc = doctor_ask(place.engine, err);
+        doctor->has_groups = laz_box_tell_groups(&place.engine->boxes, &doctor->groups);
         for (size_t i = 0; i < doctor->names.n && !rc; i++)
             if (strcmp(doctor->names.items[i], place.engine->boxes.choice.name) == 0)
                 doctor->chosen = &doctor->backends[i];
@@ -270,6 +271,7 @@ static void doctor_fini(struct doctor *doctor)
     }
     free(doctor->backends);
     free(doctor->templates_problem);
+    laz_buf_fini(&doctor->groups);
     laz_strv_fini(&doctor->names);
     laz_strv_fini(&doctor->runtimes);
     laz_strv_fini(&doctor->problems);

@@ -141,6 +141,8 @@ struct doctor {
     struct doctor_backend *backends;        /* one for each name */
     struct doctor_backend *chosen;          /* NULL: none works */
     bool templates_tried;
+    struct laz_buf groups;    /* where there are control groups, or why nowhere; empty: not known */
+    bool has_groups;          /* there are some */
     char *templates_problem;  /* why no session can be made from a template; NULL: it can */
     struct laz_strv problems; /* why the exit status is 1 */
     uint64_t started_ms;

@@ -126,6 +126,8 @@ void doctor_report(struct doctor *doctor)
         }
         cli_puts(cli, "\n");
     }
+    if (doctor->groups.len)
+        report_words(cli, "control groups: ", laz_buf_text(&doctor->groups));
     report_templates(doctor);
     for (size_t i = 0; i < doctor->problems.n; i++)
         report_words(cli, "problem: ", doctor->problems.items[i]);
@@ -220,6 +222,10 @@ void doctor_report_json(struct doctor *doctor)
     laz_json_begin_object(&write, "templates");
     json_problem(&write, doctor->templates_tried && !doctor->templates_problem,
                  doctor->templates_problem);
+    laz_json_end_object(&write);
+    laz_json_begin_object(&write, "control_groups");
+    laz_json_add_bool(&write, "works", doctor->has_groups);
+    laz_json_add_text(&write, "where", doctor->groups.len ? laz_buf_text(&doctor->groups) : NULL);
     laz_json_end_object(&write);
     laz_json_add_bool(&write, "tried", doctor->acts_are_tried);
     cli_enforce_json(&write, "require", doctor->cli->values->sandbox.require);

@@ -215,6 +215,7 @@ void laz_engine_free(struct laz_engine *engine)
     }
     laz_tools_end(&engine->tools);
     laz_tools_fini(&engine->tools);
+    laz_box_end_scope(&engine->boxes);
     laz_spawner_free(engine->spawner);
     if (engine->driver.loop && laz_loop_handles(engine->driver.loop))
         laz_log(&engine->driver.log, LAZ_LOG_ERROR,

@@ -33,6 +33,11 @@ struct laz_cgroup;
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err);
 /* The groups made with it must have been freed. Waits a moment for those that are still busy. */
 void laz_cgroups_free(struct laz_cgroups *groups);
+/* The groups are made in a scope (scope.h), and its launcher is gone: no new ones can be used, and
+ * laz_cgroups_mechanism gives no name any more. Not while a process is started through it. */
+bool laz_cgroups_are_lost(const struct laz_cgroups *groups);
+/* The directory in which groups that limit memory are made; NULL: none. Borrowed. */
+const char *laz_cgroups_place(const struct laz_cgroups *groups);
 /* "cgroup-v2", "cgroup-v1", or NULL. `to_enter`: of such a group, see laz_cgroup_new. */
 const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
                                   bool to_enter);
@@ -55,12 +60,15 @@ void laz_cgroup_free(struct laz_cgroup *group);
 
 /* What a new process needs to be in the group before it runs anything (struct laz_spawn). */
 struct laz_cgroup_door {
+    int launcher;                /* borrowed: starts it (launcher.h); -1: the host itself does */
     int into;                    /* directory for CLONE_INTO_CGROUP; -1: none */
     int tasks[LAZ_CGROUP_WHATS]; /* files to write "0" to, of version 1 */
     size_t n_tasks;
 };
 int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door,
                     struct laz_error *err);
+/* For a process in no group, whose descendants are to enter some. */
+void laz_cgroups_open(const struct laz_cgroups *groups, struct laz_cgroup_door *door);
 void laz_cgroup_close(struct laz_cgroup_door *door);
 /* For a process that cannot be started through a door: files, at most LAZ_CGROUP_WHATS of them, to
  * each of which it writes "0" to enter, whatever its own rights are. The caller closes them. */

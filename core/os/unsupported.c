@@ -16,9 +16,11 @@
 #include "os/fd_passing.h"
 #include "os/filter.h"
 #include "os/landlock.h"
+#include "os/launcher.h"
 #include "os/namespaces.h"
 #include "os/pidfd.h"
 #include "os/process.h"
+#include "os/scope.h"
 #include "os/uids.h"
 #include "os/users.h"
 #include "os/warden.h"
@@ -32,21 +34,36 @@ static int unsupported_error(const char *what, struct laz_error *err)
     return laz_error_set(err, LAZ_ESETUP, 0, "this system has no %s; only Linux does", what);
 }
 
+void laz_cgroups_open(const struct laz_cgroups *groups, struct laz_cgroup_door *door)
+{
+    *door = (struct laz_cgroup_door){.launcher = -1, .into = -1};
+}
+
 /* clang-format off */
 GIVES(const char *, laz_cgroups_mechanism, NULL,
       const struct laz_cgroups *groups, enum laz_cgroup_what what, bool to_enter)
 IGNORES(laz_cgroups_free, struct laz_cgroups *groups)
+GIVES(bool, laz_cgroups_are_lost, false, const struct laz_cgroups *groups)
+GIVES(const char *, laz_cgroups_place, NULL, const struct laz_cgroups *groups)
 FAILS("control groups", laz_cgroup_new, *group = NULL,
       struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, bool to_enter,
       struct laz_cgroup **group)
 IGNORES(laz_cgroup_free, struct laz_cgroup *group)
-FAILS("control groups", laz_cgroup_open, *door = (struct laz_cgroup_door){.into = -1},
+FAILS("control groups", laz_cgroup_open, laz_cgroups_open(NULL, door),
       const struct laz_cgroup *group, struct laz_cgroup_door *door)
 IGNORES(laz_cgroup_close, struct laz_cgroup_door *door)
 FAILS("control groups", laz_cgroup_entries, *n = 0,
       const struct laz_cgroup *group, int *fds, size_t *n)
 GIVES(bool, laz_cgroup_has, false, const struct laz_cgroup *group, int64_t pid)
 FAILS("control groups", laz_cgroup_put, , const struct laz_cgroup *group, int64_t pid)
+FAILS("control groups", laz_scope_ask, *scope = NULL,
+      struct laz_spawner *spawner, const char *agent, struct laz_scope **scope)
+GIVES(int, laz_scope_fd, -1, const struct laz_scope *scope)
+FAILS("control groups", laz_scope_take, , struct laz_scope *scope, struct laz_cgroups *groups)
+IGNORES(laz_scope_free, struct laz_scope *scope)
+FAILS("control groups", laz_launcher_child, ,
+      int fd, const struct laz_spawn *spawn, int warden, uint64_t ms, struct laz_process *process)
+FAILS("control groups", laz_os_launcher, , const char *group)
 GIVES(uint64_t, laz_cgroup_cpu_us, 0, struct laz_cgroup *group)
 GIVES(uint64_t, laz_cgroup_peak_bytes, 0, const struct laz_cgroup *group)
 GIVES(struct laz_cgroup_event, laz_cgroup_event, ((struct laz_cgroup_event){.fd = -1}),

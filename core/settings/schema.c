@@ -124,6 +124,12 @@ const struct schema_key laz_schema[] = {
         .help = "When lazaret is started by root: the range, `\"FIRST-LAST\"`, from which each "
                 "session gets a user id of its own. Nothing else may use these ids: remaining "
                 "processes of a session are killed by its user id."),
+    KEY("sandbox.ask_systemd", BOOLEAN, sandbox.ask_systemd, "true",
+        .help = "When an ordinary user has no control groups otherwise: ask the user's systemd for "
+                "some, once, with `systemd-run --user --scope`, so that the limits of a session "
+                "hold for all of its processes together. With `false`, or where nothing comes of "
+                "it, they are watched. See "
+                "[Limits of a whole session](deployment.md#limits-of-a-whole-session)."),
     KEY("sandbox.programs", PROGRAMS, sandbox.programs, "\"default\"",
         .help = "Programs that may be executed inside: `\"default\"` (helpers of the runtime and a "
                 "few POSIX tools), a list of names and absolute paths, in which `\"default\"` "

@@ -35,6 +35,7 @@ struct laz_settings_values {
         bool strict;
         uint32_t require; /* LAZ_ENFORCE_* */
         char *uids;
+        bool ask_systemd;
         struct laz_strv programs; /* one item "any", or names, absolute paths, "default" */
         struct laz_strv read, write;
         uint64_t tmp_size;

@@ -97,6 +97,7 @@ second_choice() {
     expect second_choice 0 '*' '' $doctor $idle $by="$work/broken-bwrap"
     says second_choice 'all is well: landlock enforces what sandbox.require asks for'
     says second_choice_templates 'templates: not in force: no session can come from a template here'
+    says second_choice_groups 'control groups: '
     says second_choice_why 'does not work as bubblewrap, it built no box and ended with status 3'
 }
 
@@ -118,6 +119,7 @@ all_is_well() {
         python3 -I -c 'import json, sys; json.load(sys.stdin)' <out || wrong well 'not valid JSON'
     fi
     says well '{"ok":true,"chosen":"bwrap","templates":{"works":true,"problem":null}'
+    says well_groups '"control_groups":{"works":'
     for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile terminals; do
         state well bwrap $bit 'in force'
     done

@@ -647,7 +647,8 @@ static void child_that_gets_stuck_is_ended(void)
     while (write(full[1], block, sizeof block) > 0)
         ;
     CU_ASSERT_EQUAL(laz_os_nonblock(full[1], false, &err), 0);
-    const struct laz_cgroup_door door = {.into = -1, .tasks = {full[1]}, .n_tasks = 1};
+    const struct laz_cgroup_door door = {
+        .launcher = -1, .into = -1, .tasks = {full[1]}, .n_tasks = 1};
     spawn.cgroup = &door;
     for (int longer = 0; longer < 2; longer++) {
         spawn.start_ms = longer ? 60000 : 0;

@@ -71,7 +71,7 @@ static void settings_new_has_the_documented_defaults(void)
     CU_ASSERT_EQUAL(v->session.pre_execute_hook.n, 0);
     CU_ASSERT_FATAL(v->sandbox.backend.n == 1);
     UNIT_TEXT(v->sandbox.backend.items[0], "auto");
-    CU_ASSERT(v->sandbox.strict);
+    CU_ASSERT(v->sandbox.strict && v->sandbox.ask_systemd);
     CU_ASSERT_EQUAL(v->sandbox.require,
                     LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK);
     UNIT_TEXT(v->sandbox.uids, "auto");
@@ -548,8 +548,8 @@ static void settings_schema_has_every_key(void)
               "session.max_output_lines session.max_output_size session.max_message_size "
               "session.max_value_size session.validate session.sanitize_errors session.verbose "
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
-              "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
-              "sandbox.tty "
+              "sandbox.uids sandbox.ask_systemd sandbox.programs sandbox.read sandbox.write "
+              "sandbox.tmp_size sandbox.tty "
               "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile "
               "limits.session_cpu limits.stack "
               "env.allow env.set audit.file audit.on_error audit.sync pool.size "

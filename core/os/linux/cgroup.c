@@ -9,6 +9,7 @@
  * has few: the event that memory ran out.  In version 2 that is memory.events, on which the kernel
  * reports POLLPRI, in version 1 an eventfd.  Counters are opened to be read. */
 #include "os/descriptors.h"
+#include "os/io.h"
 #include "os/linux/cgroup.h"
 #include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
@@ -60,7 +61,9 @@ const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgr
 {
     static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
 
-    return groups ? names[cgroup_place(groups, (int)what, to_enter)->version] : NULL;
+    return groups && !laz_cgroups_are_lost(groups)
+               ? names[cgroup_place(groups, (int)what, to_enter)->version]
+               : NULL;
 }
 
 /* Makes the directories, all with one name that is unused in each place. */
@@ -297,10 +300,21 @@ void cgroup_drop_kept(struct laz_cgroups *groups)
 
 /* ---- entering ------------------------------------------------------------------------------- */
 
+/* Between two requests it sends nothing: what can be read is the end of the connection. */
+bool laz_cgroups_are_lost(const struct laz_cgroups *groups)
+{
+    return groups->launcher_fd >= 0 && laz_os_await(groups->launcher_fd, 0);
+}
+
+void laz_cgroups_open(const struct laz_cgroups *groups, struct laz_cgroup_door *door)
+{
+    *door = (struct laz_cgroup_door){.launcher = groups ? groups->launcher_fd : -1, .into = -1};
+}
+
 int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door,
                     struct laz_error *err)
 {
-    *door = (struct laz_cgroup_door){.into = -1};
+    laz_cgroups_open(group->owner, door);
     for (int i = 0; i < group->n_parts; i++) {
         const struct cgroup_place *part = &group->parts[i];
         int *fd = part->version == 2 ? &door->into : &door->tasks[door->n_tasks++];
@@ -317,6 +331,7 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
 
 void laz_cgroup_close(struct laz_cgroup_door *door)
 {
+    door->launcher = -1;
     laz_os_close(&door->into);
     for (size_t i = 0; i < door->n_tasks; i++)
         laz_os_close(&door->tasks[i]);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
+#include "os/process.h"
 
 #define CGROUP_NAME_SIZE     128
 #define CGROUP_NAME_TRIES    1000
@@ -36,6 +37,8 @@ struct laz_cgroups {
     unsigned n_kept;
     int spare[CGROUP_SPARES]; /* descriptors, see cgroup_lend_spare */
     bool out_of_memory; /* an allocation failed during the search: the places may be incomplete */
+    struct laz_process launcher; /* of a scope, and the connection to it; -1: none */
+    int launcher_fd;
 };
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -47,6 +50,13 @@ void cgroup_drop_kept(struct laz_cgroups *groups);
 
 /* ---- places --------------------------------------------------------------------------------- */
 
+/* Has the places in which that process, in another part of the tree, may make groups instead; takes
+ * the process and `fd` of its launcher if it succeeds. No group may have been made. LAZ_EREFUSED:
+ * memory and processes cannot be limited there, or limits on this process would not hold there. */
+int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher, int *fd,
+                       struct laz_error *err);
+/* Are the controllers of memory and processes of version 2 on this host? */
+bool cgroup_v2_can_limit(void);
 /* Removes a group, or adds it to the busy ones. */
 void cgroup_remove(struct laz_cgroups *groups, const char *directory);
 /* Tries to remove the busy ones again. */

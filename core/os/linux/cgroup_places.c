@@ -401,15 +401,20 @@ static int places_need_descriptors(struct laz_cgroups *groups)
     return failed;
 }
 
-int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
+/* The places of the process `of`, for groups of this one. */
+static int places_new(const char *of, bool look, struct laz_cgroups **groups, struct laz_error *err)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     struct laz_cgroups *made = calloc(1, sizeof *made);
     struct laz_error why = {0};
     struct proc_stat stat;
+    char path[64];
 
     if (!made)
         return laz_error_nomem(err);
+    made->launcher = (struct laz_process)LAZ_PROCESS_INIT;
+    made->launcher_fd = -1;
+    snprintf(path, sizeof path, "/proc/%s/cgroup", of);
     int failed = places_need_descriptors(made);
     if (failed) {
         laz_cgroups_free(made);
@@ -417,7 +422,7 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     }
     int rc = laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, &why);
     if (!rc)
-        rc = laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, &why);
+        rc = laz_os_read_file(path, PLACES_TEXT, &self, &why);
     if (rc) {
         made->out_of_memory = laz_error_is_shortage(&why);
     } else if (places_proc_is_ours() && proc_stat(getpid(), &stat) && stat.start) {
@@ -446,6 +451,119 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     return 0;
 }
 
+int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
+{
+    return places_new("self", look, groups, err);
+}
+
+/* ---- another part of the tree --------------------------------------------------------------- */
+
+const char *laz_cgroups_place(const struct laz_cgroups *groups)
+{
+    static const int order[] = {LAZ_CGROUP_MEMORY, LAZ_CGROUP_PIDS, LAZ_CGROUP_CPU};
+
+    for (size_t i = 0; groups && i < sizeof order / sizeof *order; i++)
+        if (groups->places[order[i]].version)
+            return groups->places[order[i]].directory;
+    return NULL;
+}
+
+/* The directory of this process's own group of version 2, a new string; NULL: none is known. */
+static char *places_own_v2(size_t *top)
+{
+    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
+    char *own = NULL;
+
+    if (laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, NULL) == 0 &&
+        laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, NULL) == 0)
+        own = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "", top);
+    laz_buf_fini(&mountinfo);
+    laz_buf_fini(&self);
+    return own;
+}
+
+bool cgroup_v2_can_limit(void)
+{
+    size_t top;
+    char *own = places_own_v2(&top);
+
+    if (own)
+        own[top] = '\0';
+    bool can = own && places_lists(own, "cgroup.controllers", "memory") &&
+               places_lists(own, "cgroup.controllers", "pids");
+    free(own);
+    return can;
+}
+
+/* Does a file of the group limit what is in it? */
+static const char *places_limit(const char *directory)
+{
+    static const char *const files[] = {"memory.max", "memory.high", "cpu.max"};
+    char text[64];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (cgroup_read(directory, files[i], text, sizeof text) && *text &&
+            strncmp(text, "max", 3) != 0)
+            return files[i];
+    return NULL;
+}
+
+/* Is the limit of a group above this process no limit in `place`? The number of processes, which
+ * systemd limits for every unit without being asked, does not count. LAZ_EREFUSED names it. */
+static int places_check_limits(const char *place, struct laz_error *err)
+{
+    size_t top = 0, len;
+    char *own = places_own_v2(&top);
+    int rc = 0;
+
+    while (own && !rc && (len = strlen(own)) > top &&
+           (strncmp(place, own, len) != 0 || (place[len] && place[len] != '/'))) {
+        const char *file = places_limit(own);
+        if (file)
+            rc = laz_error_set(err, LAZ_EREFUSED, 0,
+                               "in a scope sessions would not be under the limit of lazaret, %s/%s",
+                               own, file);
+        *strrchr(own, '/') = '\0';
+    }
+    free(own);
+    return rc;
+}
+
+/* May the groups of this process be in those places? */
+static int places_check(const struct laz_cgroups *made, struct laz_error *err)
+{
+    const char *memory = laz_cgroups_mechanism(made, LAZ_CGROUP_MEMORY, false);
+    const char *pids = laz_cgroups_mechanism(made, LAZ_CGROUP_PIDS, false);
+
+    if (!memory || !pids)
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "the scope has no controllers of memory and processes");
+    return places_check_limits(laz_cgroups_place(made), err);
+}
+
+int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher, int *fd,
+                       struct laz_error *err)
+{
+    struct laz_cgroups *made, former = *groups;
+    char of[24];
+
+    snprintf(of, sizeof of, "%lld", (long long)launcher->pid);
+    int rc = places_new(of, false, &made, err);
+    if (rc)
+        return rc;
+    rc = places_check(made, err);
+    if (!rc) {
+        *groups = *made;
+        *made = former;
+        groups->launcher = *launcher;
+        groups->launcher_fd = *fd;
+        *launcher = (struct laz_process)LAZ_PROCESS_INIT;
+        *fd = -1;
+    }
+    laz_cgroups_free(made);
+    return rc;
+}
+
 /* ---- the end -------------------------------------------------------------------------------- */
 
 void cgroup_remove(struct laz_cgroups *groups, const char *directory)
@@ -465,6 +583,18 @@ void cgroup_remove_busy(struct laz_cgroups *groups)
     laz_strv_fini(&busy);
 }
 
+/* The scope, which has no process any more, is removed by its manager with all that is left in it.
+ */
+static void places_end_launcher(struct laz_cgroups *groups)
+{
+    laz_os_close(&groups->launcher_fd);
+    if (groups->launcher.pidfd < 0)
+        return;
+    laz_process_signal(&groups->launcher, SIGKILL);
+    (void)laz_process_wait(&groups->launcher, PLACES_BUSY_MS, NULL);
+    laz_process_close(&groups->launcher);
+}
+
 void laz_cgroups_free(struct laz_cgroups *groups)
 {
     if (!groups)
@@ -480,6 +610,7 @@ void laz_cgroups_free(struct laz_cgroups *groups)
     }
     laz_strv_fini(&groups->busy);
     cgroup_lend_spare(groups);
+    places_end_launcher(groups);
     while (groups->n_in_use > 0)
         laz_os_close(&groups->in_use[--groups->n_in_use]);
     for (int what = 0; what < CGROUP_PLACES; what++)

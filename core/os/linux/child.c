@@ -92,8 +92,9 @@ struct child_plan {
     int above;    /* the first number above those of the child */
     int error_fd; /* write end of the pipe for struct laz_child_failure */
     pid_t parent;
-    int warden;   /* -1: none */
-    bool entered; /* the child is born in its group of version 2 */
+    int warden;    /* -1: none */
+    bool entered;  /* the child is born in its group of version 2 */
+    bool launched; /* the child is one of this process's parent, which waits for it */
 };
 
 /* ---- in the child --------------------------------------------------------------------------- */
@@ -307,17 +308,17 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
 }
 
 /* Makes a child that runs plan->main; *waited: it has started its program, or ended, when this
- * returns. */
+ * returns. One that is launched can be made by clone3 only. */
 static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
 {
     pid_t pid;
 
-    *waited = true;
+    *waited = !plan->launched;
 #ifdef SYS_clone3
     struct clone_args args = {
-        .flags = CLONE_PIDFD | CLONE_VFORK,
+        .flags = CLONE_PIDFD | (plan->launched ? CLONE_PARENT : CLONE_VFORK),
         .pidfd = (uint64_t)(uintptr_t)pidfd,
-        .exit_signal = SIGCHLD,
+        .exit_signal = plan->launched ? 0 : SIGCHLD, /* that of the launcher, SIGCHLD */
     };
 #ifdef CLONE_INTO_CGROUP
     if (plan->spawn->cgroup && plan->spawn->cgroup->into >= 0) {
@@ -337,9 +338,12 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
     if (pid == 0)
         plan->main(plan);
-    if (pid > 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+    if (pid > 0 || plan->launched || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
         return pid;
 #endif
+    errno = ENOSYS;
+    if (plan->launched)
+        return -1;
     /* Refused by an old kernel, or by a filter around the application. */
     *waited = false;
 #ifdef HAVE__FORK
@@ -376,6 +380,41 @@ out:
     laz_os_close(&way.errors);
     laz_os_close(&plan.error_fd);
     free(plan.fds);
+    return rc;
+}
+
+int laz_os_child_launch(const struct laz_spawn *spawn, pid_t host, int warden,
+                        struct laz_process *process, int *errors, struct laz_error *err)
+{
+    struct child_plan plan = {.main = child_main,
+                              .spawn = spawn,
+                              .error_fd = -1,
+                              .parent = host,
+                              .warden = warden,
+                              .launched = true};
+    bool waited;
+    int rc = child_plan_fds(&plan, err);
+
+    if (!rc)
+        rc = laz_os_cloexec_pipe(errors, &plan.error_fd, err);
+    if (!rc) {
+        process->pid = child_clone(&plan, &process->pidfd, &waited);
+        if (process->pid < 0)
+            rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+    }
+    laz_os_close(&plan.error_fd);
+    free(plan.fds);
+    return rc;
+}
+
+int laz_os_child_adopt(const struct laz_spawn *spawn, int errors, pid_t pid,
+                       struct laz_process *process, struct laz_error *err)
+{
+    const struct laz_child_way way = {spawn, child_steps, sizeof child_steps / sizeof *child_steps,
+                                      .errors = errors};
+    int rc = laz_child_follow(&way, pid, process, err);
+
+    laz_os_close(&errors);
     return rc;
 }
 

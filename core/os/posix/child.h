@@ -14,6 +14,16 @@
 int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err);
 
+/* Linux, for a launcher (launcher.h), whose children are the host's. In the launcher: makes a child
+ * of the process `host`, its own parent, and does not wait for it. Fills *process and *errors, the
+ * pipe for laz_os_child_adopt; both are the caller's. */
+int laz_os_child_launch(const struct laz_spawn *spawn, pid_t host, int warden,
+                        struct laz_process *process, int *errors, struct laz_error *err);
+/* In the host: waits until its program runs, or did not. `errors`: taken; process->pidfd is that of
+ * the child; -1: no descriptors could be had, and errno says why. */
+int laz_os_child_adopt(const struct laz_spawn *spawn, int errors, pid_t pid,
+                       struct laz_process *process, struct laz_error *err);
+
 /* Checks the numbers of the descriptors that the child gets. *above: the first one above them. */
 int laz_child_check_fds(const struct laz_spawn *spawn, int *above, struct laz_error *err);
 

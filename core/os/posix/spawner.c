@@ -8,7 +8,9 @@
 #include "os/spawner.h"
 
 #include "base/clock.h"
+#include "os/cgroup.h"
 #include "os/descriptors.h"
+#include "os/launcher.h"
 #include "os/pidfd.h"
 #include "os/posix/child.h"
 #include "os/posix/descriptors.h"
@@ -65,7 +67,10 @@ static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *r
         if (request->rc || killed)
             return;
     }
-    request->rc = laz_os_child_start(spawn, spawner->warden.fd, process, request->err);
+    request->rc = spawn->cgroup && spawn->cgroup->launcher >= 0
+                      ? laz_launcher_child(spawn->cgroup->launcher, spawn, spawner->warden.fd,
+                                           spawner_ms(spawn), process, request->err)
+                      : laz_os_child_start(spawn, spawner->warden.fd, process, request->err);
 }
 
 static void *spawner_main(void *data)
