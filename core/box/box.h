@@ -101,9 +101,9 @@ struct laz_box_asker {
 #define LAZ_BOX_ASKED 1 /* no error: the answer comes later */
 
 /* Asks for the backend of this engine, which is found on first use. 0: it is shared->choice.
- * LAZ_BOX_ASKED: one is being tried on the loop; the asker is answered between two turns of it,
- * unless it withdraws. Errors (LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED, LAZ_ESETUP) name the setting;
- * LAZ_EBUSY: all uids are in use. */
+ * LAZ_BOX_ASKED: one is being tried on the loop, or control groups are asked for (box_scope.c); the
+ * asker is answered between two turns of it, unless it withdraws. Errors (LAZ_ENOENT, LAZ_ECONFIG,
+ * LAZ_EREFUSED, LAZ_ESETUP) name the setting; LAZ_EBUSY: all uids are in use. */
 int laz_box_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                     struct laz_error *err);
 /* A session did not start: was it the backend that does not work? 0: yes, and another one of the

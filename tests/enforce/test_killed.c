@@ -509,7 +509,12 @@ static unsigned left_behind;
 
 static void left_count(pid_t pid)
 {
-    left_behind += killed_says(pid, "cmdline", "sleep 3600");
+    char line[512];
+
+    do /* in the middle of execve(2) it has none */
+        killed_read(pid, "cmdline", line, sizeof line);
+    while (!*line && !killed_says(pid, "stat", ") Z"));
+    left_behind += strstr(line, "sleep 3600") != NULL;
     kill(pid, SIGKILL);
 }
 

@@ -115,7 +115,9 @@ static int scope_start(struct laz_scope *scope, struct laz_spawner *spawner,
     return rc;
 }
 
-/* As rootless container engines ask: one scope, with all controllers that the manager has. */
+/* As rootless container engines ask: one scope, with all controllers that the manager has. It has
+ * no number of processes of its own (systemd.resource-control(5), TasksMax=), which sessions would
+ * have to share; that of the user holds. */
 static int scope_begin(struct laz_scope *scope, struct laz_spawner *spawner, const char *agent,
                        const char *const *env, struct laz_error *err)
 {
@@ -124,12 +126,19 @@ static int scope_begin(struct laz_scope *scope, struct laz_spawner *spawner, con
     int rc = about ? scope_find_program(&program, err) : laz_error_nomem(err);
 
     if (!rc) {
-        const char *const argv[] = {program,      "--user",
-                                    "--scope",    "--quiet",
-                                    "--collect",  "--no-ask-password",
-                                    about,        "--property=Delegate=yes",
-                                    "--",         agent,
-                                    "--launcher", SCOPE_GROUP,
+        const char *const argv[] = {program,
+                                    "--user",
+                                    "--scope",
+                                    "--quiet",
+                                    "--collect",
+                                    "--no-ask-password",
+                                    about,
+                                    "--property=Delegate=yes",
+                                    "--property=TasksMax=infinity",
+                                    "--",
+                                    agent,
+                                    "--launcher",
+                                    SCOPE_GROUP,
                                     NULL};
         rc = scope_start(scope, spawner, argv, env, err);
     }
