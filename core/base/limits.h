@@ -31,8 +31,9 @@
           UINT64_C(1) << 20, UINT64_C(1) << 50, \
           LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT, \
           LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
-          "Memory that all processes of a session can write to, together. Where there is a " \
-          "control group, files in the session's directory for temporary files count as well.") \
+          "Memory that all processes of a session can write to, together. Files in the " \
+          "session's directory for temporary files count as well, unless that is a directory of " \
+          "the host and there is no control group.") \
     AND \
     LIMIT(FSIZE, "fsize", fsize_bytes, SIZE, "\"50MiB\"", 52428800, 0, UINT64_C(1) << 50, \
           LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT, 0, \
