@@ -158,7 +158,7 @@ uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight)
         if (i && kept_compare(&files[i - 1], &files[i]) == 0)
             continue;
         sum += files[i].bytes;
-        *in_flight |= kept_has_in_flight(&files[i]);
+        *in_flight = *in_flight || kept_has_in_flight(&files[i]);
     }
     /* The kernel refuses a message when more than RLIMIT_NOFILE are in flight (unix(7)), and looks
      * at their number before it takes the message. */
