@@ -34,10 +34,10 @@
           UINT64_C(1) << 20, UINT64_C(1) << 50, \
           LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT, \
           LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
-          "Memory that all processes of a session can write to, together. Where there is a " \
-          "control group, files in the session's directory for temporary files count as well, " \
-          "and memory that is reserved and never touched does not: a process can reserve 1 GiB " \
-          "more than the limit.") \
+          "Memory that all processes of a session can write to, together. Files in the " \
+          "session's directory for temporary files count as well, unless that is a directory of " \
+          "the host and there is no control group. Where there is one, memory that is reserved " \
+          "and never touched does not count: a process can reserve 1 GiB more than the limit.") \
     AND \
     LIMIT(FSIZE, "fsize", fsize_bytes, SIZE, "\"50MiB\"", 52428800, 0, UINT64_C(1) << 50, \
           LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT, 0, \

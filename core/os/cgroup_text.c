@@ -61,8 +61,7 @@ static const char *text_field(const char *line, size_t line_len, unsigned n, siz
     return line;
 }
 
-/* Decodes \040 and the like; a new string. */
-static char *text_unescape(const char *text, size_t len)
+char *laz_mount_unescape(const char *text, size_t len)
 {
     char *out = laz_strndup(text, len), *to = out;
 
@@ -103,8 +102,8 @@ static char *text_directory(const char *line, size_t len, const char *path, size
     size_t root_len, point_len;
     const char *raw_root = text_field(line, len, 3, &root_len);
     const char *raw_point = text_field(line, len, 4, &point_len);
-    char *root = text_unescape(raw_root, root_len);
-    char *point = text_unescape(raw_point, point_len);
+    char *root = laz_mount_unescape(raw_root, root_len);
+    char *point = laz_mount_unescape(raw_point, point_len);
     char *directory = NULL;
 
     if (root && point) {

@@ -13,6 +13,8 @@
  * mount point in bytes. */
 char *laz_cgroup_directory(const char *mountinfo, const char *self, const char *controller,
                            size_t *top);
+/* A field of mountinfo with \040 and the like decoded: gives a new string; NULL: out of memory. */
+char *laz_mount_unescape(const char *text, size_t len);
 /* Is the word an item of a list of this length, whose items end with one of the separators? */
 bool laz_cgroup_lists(const char *list, size_t len, const char *separators, const char *word);
 /* A line "KEY NUMBER" of a file of counters. */

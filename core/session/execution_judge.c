@@ -69,6 +69,7 @@ void laz_execution_judge(struct laz_execution *execution)
         .box_us = laz_clock_us() - box->started_us,
         .exit_code = box->exit_code,
         .counts_all = box->host.cpu != NULL,
+        .estimated = session->guard.estimate.busy_us > 0,
         .ran_out = laz_box_out_of_memory(box),
         .memory_by = box->host.memory,
         .limits = &session->shared->values->limits,

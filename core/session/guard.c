@@ -19,11 +19,12 @@
 #include "os/cgroup.h"
 #include "os/process_tree.h"
 
-#define GUARD_CPU_LEAST_MS   5  /* reading a counter takes microseconds */
-#define GUARD_TREE_LEAST_MS  20 /* reading /proc takes some hundred */
-#define GUARD_MEMORY_MOST_MS 200
-#define GUARD_BYTES_A_MS     ((uint64_t)2 << 20) /* new pages that one processor can fill */
-#define GUARD_DAY_MS         ((uint64_t)86400000)
+#define GUARD_CPU_LEAST_MS  5  /* reading a counter takes microseconds */
+#define GUARD_TREE_LEAST_MS 20 /* reading /proc takes some hundred */
+#define GUARD_TREE_MOST_MS  200
+#define GUARD_ESTIMATE_US   ((uint64_t)1000000) /* a longer pause counts as this */
+#define GUARD_BYTES_A_MS    ((uint64_t)2 << 20) /* new pages that one processor can fill */
+#define GUARD_DAY_MS        ((uint64_t)86400000)
 
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors)
 {
@@ -36,9 +37,9 @@ uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors)
 {
     uint64_t ms = left_bytes / GUARD_BYTES_A_MS / (processors ? processors : 1);
 
-    return ms < GUARD_TREE_LEAST_MS    ? GUARD_TREE_LEAST_MS
-           : ms < GUARD_MEMORY_MOST_MS ? ms
-                                       : GUARD_MEMORY_MOST_MS;
+    return ms < GUARD_TREE_LEAST_MS  ? GUARD_TREE_LEAST_MS
+           : ms < GUARD_TREE_MOST_MS ? ms
+                                     : GUARD_TREE_MOST_MS;
 }
 
 /* The limits that the host has to enforce, and how. */
@@ -97,14 +98,63 @@ static void guard_again(struct laz_session *session, uint64_t pause_ms)
     laz_timer_start(guard->timer, pause_ms);
 }
 
-/* CPU time of the process tree so far. The kernel's sum loses the time of a process that ended
- * without being waited for, which shows as a sum that became smaller. */
-static uint64_t guard_tree_cpu(struct laz_guard *guard, uint64_t seen_us)
+/* CPU time of the process tree as it was counted. The kernel's sum loses the time of a process that
+ * ended without being waited for, which shows as a sum that became smaller, or is reported. */
+static uint64_t guard_counted_cpu(struct laz_guard *guard, const struct laz_tree_usage *tree)
 {
-    if (seen_us < guard->seen_us)
-        guard->lost_us += guard->seen_us - seen_us;
-    guard->seen_us = seen_us;
-    return seen_us + guard->lost_us;
+    uint64_t lost_us = tree->cpu_us < guard->seen_us ? guard->seen_us - tree->cpu_us : 0;
+
+    guard->lost_us += lost_us > tree->unwaited_us ? lost_us : tree->unwaited_us;
+    guard->seen_us = tree->cpu_us;
+    return guard->seen_us + guard->lost_us;
+}
+
+void laz_guard_estimate(struct laz_guard_estimate *estimate, const struct laz_tree_usage *tree,
+                        uint64_t now_us, uint64_t busy_us, uint64_t accounted_us)
+{
+    uint64_t passed_us = now_us - estimate->look_us;
+
+    estimate->look_us = now_us;
+    if (!tree->unwaited)
+        return;
+    if (!estimate->busy_us) { /* from now on */
+        estimate->busy_us = busy_us;
+        estimate->accounted_us = accounted_us;
+        return;
+    }
+    if (passed_us > GUARD_ESTIMATE_US) /* the session was idle */
+        passed_us = GUARD_ESTIMATE_US;
+    const uint64_t used_us = passed_us * tree->unwaited_permille / 1000;
+    const uint64_t busy = busy_us - estimate->busy_us,
+                   known = accounted_us - estimate->accounted_us;
+    const uint64_t most_us = busy > known ? busy - known : 0;
+    uint64_t us = estimate->us + (used_us > tree->unwaited_us ? used_us - tree->unwaited_us : 0);
+    us = us < most_us ? us : most_us;
+    if (us > estimate->us)
+        estimate->us = us;
+}
+
+/* CPU time of the process tree so far, with what is estimated. */
+static uint64_t guard_tree_cpu(struct laz_session *session, const struct laz_tree_usage *tree)
+{
+    struct laz_guard *guard = &session->guard;
+    const uint64_t now_us = laz_loop_now_us(session->shared->driver->loop);
+    const uint64_t counted_us = guard_counted_cpu(guard, tree);
+
+    laz_guard_estimate(&guard->estimate, tree, now_us, tree->unwaited ? laz_os_busy_us() : 0,
+                       counted_us);
+    return counted_us + guard->estimate.us;
+}
+
+/* Is the limit exceeded? What is in flight counts at its worst, and an ordinary program has
+ * nothing in flight for long: only two looks in succession are believed. */
+static bool guard_memory_is_over(struct laz_guard *guard, const struct laz_tree_usage *tree,
+                                 uint64_t limit_bytes)
+{
+    const bool over = tree->memory_bytes > limit_bytes, before = guard->in_flight;
+
+    guard->in_flight = over && tree->in_flight;
+    return over && (!tree->in_flight || before);
 }
 
 /* Looks at the process tree. False: it has ended, which the box reports. */
@@ -113,12 +163,15 @@ static bool guard_look_at_tree(struct laz_session *session, uint64_t enough_byte
 {
     struct laz_guard *guard = &session->guard;
 
-    if (!laz_os_tree_usage(session->box->process.pid, enough_bytes, tree))
+    guard->tree.root = session->box->process.pid;
+    guard->tree.nofile = session->shared->values->limits.nofile;
+    if (!laz_os_tree_usage(&guard->tree, enough_bytes, tree))
         return false;
-    if (session->execution && tree->memory_bytes > guard->peak_bytes)
-        guard->peak_bytes = tree->memory_bytes;
+    const uint64_t used_bytes = tree->memory_bytes - tree->bound_bytes;
+    if (session->execution && used_bytes > guard->peak_bytes)
+        guard->peak_bytes = used_bytes;
     guard->looked_us = laz_loop_now_us(session->shared->driver->loop);
-    *cpu_us = guard_tree_cpu(guard, tree->cpu_us);
+    *cpu_us = guard_tree_cpu(session, tree);
     return true;
 }
 
@@ -130,8 +183,10 @@ static void guard_look(struct laz_session *session)
     struct laz_tree_usage tree = {0};
     uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
 
-    if (watch_tree && !guard_look_at_tree(session, duty.memory_bytes, &tree, &cpu_us))
+    if (watch_tree && !guard_look_at_tree(session, duty.memory_bytes, &tree, &cpu_us)) {
+        guard_again(session, GUARD_MEMORY_MOST_MS); /* perhaps only descriptors were lacking */
         return;
+    }
     if (duty.cpu_us != LAZ_UNLIMITED) {
         if (duty.cpu_by)
             cpu_us = laz_cgroup_cpu_us(session->box->group);
@@ -144,15 +199,19 @@ static void guard_look(struct laz_session *session)
         pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, processors);
     }
     if (duty.memory_bytes != LAZ_UNLIMITED) {
-        if (tree.memory_bytes > duty.memory_bytes) {
+        if (guard_memory_is_over(&session->guard, &tree, duty.memory_bytes)) {
             guard_stop(session, LAZ_STOP_MEMORY, tree.memory_bytes, "watchdog");
             return;
         }
-        uint64_t ms = laz_guard_memory_pause_ms(duty.memory_bytes - tree.memory_bytes, processors);
+        const bool is_over = tree.memory_bytes > duty.memory_bytes;
+        uint64_t ms = laz_guard_memory_pause_ms(is_over ? 0 : duty.memory_bytes - tree.memory_bytes,
+                                                processors);
         pause = ms < pause ? ms : pause;
     }
     if (watch_tree && pause < GUARD_TREE_LEAST_MS)
         pause = GUARD_TREE_LEAST_MS;
+    else if (watch_tree && session->execution && pause > GUARD_TREE_MOST_MS)
+        pause = GUARD_TREE_MOST_MS;
     guard_again(session, pause);
 }
 
@@ -174,6 +233,12 @@ bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
 {
     guard->timer = laz_timer_new(session->shared->driver->loop, guard_due, session);
     return guard->timer != NULL;
+}
+
+void laz_guard_renew(struct laz_guard *guard)
+{
+    laz_os_tree_forget(&guard->tree);
+    *guard = (struct laz_guard){.timer = guard->timer};
 }
 
 void laz_guard_start(struct laz_session *session)
@@ -202,7 +267,7 @@ void laz_guard_begin(struct laz_session *session)
 static uint64_t guard_tree_cpu_now(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;
-    uint64_t cpu_us = guard->seen_us + guard->lost_us;
+    uint64_t cpu_us = guard->seen_us + guard->lost_us + guard->estimate.us;
     uint64_t ago_us = laz_loop_now_us(session->shared->driver->loop) - guard->looked_us;
     struct laz_tree_usage tree;
 

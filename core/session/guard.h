@@ -4,11 +4,23 @@
 #ifndef LAZ_SESSION_GUARD_H
 #define LAZ_SESSION_GUARD_H
 
+#include "os/process_tree.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct laz_session;
 struct laz_timer;
+
+/* CPU time of processes that were made and had ended between two looks, and that no process has
+ * waited for: the kernel adds it to no sum, so it is estimated (laz_guard_estimate). */
+struct laz_guard_estimate {
+    uint64_t us;      /* so far */
+    uint64_t look_us; /* time of the previous look */
+    /* When such a process was found for the first time: what the machine's processors had done,
+     * and how much of it is accounted for; 0: none was found. */
+    uint64_t busy_us, accounted_us;
+};
 
 /* Part of a session; all but the timer is of its box. */
 struct laz_guard {
@@ -20,10 +32,15 @@ struct laz_guard {
     uint64_t lost_us;        /* CPU time of processes that ended without being waited for */
     uint64_t peak_bytes;     /* the largest memory use of the process tree at any check */
     const char *why;         /* it has ended the idle session: a clause; NULL: it has not */
+    struct laz_tree tree;
+    struct laz_guard_estimate estimate;
+    bool in_flight; /* the memory at the last check was over the limit, by what is in flight */
 };
 
 /* False: out of memory. */
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
+/* The session gets another box, or has lost its last one: forgets all but the timer. */
+void laz_guard_renew(struct laz_guard *guard);
 /* The session is idle for the first time: what its box has used so far does not count. */
 void laz_guard_start(struct laz_session *session);
 /* An execution begins. Ends one that comes too late already. */
@@ -37,5 +54,11 @@ const char *laz_guard_idle(struct laz_session *session);
 /* Pauses between two looks, in milliseconds, for what is left of a limit. */
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors);
 uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors);
+/* Adds to an estimate what `tree` shows. The processes that are gone were using processors at the
+ * previous look; as if others had followed them, that use is taken for the time since then. It is
+ * at most what the machine was busy (`busy_us`, laz_os_busy_us) with nothing `accounted_us` for.
+ * `now_us`: the time of this look. */
+void laz_guard_estimate(struct laz_guard_estimate *estimate, const struct laz_tree_usage *tree,
+                        uint64_t now_us, uint64_t busy_us, uint64_t accounted_us);
 
 #endif

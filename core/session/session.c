@@ -48,6 +48,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_timer_stop(session->code_timer);
     laz_timer_stop(session->deadline_timer);
     laz_timer_stop(session->guard.timer);
+    laz_guard_renew(&session->guard);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
     free(session->tools_json);

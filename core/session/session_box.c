@@ -283,7 +283,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         session->box = NULL;
         return laz_error_nomem(err);
     }
-    session->guard = (struct laz_guard){.timer = session->guard.timer};
+    laz_guard_renew(&session->guard);
     laz_session_event(session, LAZ_EVENT_SPAWNED);
     return 0;
 }

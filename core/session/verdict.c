@@ -84,6 +84,8 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     case LAZ_STOP_CPU:
         laz_json_add_uint(&j->add, "cpu_ms", e->stop_number);
         laz_json_add_text(&j->add, "counted_by", e->stop_text);
+        if (e->estimated)
+            laz_json_add_bool(&j->add, "estimated", true);
         judge_cpu(e, j);
         break;
     case LAZ_STOP_SESSION_CPU:

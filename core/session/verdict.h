@@ -22,6 +22,7 @@ struct laz_evidence {
     const struct laz_exit *exit;       /* of the outermost process */
     uint64_t cpu_us;                   /* of the process that ended, in its life; 0: not known */
     bool counts_all;                   /* cpu_us is that of the whole session */
+    bool estimated;                    /* stop_number, of cpu, has parts that are estimated */
     uint64_t ran_out;                  /* out-of-memory events of the control group */
     const char *memory_by;             /* the mechanism of the group */
     uint64_t box_us;                   /* age of the box */

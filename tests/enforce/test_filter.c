@@ -168,6 +168,20 @@ static const struct call calls[] = {
     {C(socketpair), {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, AT(&lowest)}, PASSED, false},
     {C(setsockopt), {NOFD, SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
     {C(setsockopt), {NOFD, HIGH | SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
+    /* buffers of another size, and descriptors that only one thread has (CLOSE_RANGE_UNSHARE) */
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_SNDBUF, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_RCVBUF, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_SNDBUFFORCE, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_RCVBUFFORCE, BAD, 0}, REFUSED, false},
+    {C(fcntl), {NOFD, F_SETPIPE_SZ, 1 << 20}, REFUSED, false},
+    {C(fcntl), {NOFD, HIGH | F_SETPIPE_SZ, 1 << 20}, REFUSED, false},
+    {C(close_range), {0x7ffffff0, 0x7fffffff, 2}, REFUSED, false},
+    {C(close_range), {0x7ffffff0, 0x7fffffff, 0}, PASSED, false},
+    {C(clone), {CLONE_THREAD | CLONE_SIGHAND, 0, 0, 0, 0}, REFUSED, false}, /* without CLONE_VM */
+    /* access control lists: as in a kernel without them */
+    {C(setxattr), {AT(text_nowhere), BAD, BAD, 0, 0}, UNKNOWN, false},
+    {C(lsetxattr), {AT(text_nowhere), BAD, BAD, 0, 0}, UNKNOWN, false},
+    {C(fsetxattr), {NOFD, BAD, BAD, 0, 0}, UNKNOWN, false},
     /* terminals and devices */
     {C(ioctl), {NOFD, 0x5412, BAD}, REFUSED, false},        /* TIOCSTI */
     {C(ioctl), {NOFD, HIGH | 0x5412, BAD}, REFUSED, false}, /* the kernel drops the high half */
@@ -322,8 +336,6 @@ static void live_filter_same_user_keeps_metadata_and_processes(void)
         {C(utimes), {AT(text_nowhere), 0}, REFUSED, false},
         {C(futimesat), {NOFD, AT(text_nowhere), 0}, REFUSED, false},
         {C(utimensat), {NOFD, AT(text_nowhere), 0, 0}, REFUSED, false},
-        {C(setxattr), {AT(text_nowhere), BAD, BAD, 0, 0}, REFUSED, false},
-        {C(fsetxattr), {NOFD, BAD, BAD, 0, 0}, REFUSED, false},
         {C(removexattr), {AT(text_nowhere), BAD}, REFUSED, false},
         {C(setpriority), {PRIO_PROCESS, 0x7ffffff0, 0}, REFUSED, false}, /* no such process */
         {C(setpriority), {PRIO_PROCESS, HIGH | 0x7ffffff0, 0}, REFUSED, false},

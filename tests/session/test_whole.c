@@ -548,6 +548,107 @@ static void is_watched(struct laz_engine *engine)
     laz_engine_free(engine);
 }
 
+/* Memory that is in no page of a process, each time more than the limit together with the
+ * interpreter; and then the code waits. */
+static const struct {
+    const char *name, *code;
+} kept[] = {
+    {"page tables", "import mmap, signal\n"
+                    "m = mmap.mmap(-1, 64 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | "
+                    "0x4000, prot=mmap.PROT_READ)\n" /* MAP_NORESERVE */
+                    "x = m[::2 << 20]\n"},
+    {"sockets", "import socket, signal\n"
+                "s = [socket.socketpair() for i in range(115)]\n"},
+    {"descriptors in flight", "import os, socket, signal\n"
+                              "a, b = socket.socketpair()\n"
+                              "for i in range(3):\n"
+                              "    s = socket.socketpair()\n"
+                              "    n = socket.send_fds(a, [b'x'], [s[0].fileno(), s[1].fileno()])\n"
+                              "    s[0].close()\n"
+                              "    s[1].close()\n"},
+    {"pipes", "import os, signal\n"
+              "for i in range(15):\n"
+              "    if os.fork() == 0:\n"
+              "        p = [os.pipe() for j in range(110)]\n"
+              "        while True: signal.pause()\n"},
+    {"files", "import signal\n"
+              "for i in range(4):\n"
+              "    f = open('%d' % i, 'wb')\n"
+              "    n = f.write(bytes(30 << 20))\n"
+              "    f.close()\n"},
+};
+
+static void all_memory_is_watched(struct laz_engine *engine)
+{
+    struct laz_session *session = test_session(engine, "python");
+    char code[600];
+
+    for (size_t i = 0; session && i < sizeof kept / sizeof *kept; i++) {
+        snprintf(code, sizeof code, "%swhile True: signal.pause()", kept[i].code);
+        struct laz_result *result = test_run(session, code, NULL);
+        if (!result)
+            continue;
+        if (laz_result_verdict(result) != LAZ_VERDICT_MEMORY_LIMIT)
+            printf("\n    %s: %s", kept[i].name, laz_result_json(result));
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
+        has_pair(result, "counted_by", "watchdog");
+        laz_result_free(result);
+    }
+    laz_engine_free(engine);
+}
+
+/* Children of 15 ms, one after the other, that nobody waits for: they have used twice the limit
+ * before this many were made. Each is reported by a line. */
+#define UNWAITED_MS    15
+#define UNWAITED_LIMIT 1 /* seconds */
+#define UNWAITED_MOST  (2 * UNWAITED_LIMIT * 1000 / UNWAITED_MS)
+
+static const char unwaited[] = "import os, signal, time\n"
+                               "h = signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                               "while True:\n"
+                               "    if os.fork() == 0:\n"
+                               "        while time.process_time() < 0.015: pass\n"
+                               "        os._exit(0)\n"
+                               "    try: os.wait()\n"
+                               "    except ChildProcessError: print('ended', flush=True)\n";
+
+static const char ordinary_children[] = "import subprocess\n"
+                                        "for i in range(200): r = subprocess.run(['true'])\n"
+                                        "'done' if r.returncode == 0 else 'failed'";
+
+static void count_lines(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream, (void)text, (void)len;
+    ++*(unsigned *)user;
+}
+
+static void ordinary_children_are_no_attack(struct laz_engine *engine)
+{
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session)
+        test_expect(session, ordinary_children, LAZ_VERDICT_OK, "\"done\"");
+    laz_engine_free(engine);
+}
+
+static void all_time_is_watched(struct laz_engine *engine)
+{
+    struct laz_session *session = test_session(engine, "python");
+    unsigned children = 0;
+    const struct laz_execute_options options = {
+        .size = sizeof options, .line = count_lines, .user = &children};
+    struct laz_result *result = session ? test_run(session, unwaited, &options) : NULL;
+
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
+        CU_ASSERT_TRUE(test_result_has(result, "\"estimated\":true"));
+        CU_ASSERT(children > 0 && children <= UNWAITED_MOST);
+        printf("(%u children) ", children);
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
 static void is_refused(struct laz_engine *engine)
 {
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
@@ -561,6 +662,24 @@ static void is_refused(struct laz_engine *engine)
 }
 
 static const char required[] = BWRAP "sandbox.require=[\"fs_read\", \"memory\", \"cpu\"]";
+
+#define WATCHED_MEMORY BWRAP "limits.memory=64MiB;limits.nproc=50;sandbox.tmp_size=200MiB"
+
+static void without_groups_nothing_of_a_session_is_hidden(void)
+{
+    const bool can_hide = strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") != 0;
+    int back = can_hide ? hide_groups() : -1;
+
+    if (can_hide)
+        CU_ASSERT_FATAL(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
+    if (!TEST_IS_SANITIZED) {
+        all_memory_is_watched(test_engine(WATCHED_MEMORY));
+        all_time_is_watched(test_engine(BWRAP "limits.cpu=1"));
+        ordinary_children_are_no_attack(test_engine(BWRAP)); /* limits.cpu at its default */
+    }
+    if (can_hide)
+        show_groups(back);
+}
 
 static void without_groups_a_session_is_watched_or_refused(void)
 {
@@ -601,6 +720,7 @@ static const struct unit_test tests[] = {
     UNIT(an_idle_session_wakes_its_host_n_times_in_the_time_of_its_limit),
     UNIT(usage_is_told_of_what_died),
     UNIT(without_groups_a_session_is_watched_or_refused),
+    UNIT(without_groups_nothing_of_a_session_is_hidden),
     {0},
 };
 

@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cgroup.c - control groups, and the usage of a process tree: the kernel's texts, groups made
- * for real, and hosts without any.  A host of another kind (no groups, read-only ones) is tested by
- * a child in a mount namespace of its own; its exit status is the number of the line that failed.
- */
+/* test_cgroup.c - control groups: the kernel's texts, groups made for real, and hosts without any.
+ * A host of another kind (no groups, read-only ones) is tested by a child in a mount namespace of
+ * its own; its exit status is the number of the line that failed. */
 #include "unit.h"
 
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
-#include "os/process_tree.h"
 #include "os/spawner.h"
 #include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -664,118 +659,6 @@ static void groups_that_cannot_be_had_are_not_claimed(void)
     CU_ASSERT_EQUAL(status, 0);
 }
 
-/* ---- a tree of processes -------------------------------------------------------------------- */
-
-/* A process that writes to `bytes` of memory and then forks `children`, one of them by vfork. */
-static pid_t tree_of(size_t bytes, int children, bool by_vfork, int ready)
-{
-    fflush(stdout);
-    pid_t root = fork();
-    if (root != 0)
-        return root;
-    setpgid(0, 0);
-    char *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
-        _exit(1);
-    memset(block, 1, bytes);
-    for (int i = 0; i < children; i++) {
-        if (fork() == 0) {
-            if (write(ready, "c", 1) != 1)
-                _exit(1);
-            for (;;)
-                pause();
-        }
-    }
-    if (by_vfork && vfork() == 0) {
-        (void)!write(ready, "c", 1);
-        for (;;)
-            poll(NULL, 0, -1);
-    }
-    for (;;)
-        pause();
-}
-
-static void tree_end(pid_t root)
-{
-    if (root > 1)
-        kill(-root, SIGKILL);
-    (void)waitpid(root, NULL, 0);
-}
-
-static void tree_shares_what_forked_processes_share(void)
-{
-    struct laz_tree_usage quick, exact;
-    int ready[2];
-    char c;
-
-    if (!laz_os_tree_can_be_seen()) {
-        unit_skip("children", "the kernel does not tell the children of a process");
-        return;
-    }
-    CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
-    pid_t root = tree_of(64 * MIB, 3, false, ready[1]);
-    for (int i = 0; i < 3; i++)
-        CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
-    CU_ASSERT_TRUE(laz_os_tree_usage(root, UINT64_MAX, &quick));
-    CU_ASSERT_TRUE(laz_os_tree_usage(root, 0, &exact));
-    CU_ASSERT_EQUAL(quick.processes, 4);
-    CU_ASSERT(quick.memory_bytes >= 4 * 64 * MIB);
-    CU_ASSERT(exact.memory_bytes >= 64 * MIB);
-    CU_ASSERT(exact.memory_bytes + 2 * 64 * MIB < quick.memory_bytes);
-    tree_end(root);
-    CU_ASSERT_FALSE(laz_os_tree_usage(root, 0, &exact)); /* the process has ended */
-
-    root = tree_of(64 * MIB, 0, true, ready[1]);
-    CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
-    CU_ASSERT_TRUE(laz_os_tree_usage(root, UINT64_MAX, &quick));
-    CU_ASSERT_TRUE(laz_os_tree_usage(root, 0, &exact));
-    CU_ASSERT(quick.memory_bytes >= 2 * 64 * MIB);
-    CU_ASSERT(exact.memory_bytes >= 64 * MIB);
-    if (syscall(SYS_kcmp, getpid(), getpid(), KCMP_VM, 0, 0) != 0)
-        unit_skip("kcmp", "this kernel does not tell who shares memory");
-    else
-        CU_ASSERT(exact.memory_bytes + 32 * MIB < quick.memory_bytes);
-    tree_end(root);
-    laz_os_close(&ready[0]);
-    laz_os_close(&ready[1]);
-}
-
-static void tree_counts_the_time_of_children(void)
-{
-    struct laz_tree_usage usage = {0};
-    int ready[2];
-    char c;
-
-    if (!laz_os_tree_can_be_seen())
-        return;
-    CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
-    fflush(stdout);
-    pid_t root = fork();
-    if (root == 0) {
-        setpgid(0, 0);
-        for (int i = 0; i < 2; i++) {
-            if (fork() == 0) {
-                volatile unsigned n = 0;
-                (void)!write(ready[1], "c", 1);
-                for (;;)
-                    n++;
-            }
-        }
-        for (;;)
-            pause();
-    }
-    for (int i = 0; i < 2; i++)
-        CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
-    while (usage.cpu_us < 100000) {
-        CU_ASSERT_TRUE_FATAL(laz_os_tree_usage(root, UINT64_MAX, &usage));
-        poll(NULL, 0, 2);
-    }
-    CU_ASSERT_EQUAL(usage.processes, 3);
-    tree_end(root);
-    laz_os_close(&ready[0]);
-    laz_os_close(&ready[1]);
-}
-
 static const struct unit_test tests[] = {
     UNIT(cgroup_folder_is_where_the_mount_shows_it),
     UNIT(cgroup_counters_are_whole_lines),
@@ -789,8 +672,6 @@ static const struct unit_test tests[] = {
     UNIT(live_groups_of_dead_hosts_are_swept),
     UNIT(live_groups_of_hosts_that_were_beside_are_swept),
     UNIT(groups_that_cannot_be_had_are_not_claimed),
-    UNIT(tree_shares_what_forked_processes_share),
-    UNIT(tree_counts_the_time_of_children),
     {0},
 };
 

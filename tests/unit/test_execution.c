@@ -354,6 +354,8 @@ static void verdict_of_a_report(void)
     }
 }
 
+#define ESTIMATED 17 /* microseconds: stands for an estimate */
+
 /* The count of a session's control group or of the watchdog overrides what the agent reports. */
 static void verdict_of_the_whole_session(void)
 {
@@ -380,6 +382,8 @@ static void verdict_of_the_whole_session(void)
          "\"counted_by\":\"who\",\"out_of_memory\":3,\"limit_bytes\":1000"},
         {LAZ_STOP_CPU, 1001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
          "\"cpu_ms\":1001,\"counted_by\":\"who\",\"limit_s\":1"},
+        {LAZ_STOP_CPU, 1002, 0, ESTIMATED, NULL, LAZ_VERDICT_CPU_LIMIT,
+         "\"cpu_ms\":1002,\"counted_by\":\"who\",\"estimated\":true,\"limit_s\":1"},
         {LAZ_STOP_SESSION_CPU, 2001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
          "\"cpu_ms\":2001,\"counted_by\":\"who\",\"session_limit_s\":2"},
         {LAZ_STOP_NONE, 0, 0, 2000000, NULL, LAZ_VERDICT_CPU_LIMIT,
@@ -398,6 +402,7 @@ static void verdict_of_the_whole_session(void)
                                         .exit = rows[i].reported ? NULL : &how,
                                         .cpu_us = rows[i].cpu_us,
                                         .counts_all = true,
+                                        .estimated = rows[i].cpu_us == ESTIMATED,
                                         .ran_out = rows[i].ran_out,
                                         .memory_by = "group",
                                         .exit_code = -1,
@@ -437,6 +442,45 @@ static void guard_looks_before_a_limit_can_be_reached(void)
     CU_ASSERT_EQUAL(laz_guard_memory_pause_ms(0, 2), 20);
     CU_ASSERT_EQUAL(laz_guard_memory_pause_ms((uint64_t)400 << 20, 2), 100);
     CU_ASSERT_EQUAL(laz_guard_memory_pause_ms(UINT64_MAX, 2), 200);
+}
+
+/* One process after the other, which are in use of `permille` of a processor, on a machine that is
+ * busy for `busy_ms` in a pause of `pause_ms`. */
+static void what_nobody_waited_for_is_estimated(void)
+{
+    static const struct {
+        bool unwaited;
+        unsigned permille;
+        uint64_t seen_us, pause_ms, busy_ms, accounted_ms, us; /* the estimate after ten looks */
+    } rows[] = {
+        {false, 0, 0, 20, 80, 20, 0},        /* an ordinary program, the machine is busy */
+        {true, 1000, 0, 20, 80, 0, 200000},  /* others keep the machine busy as well */
+        {true, 250, 0, 20, 80, 0, 50000},    /* it has waited for the processor */
+        {true, 1000, 0, 20, 5, 0, 50000},    /* never more than the machine was busy */
+        {true, 2000, 0, 20, 40, 20, 200000}, /* less what is accounted for */
+        {true, 1000, 0, 20, 10, 20, 0},
+        {true, 1000, 10000, 20, 80, 0, 100000},      /* what was seen is counted, not estimated */
+        {true, 1000, 0, 60000, 120000, 0, 10000000}, /* the session was idle */
+        {true, 0, 0, 20, 80, 0, 0},                  /* it slept */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct laz_tree_usage none = {0}, usage = {.unwaited = rows[i].unwaited,
+                                                         .unwaited_us = rows[i].seen_us,
+                                                         .unwaited_permille = rows[i].permille};
+        struct laz_guard_estimate estimate = {0};
+        uint64_t now = 5000000, busy = 9000000, accounted = 0;
+        laz_guard_estimate(&estimate, &none, now, 0, accounted);
+        for (int look = 0; look <= 10; look++) {
+            CU_ASSERT(look != 1 || estimate.us == 0); /* the first one is the begin */
+            laz_guard_estimate(&estimate, &usage, now += rows[i].pause_ms * 1000,
+                               busy += rows[i].busy_ms * 1000,
+                               accounted += rows[i].accounted_ms * 1000);
+        }
+        if (estimate.us != rows[i].us)
+            printf("\n    row %zu: %llu", i, (unsigned long long)estimate.us);
+        CU_ASSERT_EQUAL(estimate.us, rows[i].us);
+    }
 }
 
 static void verdicts_have_the_exit_statuses_of_the_documents(void)
@@ -538,6 +582,7 @@ static const struct unit_test tests[] = {
     UNIT(verdict_of_a_report),
     UNIT(verdict_of_the_whole_session),
     UNIT(guard_looks_before_a_limit_can_be_reached),
+    UNIT(what_nobody_waited_for_is_estimated),
     UNIT(verdicts_have_the_exit_statuses_of_the_documents),
     UNIT(a_result_is_one_json_object),
     UNIT(loop_ends_with_what_was_left_in_it),

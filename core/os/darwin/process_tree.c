@@ -47,10 +47,10 @@ static size_t tree_children(int64_t pid, pid_t **children)
     return 0;
 }
 
-bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage)
+bool laz_os_tree_usage(struct laz_tree *watched, uint64_t enough, struct laz_tree_usage *usage)
 {
     struct laz_buf tree = LAZ_BUF_INIT;
-    pid_t pid = (pid_t)root;
+    pid_t pid = (pid_t)watched->root;
 
     (void)enough; /* a footprint includes no shared memory */
     *usage = (struct laz_tree_usage){0};
@@ -72,6 +72,16 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
     }
     laz_buf_fini(&tree);
     return usage->processes > 0;
+}
+
+void laz_os_tree_forget(struct laz_tree *tree)
+{
+    (void)tree; /* nothing is remembered */
+}
+
+uint64_t laz_os_busy_us(void)
+{
+    return 0;
 }
 
 int64_t *laz_os_tree_children(int64_t pid, size_t *n)

@@ -16,7 +16,9 @@
 
 #include <stddef.h>
 
-const char filter_unknown[] = "clone3 openat2";
+/* Of setxattr the name: an access control list of a file is up to 64 KiB of the kernel's memory that
+ * neither a file system in memory nor a control group counts (acl(5)). */
+const char filter_unknown[] = "clone3 openat2 setxattr lsetxattr fsetxattr";
 
 const struct filter_group filter_groups[] = {
     {FILTER_BOTH, "memory", "allocators, stacks of threads, just-in-time code",
@@ -24,16 +26,16 @@ const struct filter_group filter_groups[] = {
      "munlockall pkey_alloc pkey_free pkey_mprotect membarrier"},
     {FILTER_BOTH, "descriptors", "reading and writing what is open",
      "read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 lseek close "
-     "close_range dup dup2 dup3 flock fsync fdatasync sync_file_range ftruncate fallocate "
+     "dup dup2 dup3 flock fsync fdatasync sync_file_range ftruncate fallocate "
      "fadvise64 readahead sendfile copy_file_range splice tee pipe pipe2"},
     {FILTER_BOTH, "files", "names of files; which of them exist is the box's matter",
      "stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 getdents "
      "getdents64 getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
      "link linkat symlink symlinkat readlink readlinkat truncate umask getxattr lgetxattr "
      "fgetxattr listxattr llistxattr flistxattr"},
-    {FILTER_SESSION, "metadata", "cp -p, tar, touch: times, owners and attributes",
-     "utime utimes futimesat utimensat chown fchown lchown fchownat setxattr lsetxattr fsetxattr "
-     "removexattr lremovexattr fremovexattr"},
+    {FILTER_SESSION, "metadata", "cp -p, tar, touch: times, owners",
+     "utime utimes futimesat utimensat chown fchown lchown fchownat removexattr lremovexattr "
+     "fremovexattr"},
     {FILTER_BOTH, "processes", "children and threads",
      "fork vfork execve exit exit_group wait4 waitid getpid getppid gettid getpgid getpgrp setpgid "
      "getsid setsid set_tid_address set_robust_list get_robust_list rseq arch_prctl "
@@ -68,6 +70,9 @@ const struct filter_group filter_groups[] = {
 #define SET_ID     UINT64_C(06000)     /* S_ISUID, S_ISGID */
 #define CREATES    UINT64_C(020000100) /* __O_TMPFILE, O_CREAT: only these have a mode */
 #define NAMESPACES UINT64_C(0x7e020000)
+#define THREAD     UINT64_C(0x10000) /* CLONE_THREAD */
+#define FILES      UINT64_C(0x400)   /* CLONE_FILES */
+#define UNSHARE    UINT64_C(2)       /* CLOSE_RANGE_UNSHARE */
 /* clang-format off */
 #define IOCTL(number)   {FILTER_BOTH, "ioctl", {{1, INT, number}}}
 #define PRCTL(option)   {FILTER_BOTH, "prctl", {{0, INT, option}}}
@@ -93,8 +98,11 @@ const struct filter_rule filter_rules[] = {
     {FILTER_BOTH, "mknod", {{1, 0170000 | SET_ID, 0100000}}},
     {FILTER_BOTH, "mknodat", {{2, 0170000 | SET_ID, 0010000}}},
     {FILTER_BOTH, "mknodat", {{2, 0170000 | SET_ID, 0100000}}},
-    /* Threads and children, no namespaces. (CLONE_NEWTIME is only taken by clone3 and unshare.) */
-    {FILTER_BOTH, "clone", {{0, NAMESPACES, 0}}},
+    /* Threads and children, no namespaces. (CLONE_NEWTIME is only taken by clone3 and unshare.) A
+     * thread has the descriptors of its process: only of a process they are seen in /proc. */
+    {FILTER_BOTH, "clone", {{0, NAMESPACES | THREAD, 0}}},
+    {FILTER_BOTH, "clone", {{0, NAMESPACES | THREAD | FILES, THREAD | FILES}}},
+    {FILTER_BOTH, "close_range", {{2, UNSHARE, 0}}},
     /* A file without a name (AT_EMPTY_PATH) may be outside the directories where programs may be
      * executed. */
     {FILTER_BOTH, "execveat", {{4, 0x1000, 0}}},
@@ -109,9 +117,9 @@ const struct filter_rule filter_rules[] = {
     {FILTER_BOTH, "socketpair", {{0, INT, 1}, {1, 0xf, 1}}},
     {FILTER_BOTH, "socketpair", {{0, INT, 1}, {1, 0xf, 5}}},
     {FILTER_BOTH, "sendto", {{4, ALL, 0}}},
+    /* Not SO_SNDBUF and SO_RCVBUF, nor F_SETPIPE_SZ below: without a control group a socket or a
+     * pipe counts as the most that it can hold, which has to be known. */
     OPTION(2),  /* SO_REUSEADDR */
-    OPTION(7),  /* SO_SNDBUF */
-    OPTION(8),  /* SO_RCVBUF */
     OPTION(13), /* SO_LINGER */
     OPTION(16), /* SO_PASSCRED */
     OPTION(20), /* SO_RCVTIMEO */
@@ -142,7 +150,6 @@ const struct filter_rule filter_rules[] = {
     FCNTL(1027),       /* F_DUPFD_QUERY */
     FCNTL(1028),       /* F_CREATED_QUERY */
     FCNTL(1030),       /* F_DUPFD_CLOEXEC */
-    FCNTL(1031),       /* F_SETPIPE_SZ */
     FCNTL(1032),       /* F_GETPIPE_SZ */
     FCNTL(1033),       /* F_ADD_SEALS */
     FCNTL(1034),       /* F_GET_SEALS */

@@ -49,12 +49,12 @@ int proc_write(const char *path, const char *text)
     return failed;
 }
 
-/* Fields 3 state, 4 ppid, 14 utime, 15 stime, 16 cutime, 17 cstime, 20 num_threads, 22 starttime,
- * 24 rss. */
+/* Fields 3 state, 4 ppid, 10 minflt, 11 cminflt, 14 utime, 15 stime, 16 cutime, 17 cstime,
+ * 20 num_threads, 22 starttime, 24 rss. */
 bool proc_stat_text(int fd, struct proc_stat *stat)
 {
     char text[1024], state;
-    unsigned long long ticks[4], start;
+    unsigned long long ticks[4], faults[2], start;
     long long parent, pages;
     long threads;
 
@@ -62,15 +62,21 @@ bool proc_stat_text(int fd, struct proc_stat *stat)
         return false;
     const char *p = strrchr(text, ')'); /* the name before it may contain any character */
     if (!p || sscanf(p + 1,
-                     " %c %lld %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %ld "
-                     "%*d %llu %*u %lld",
-                     &state, &parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3], &threads, &start,
-                     &pages) != 9)
+                     " %c %lld %*d %*d %*d %*d %*u %llu %llu %*u %*u %llu %llu %llu %llu %*d %*d "
+                     "%ld %*d %llu %*u %lld",
+                     &state, &parent, &faults[0], &faults[1], &ticks[0], &ticks[1], &ticks[2],
+                     &ticks[3], &threads, &start, &pages) != 11)
         return false;
     *stat = (struct proc_stat){
         .ended = state == 'X' || (state == 'Z' && threads <= 1),
+        .zombie = state == 'Z',
+        .runs = state == 'R',
         .parent = parent,
+        .threads = threads,
         .ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3],
+        .child_ticks = ticks[2] + ticks[3],
+        .faults = faults[0] + faults[1],
+        .child_faults = faults[1],
         .start = start,
         .pages = pages,
     };

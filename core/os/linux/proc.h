@@ -20,8 +20,15 @@ int proc_write(const char *path, const char *text);
 
 struct proc_stat {
     bool ended; /* a zombie; not one whose first thread has ended and others have not */
+    bool zombie; /* its first thread has ended */
+    bool runs;   /* its first thread has a processor, or waits for one */
     int64_t parent;
-    uint64_t ticks; /* CPU time, that of the children that it waited for included */
+    long threads;
+    uint64_t ticks;       /* CPU time, that of the children that it waited for included */
+    uint64_t child_ticks; /* that of those children */
+    /* Page faults, counted in the same way: the kernel adds time and faults of a child to those of
+     * its parent in one step, when the parent waits for it. */
+    uint64_t faults, child_faults;
     uint64_t start; /* in ticks since the boot */
     int64_t pages;  /* resident */
 };

@@ -3,21 +3,28 @@
  * System: Linux.
  * Side: host.  Input trusted: no (the processes choose the names in /proc/PID/stat and status).
  *
- * Memory that was written to counts: anonymous and shared memory and its swap, as a control group
- * counts it, but not mapped files, which every session shares.  After a fork parent and child have
- * the same pages: added up by RSS ten children of a process of 100 MB would be 1.1 GB, which they
- * are not.  So where the quick sum is too large the proportional one (PSS, smaps_rollup) decides,
- * and a child of vfork, which runs in its parent's memory, is left out (kcmp(2)).  What happens
- * between two looks is missed, which is why this is called weak. */
+ * Memory that was written to counts: anonymous and shared memory, its swap and the page tables, as
+ * a control group counts it, but not mapped files, which every session shares; and what the kernel
+ * keeps for the processes (tree_kept.c).  After a fork parent and child have the same pages: added
+ * up by RSS ten children of a process of 100 MB would be 1.1 GB, which they are not.  So where the
+ * quick sum is too large the proportional one (PSS, smaps_rollup) decides, and a child of vfork,
+ * which runs in its parent's memory, is left out (kcmp(2)).  What happens between two looks is
+ * missed, which is why this is called weak.
+ *
+ * A process that ends leaves its times to the one that waits for it, and to nobody when SIGCHLD is
+ * ignored.  Times are rounded, page faults are not, and they take the same way: so when the
+ * processes that are gone had more of them than those that are left have received, a process has
+ * ended without being waited for.  Children are read before their parents, so that what a child
+ * has left is seen at the parent. */
 #include "os/process_tree.h"
 
-#include "base/buf.h"
 #include "os/descriptors.h"
 #include "os/linux/proc.h"
+#include "os/linux/tree_kept.h"
 #include "os/posix/descriptors.h"
-#include "os/usage.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +32,38 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TREE_MAX 65536 /* processes */
+#define TREE_MAX  65536 /* processes */
+#define TREE_TEXT 4096  /* bytes, more than /proc/PID/status and smaps_rollup have */
 
 struct tree_process {
     int64_t pid, parent;
+    int64_t thread; /* shows the memory: the first, or, when that has ended, another; 0: none */
+    struct proc_stat stat;
+    uint64_t ran_us;   /* time of the first thread, which is not rounded; 0: it does not run */
+    unsigned permille; /* of a processor that it uses */
 };
 
 bool laz_os_tree_can_be_seen(void)
 {
     return access("/proc/thread-self/children", R_OK) == 0;
 }
+
+static struct tree_process *tree_at(const struct laz_buf *tree, size_t i)
+{
+    return (struct tree_process *)(void *)tree->data + i;
+}
+
+static size_t tree_len(const struct laz_buf *tree)
+{
+    return tree->len / sizeof(struct tree_process);
+}
+
+static uint64_t tree_us(uint64_t ticks)
+{
+    return ticks * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
 
 /* Sum of the lines "KEY: N kB". */
 static uint64_t tree_sum(const char *text, const char *const *keys)
@@ -54,33 +83,109 @@ static uint64_t tree_sum(const char *text, const char *const *keys)
     return sum;
 }
 
-static uint64_t tree_memory_quick(int64_t pid)
+static uint64_t tree_memory_quick(const struct tree_process *process)
 {
-    static const char *const keys[] = {"RssAnon:", "RssShmem:", "VmSwap:", NULL};
-    char text[4096];
+    static const char *const keys[] = {"RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:", NULL};
+    char text[TREE_TEXT];
 
-    proc_read(pid, "status", text, sizeof text);
-    return tree_sum(text, keys);
-}
-
-static uint64_t tree_memory_exact(const struct tree_process *process)
-{
-    static const char *const keys[] = {"Pss_Anon:", "Pss_Shmem:", "SwapPss:", NULL};
-    char text[4096];
-
-    if (process->parent &&
-        syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->pid, KCMP_VM, 0, 0) == 0)
+    if (!process->thread)
         return 0;
-    /* not readable, or without such lines (before Linux 5.3) */
-    if (!proc_read(process->pid, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
-        return tree_memory_quick(process->pid);
+    proc_read(process->thread, "status", text, sizeof text);
     return tree_sum(text, keys);
 }
+
+/* By shares, and without shared memory, which is added to `shared`. */
+static uint64_t tree_memory_exact(const struct tree_process *process, uint64_t *shared)
+{
+    static const char *const keys[] = {"Pss_Anon:", "SwapPss:", NULL};
+    static const char *const shared_keys[] = {"Pss_Shmem:", NULL};
+    static const char *const table_keys[] = {"VmPTE:", NULL};
+    char text[TREE_TEXT];
+    uint64_t tables;
+
+    if (!process->thread ||
+        (process->parent &&
+         syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->thread, KCMP_VM, 0, 0) == 0))
+        return 0;
+    proc_read(process->thread, "status", text, sizeof text);
+    tables = tree_sum(text, table_keys);
+    /* not readable, or without such lines (before Linux 5.3) */
+    if (!proc_read(process->thread, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
+        return tree_memory_quick(process);
+    *shared += tree_sum(text, shared_keys);
+    return tree_sum(text, keys) + tables;
+}
+
+/* Shared memory of a process that is in none of the file systems in memory. */
+static uint64_t tree_memory_without_files(const struct tree_process *process)
+{
+    static const char *const keys[] = {"Pss:", NULL};
+    char line[TREE_TEXT], path[48];
+    bool counts = false;
+    uint64_t sum = 0;
+
+    snprintf(path, sizeof path, "/proc/%lld/smaps", (long long)process->thread);
+    FILE *maps = process->thread ? laz_posix_fopen(path) : NULL;
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (line[0] < 'A' || line[0] > 'Z') /* an address: the next mapping */
+            counts = strstr(line, " /dev/zero (deleted)") != NULL;
+        else if (counts)
+            sum += tree_sum(line, keys);
+    }
+    if (maps)
+        (void)fclose(maps);
+    return sum;
+}
+
+/* Pages of the tree and `files` bytes in its file systems. A file that is mapped is in both: when
+ * that decides, the shared memory of no file is looked for. */
+static uint64_t tree_memory_by_shares(const struct laz_buf *tree, uint64_t files, uint64_t enough)
+{
+    uint64_t sum = files, shared = 0;
+
+    for (size_t i = 0; i < tree_len(tree); i++)
+        sum += tree_memory_exact(tree_at(tree, i), &shared);
+    if (sum + shared > enough && files > 0 && shared > 0) {
+        shared = 0;
+        for (size_t i = 0; i < tree_len(tree); i++)
+            shared += tree_memory_without_files(tree_at(tree, i));
+    }
+    return sum + shared;
+}
+
+static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, uint64_t enough,
+                            struct laz_tree_usage *usage)
+{
+    struct kept kept;
+    uint64_t files;
+
+    kept_init(&kept);
+    for (size_t i = 0; i < tree_len(now); i++) {
+        const struct tree_process *process = tree_at(now, i);
+        usage->memory_bytes += tree_memory_quick(process);
+        if (process->thread)
+            kept_add(&kept, process->thread);
+    }
+    for (size_t i = 0; i < tree_len(now) && !tree->inside; i++)
+        if (tree_at(now, i)->pid != tree->root)
+            kept_find_file_systems(tree, tree_at(now, i)->pid);
+    if (!tree->inside)
+        kept_find_file_systems(tree, tree->root);
+    files = kept_file_systems_bytes(tree);
+    usage->bound_bytes = kept_bytes(&kept, tree->nofile, &usage->in_flight);
+    usage->memory_bytes += files + usage->bound_bytes;
+    const uint64_t left = enough > usage->bound_bytes ? enough - usage->bound_bytes : 0;
+    if (usage->memory_bytes > enough)
+        usage->memory_bytes = usage->bound_bytes + tree_memory_by_shares(now, files, left);
+    kept_fini(&kept);
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
 
 /* Appends the children of one thread. */
 static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *tree)
 {
-    char file[48], text[4096], *rest = text;
+    char file[48], text[TREE_TEXT], *rest = text;
     size_t kept = 0;
     ssize_t n;
 
@@ -89,8 +194,8 @@ static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *t
     while (fd >= 0 && (n = read(fd, text + kept, sizeof text - kept - 1)) > 0) {
         text[kept + (size_t)n] = '\0';
         for (rest = text; strchr(rest, ' '); rest = strchr(rest, ' ') + 1) {
-            struct tree_process child = {strtoll(rest, NULL, 10), pid};
-            if (child.pid > 0 && tree->len < TREE_MAX * sizeof child)
+            struct tree_process child = {.pid = strtoll(rest, NULL, 10), .parent = pid};
+            if (child.pid > 0 && tree_len(tree) < TREE_MAX)
                 laz_buf_append(tree, &child, sizeof child);
         }
         kept = strlen(rest);
@@ -99,49 +204,161 @@ static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *t
     laz_os_close(&fd);
 }
 
-static void tree_add_below(int64_t pid, struct laz_buf *tree)
+/* Appends the children of all threads. Gives a thread that is not the first one, or 0. */
+static int64_t tree_add_below(int64_t pid, struct laz_buf *tree)
 {
     struct dirent *entry;
     char path[48];
+    int64_t other = 0;
 
     snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
     DIR *threads = laz_posix_opendir(path);
-    while (threads && (entry = readdir(threads)))
-        if (entry->d_name[0] != '.')
-            tree_add_children(pid, entry->d_name, tree);
+    while (threads && (entry = readdir(threads))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        tree_add_children(pid, entry->d_name, tree);
+        if (strtoll(entry->d_name, NULL, 10) != pid)
+            other = strtoll(entry->d_name, NULL, 10);
+    }
     if (threads)
         (void)closedir(threads);
+    return other;
 }
 
-bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage)
+/* How much of a processor it has had, of the time in which it wanted one (proc(5), schedstat). */
+static void tree_read_share(struct tree_process *process)
 {
-    struct tree_process process = {root, 0};
-    struct laz_buf tree = LAZ_BUF_INIT;
-    uint64_t cpu_us, rss;
+    unsigned long long ran = 0, waited = 0;
+    char text[96];
 
-    *usage = (struct laz_tree_usage){0};
-    laz_buf_append(&tree, &process, sizeof process);
-    for (size_t at = 0; at < tree.len; at += sizeof process) {
-        memcpy(&process, tree.data + at, sizeof process);
-        struct laz_usage used;
-        if (!laz_os_usage_open(process.pid, &used))
-            continue;
-        laz_os_usage_read(&used, &cpu_us, &rss);
-        laz_os_usage_close(&used);
-        usage->processes++;
-        usage->cpu_us += cpu_us;
-        usage->memory_bytes += tree_memory_quick(process.pid);
-        tree_add_below(process.pid, &tree);
+    process->ran_us = process->permille = 0;
+    if (!process->stat.runs)
+        return;
+    proc_read(process->pid, "schedstat", text, sizeof text);
+    bool known = sscanf(text, "%llu %llu", &ran, &waited) == 2 && ran + waited > 0;
+    process->ran_us = ran / 1000;
+    process->permille = known ? (unsigned)(ran / ((ran + waited) / 1000 + 1)) : 1000;
+}
+
+static void tree_read(struct tree_process *process, int64_t other)
+{
+    if (!proc_stat(process->pid, &process->stat)) {
+        process->pid = 0;
+        return;
     }
-    if (usage->memory_bytes > enough) {
-        usage->memory_bytes = 0;
-        for (size_t at = 0; at < tree.len; at += sizeof process) {
-            memcpy(&process, tree.data + at, sizeof process);
-            usage->memory_bytes += tree_memory_exact(&process);
+    /* The memory of a process whose first thread has ended is only shown by another thread. */
+    process->thread = process->stat.ended ? 0 : process->stat.zombie ? other : process->pid;
+    tree_read_share(process);
+}
+
+static int tree_compare(const void *a, const void *b)
+{
+    const struct tree_process *x = a, *y = b;
+
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* All processes at and below the root, sorted by pid; none: the root has ended. */
+static void tree_walk(int64_t root, struct laz_buf *now)
+{
+    struct tree_process process = {.pid = root};
+
+    laz_buf_append(now, &process, sizeof process);
+    for (size_t i = 0; i < tree_len(now); i++) {
+        int64_t other = tree_add_below(tree_at(now, i)->pid, now);
+        tree_at(now, i)->thread = other;
+    }
+    for (size_t i = tree_len(now); i-- > 0;)
+        tree_read(tree_at(now, i), tree_at(now, i)->thread);
+    if (!now->data || tree_at(now, 0)->pid == 0) {
+        laz_buf_clear(now);
+        return;
+    }
+    qsort(now->data, tree_len(now), sizeof process, tree_compare);
+    size_t gone = 0;
+    while (gone < tree_len(now) && tree_at(now, gone)->pid == 0)
+        gone++;
+    laz_buf_drop(now, gone * sizeof process);
+}
+
+/* Compares with the previous look. A process that has lost its parent meanwhile may be found at
+ * neither the old nor the new one: it is added. */
+static void tree_follow(const struct laz_buf *before, struct laz_buf *now,
+                        struct laz_tree_usage *usage)
+{
+    const size_t n = tree_len(now);
+    uint64_t left_us = 0, taken_ticks = 0, left_faults = 0, taken_faults = 0; /* by the others */
+    unsigned permille = 0;
+
+    for (size_t i = 0, k = 0; i < tree_len(before); i++) {
+        const struct tree_process *was = tree_at(before, i);
+        while (k < n && tree_at(now, k)->pid < was->pid)
+            k++;
+        struct tree_process is = k < n ? *tree_at(now, k) : (struct tree_process){0};
+        if (is.pid != was->pid) {
+            is = (struct tree_process){.pid = was->pid};
+            tree_read(&is, 0);
+            if (is.pid && is.stat.start == was->stat.start)
+                laz_buf_append(now, &is, sizeof is);
+        }
+        if (is.pid && is.stat.start == was->stat.start) {
+            taken_faults += is.stat.child_faults - was->stat.child_faults;
+            taken_ticks += is.stat.child_ticks - was->stat.child_ticks;
+        } else {
+            const uint64_t us = tree_us(was->stat.ticks);
+            left_us += us > was->ran_us ? us : was->ran_us;
+            left_faults += was->stat.faults ? was->stat.faults : 1; /* it cannot run without */
+            permille += was->permille;
         }
     }
-    laz_buf_fini(&tree);
-    return usage->processes > 0;
+    usage->unwaited = left_faults > taken_faults;
+    if (usage->unwaited) {
+        const uint64_t taken_us = tree_us(taken_ticks);
+        usage->unwaited_us = left_us > taken_us ? left_us - taken_us : 0;
+        usage->unwaited_permille = permille;
+    }
+}
+
+bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage)
+{
+    struct laz_buf now = LAZ_BUF_INIT;
+
+    *usage = (struct laz_tree_usage){0};
+    tree_walk(tree->root, &now);
+    if (!now.len) {
+        laz_buf_fini(&now);
+        return false;
+    }
+    tree_follow(&tree->seen, &now, usage);
+    qsort(now.data, tree_len(&now), sizeof(struct tree_process), tree_compare);
+    for (size_t i = 0; i < tree_len(&now); i++)
+        usage->cpu_us += tree_us(tree_at(&now, i)->stat.ticks);
+    usage->processes = (unsigned)tree_len(&now);
+    tree_add_memory(tree, &now, enough, usage);
+    laz_buf_fini(&tree->seen);
+    tree->seen = now;
+    return true;
+}
+
+void laz_os_tree_forget(struct laz_tree *tree)
+{
+    laz_buf_fini(&tree->seen);
+    laz_strv_fini(&tree->file_systems);
+    tree->inside = 0;
+}
+
+/* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq (proc(5)). */
+uint64_t laz_os_busy_us(void)
+{
+    unsigned long long t[7];
+    char text[256];
+    int fd = laz_posix_above(open("/proc/stat", O_RDONLY | O_CLOEXEC));
+    bool known = proc_text(fd, text, sizeof text) &&
+                 sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
+                        &t[4], &t[5], &t[6]) == 7;
+
+    laz_os_close(&fd);
+    return known ? tree_us(t[0] + t[1] + t[2] + t[5] + t[6]) : 0;
 }
 
 int64_t *laz_os_tree_children(int64_t pid, size_t *n)

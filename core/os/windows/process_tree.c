@@ -4,12 +4,22 @@
 
 #include "os/windows/descriptors.h"
 
-bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage)
+bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage)
 {
-    HANDLE job = laz_windows_job_of(root);
+    HANDLE job = laz_windows_job_of(tree->root);
 
     (void)enough;
     return job && laz_windows_job_usage(job, usage) && usage->processes > 0;
+}
+
+void laz_os_tree_forget(struct laz_tree *tree)
+{
+    (void)tree; /* nothing is remembered */
+}
+
+uint64_t laz_os_busy_us(void)
+{
+    return 0;
 }
 
 int64_t *laz_os_tree_children(int64_t pid, size_t *n)

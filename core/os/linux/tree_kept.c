@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_kept.c - memory that the kernel keeps for a tree of processes.  System: Linux.
+ * Side: host.  Input trusted: no (the processes choose names and descriptors).
+ *
+ * Nothing reports how much a socket or a pipe holds at the moment, so each counts as full.  The
+ * filter of system calls keeps this bound: it refuses to change the size of either, sockets that
+ * are not pairs, and tables of descriptors that /proc does not show (filter_rules.c).  What is in
+ * a message is open in no process.  Of a socket the kernel reports how many descriptors wait in
+ * it, but not what waits in those; so one of them stands for as many as its own limit allows.
+ *
+ * Files are looked at without asking their file system (AT_STATX_DONT_SYNC, statx(2)), which may
+ * be a server that never answers. */
+#include "os/linux/tree_kept.h"
+
+#include "os/cgroup_text.h"
+#include "os/descriptors.h"
+#include "os/files.h"
+#include "os/linux/proc.h"
+#include "os/posix/descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* A packet may be as large as the buffer when the buffer is nearly full (unix_dgram_sendmsg). */
+#define KEPT_SOCKET_BUFFERS 2
+#define KEPT_SOCKET_DEFAULT 212992u /* bytes of a buffer: net.core.wmem_default, socket(7) */
+#define KEPT_PIPE_PAGES     18u     /* 16 that hold data (pipe(7)), two in reserve */
+#define KEPT_FILE_BYTES     4096u   /* what describes a socket or a pipe */
+#define KEPT_INODE_BYTES    1536u   /* of tmpfs(5): inode, directory entry, a long name */
+#define KEPT_IN_A_MESSAGE   253u    /* descriptors: SCM_MAX_FD, unix(7) */
+#define KEPT_UNLIMITED      ((uint64_t)1 << 20)
+#define KEPT_LOOKS_MAX      8192u /* descriptors; each further one counts as a socket */
+
+struct kept_file {
+    uint64_t device, inode, bytes;
+    int64_t pid;
+    int descriptor; /* of a socket; -1: a pipe */
+};
+
+void kept_init(struct kept *kept)
+{
+    char text[32];
+    unsigned long long buffer = 0;
+    int fd = laz_posix_above(open("/proc/sys/net/core/wmem_default", O_RDONLY | O_CLOEXEC));
+
+    if (!proc_text(fd, text, sizeof text) || sscanf(text, "%llu", &buffer) != 1 || !buffer)
+        buffer = KEPT_SOCKET_DEFAULT;
+    laz_os_close(&fd);
+    *kept = (struct kept){
+        .files = LAZ_BUF_INIT,
+        .socket_bytes = KEPT_SOCKET_BUFFERS * buffer + KEPT_FILE_BYTES,
+        .pipe_bytes = KEPT_PIPE_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) + KEPT_FILE_BYTES,
+    };
+}
+
+void kept_fini(struct kept *kept)
+{
+    laz_buf_fini(&kept->files);
+}
+
+/* ---- sockets and pipes ---------------------------------------------------------------------- */
+
+/* A process whose descriptors cannot be listed, because it executes a file that cannot be read:
+ * each counts as a socket. The size of the directory is their number since Linux 6.2; before, the
+ * size of its table stands for it. */
+static void kept_add_hidden(struct kept *kept, int64_t pid)
+{
+    char path[48], text[4096];
+    unsigned long long n = 0;
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%lld/fd", (long long)pid);
+    if (stat(path, &st) == 0 && st.st_size > 0)
+        n = (unsigned long long)st.st_size;
+    else if (proc_read(pid, "status", text, sizeof text) && strstr(text, "\nFDSize:"))
+        (void)sscanf(strstr(text, "\nFDSize:"), "\nFDSize: %llu", &n);
+    kept->other_bytes += n * kept->socket_bytes;
+}
+
+static void kept_add_descriptor(struct kept *kept, int64_t pid, int directory, const char *name)
+{
+    struct statx st = {0};
+
+    if (++kept->looked > KEPT_LOOKS_MAX ||
+        (statx(directory, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) != 0 &&
+         errno != ENOENT)) { /* ENOENT: closed meanwhile */
+        kept->other_bytes += kept->socket_bytes;
+        return;
+    }
+    const bool is_socket = S_ISSOCK(st.stx_mode);
+    const struct kept_file file = {
+        .device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
+        .inode = st.stx_ino,
+        .bytes = is_socket ? kept->socket_bytes : kept->pipe_bytes,
+        .pid = pid,
+        .descriptor = is_socket ? atoi(name) : -1,
+    };
+    if (is_socket || S_ISFIFO(st.stx_mode))
+        laz_buf_append(&kept->files, &file, sizeof file);
+}
+
+void kept_add(struct kept *kept, int64_t pid)
+{
+    struct dirent *entry;
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/%lld/fd", (long long)pid);
+    DIR *list = laz_posix_opendir(path);
+    if (!list && errno == EACCES)
+        kept_add_hidden(kept, pid);
+    while (list && (entry = readdir(list)))
+        if (entry->d_name[0] != '.')
+            kept_add_descriptor(kept, pid, dirfd(list), entry->d_name);
+    if (list)
+        (void)closedir(list);
+}
+
+static int kept_compare(const void *a, const void *b)
+{
+    const struct kept_file *x = a, *y = b;
+
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+/* Do descriptors wait in the socket (since Linux 5.6)? */
+static bool kept_has_in_flight(const struct kept_file *file)
+{
+    char path[32], text[1024];
+    unsigned long n = 0;
+
+    if (file->descriptor < 0)
+        return false;
+    snprintf(path, sizeof path, "fdinfo/%d", file->descriptor);
+    proc_read(file->pid, path, text, sizeof text);
+    const char *line = strstr(text, "\nscm_fds:");
+    return line && sscanf(line, "\nscm_fds: %lu", &n) == 1 && n > 0;
+}
+
+uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight)
+{
+    struct kept_file *files = (struct kept_file *)(void *)kept->files.data;
+    const size_t n = kept->files.len / sizeof *files;
+    uint64_t sum = kept->other_bytes;
+
+    *in_flight = false;
+    if (n)
+        qsort(files, n, sizeof *files, kept_compare);
+    for (size_t i = 0; i < n; i++) {
+        if (i && kept_compare(&files[i - 1], &files[i]) == 0)
+            continue;
+        sum += files[i].bytes;
+        *in_flight = *in_flight || kept_has_in_flight(&files[i]);
+    }
+    /* The kernel refuses a message when more than RLIMIT_NOFILE are in flight (unix(7)), and looks
+     * at their number before it takes the message. */
+    if (*in_flight)
+        sum += ((nofile < KEPT_UNLIMITED ? nofile : KEPT_UNLIMITED) + KEPT_IN_A_MESSAGE) *
+               kept->socket_bytes;
+    return sum;
+}
+
+/* ---- file systems in memory ----------------------------------------------------------------- */
+
+static int kept_open_root(int64_t pid)
+{
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/%lld/root", (long long)pid);
+    return laz_posix_above(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* `mount`: "DEVICE PATH". Bytes in this tmpfs, swapped ones included; -1: it is not there. */
+static int64_t kept_mount_bytes(int root, const char *mount)
+{
+    const char *path = strchr(mount, '/') + 1;
+    char device[32];
+    struct statfs fs;
+    struct stat st;
+    int64_t bytes = -1;
+    int fd = laz_posix_above(openat(root, *path ? path : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC));
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && fstatfs(fd, &fs) == 0) {
+        snprintf(device, sizeof device, "%u:%u ", major(st.st_dev), minor(st.st_dev));
+        if (strncmp(device, mount, strlen(device)) == 0)
+            bytes = (int64_t)((fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize +
+                              (fs.f_files - fs.f_ffree) * KEPT_INODE_BYTES);
+    }
+    laz_os_close(&fd);
+    return bytes;
+}
+
+/* Notes a line of mountinfo (proc(5)) if it is about a tmpfs that is not mounted `here`, the first
+ * one of this device, and not covered by another mount. */
+static void kept_note_mount(struct laz_tree *tree, int root, const char *line, const char *here)
+{
+    char device[32], word[40];
+    int from = 0, to = 0;
+
+    if (!strstr(line, " - tmpfs ") ||
+        sscanf(line, "%*d %*d %31s %*s %n%*s%n", device, &from, &to) != 1 || line[from] != '/')
+        return;
+    snprintf(word, sizeof word, " %s ", device);
+    bool known = strstr(here, word) != NULL;
+    for (size_t i = 0; i < tree->file_systems.n; i++)
+        known |= strncmp(tree->file_systems.items[i], word + 1, strlen(word + 1)) == 0;
+    char *path = known ? NULL : laz_mount_unescape(line + from, (size_t)(to - from));
+    char *mount = path ? laz_strdupf("%s%s", word + 1, path) : NULL;
+    if (mount && kept_mount_bytes(root, mount) >= 0)
+        laz_strv_add(&tree->file_systems, mount);
+    free(mount);
+    free(path);
+}
+
+void kept_find_file_systems(struct laz_tree *tree, int64_t pid)
+{
+    struct laz_buf here = LAZ_BUF_INIT, there = LAZ_BUF_INIT;
+    char path[48], *rest = NULL;
+    struct stat own, other;
+
+    snprintf(path, sizeof path, "/proc/%lld/ns/mnt", (long long)pid);
+    if (stat("/proc/thread-self/ns/mnt", &own) != 0 || stat(path, &other) != 0 ||
+        own.st_ino == other.st_ino)
+        return;
+    int root = kept_open_root(pid);
+    snprintf(path, sizeof path, "/proc/%lld/mountinfo", (long long)pid);
+    bool found = root >= 0 &&
+                 laz_os_read_file("/proc/thread-self/mountinfo", 1 << 22, &here, NULL) == 0 &&
+                 laz_os_read_file(path, 1 << 22, &there, NULL) == 0;
+    for (char *line = found ? strtok_r(there.data, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest))
+        kept_note_mount(tree, root, line, laz_buf_text(&here));
+    laz_os_close(&root);
+    laz_buf_fini(&here);
+    laz_buf_fini(&there);
+    tree->inside = found ? pid : 0;
+}
+
+uint64_t kept_file_systems_bytes(struct laz_tree *tree)
+{
+    int root = tree->inside ? kept_open_root(tree->inside) : -1;
+    bool moved = root < 0;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < tree->file_systems.n && root >= 0; i++) {
+        int64_t bytes = kept_mount_bytes(root, tree->file_systems.items[i]);
+        moved |= bytes < 0;
+        sum += bytes > 0 ? (uint64_t)bytes : 0;
+    }
+    if (moved) { /* a directory above one has another name now: they are found again */
+        laz_strv_fini(&tree->file_systems);
+        tree->inside = 0;
+    }
+    laz_os_close(&root);
+    return sum;
+}

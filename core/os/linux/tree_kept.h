@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_kept.h - memory that the kernel keeps for a tree of processes, outside of their pages. */
+#ifndef LAZ_OS_LINUX_TREE_KEPT_H
+#define LAZ_OS_LINUX_TREE_KEPT_H
+
+#include "os/process_tree.h"
+
+/* Sockets and pipes that processes have open, and the most that they can hold. */
+struct kept {
+    struct laz_buf files;
+    uint64_t socket_bytes, pipe_bytes; /* for one */
+    uint64_t other_bytes;              /* of descriptors that could not be looked at */
+    unsigned looked;
+};
+
+void kept_init(struct kept *kept);
+void kept_fini(struct kept *kept);
+/* Adds what a process has open. */
+void kept_add(struct kept *kept, int64_t pid);
+/* The most that all of them hold, each counted once. `nofile`: the most descriptors of a process.
+ * `in_flight`: includes the most that descriptors in messages could hold. */
+uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight);
+
+/* If the process has mounts of its own, notes the file systems in memory that only it sees, and that
+ * it is `inside`. */
+void kept_find_file_systems(struct laz_tree *tree, int64_t pid);
+/* What is in those file systems. */
+uint64_t kept_file_systems_bytes(struct laz_tree *tree);
+
+#endif

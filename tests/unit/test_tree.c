@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tree.c - the usage of a tree of processes, added up from /proc: what counts, that it counts
+ * once, and processes that hide what they use.  The trees are made by this test; the first process
+ * of each writes a byte when it has what is to be counted. */
+#include "unit.h"
+
+#include "os/descriptors.h"
+#include "os/files.h"
+#include "os/process_tree.h"
+
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+/* ---- a tree of processes -------------------------------------------------------------------- */
+
+/* A process that writes to `bytes` of memory and then forks `children`, one of them by vfork. */
+static pid_t tree_of(size_t bytes, int children, bool by_vfork, int ready)
+{
+    fflush(stdout);
+    pid_t root = fork();
+    if (root != 0)
+        return root;
+    setpgid(0, 0);
+    char *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        _exit(1);
+    memset(block, 1, bytes);
+    for (int i = 0; i < children; i++) {
+        if (fork() == 0) {
+            if (write(ready, "c", 1) != 1)
+                _exit(1);
+            for (;;)
+                pause();
+        }
+    }
+    if (by_vfork && vfork() == 0) {
+        (void)!write(ready, "c", 1);
+        for (;;)
+            poll(NULL, 0, -1);
+    }
+    for (;;)
+        pause();
+}
+
+static void tree_end(pid_t root)
+{
+    if (root > 1)
+        kill(-root, SIGKILL);
+    (void)waitpid(root, NULL, 0);
+}
+
+static void tree_shares_what_forked_processes_share(void)
+{
+    struct laz_tree_usage quick, exact;
+    int ready[2];
+    char c;
+
+    if (!laz_os_tree_can_be_seen()) {
+        unit_skip("children", "the kernel does not tell the children of a process");
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
+    pid_t root = tree_of(64 * MIB, 3, false, ready[1]);
+    struct laz_tree tree = {.root = root};
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &quick));
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, 0, &exact));
+    CU_ASSERT_EQUAL(quick.processes, 4);
+    CU_ASSERT(quick.memory_bytes >= 4 * 64 * MIB);
+    CU_ASSERT(exact.memory_bytes >= 64 * MIB);
+    CU_ASSERT(exact.memory_bytes + 2 * 64 * MIB < quick.memory_bytes);
+    tree_end(root);
+    CU_ASSERT_FALSE(laz_os_tree_usage(&tree, 0, &exact)); /* the process has ended */
+
+    tree.root = root = tree_of(64 * MIB, 0, true, ready[1]);
+    CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &quick));
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, 0, &exact));
+    CU_ASSERT(quick.memory_bytes >= 2 * 64 * MIB);
+    CU_ASSERT(exact.memory_bytes >= 64 * MIB);
+    if (syscall(SYS_kcmp, getpid(), getpid(), KCMP_VM, 0, 0) != 0)
+        unit_skip("kcmp", "this kernel does not tell who shares memory");
+    else
+        CU_ASSERT(exact.memory_bytes + 32 * MIB < quick.memory_bytes);
+    tree_end(root);
+    laz_os_tree_forget(&tree);
+    laz_os_close(&ready[0]);
+    laz_os_close(&ready[1]);
+}
+
+static void tree_counts_the_time_of_children(void)
+{
+    struct laz_tree_usage usage = {0};
+    int ready[2];
+    char c;
+
+    if (!laz_os_tree_can_be_seen())
+        return;
+    CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
+    fflush(stdout);
+    pid_t root = fork();
+    if (root == 0) {
+        setpgid(0, 0);
+        for (int i = 0; i < 2; i++) {
+            if (fork() == 0) {
+                volatile unsigned n = 0;
+                (void)!write(ready[1], "c", 1);
+                for (;;)
+                    n++;
+            }
+        }
+        for (;;)
+            pause();
+    }
+    struct laz_tree tree = {.root = root};
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
+    while (usage.cpu_us < 100000) {
+        CU_ASSERT_TRUE_FATAL(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+        poll(NULL, 0, 2);
+    }
+    CU_ASSERT_EQUAL(usage.processes, 3);
+    tree_end(root);
+    laz_os_tree_forget(&tree);
+    laz_os_close(&ready[0]);
+    laz_os_close(&ready[1]);
+}
+
+/* ---- what hides ----------------------------------------------------------------------------- */
+
+static int signs[2] = {-1, -1}; /* a pipe, for the byte */
+
+/* What the processes of a tree report. */
+static struct {
+    uint64_t bytes;
+    unsigned n;
+} * report;
+
+static void sign(void)
+{
+    if (write(signs[1], "c", 1) != 1)
+        _exit(1);
+}
+
+static void stay(void)
+{
+    sign();
+    for (;;)
+        pause();
+}
+
+/* Starts a tree whose first process does `act`, and waits for its sign. */
+static struct laz_tree tree_begin(void (*act)(void))
+{
+    char c;
+
+    CU_ASSERT_EQUAL_FATAL(pipe2(signs, O_CLOEXEC), 0);
+    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CU_ASSERT_FATAL(report != MAP_FAILED);
+    fflush(stdout);
+    pid_t root = fork();
+    if (root == 0) {
+        setpgid(0, 0);
+        laz_os_close(&signs[0]);
+        act();
+        stay();
+    }
+    CU_ASSERT_FATAL(root > 0);
+    laz_os_close(&signs[1]);
+    CU_ASSERT_EQUAL(read(signs[0], &c, 1), 1);
+    return (struct laz_tree){.root = root, .nofile = 64};
+}
+
+static void tree_finish(struct laz_tree *tree)
+{
+    tree_end((pid_t)tree->root);
+    laz_os_tree_forget(tree);
+    laz_os_close(&signs[0]);
+    (void)munmap(report, sizeof *report);
+}
+
+/* One look at a tree that does `act`. */
+static struct laz_tree_usage tree_usage(void (*act)(void), uint64_t enough)
+{
+    struct laz_tree_usage usage = {0};
+
+    struct laz_tree tree = tree_begin(act);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, enough, &usage));
+    tree_finish(&tree);
+    return usage;
+}
+
+static void act_nothing(void)
+{
+}
+
+/* Reads from every 2 MiB: all pages are the same one, but each needs a table of 4 KiB. */
+static void act_tables(void)
+{
+    const size_t size = (size_t)16 << 30;
+    volatile char *block =
+        mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (block == MAP_FAILED)
+        _exit(1);
+    for (size_t at = 0; at < size; at += 2 * MIB)
+        (void)block[at];
+}
+
+static void page_tables_count(void)
+{
+    const uint64_t enough[] = {UINT64_MAX, 0};
+
+    for (size_t i = 0; i < 2; i++)
+        CU_ASSERT(tree_usage(act_tables, enough[i]).memory_bytes >=
+                  tree_usage(act_nothing, enough[i]).memory_bytes + 31 * MIB);
+}
+
+/* Fills what can be written to without waiting. */
+static void fill(int fd, bool is_socket)
+{
+    static const char block[65536];
+    ssize_t n;
+
+    for (size_t size = sizeof block; size > 0; size /= 4) /* the last bytes one by one */
+        while ((n = is_socket ? send(fd, block, size, MSG_DONTWAIT) : write(fd, block, size)) > 0)
+            report->bytes += (uint64_t)n;
+}
+
+static void act_buffers(void)
+{
+    for (int i = 0; i < 8; i++) {
+        int pair[2], ends[2];
+        if (socketpair(AF_UNIX, i % 2 ? SOCK_STREAM : SOCK_SEQPACKET, 0, pair) ||
+            pipe2(ends, O_NONBLOCK))
+            _exit(1);
+        fill(pair[0], true);
+        fill(pair[1], true);
+        fill(ends[1], false);
+    }
+    report->n = 8;
+}
+
+static void act_buffers_twice(void)
+{
+    act_buffers();
+    if (fork() == 0)
+        stay();
+}
+
+static void buffers_count_once_and_as_full(void)
+{
+    struct laz_tree_usage usage;
+    const uint64_t none = tree_usage(act_nothing, UINT64_MAX).bound_bytes;
+
+    struct laz_tree tree = tree_begin(act_buffers);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+    CU_ASSERT_EQUAL(report->n, 8);
+    CU_ASSERT(report->bytes >= 8 * MIB / 4);
+    CU_ASSERT(usage.bound_bytes >= none + report->bytes);
+    CU_ASSERT(usage.memory_bytes >= usage.bound_bytes);
+    CU_ASSERT_FALSE(usage.in_flight);
+    tree_finish(&tree);
+    CU_ASSERT_EQUAL(tree_usage(act_buffers_twice, UINT64_MAX).bound_bytes, usage.bound_bytes);
+}
+
+/* Sends both ends of a pair through another one, and closes them. */
+static void act_flight(void)
+{
+    union {
+        char data[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr align;
+    } control = {0};
+    struct iovec byte = {(char[]){'c'}, 1};
+    struct msghdr message = {.msg_iov = &byte,
+                             .msg_iovlen = 1,
+                             .msg_control = control.data,
+                             .msg_controllen = sizeof control.data};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    int way[2], sent[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, way) || socketpair(AF_UNIX, SOCK_STREAM, 0, sent))
+        _exit(1);
+    fill(sent[0], true);
+    *header = (struct cmsghdr){
+        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof sent)};
+    memcpy(CMSG_DATA(header), sent, sizeof sent);
+    if (sendmsg(way[0], &message, 0) != 1)
+        _exit(1);
+    laz_os_close(&sent[0]);
+    laz_os_close(&sent[1]);
+}
+
+static void descriptors_in_flight_count_at_their_worst(void)
+{
+    const struct laz_tree_usage usage = tree_usage(act_flight, UINT64_MAX);
+
+    CU_ASSERT_TRUE(usage.in_flight);
+    CU_ASSERT(usage.bound_bytes > (64 + 253) * MIB / 8); /* each with more than 128 KiB */
+}
+
+static void *hold(void *bytes)
+{
+    const size_t size = *(size_t *)bytes;
+    char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (block == MAP_FAILED)
+        _exit(1);
+    memset(block, 1, size);
+    while (*(volatile unsigned *)&report->n == 0)
+        poll(NULL, 0, 1);
+    stay();
+    return NULL;
+}
+
+/* The first thread ends, another one stays. */
+static void act_thread(void)
+{
+    static size_t size = 64 * MIB;
+    char path[48], text[512];
+    pthread_t thread;
+
+    act_buffers();
+    report->n = 0;
+    pid_t child = fork();
+    if (child > 0) { /* sees the end of the first thread, as the host would */
+        for (;;) {
+            snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+            int fd = open(path, O_RDONLY | O_CLOEXEC);
+            ssize_t n = read(fd, text, sizeof text - 1);
+            text[n > 0 ? n : 0] = '\0';
+            laz_os_close(&fd);
+            if (strstr(text, ") Z "))
+                break;
+            poll(NULL, 0, 1);
+        }
+        report->n = 1;
+        for (;;)
+            pause();
+    }
+    if (pthread_create(&thread, NULL, hold, &size))
+        _exit(1);
+    syscall(SYS_exit, 0);
+}
+
+static void a_process_without_its_first_thread_counts(void)
+{
+    const uint64_t enough[] = {UINT64_MAX, 0};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct laz_tree_usage usage = tree_usage(act_thread, enough[i]);
+        CU_ASSERT_EQUAL(usage.processes, 2);
+        CU_ASSERT(usage.memory_bytes - usage.bound_bytes >= 64 * MIB);
+    }
+}
+
+/* ---- file systems in memory ----------------------------------------------------------------- */
+
+#define FILES 2000
+
+static bool put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    laz_os_close(&fd);
+    return done;
+}
+
+/* Mounts a file system in memory, by root or in a user namespace, and enters it. */
+static bool has_own_files(void)
+{
+    char uid[32], gid[32];
+
+    snprintf(uid, sizeof uid, "0 %u 1", (unsigned)geteuid());
+    snprintf(gid, sizeof gid, "0 %u 1", (unsigned)getegid());
+    if (unshare(CLONE_NEWNS) != 0 &&
+        (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || !put("/proc/self/setgroups", "deny") ||
+         !put("/proc/self/uid_map", uid) || !put("/proc/self/gid_map", gid)))
+        return false;
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("tmpfs", "/tmp", "tmpfs", 0, "size=64m") == 0 && chdir("/tmp") == 0;
+}
+
+/* 16 MiB in a file that is mapped, and as much in one that is not; and files without content. */
+static void act_files(void)
+{
+    char name[16];
+
+    if (!has_own_files())
+        return;
+    for (int i = 0; i < 2; i++) {
+        int fd = open(i ? "other" : "mapped", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        char *block = ftruncate(fd, 16 * MIB)
+                          ? MAP_FAILED
+                          : mmap(NULL, 16 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (block == MAP_FAILED)
+            _exit(1);
+        memset(block, 1, 16 * MIB);
+        if (i)
+            (void)munmap(block, 16 * MIB);
+        laz_os_close(&fd);
+    }
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        laz_os_close(&fd);
+    }
+    report->n = 1;
+}
+
+static void files_in_memory_count_once(void)
+{
+    struct laz_tree_usage usage = {0};
+    const uint64_t none = tree_usage(act_nothing, 0).memory_bytes;
+
+    struct laz_tree tree = tree_begin(act_files);
+    if (report->n == 0) {
+        unit_skip("namespaces", "no file system can be mounted here");
+    } else {
+        CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage)); /* the mapped one twice */
+        CU_ASSERT(usage.memory_bytes >= 48 * MIB + FILES * 1024);
+        CU_ASSERT_TRUE(laz_os_tree_usage(&tree, 0, &usage));
+        CU_ASSERT(usage.memory_bytes >= 32 * MIB + FILES * 1024);
+        CU_ASSERT(usage.memory_bytes < none + 40 * MIB);
+    }
+    tree_finish(&tree);
+}
+
+/* ---- processes that nobody waits for -------------------------------------------------------- */
+
+static void spin_ms(int ms)
+{
+    struct timespec now;
+
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec == 0 && now.tv_nsec < ms * 1000000L);
+}
+
+static void act_children(void)
+{
+    sign();
+    for (;; report->n++) {
+        pid_t child = fork();
+        if (child == 0) {
+            spin_ms(10);
+            _exit(0);
+        }
+        (void)waitpid(child, NULL, 0); /* until it has ended, with SIGCHLD ignored as well */
+    }
+}
+
+static void act_children_unwaited(void)
+{
+    signal(SIGCHLD, SIG_IGN);
+    act_children();
+}
+
+/* By another process, which is waited for. */
+static void act_children_apart(void)
+{
+    sign();
+    for (;; report->n++) {
+        pid_t between = fork();
+        if (between == 0) {
+            signal(SIGCHLD, SIG_IGN);
+            if (fork() == 0) {
+                spin_ms(10);
+                _exit(0);
+            }
+            (void)wait(NULL);
+            _exit(0);
+        }
+        (void)waitpid(between, NULL, 0);
+    }
+}
+
+/* Looks until a process is missed, or `children` were made. */
+static bool misses_one(void (*act)(void), unsigned children, uint64_t *most_us)
+{
+    struct laz_tree_usage usage = {0};
+    struct laz_tree tree = tree_begin(act);
+
+    *most_us = 0;
+    while (!usage.unwaited && *(volatile unsigned *)&report->n < children) {
+        CU_ASSERT_TRUE_FATAL(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+        *most_us = usage.unwaited_permille > *most_us ? usage.unwaited_permille : *most_us;
+        poll(NULL, 0, 3);
+    }
+    tree_finish(&tree);
+    return usage.unwaited;
+}
+
+static void processes_that_nobody_waits_for_are_noticed(void)
+{
+    uint64_t most;
+
+    CU_ASSERT_TRUE(misses_one(act_children_unwaited, 1000, &most));
+    CU_ASSERT(most <= 2000);
+    CU_ASSERT_TRUE(misses_one(act_children_apart, 1000, &most));
+    CU_ASSERT_FALSE(misses_one(act_children, 30, &most));
+    CU_ASSERT_EQUAL(most, 0);
+}
+
+static void the_machine_tells_how_busy_it_is(void)
+{
+    const uint64_t before = laz_os_busy_us();
+
+    CU_ASSERT(before > 0);
+    CU_ASSERT(laz_os_busy_us() >= before);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(tree_shares_what_forked_processes_share),
+    UNIT(tree_counts_the_time_of_children),
+    UNIT(page_tables_count),
+    UNIT(buffers_count_once_and_as_full),
+    UNIT(descriptors_in_flight_count_at_their_worst),
+    UNIT(a_process_without_its_first_thread_counts),
+    UNIT(files_in_memory_count_once),
+    UNIT(processes_that_nobody_waits_for_are_noticed),
+    UNIT(the_machine_tells_how_busy_it_is),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("tree", tests);
+}
