@@ -184,7 +184,7 @@ static void guard_look(struct laz_session *session)
     uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
 
     if (watch_tree && !guard_look_at_tree(session, duty.memory_bytes, &tree, &cpu_us)) {
-        guard_again(session, GUARD_MEMORY_MOST_MS); /* perhaps only descriptors were lacking */
+        guard_again(session, GUARD_TREE_MOST_MS); /* perhaps only descriptors were lacking */
         return;
     }
     if (duty.cpu_us != LAZ_UNLIMITED) {
