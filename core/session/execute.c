@@ -216,6 +216,18 @@ static void execution_take_options(struct laz_execution *execution,
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* The channel is closed: by its peer, or by this side for want of memory or descriptors. */
+static void execution_was_not_sent(struct laz_execution *execution)
+{
+    const struct laz_error *why = &execution->session->failure;
+
+    if (why->code == LAZ_EOS || why->code == LAZ_ENOMEM)
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, why->text);
+    else
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                           "the agent's channel was closed before the code was sent");
+}
+
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
     struct laz_session *session = execution->session;
@@ -239,8 +251,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
     if (!rc) {
         laz_box_hear(session->box);
         if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
-            laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
-                               "the agent's channel was closed before the code was sent");
+            execution_was_not_sent(execution);
     }
     laz_buf_fini(&line);
     if (rc)

@@ -567,9 +567,9 @@ static const struct {
                               "    s[0].close()\n"
                               "    s[1].close()\n"},
     {"pipes", "import os, signal\n"
-              "for i in range(15):\n"
+              "for i in range(20):\n"
               "    if os.fork() == 0:\n"
-              "        p = [os.pipe() for j in range(110)]\n"
+              "        p = [os.pipe() for j in range(85)]\n"
               "        while True: signal.pause()\n"},
     {"files", "import signal\n"
               "for i in range(4):\n"

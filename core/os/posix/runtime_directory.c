@@ -80,7 +80,8 @@ int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
                 *lock_fd = fd;
                 return 0;
             }
-            rc = laz_errno_is_shortage(errno)
+            bool is_taken = errno == EWOULDBLOCK; /* by a host that tidies up: not for long */
+            rc = !is_taken && laz_errno_is_shortage(errno)
                      ? laz_error_os(err, errno, "the directory %s cannot be locked", made)
                      : 0;
             laz_os_close(&fd);
