@@ -567,9 +567,9 @@ static const struct {
                               "    s[0].close()\n"
                               "    s[1].close()\n"},
     {"pipes", "import os, signal\n"
-              "for i in range(20):\n"
+              "for i in range(15):\n"
               "    if os.fork() == 0:\n"
-              "        p = [os.pipe() for j in range(85)]\n"
+              "        p = [os.pipe() for j in range(110)]\n"
               "        while True: signal.pause()\n"},
     {"files", "import signal\n"
               "for i in range(4):\n"
@@ -663,7 +663,8 @@ static void is_refused(struct laz_engine *engine)
 
 static const char required[] = BWRAP "sandbox.require=[\"fs_read\", \"memory\", \"cpu\"]";
 
-#define WATCHED_MEMORY BWRAP "limits.memory=64MiB;limits.nproc=50;sandbox.tmp_size=200MiB"
+#define WATCHED_MEMORY                                                                             \
+    BWRAP "limits.memory=64MiB;limits.nproc=50;limits.nofile=256;sandbox.tmp_size=200MiB"
 
 static void without_groups_nothing_of_a_session_is_hidden(void)
 {
