@@ -323,8 +323,8 @@ static void serve(int fd, int to, const char *group, enum manager_way way)
             heard.bytes = NULL;
         }
     free(heard.bytes);
-    if (way == MANAGER_IS_MUTE)
-        (void)read_all(fd, &heard, sizeof heard); /* until the other side is gone */
+    for (char byte; way == MANAGER_IS_MUTE && read_all(fd, &byte, 1);)
+        ; /* until the other side is gone */
 }
 
 static int listen_at(const char *directory)

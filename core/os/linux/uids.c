@@ -42,6 +42,7 @@
 #define UIDS_NARROW      16
 #define UIDS_TRIES       65536u /* of a wide range, to find one that is not in use */
 #define UIDS_LOOKED_AT   256    /* marks, searched for those of dead hosts */
+#define UIDS_PATIENCE    1000   /* milliseconds, for a host that tidies up */
 #define UIDS_LOCKS       "locks"
 
 struct laz_uids {
@@ -145,17 +146,41 @@ static bool uids_has(const struct laz_uids *uids, uint32_t uid)
     return false;
 }
 
-/* Sets the lock of a uid, or removes it. False when it is taken (*failed 0) or cannot be set. */
+static struct flock uids_byte(uint32_t uid, short type)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)uid, .l_len = 1};
+}
+
+/* Sets the lock of a uid, or removes it. False when it is taken (*failed 0) or cannot be set. Who
+ * takes a uid has F_WRLCK, who tidies up F_RDLCK. */
 static bool uids_lock(const struct laz_uids *uids, uint32_t uid, short type, int *failed)
 {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)uid, .l_len = 1};
+    struct flock lock = uids_byte(uid, type);
 
     *failed = 0;
-    if (type == F_WRLCK && uids_has(uids, uid))
+    if (type != F_UNLCK && uids_has(uids, uid))
         return false;
     if (fcntl(uids->locks, F_OFD_SETLK, &lock) == 0)
         return true;
     *failed = errno == EAGAIN || errno == EACCES || errno == EINTR ? 0 : errno;
+    return false;
+}
+
+/* Takes a uid. One that somebody tidies up is free in a moment, and not in use. */
+static bool uids_lock_to_take(const struct laz_uids *uids, uint32_t uid, int *failed)
+{
+    static const struct timespec moment = {0, 1000000};
+
+    for (int i = 0; i < UIDS_PATIENCE; i++) {
+        struct flock lock = uids_byte(uid, F_WRLCK);
+        if (uids_lock(uids, uid, F_WRLCK, failed))
+            return true;
+        if (*failed || uids_has(uids, uid) || fcntl(uids->locks, F_OFD_GETLK, &lock) != 0 ||
+            lock.l_type == F_WRLCK)
+            return false;
+        nanosleep(&moment, NULL);
+    }
     return false;
 }
 
@@ -207,7 +232,7 @@ static void uids_tidy(const struct laz_uids *uids)
 
     for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
         if (!uids_number(entry->d_name, strlen(entry->d_name), &uid) ||
-            !uids_lock(uids, uid, F_WRLCK, &failed))
+            !uids_lock(uids, uid, F_RDLCK, &failed))
             continue;
         if (uids_is_free(uid))
             uids_unmark(uids, uid);
@@ -258,7 +283,7 @@ static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, 
     for (uint64_t i = 0; i < 2 * tries && !*failed; i++) {
         uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
         bool made = false;
-        if (!uids_lock(uids, candidate, F_WRLCK, failed))
+        if (!uids_lock_to_take(uids, candidate, failed))
             continue;
         *failed = uids_mark(uids, candidate, &made);
         if (!*failed && (uids_is_free(candidate) || (made && i >= tries))) {
@@ -273,8 +298,8 @@ static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, 
     return false;
 }
 
-/* A cleaner takes each lock for a moment: in a narrow range, such a moment looks as if all were in
- * use. */
+/* Others that look for a uid take a lock for a moment: in a narrow range, that looks as if all were
+ * in use. */
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 {
     static const struct timespec moment = {0, 2000000};
