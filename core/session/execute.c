@@ -436,6 +436,22 @@ static void execution_submit(struct laz_execution *execution)
     execution_started(execution);
 }
 
+/* Does the session have a box, or will it have one? That of a peer that has misbehaved is replaced.
+ */
+static int execution_find_box(struct laz_session *session, struct laz_error *err)
+{
+    laz_session_look(session);
+    if (!session->box && session->state != LAZ_SESSION_RESTARTING && !session->start.under_way &&
+        !session->start.rc)
+        return laz_error_set(err, LAZ_ECLOSED, 0,
+                             session->failure.code ? "the session is not running: %s"
+                                                   : "the session is not running%s",
+                             session->failure.code ? session->failure.text : "");
+    if (session->misbehaved && session->box && !session->start.under_way)
+        laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+    return 0;
+}
+
 /* The code may run: waits for the start of the session, if one is needed. */
 static void execution_await_box(struct laz_execution *execution)
 {
@@ -484,14 +500,21 @@ static void execution_admit(struct laz_execution *execution)
     }
 }
 
+/* The hook may have taken long: the session's box is looked at again. */
 static void execution_take_hook_answer(struct laz_execution *execution)
 {
     char detail[LAZ_ERROR_TEXT_SIZE];
+    struct laz_error why = {0};
     int rc = laz_hook_end(execution->hook, detail, sizeof detail);
 
     execution->hook = NULL;
-    if (rc)
+    if (rc) {
         execution_end_blocked(execution, blocked_by_hook(rc, detail));
+        return;
+    }
+    rc = execution_find_box(execution->session, &why);
+    if (rc)
+        execution_end(execution, rc, &why);
     else
         execution_await_box(execution);
 }
@@ -559,13 +582,9 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
 
     if (session->is_ending)
         return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
-    laz_session_look(session);
-    if (!session->box && session->state != LAZ_SESSION_RESTARTING && !session->start.under_way &&
-        !session->start.rc)
-        return laz_error_set(err, LAZ_ECLOSED, 0,
-                             session->failure.code ? "the session is not running: %s"
-                                                   : "the session is not running%s",
-                             session->failure.code ? session->failure.text : "");
+    int rc = execution_find_box(session, err);
+    if (rc)
+        return rc;
     struct laz_execution *execution = calloc(1, sizeof *execution);
     if (!execution)
         return laz_error_nomem(err);
@@ -578,8 +597,6 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
         return laz_error_nomem(err);
     }
     execution_take_options(execution, options);
-    if (session->misbehaved && session->box && !session->start.under_way)
-        laz_session_drop_box(session, LAZ_EVENT_REPLACE);
     session->wanted = execution;
     atomic_store(&session->cancel, false);
     atomic_fetch_add(&session->shared->driver->busy, 1);

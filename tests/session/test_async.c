@@ -5,12 +5,15 @@
 #include "traces.h"
 
 #include "base/clock.h"
+#include "box/box_parts.h"
 #include "engine/engine.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "session/session.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -485,21 +488,30 @@ static void a_callback_opens_the_engine_to_its_own_thread_only(void)
 /* ---- hooks -------------------------------------------------------------------------------------
  */
 
-/* The slow hook lasts until the other executions have ended; if it delayed them, it would last
- * until its timeout. */
-static void a_slow_hook_delays_nobody_else(void)
+/* Makes the directory, and an engine with a hook that looks at code with the word "slow" until the
+ * file `over` exists. */
+static struct laz_engine *engine_with_slow_hook(char *folder, char *over, size_t size)
 {
-    char folder[] = "/tmp/lazaret-test-XXXXXX", script[64], over[64], text[200];
-    struct told told;
+    char script[64], text[200];
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
     snprintf(script, sizeof script, "%s/hook", folder);
-    snprintf(over, sizeof over, "%s/over", folder);
+    snprintf(over, size, "%s/over", folder);
     int n = snprintf(text, sizeof text,
                      "grep -q slow || exit 0\nuntil test -e %s; do sleep 0.05; done\n", over);
     CU_ASSERT_EQUAL(laz_os_write_file(script, text, (size_t)n, 0600, NULL), 0);
     snprintf(text, sizeof text, "session.pre_execute_hook=['/bin/sh','%s']", script);
-    engine = test_engine(text);
+    return test_engine(text);
+}
+
+/* The slow hook lasts until the other executions have ended; if it delayed them, it would last
+ * until its timeout. */
+static void a_slow_hook_delays_nobody_else(void)
+{
+    char folder[] = "/tmp/lazaret-test-XXXXXX", over[64];
+    struct told told;
+
+    engine = engine_with_slow_hook(folder, over, sizeof over);
     struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(0) : NULL;
     if (b) {
         begin(a, "return 'slow'", &told);
@@ -518,6 +530,47 @@ static void a_slow_hook_delays_nobody_else(void)
         CU_ASSERT_EQUAL(told.verdict, LAZ_VERDICT_CANCELLED);
         CU_ASSERT_EQUAL(laz_os_write_file(over, "", 0, 0600, NULL), 0);
         test_expect(a, "3", LAZ_VERDICT_OK, "3");
+    }
+    laz_engine_free(engine);
+    laz_os_remove_tree(folder);
+}
+
+static void box_is_killed(struct laz_box *box)
+{
+    kill(box->process.pid, SIGKILL);
+    while (!laz_box_is_ended(box))
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 1000, NULL), 0);
+}
+
+static void box_misbehaves(struct laz_box *box)
+{
+    laz_box_fail(box, LAZ_EPROTO, "something nobody asked for");
+}
+
+/* While the hook runs the box ends, or is given up: the same as before an execution. Nobody is
+ * accused of having closed a channel. */
+static void a_box_may_be_lost_while_a_hook_runs(void)
+{
+    char folder[] = "/tmp/lazaret-test-XXXXXX", over[64];
+    struct told told;
+
+    engine = engine_with_slow_hook(folder, over, sizeof over);
+    struct laz_session *session = engine ? open_lua(0) : NULL;
+    void (*const losses[])(struct laz_box *) = {box_misbehaves, box_is_killed};
+    for (size_t i = 0; session && i < sizeof losses / sizeof *losses; i++) {
+        begin(session, "return 'slow'", &told);
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0); /* starts the hook */
+        losses[i](session->box);
+        CU_ASSERT_EQUAL(told.times, 0);
+        CU_ASSERT_EQUAL(laz_os_write_file(over, "", 0, 0600, NULL), 0);
+        step_until_told(&told);
+        CU_ASSERT_EQUAL(unlink(over), 0);
+        if (losses[i] == box_is_killed) {
+            CU_ASSERT_EQUAL(told.code, LAZ_ECLOSED);
+        } else {
+            CU_ASSERT_EQUAL(told.code, 0);
+            CU_ASSERT_STRING_EQUAL(told.value, "\"slow\"");
+        }
     }
     laz_engine_free(engine);
     laz_os_remove_tree(folder);
@@ -661,6 +714,7 @@ static const struct unit_test tests[] = {
     UNIT(a_free_in_a_callback_makes_no_turn),
     UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
     UNIT(a_slow_hook_delays_nobody_else),
+    UNIT(a_box_may_be_lost_while_a_hook_runs),
     UNIT(an_answer_that_nobody_wants_is_freed),
     UNIT(a_call_that_is_answered_too_late_leaves_nothing),
     UNIT(a_hook_that_nobody_can_ask_blocks_the_code),

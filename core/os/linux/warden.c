@@ -43,11 +43,13 @@ struct warden_word {
 
 /* ---- in the host ---------------------------------------------------------------------------- */
 
+/* Where poll(2) fails, nothing says that it is gone: who starts another one closes the connection of
+ * this one, which ends all groups that it has. */
 bool laz_warden_is_up(const struct laz_warden *warden)
 {
     struct pollfd gone = {.fd = warden->fd, .events = POLLIN};
 
-    return !warden->program || (warden->fd >= 0 && poll(&gone, 1, 0) == 0);
+    return !warden->program || (warden->fd >= 0 && poll(&gone, 1, 0) <= 0);
 }
 
 int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process *process,
