@@ -184,11 +184,9 @@ bool sight_accuses(const char *text)
     return false;
 }
 
-/* In complete sweeps only: where poll(2) fails on the channel, for one, a shortage is still taken
- * for the end of the peer. */
 static void sight_nobody_is_accused(const struct sight *sight, const char *error)
 {
-    if (!sight_is_full() || !sight->is_short || !sight->is_short())
+    if (!sight->is_short || !sight->is_short())
         return;
     const char *accuser = sight_accuses(error)            ? error
                           : sight_accuses(sight_log.text) ? sight_log.text
