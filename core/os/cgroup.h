@@ -82,7 +82,7 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 /* CPU time of all that ran in it (where it cannot be read now: the last that was read), and the
  * most memory that it held; 0: not known. */
 uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group);
-uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group);
+uint64_t laz_cgroup_peak_bytes(struct laz_cgroup *group);
 /* Has an event when a process may have been killed because memory ran out. Borrowed. */
 struct laz_cgroup_event {
     int fd;         /* -1: there is no such event */

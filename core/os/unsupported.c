@@ -65,7 +65,7 @@ FAILS("control groups", laz_launcher_child, ,
       int fd, const struct laz_spawn *spawn, int warden, uint64_t ms, struct laz_process *process)
 FAILS("control groups", laz_os_launcher, , const char *group)
 GIVES(uint64_t, laz_cgroup_cpu_us, 0, struct laz_cgroup *group)
-GIVES(uint64_t, laz_cgroup_peak_bytes, 0, const struct laz_cgroup *group)
+GIVES(uint64_t, laz_cgroup_peak_bytes, 0, struct laz_cgroup *group)
 GIVES(struct laz_cgroup_event, laz_cgroup_event, ((struct laz_cgroup_event){.fd = -1}),
       const struct laz_cgroup *group)
 GIVES(uint64_t, laz_cgroup_out_of_memory, 0, struct laz_cgroup *group)

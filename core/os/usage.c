@@ -2,15 +2,7 @@
 /* usage.c - what is the same of a process's usage on every system. */
 #include "os/usage.h"
 
-#include "os/descriptors.h"
-
 bool laz_os_usage_is_open(const struct laz_usage *usage)
 {
     return usage->fd >= 0 || usage->pid > 0;
-}
-
-void laz_os_usage_close(struct laz_usage *usage)
-{
-    laz_os_close(&usage->fd);
-    *usage = (struct laz_usage)LAZ_USAGE_INIT;
 }

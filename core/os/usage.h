@@ -12,6 +12,7 @@ struct laz_usage {
     int fd;         /* Windows: the process; -1 */
     int64_t pid;    /* Linux, macOS: its number, 0: none ... */
     uint64_t begun; /* ... and when it began, in a unit of the system's */
+    uint64_t open;  /* Linux: the counter (os/linux/counters.h), closed with the rest */
 };
 #define LAZ_USAGE_INIT                                                                             \
     {                                                                                              \
@@ -19,7 +20,7 @@ struct laz_usage {
     }
 /* False with errno: the system does not report it; then both are 0 below. */
 bool laz_os_usage_open(int64_t pid, struct laz_usage *usage);
-void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes);
+void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes);
 bool laz_os_usage_is_open(const struct laz_usage *usage);
 void laz_os_usage_close(struct laz_usage *usage);
 

@@ -5,7 +5,9 @@
 #include "unit.h"
 
 #include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/files.h"
+#include "os/linux/counters.h"
 #include "os/process_tree.h"
 
 #include <fcntl.h>
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -529,6 +532,63 @@ static void the_machine_tells_how_busy_it_is(void)
     CU_ASSERT(laz_os_busy_us() >= before);
 }
 
+/* ---- counters ------------------------------------------------------------------------------- */
+
+#define COUNTERS 12 /* more than stay open */
+
+static unsigned descriptors_open(void)
+{
+    unsigned n = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static bool counter_says(struct counter *counter, const char *directory, int value)
+{
+    char file[16], text[16];
+
+    snprintf(file, sizeof file, "%d", value);
+    return counter_read(counter, directory, file, text, sizeof text) && atoi(text) == value;
+}
+
+/* A counter that has to make way opens again when it is read. None of them takes a descriptor that
+ * another one needs. */
+static void few_counters_stay_open(void)
+{
+    char directory[] = "/tmp/test-tree-XXXXXX", path[64], text[16];
+    struct counter counters[COUNTERS] = {{0}};
+    const unsigned before = descriptors_open();
+    struct rlimit limit;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    for (int i = 0; i < COUNTERS; i++) {
+        snprintf(path, sizeof path, "%s/%d", directory, i);
+        int n = snprintf(text, sizeof text, "%d", i);
+        CU_ASSERT_EQUAL(laz_os_write_file(path, text, (size_t)n, 0600, NULL), 0);
+    }
+    for (int i = 0; i < 3 * COUNTERS; i++)
+        CU_ASSERT_TRUE(counter_says(&counters[i % COUNTERS], directory, i % COUNTERS));
+    CU_ASSERT_EQUAL(descriptors_open(), before + COUNTERS_OPEN);
+    CU_ASSERT_EQUAL(unlink(path), 0); /* the last one stays open */
+    CU_ASSERT_TRUE(counter_says(&counters[COUNTERS - 1], directory, COUNTERS - 1));
+    CU_ASSERT_FALSE(counter_read(&(struct counter){0}, directory, "none", text, sizeof text));
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const struct rlimit none = {.rlim_cur = 3, .rlim_max = limit.rlim_max};
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    bool read = counter_says(&counters[0], directory, 0); /* 0, 1 and 2 are in use */
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    CU_ASSERT_FALSE(read);
+    CU_ASSERT_EQUAL(descriptors_open(), before); /* they were given up all the same */
+    for (int i = 0; i < COUNTERS - 1; i++)
+        CU_ASSERT_TRUE(counter_says(&counters[i], directory, i));
+    for (int i = 0; i < COUNTERS; i++)
+        counter_close(&counters[i]);
+    CU_ASSERT_EQUAL(descriptors_open(), before);
+    laz_os_remove_tree(directory);
+}
+
 static const struct unit_test tests[] = {
     UNIT(tree_shares_what_forked_processes_share),
     UNIT(tree_counts_the_time_of_children),
@@ -539,6 +599,7 @@ static const struct unit_test tests[] = {
     UNIT(files_in_memory_count_once),
     UNIT(processes_that_nobody_waits_for_are_noticed),
     UNIT(the_machine_tells_how_busy_it_is),
+    UNIT(few_counters_stay_open),
     {0},
 };
 

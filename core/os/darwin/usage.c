@@ -35,7 +35,7 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
     return true;
 }
 
-void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
+void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
 {
     struct rusage_info_v2 used;
 
@@ -45,4 +45,9 @@ void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t
     *cpu_us = laz_darwin_us(used.ri_user_time + used.ri_system_time + used.ri_child_user_time +
                             used.ri_child_system_time);
     *rss_bytes = used.ri_resident_size;
+}
+
+void laz_os_usage_close(struct laz_usage *usage)
+{
+    *usage = (struct laz_usage)LAZ_USAGE_INIT;
 }

@@ -11,6 +11,7 @@
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/linux/cgroup.h"
+#include "os/linux/counters.h"
 #include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 
@@ -38,6 +39,7 @@ struct laz_cgroup {
     int event_fd;             /* see laz_cgroup_event */
     uint64_t cpu_us;          /* as it was read last */
     uint64_t ran_out;         /* version 1: how often the event came */
+    struct counter cpu, peak, kills;
 };
 
 static const struct cgroup_place *cgroup_part(const struct laz_cgroup *group,
@@ -278,6 +280,9 @@ void laz_cgroup_free(struct laz_cgroup *group)
     if (!group)
         return;
     struct laz_cgroups *owner = group->owner;
+    counter_close(&group->cpu);
+    counter_close(&group->peak);
+    counter_close(&group->kills);
     if (!group->is_to_enter || owner->n_kept >= CGROUP_KEPT_MOST || !cgroup_is_as_new(group)) {
         cgroup_drop(group);
         return;
@@ -393,14 +398,15 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 /* A limit must not go unwatched because the application has used up its descriptors: then a spare
  * one makes way for the counter. */
 static bool cgroup_count(const struct laz_cgroup *group, const struct cgroup_place *part,
-                         const char *file, char *text, size_t size)
+                         struct counter *counter, const char *file, char *text, size_t size)
 {
-    if (cgroup_read(part->directory, file, text, size))
+    if (counter_read(counter, part->directory, file, text, size))
         return true;
     if (errno != EMFILE && errno != ENFILE)
         return false;
     cgroup_lend_spare(group->owner);
-    bool read = cgroup_read(part->directory, file, text, size);
+    bool read = counter_read(counter, part->directory, file, text, size);
+    counter_close(counter);
     cgroup_renew_spare(group->owner);
     return read;
 }
@@ -410,7 +416,8 @@ uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
 
-    if (!part || !cgroup_count(group, part, part->version == 2 ? "cpu.stat" : "cpuacct.usage", text,
+    if (!part || !cgroup_count(group, part, &group->cpu,
+                               part->version == 2 ? "cpu.stat" : "cpuacct.usage", text,
                                sizeof text))
         return group->cpu_us;
     if (part->version == 1)
@@ -420,13 +427,13 @@ uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
     return group->cpu_us;
 }
 
-uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group)
+uint64_t laz_cgroup_peak_bytes(struct laz_cgroup *group)
 {
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     char text[32];
 
     /* memory.peak: Linux 5.19 */
-    return part && cgroup_count(group, part,
+    return part && cgroup_count(group, part, &group->peak,
                                 part->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes",
                                 text, sizeof text)
                ? strtoull(text, NULL, 10)
@@ -458,7 +465,7 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
     if (!group->ran_out)
         return 0;
     /* the event comes before the kill, so the count of kills may be behind */
-    if (cgroup_count(group, part, "memory.oom_control", text, sizeof text))
+    if (cgroup_count(group, part, &group->kills, "memory.oom_control", text, sizeof text))
         laz_cgroup_counter(text, "oom_kill", &kills);
     return kills > group->ran_out ? kills : group->ran_out;
 }

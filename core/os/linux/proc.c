@@ -51,15 +51,13 @@ int proc_write(const char *path, const char *text)
 
 /* Fields 3 state, 4 ppid, 10 minflt, 11 cminflt, 14 utime, 15 stime, 16 cutime, 17 cstime,
  * 20 num_threads, 22 starttime, 24 rss. */
-bool proc_stat_text(int fd, struct proc_stat *stat)
+bool proc_stat_parse(const char *text, struct proc_stat *stat)
 {
-    char text[1024], state;
+    char state;
     unsigned long long ticks[4], faults[2], start;
     long long parent, pages;
     long threads;
 
-    if (!proc_text(fd, text, sizeof text))
-        return false;
     const char *p = strrchr(text, ')'); /* the name before it may contain any character */
     if (!p || sscanf(p + 1,
                      " %c %lld %*d %*d %*d %*d %*u %llu %llu %*u %*u %llu %llu %llu %llu %*d %*d "
@@ -81,6 +79,13 @@ bool proc_stat_text(int fd, struct proc_stat *stat)
         .pages = pages,
     };
     return true;
+}
+
+bool proc_stat_text(int fd, struct proc_stat *stat)
+{
+    char text[PROC_STAT_SIZE];
+
+    return proc_text(fd, text, sizeof text) && proc_stat_parse(text, stat);
 }
 
 bool proc_stat(int64_t pid, struct proc_stat *stat)

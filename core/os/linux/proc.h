@@ -32,7 +32,9 @@ struct proc_stat {
     uint64_t start; /* in ticks since the boot */
     int64_t pages;  /* resident */
 };
-/* Reads an open "stat", or that of a process. False: not known. */
+#define PROC_STAT_SIZE 1024 /* of the text of a "stat" */
+/* Reads the text of a "stat", an open one, or that of a process. False: not known. */
+bool proc_stat_parse(const char *text, struct proc_stat *stat);
 bool proc_stat_text(int fd, struct proc_stat *stat);
 bool proc_stat(int64_t pid, struct proc_stat *stat);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.c - what another process has used, from /proc/PID/stat (proc(5)).  System: Linux.
  *
- * The file is opened for each reading, because a host with many sessions has few descriptors.  A
- * process is known by its number and the time of its start: numbers are given out in turn
+ * A process is known by its number and the time of its start: numbers are given out in turn
  * (pid_max, proc_sys_kernel(5)), and not all of them within the tick of the clock that this time
  * counts. */
 #include "os/usage.h"
 
+#include "os/linux/counters.h"
 #include "os/linux/proc.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
@@ -25,13 +26,28 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
     return true;
 }
 
-void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
+void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
 {
+    struct counter counter = {usage->open};
+    char directory[32], text[PROC_STAT_SIZE];
     struct proc_stat stat;
 
     *cpu_us = *rss_bytes = 0;
-    if (usage->pid <= 0 || !proc_stat(usage->pid, &stat) || stat.start != usage->begun)
+    if (usage->pid <= 0)
+        return;
+    snprintf(directory, sizeof directory, "/proc/%lld", (long long)usage->pid);
+    bool read = counter_read(&counter, directory, "stat", text, sizeof text);
+    usage->open = counter.number;
+    if (!read || !proc_stat_parse(text, &stat) || stat.start != usage->begun)
         return;
     *cpu_us = stat.ticks * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     *rss_bytes = (uint64_t)stat.pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void laz_os_usage_close(struct laz_usage *usage)
+{
+    struct counter counter = {usage->open};
+
+    counter_close(&counter);
+    *usage = (struct laz_usage)LAZ_USAGE_INIT;
 }

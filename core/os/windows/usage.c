@@ -47,11 +47,17 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
     return usage->fd >= 0;
 }
 
-void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
+void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
 {
     struct fds_entry *entry = laz_windows_entry(usage->fd);
 
     *cpu_us = *rss_bytes = 0;
     if (entry)
         laz_windows_usage(entry->handle, cpu_us, rss_bytes);
+}
+
+void laz_os_usage_close(struct laz_usage *usage)
+{
+    laz_os_close(&usage->fd);
+    *usage = (struct laz_usage)LAZ_USAGE_INIT;
 }
