@@ -68,6 +68,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *stat)
     *stat = (struct proc_stat){
         .ended = state == 'X' || (state == 'Z' && threads <= 1),
         .zombie = state == 'Z',
+        .dead = state == 'X',
         .runs = state == 'R',
         .parent = parent,
         .threads = threads,

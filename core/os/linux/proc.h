@@ -21,6 +21,7 @@ int proc_write(const char *path, const char *text);
 struct proc_stat {
     bool ended; /* a zombie; not one whose first thread has ended and others have not */
     bool zombie; /* its first thread has ended */
+    bool dead;   /* its parent has waited for it just now */
     bool runs;   /* its first thread has a processor, or waits for one */
     int64_t parent;
     long threads;

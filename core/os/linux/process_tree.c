@@ -14,8 +14,9 @@
  * A process that ends leaves its times to the one that waits for it, and to nobody when SIGCHLD is
  * ignored.  Times are rounded, page faults are not, and they take the same way: so when the
  * processes that are gone had more of them than those that are left have received, a process has
- * ended without being waited for.  Children are read before their parents, so that what a child
- * has left is seen at the parent. */
+ * ended without being waited for.  That holds only if a parent is read after its children, so that
+ * what a child has left is seen there, and for the next look before them, so that what a child
+ * leaves later is not in the sum yet.  So a parent is read twice in each look. */
 #include "os/process_tree.h"
 
 #include "os/descriptors.h"
@@ -37,10 +38,14 @@
 
 struct tree_process {
     int64_t pid, parent;
-    int64_t thread; /* shows the memory: the first, or, when that has ended, another; 0: none */
-    struct proc_stat stat;
-    uint64_t ran_us;   /* time of the first thread, which is not rounded; 0: it does not run */
-    unsigned permille; /* of a processor that it uses */
+    uint64_t order;    /* in which it was found: parents first */
+    uint64_t begun;    /* it was seen before, with this start; 0: not */
+    bool has_children; /* or had some */
+    int64_t thread;    /* shows the memory: the first, or, when that has ended, another; 0: none */
+    struct proc_stat early; /* as it was before its children were read ... */
+    struct proc_stat stat;  /* ... and after that */
+    uint64_t ran_us;        /* time of the first thread, which is not rounded; 0: it does not run */
+    unsigned permille;      /* of a processor that it uses */
 };
 
 bool laz_os_tree_can_be_seen(void)
@@ -240,12 +245,17 @@ static void tree_read_share(struct tree_process *process)
     process->permille = known ? (unsigned)(ran / ((ran + waited) / 1000 + 1)) : 1000;
 }
 
-static void tree_read(struct tree_process *process, int64_t other)
+static void tree_read(struct tree_process *process)
 {
-    if (!proc_stat(process->pid, &process->stat)) {
+    const int64_t other = process->thread;
+
+    if (!proc_stat(process->pid, &process->stat) ||
+        (process->begun && process->begun != process->stat.start)) {
         process->pid = 0;
         return;
     }
+    if (process->early.start != process->stat.start)
+        process->early = process->stat;
     /* The memory of a process whose first thread has ended is only shown by another thread. */
     process->thread = process->stat.ended ? 0 : process->stat.zombie ? other : process->pid;
     tree_read_share(process);
@@ -258,32 +268,77 @@ static int tree_compare(const void *a, const void *b)
     return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* All processes at and below the root, sorted by pid; none: the root has ended. */
-static void tree_walk(int64_t root, struct laz_buf *now)
+static int tree_compare_order(const void *a, const void *b)
+{
+    const struct tree_process *x = a, *y = b;
+
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void tree_sort(struct laz_buf *tree, int (*compare)(const void *, const void *))
+{
+    if (tree->len)
+        qsort(tree->data, tree_len(tree), sizeof(struct tree_process), compare);
+}
+
+/* Finds all processes at and below the root. */
+static void tree_find(int64_t root, struct laz_buf *now)
 {
     struct tree_process process = {.pid = root};
 
     laz_buf_append(now, &process, sizeof process);
     for (size_t i = 0; i < tree_len(now); i++) {
+        const size_t n = tree_len(now);
         int64_t other = tree_add_below(tree_at(now, i)->pid, now);
+        tree_at(now, i)->order = i;
         tree_at(now, i)->thread = other;
+        tree_at(now, i)->has_children = tree_len(now) > n;
     }
+}
+
+/* Adds those of the previous look that were not found: a process that has lost its parent meanwhile
+ * may be found at neither the old nor the new one. */
+static void tree_add_lost(const struct laz_buf *before, struct laz_buf *now)
+{
+    const size_t n = tree_len(now);
+
+    tree_sort(now, tree_compare);
+    for (size_t i = 0, k = 0; i < tree_len(before); i++) {
+        const struct tree_process *was = tree_at(before, i);
+        while (k < n && tree_at(now, k)->pid < was->pid)
+            k++;
+        if (k < n && tree_at(now, k)->pid == was->pid)
+            continue;
+        struct tree_process lost = {
+            .pid = was->pid, .begun = was->stat.start, .order = tree_len(now)};
+        laz_buf_append(now, &lost, sizeof lost);
+    }
+    tree_sort(now, tree_compare_order);
+}
+
+/* All processes at and below the root, sorted by pid; none: the root has ended. */
+static void tree_walk(int64_t root, const struct laz_buf *before, struct laz_buf *now)
+{
+    tree_find(root, now);
+    tree_add_lost(before, now);
+    for (size_t i = 0; i < tree_len(now); i++)
+        if (tree_at(now, i)->has_children)
+            (void)proc_stat(tree_at(now, i)->pid, &tree_at(now, i)->early);
     for (size_t i = tree_len(now); i-- > 0;)
-        tree_read(tree_at(now, i), tree_at(now, i)->thread);
+        tree_read(tree_at(now, i));
     if (!now->data || tree_at(now, 0)->pid == 0) {
         laz_buf_clear(now);
         return;
     }
-    qsort(now->data, tree_len(now), sizeof process, tree_compare);
+    tree_sort(now, tree_compare);
     size_t gone = 0;
     while (gone < tree_len(now) && tree_at(now, gone)->pid == 0)
         gone++;
-    laz_buf_drop(now, gone * sizeof process);
+    laz_buf_drop(now, gone * sizeof(struct tree_process));
 }
 
-/* Compares with the previous look. A process that has lost its parent meanwhile may be found at
- * neither the old nor the new one: it is added. */
-static void tree_follow(const struct laz_buf *before, struct laz_buf *now,
+/* Compares with the previous look. */
+static void tree_follow(const struct laz_buf *before, const struct laz_buf *now,
                         struct laz_tree_usage *usage)
 {
     const size_t n = tree_len(now);
@@ -292,22 +347,20 @@ static void tree_follow(const struct laz_buf *before, struct laz_buf *now,
 
     for (size_t i = 0, k = 0; i < tree_len(before); i++) {
         const struct tree_process *was = tree_at(before, i);
+        const struct proc_stat *then = &was->early;
         while (k < n && tree_at(now, k)->pid < was->pid)
             k++;
-        struct tree_process is = k < n ? *tree_at(now, k) : (struct tree_process){0};
-        if (is.pid != was->pid) {
-            is = (struct tree_process){.pid = was->pid};
-            tree_read(&is, 0);
-            if (is.pid && is.stat.start == was->stat.start)
-                laz_buf_append(now, &is, sizeof is);
-        }
-        if (is.pid && is.stat.start == was->stat.start) {
-            taken_faults += is.stat.child_faults - was->stat.child_faults;
-            taken_ticks += is.stat.child_ticks - was->stat.child_ticks;
-        } else {
-            const uint64_t us = tree_us(was->stat.ticks);
+        const struct proc_stat *is =
+            k < n && tree_at(now, k)->pid == was->pid && tree_at(now, k)->stat.start == then->start
+                ? &tree_at(now, k)->stat
+                : NULL;
+        if (is) {
+            taken_faults += is->child_faults - then->child_faults;
+            taken_ticks += is->child_ticks - then->child_ticks;
+        } else if (!was->stat.dead) { /* else its parent may have had it in its sum then */
+            const uint64_t us = tree_us(then->ticks);
             left_us += us > was->ran_us ? us : was->ran_us;
-            left_faults += was->stat.faults ? was->stat.faults : 1; /* it cannot run without */
+            left_faults += then->faults ? then->faults : 1; /* it cannot run without */
             permille += was->permille;
         }
     }
@@ -324,13 +377,12 @@ bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_u
     struct laz_buf now = LAZ_BUF_INIT;
 
     *usage = (struct laz_tree_usage){0};
-    tree_walk(tree->root, &now);
+    tree_walk(tree->root, &tree->seen, &now);
     if (!now.len) {
         laz_buf_fini(&now);
         return false;
     }
     tree_follow(&tree->seen, &now, usage);
-    qsort(now.data, tree_len(&now), sizeof(struct tree_process), tree_compare);
     for (size_t i = 0; i < tree_len(&now); i++)
         usage->cpu_us += tree_us(tree_at(&now, i)->stat.ticks);
     usage->processes = (unsigned)tree_len(&now);
