@@ -19,9 +19,10 @@
 
 ;;; Rules are newest first: (operations allows? filtered? . filter), a filter is a procedure of a query.
 (define-record-type <profile>
-  (make-profile rules default problems uses absent)
+  (make-profile rules default problems uses absent asked)
   profile?
   (absent profile-absent)                  ; operations that this system lacks
+  (asked profile-asked)                    ; the rules of each operation that was asked about
   (rules profile-rules set-profile-rules!)
   (default profile-default set-profile-default!)
   (problems profile-problems set-profile-problems!)
@@ -103,7 +104,7 @@
 ;;; Returns a profile; `parameters` is a list of (NAME . value), `absent` are operations that are
 ;;; newer than the system that reads it.
 (define* (profile-read text parameters #:optional (absent '()))
-  (let ((profile (make-profile '() #f '() '() absent)))
+  (let ((profile (make-profile '() #f '() '() absent (make-hash-table))))
     (match (forms-of text profile)
       ((('version 1) . rules)
        (for-each (lambda (form) (add-form! profile form parameters)) rules))
@@ -328,21 +329,24 @@
 ;;; before one with a wildcard, whatever their order, and only then the last decides.
 (define readings '(by-order by-name))
 
-(define (weight rule operation)
-  (match rule
-    ((names allows? filtered? . fits?)
-     (+ (if filtered? 2 0) (if (member operation names) 1 0)))))
+;;; The rules for the operation, newest first: (weight allows? . fits?). Remembered, because most
+;;; rules are for others, and the same few operations are asked about again and again.
+(define (rules-for profile operation)
+  (define (with-weight rule)
+    (match rule
+      ((names allows? filtered? . fits?)
+       (and (any (lambda (name) (operation-fits? name operation)) names)
+            (cons* (+ (if filtered? 2 0) (if (member operation names) 1 0)) allows? fits?)))))
+  (or (hash-ref (profile-asked profile) operation)
+      (hash-set! (profile-asked profile) operation
+                 (filter-map with-weight (profile-rules profile)))))
 
 ;;; A query is a list of (attribute . value): 'allow or 'deny.
 (define (profile-decide profile operation query reading)
-  (define (rule-fits? rule)
-    (match rule
-      ((names allows? filtered? . fits?)
-       (and (any (lambda (name) (operation-fits? name operation)) names) (fits? query)))))
+  (define (fits? rule) ((cddr rule) query))
   (define (heavier rule best)
-    (if (and (rule-fits? rule) (or (not best) (> (weight rule operation) (weight best operation)))) rule best))
-  (match (if (eq? reading 'by-order)
-             (find rule-fits? (profile-rules profile))
-             (fold heavier #f (profile-rules profile)))
-    (#f (or (profile-default profile) 'deny))
-    ((names allows? . rest) (if allows? 'allow 'deny))))
+    (if (and (or (not best) (> (car rule) (car best))) (fits? rule)) rule best))
+  (let ((rules (rules-for profile operation)))
+    (match (if (eq? reading 'by-order) (find fits? rules) (fold heavier #f rules))
+      (#f (or (profile-default profile) 'deny))
+      ((weight allows? . fits?) (if allows? 'allow 'deny)))))

@@ -495,21 +495,33 @@ bool test_result_has(struct laz_result *result, const char *part)
     return has;
 }
 
+static void test_one(const struct words *language, const char *settings,
+                     void (*body)(struct laz_session *, const struct words *))
+{
+    struct laz_engine *engine = test_engine(settings);
+    struct laz_session *session = test_session(engine, language->runtime);
+
+    if (session) {
+        body(session, language);
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+}
+
 void test_each(const char *settings, void (*body)(struct laz_session *, const struct words *))
 {
     const char *only = getenv("TEST_RUNTIME");
 
-    for (size_t i = 0; i < n_languages; i++) {
-        if (only && strcmp(only, languages[i].runtime) != 0)
-            continue;
-        struct laz_engine *engine = test_engine(settings);
-        struct laz_session *session = test_session(engine, languages[i].runtime);
-        if (session) {
-            body(session, &languages[i]);
-            laz_session_free(session);
-        }
-        laz_engine_free(engine);
-    }
+    for (size_t i = 0; i < n_languages; i++)
+        if (!only || strcmp(only, languages[i].runtime) == 0)
+            test_one(&languages[i], settings, body);
+}
+
+void test_in_lua(const char *settings, void (*body)(struct laz_session *, const struct words *))
+{
+    for (size_t i = 0; i < n_languages; i++)
+        if (strcmp(languages[i].runtime, "lua") == 0)
+            test_one(&languages[i], settings, body);
 }
 
 static struct {

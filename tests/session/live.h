@@ -95,6 +95,8 @@ char *test_output(const struct laz_result *result, int stream);
 bool test_result_has(struct laz_result *result, const char *part);
 /* Calls `body` for each language with an engine of these settings and a new session. */
 void test_each(const char *settings, void (*body)(struct laz_session *, const struct words *));
+/* The same in Lua, which stands for all languages where no language takes part. */
+void test_in_lua(const char *settings, void (*body)(struct laz_session *, const struct words *));
 /* The same with one session of each language, made by the first call with its settings and shared
  * by cases that leave it unchanged. test_kept_free ends them; tests that look for leftovers must
  * call it first. */

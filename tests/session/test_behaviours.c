@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_behaviours.c - the behaviour of a session, in every language, in a real box.
  *
- * behaviours.txt beside this file says which test covers which behaviour of the reference. */
+ * Cases with the default settings share a session of each language; what the host decides alone is
+ * shown in Lua. behaviours.txt beside this file says which test covers which behaviour of the
+ * reference. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -27,7 +29,36 @@ static void values(struct laz_session *session, const struct words *w)
 
 static void execute_gives_the_last_value_and_keeps_state(void)
 {
-    test_each("", values);
+    test_each_kept("", values);
+}
+
+static void is_described(struct laz_session *session, const struct words *w, const char *state,
+                         const char *pid)
+{
+    const char *backend = getenv("TEST_BACKEND") ? getenv("TEST_BACKEND") : "bwrap";
+    char expected[160];
+
+    snprintf(expected, sizeof expected, "<session %s [%s] pid=%s backend=%s tools=7>", w->runtime,
+             state, pid, backend);
+    UNIT_TEXT(laz_session_describe(session), expected);
+}
+
+static void describing(struct laz_session *session, const struct words *w)
+{
+    char pid[24];
+
+    snprintf(pid, sizeof pid, "%lld", (long long)laz_session_pid(session));
+    is_described(session, w, "idle", pid);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_tools(session), "{\"name\":\"add\""));
+    const char *a = strstr(laz_session_tools(session), "\"name\":\"a\"");
+    const char *b = strstr(laz_session_tools(session), "\"name\":\"b\"");
+    CU_ASSERT(a && b && a < b);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), "\"fs_read\""));
+}
+
+static void session_describes_itself_and_its_tools(void)
+{
+    test_each_kept("", describing);
 }
 
 static void closing(struct laz_session *session, const struct words *w)
@@ -36,13 +67,13 @@ static void closing(struct laz_session *session, const struct words *w)
     struct laz_error err = {0};
     int64_t pid = laz_session_pid(session);
 
-    (void)w;
     CU_ASSERT_TRUE(laz_session_is_alive(session));
     CU_ASSERT(pid > 0 && kill((pid_t)pid, 0) == 0);
     laz_session_close(session);
     CU_ASSERT_FALSE(laz_session_is_alive(session));
     CU_ASSERT_EQUAL(laz_session_pid(session), -1);
     CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
+    is_described(session, w, "closed", "none");
     CU_ASSERT_EQUAL(laz_session_execute(session, "1", SIZE_MAX, NULL, &result, &err), LAZ_ECLOSED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not running"));
     laz_session_close(session);
@@ -52,7 +83,7 @@ static void closing(struct laz_session *session, const struct words *w)
 
 static void close_ends_the_process_and_restart_revives(void)
 {
-    test_each("", closing);
+    test_each_kept("", closing);
 }
 
 static char *begun(const char *code, const struct words *w)
@@ -95,7 +126,7 @@ static void timing_out(struct laz_session *session, const struct words *w)
 
 static void timeout_kills_and_the_session_stays_usable(void)
 {
-    test_each("", timing_out);
+    test_each_kept("", timing_out);
 }
 
 /* A millisecond less does not end the code, however long that takes. */
@@ -114,7 +145,7 @@ static void ending_in_time(struct laz_session *session, const struct words *w)
 
 static void code_that_ends_in_time_is_left_alone(void)
 {
-    test_each("", ending_in_time);
+    test_each_kept("", ending_in_time);
 }
 
 static void sleeping(struct laz_session *session, const struct words *w)
@@ -127,7 +158,7 @@ static void sleeping(struct laz_session *session, const struct words *w)
 
 static void timeout_keeps_the_output_so_far(void)
 {
-    test_each("", sleeping);
+    test_each_kept("", sleeping);
 }
 
 static void restarting(struct laz_session *session, const struct words *w)
@@ -153,7 +184,7 @@ static void restarting(struct laz_session *session, const struct words *w)
 
 static void restart_gives_a_fresh_process_with_the_same_tools(void)
 {
-    test_each("", restarting);
+    test_each_kept("", restarting);
 }
 
 static struct laz_session *nested_session;
@@ -187,31 +218,7 @@ static void nesting(struct laz_session *session, const struct words *w)
 
 static void execution_in_progress_refuses_another_and_a_restart(void)
 {
-    test_each("", nesting);
-}
-
-static void describing(struct laz_session *session, const struct words *w)
-{
-    const char *backend = getenv("TEST_BACKEND") ? getenv("TEST_BACKEND") : "bwrap";
-    char expected[160];
-
-    snprintf(expected, sizeof expected, "<session %s [idle] pid=%lld backend=%s tools=7>",
-             w->runtime, (long long)laz_session_pid(session), backend);
-    UNIT_TEXT(laz_session_describe(session), expected);
-    laz_session_close(session);
-    snprintf(expected, sizeof expected, "<session %s [closed] pid=none backend=%s tools=7>",
-             w->runtime, backend);
-    UNIT_TEXT(laz_session_describe(session), expected);
-    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_tools(session), "{\"name\":\"add\""));
-    const char *a = strstr(laz_session_tools(session), "\"name\":\"a\"");
-    const char *b = strstr(laz_session_tools(session), "\"name\":\"b\"");
-    CU_ASSERT(a && b && a < b);
-    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), "\"fs_read\""));
-}
-
-static void session_describes_itself_and_its_tools(void)
-{
-    test_each("", describing);
+    test_each_kept("", nesting);
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -254,7 +261,7 @@ static void outputting(struct laz_session *session, const struct words *w)
 
 static void output_is_captured_beside_the_value(void)
 {
-    test_each("", outputting);
+    test_each_kept("", outputting);
 }
 
 static void capping_lines(struct laz_session *session, const struct words *w)
@@ -277,7 +284,7 @@ static void capping_lines(struct laz_session *session, const struct words *w)
 
 static void output_lines_are_capped_and_the_value_kept(void)
 {
-    test_each("", capping_lines);
+    test_each_kept("", capping_lines);
 }
 
 /* ---- limits of an execution ----------------------------------------------------------------- */
@@ -301,7 +308,7 @@ static void counting_calls(struct laz_session *session, const struct words *w)
 
 static void tool_calls_are_counted(void)
 {
-    test_each("", counting_calls);
+    test_each_kept("", counting_calls);
 }
 
 static void long_code(struct laz_session *session, const struct words *w)
@@ -313,7 +320,7 @@ static void long_code(struct laz_session *session, const struct words *w)
 
 static void code_over_its_length_is_blocked(void)
 {
-    test_each("session.max_code_length=3", long_code);
+    test_in_lua("session.max_code_length=3", long_code);
 }
 
 static void code_larger_than_a_message_is_refused(void)
@@ -348,7 +355,7 @@ static void counting_executions(struct laz_session *session, const struct words 
 
 static void executions_are_counted(void)
 {
-    test_each("session.max_executions=2", counting_executions);
+    test_in_lua("session.max_executions=2", counting_executions);
 }
 
 static int refuse_seven(void *user, const char *code, size_t len, char *reason, size_t size)
@@ -386,9 +393,9 @@ static void hooked(struct laz_session *session, const struct words *w)
 
 static void a_hook_command_can_block(void)
 {
-    test_each("session.pre_execute_hook=[\"/bin/sh\", \"-c\", "
-              "\"if grep -q 7\\u003b then echo never seven >&2\\u003b exit 1\\u003b fi\"]",
-              hooked);
+    test_in_lua("session.pre_execute_hook=[\"/bin/sh\", \"-c\", "
+                "\"if grep -q 7\\u003b then echo never seven >&2\\u003b exit 1\\u003b fi\"]",
+                hooked);
 }
 
 static void sanitizing(struct laz_session *session, const struct words *w)
@@ -432,8 +439,8 @@ static void failing_tool_tells(const char *settings, const char *says)
 
 static void errors_are_sanitised_where_asked(void)
 {
-    test_each("session.sanitize_errors=true", sanitizing);
-    test_each("", telling);
+    test_in_lua("session.sanitize_errors=true", sanitizing);
+    test_each_kept("", telling);
     failing_tool_tells("session.sanitize_errors=true", "no such file: [path]");
     failing_tool_tells("", "no such file: /home/user/secret.txt");
 }
@@ -456,7 +463,7 @@ static void calling(struct laz_session *session, const struct words *w)
 
 static void tools_are_functions_of_the_language(void)
 {
-    test_each("", calling);
+    test_each_kept("", calling);
 }
 
 static void gate_opens(void *user, int stream, const char *text, size_t len)
@@ -497,7 +504,7 @@ static void waiting(struct laz_session *session, const struct words *w)
 
 static void waiting_for_a_tool_stops_the_clock_of_the_code(void)
 {
-    test_each("", waiting);
+    test_each_kept("", waiting);
 }
 
 /* ---- ends ----------------------------------------------------------------------------------- */
@@ -530,7 +537,7 @@ static void ending(struct laz_session *session, const struct words *w)
 
 static void exits_and_crashes_are_verdicts(void)
 {
-    test_each("", ending);
+    test_each_kept("", ending);
 }
 
 static void not_parsing(struct laz_session *session, const struct words *w)
@@ -544,7 +551,7 @@ static void not_parsing(struct laz_session *session, const struct words *w)
 
 static void code_that_does_not_parse_does_not_run(void)
 {
-    test_each("", not_parsing);
+    test_each_kept("", not_parsing);
     test_each("session.validate=false", not_parsing);
 }
 
@@ -624,27 +631,29 @@ static void folders_of_a_runtimes_options_are_visible_and_searched(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(session_describes_itself_and_its_tools),
     UNIT(execute_gives_the_last_value_and_keeps_state),
     UNIT(close_ends_the_process_and_restart_revives),
-    UNIT(timeout_kills_and_the_session_stays_usable),
-    UNIT(code_that_ends_in_time_is_left_alone),
-    UNIT(timeout_keeps_the_output_so_far),
     UNIT(restart_gives_a_fresh_process_with_the_same_tools),
     UNIT(execution_in_progress_refuses_another_and_a_restart),
-    UNIT(session_describes_itself_and_its_tools),
     UNIT(output_is_captured_beside_the_value),
     UNIT(output_lines_are_capped_and_the_value_kept),
     UNIT(tool_calls_are_counted),
+    UNIT(errors_are_sanitised_where_asked),
+    UNIT(tools_are_functions_of_the_language),
+    UNIT(exits_and_crashes_are_verdicts),
+    UNIT(code_that_does_not_parse_does_not_run),
+    /* these hold the clock of the engines that are kept */
+    UNIT(timeout_kills_and_the_session_stays_usable),
+    UNIT(code_that_ends_in_time_is_left_alone),
+    UNIT(timeout_keeps_the_output_so_far),
+    UNIT(waiting_for_a_tool_stops_the_clock_of_the_code),
+    /* these have engines of their own */
     UNIT(code_over_its_length_is_blocked),
     UNIT(code_larger_than_a_message_is_refused),
     UNIT(executions_are_counted),
     UNIT(a_hook_of_the_application_can_block),
     UNIT(a_hook_command_can_block),
-    UNIT(errors_are_sanitised_where_asked),
-    UNIT(tools_are_functions_of_the_language),
-    UNIT(waiting_for_a_tool_stops_the_clock_of_the_code),
-    UNIT(exits_and_crashes_are_verdicts),
-    UNIT(code_that_does_not_parse_does_not_run),
     UNIT(extension_modules_load_in_the_box),
     UNIT(folders_of_a_runtimes_options_are_visible_and_searched),
     {0},
@@ -652,5 +661,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    return unit_run("behaviours", tests);
+    int status = unit_run("behaviours", tests);
+    test_kept_free();
+    return status;
 }

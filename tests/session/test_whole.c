@@ -71,18 +71,6 @@ static double number(struct laz_result *result, const char *key)
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* Processes are counted, whatever language starts them, so one language stands for all. */
-static void in_lua(const char *settings, void (*body)(struct laz_session *, const struct words *))
-{
-    struct laz_engine *engine = test_engine(settings);
-    struct laz_session *session = test_session(engine, "lua");
-
-    for (size_t i = 0; session && i < n_languages; i++)
-        if (strcmp(languages[i].runtime, "lua") == 0)
-            body(session, &languages[i]);
-    laz_engine_free(engine);
-}
-
 /* ---- processors ----------------------------------------------------------------------------- */
 
 /* Is the process, with others of its host, in a common group of that host? */
@@ -147,10 +135,10 @@ static void a_session_has_its_share_and_no_priority(void)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Ten shells, each of which keeps some tens of MB until it is ended, or until all have theirs,
+/* Ten shells, each of which keeps about ten MB until it is ended, or until all have theirs,
  * which they signal by files. */
 #define EAT(keep)                                                                                  \
-    "for i in 1 2 3 4 5 6 7 8 9 10; do (a=0123456789abcdef; while [ ${#a} -lt 16000000 ]; "        \
+    "for i in 1 2 3 4 5 6 7 8 9 10; do (a=0123456789abcdef; while [ ${#a} -lt 8000000 ]; "         \
     "do a=$a$a; done; " keep ") & done; wait"
 static const char ten_eat[] =
     "print('begun')\nio.stdout:flush()\nos.execute('" EAT("sleep 3000") "')\nreturn 'done'";
@@ -186,41 +174,42 @@ static void memory_of_all_processes_is_limited(void)
 {
     if (skip_memory(false))
         return;
-    in_lua(BWRAP "limits.memory=128MiB", eats_too_much);
-    in_lua(NONE "limits.memory=128MiB", eats_too_much);
-    in_lua(BWRAP "limits.memory=2GiB", eats_enough);
+    test_in_lua(BWRAP "limits.memory=64MiB", eats_too_much);
+    test_in_lua(NONE "limits.memory=64MiB", eats_too_much);
+    test_in_lua(BWRAP "limits.memory=2GiB", eats_enough);
 }
 
-/* 600 MB in ten children under the default of 512 MiB, which they keep until `then` lets them go;
- * 100 MB that eleven processes share. */
-#define TEN_OF_60(then)                                                                            \
+/* 250 MB in ten children, which they keep until `then` lets them go; 60 MB that eleven processes
+ * share. */
+#define FEW "limits.memory=192MiB;limits.nproc=50"
+#define TEN_OF_25(then)                                                                            \
     "import os, signal\n"                                                                          \
     "full, go = os.pipe(), os.pipe()\n"                                                            \
     "kids = []\n"                                                                                  \
     "for i in range(10):\n"                                                                        \
     "    pid = os.fork()\n"                                                                        \
     "    if pid == 0:\n"                                                                           \
-    "        x = bytearray(b'x') * (60 << 20)\n"                                                   \
+    "        x = bytearray(b'x') * (25 << 20)\n"                                                   \
     "        n = os.write(full[1], b'x')\n"                                                        \
     "        r = os.read(go[0], 1)\n"                                                              \
     "        os._exit(0)\n"                                                                        \
     "    kids.append(pid)\n" then                                                                  \
     "'done' if all([os.waitpid(k, 0)[1] == 0 for k in kids]) else 'killed'"
-static const char ten_of_60[] = TEN_OF_60("while True: signal.pause()\n");
-static const char ten_of_60_in_peace[] = TEN_OF_60(
+static const char ten_of_25[] = TEN_OF_25("while True: signal.pause()\n");
+static const char ten_of_25_in_peace[] = TEN_OF_25(
     "n = 0\nwhile n < 10: n += len(os.read(full[0], 10))\nn = os.write(go[1], b'x' * 10)\n");
-static const char ten_share_100[] = "import os, time\n"
-                                    "x = bytearray(b'x') * (100 << 20)\n"
-                                    "kids = []\n"
-                                    "for i in range(10):\n"
-                                    "    pid = os.fork()\n"
-                                    "    if pid == 0:\n"
-                                    "        time.sleep(0.25)\n"
-                                    "        os._exit(0)\n"
-                                    "    kids.append(pid)\n"
-                                    "r = [os.waitpid(k, 0)[1] for k in kids]\n"
-                                    "x = None\n"
-                                    "'done' if not any(r) else 'killed'";
+static const char ten_share_60[] = "import os, time\n"
+                                   "x = bytearray(b'x') * (60 << 20)\n"
+                                   "kids = []\n"
+                                   "for i in range(10):\n"
+                                   "    pid = os.fork()\n"
+                                   "    if pid == 0:\n"
+                                   "        time.sleep(0.25)\n"
+                                   "        os._exit(0)\n"
+                                   "    kids.append(pid)\n"
+                                   "r = [os.waitpid(k, 0)[1] for k in kids]\n"
+                                   "x = None\n"
+                                   "'done' if not any(r) else 'killed'";
 
 static void shares(const char *settings, enum laz_verdict verdict)
 {
@@ -228,11 +217,11 @@ static void shares(const char *settings, enum laz_verdict verdict)
     struct laz_session *session = test_session(engine, "python");
 
     if (session) {
-        test_expect(session, ten_share_100, LAZ_VERDICT_OK, "\"done\"");
+        test_expect(session, ten_share_60, LAZ_VERDICT_OK, "\"done\"");
         bool fits = verdict == LAZ_VERDICT_OK;
-        test_expect(session, fits ? ten_of_60_in_peace : ten_of_60, verdict,
+        test_expect(session, fits ? ten_of_25_in_peace : ten_of_25, verdict,
                     fits ? "\"done\"" : "null");
-        test_expect(session, ten_share_100, LAZ_VERDICT_OK, "\"done\"");
+        test_expect(session, ten_share_60, LAZ_VERDICT_OK, "\"done\"");
     }
     laz_engine_free(engine);
 }
@@ -241,8 +230,8 @@ static void memory_is_counted_once_where_it_is_shared(void)
 {
     if (skip_memory(false))
         return;
-    shares(BWRAP "limits.nproc=50", LAZ_VERDICT_MEMORY_LIMIT);
-    shares(NONE "limits.nproc=50", LAZ_VERDICT_MEMORY_LIMIT);
+    shares(BWRAP FEW, LAZ_VERDICT_MEMORY_LIMIT);
+    shares(NONE FEW, LAZ_VERDICT_MEMORY_LIMIT);
     shares("limits.memory=2GiB", LAZ_VERDICT_OK);
 }
 
@@ -255,14 +244,14 @@ static void a_killed_child_is_never_ok(void)
         "for i in range(4):\n"
         "    pid = os.fork()\n"
         "    if pid == 0:\n"
-        "        x = bytearray(b'x') * (100 << 20)\n"
+        "        x = bytearray(b'x') * (30 << 20)\n"
         "        os.kill(os.getpid(), 19)\n"
         "    r = os.waitpid(pid, os.WUNTRACED)\n" /* it has its memory by now, or was killed */
         "'done'";
 
     if (skip_memory(true))
         return;
-    struct laz_engine *engine = test_engine("limits.memory=256MiB");
+    struct laz_engine *engine = test_engine("limits.memory=80MiB");
     struct laz_session *session = test_session(engine, "python");
     struct laz_result *result = test_run(session, code, NULL);
     if (result) {
@@ -270,7 +259,7 @@ static void a_killed_child_is_never_ok(void)
         UNIT_TEXT(laz_result_value(result), "null");
         CU_ASSERT(number(result, "\"out_of_memory\":") >= 1);
         CU_ASSERT_TRUE(test_result_has(result, "\"kind\":\"memory_limit\""));
-        CU_ASSERT(number(result, "\"max_rss_bytes\":") >= 250.0 * 1024 * 1024);
+        CU_ASSERT(number(result, "\"max_rss_bytes\":") >= 74.0 * 1024 * 1024);
     }
     laz_result_free(result);
     laz_engine_free(engine);
@@ -284,7 +273,7 @@ static void memory_that_runs_out_between_executions_ends_the_session(void)
                                "for i in range(4):\n"
                                "    if os.fork() == 0:\n"
                                "        while not os.path.exists('%s/go'): time.sleep(0.01)\n"
-                               "        x = bytearray(b'x') * (100 << 20)\n"
+                               "        x = bytearray(b'x') * (30 << 20)\n"
                                "        time.sleep(3000)\n"
                                "'done'";
     char folder[] = "/tmp/laz-test-XXXXXX", text[400];
@@ -294,7 +283,7 @@ static void memory_that_runs_out_between_executions_ends_the_session(void)
     if (skip_memory(true))
         return;
     CU_ASSERT_FATAL(mkdtemp(folder) && chmod(folder, 0755) == 0);
-    snprintf(text, sizeof text, "limits.memory=256MiB;sandbox.read=[\"%s\"]", folder);
+    snprintf(text, sizeof text, "limits.memory=80MiB;sandbox.read=[\"%s\"]", folder);
     struct laz_engine *engine = test_engine(text);
     struct laz_session *session = test_session(engine, "python");
     if (session) {
@@ -322,9 +311,11 @@ static const char ten_spin[] =
     "os.execute('for i in 1 2 3 4 5 6 7 8 9 10; do (while :; do :; done) & done; wait')\n"
     "return 'done'";
 
-/* Each spins for one second, both together for longer than the limit. */
+/* Each spins for 0.55 seconds (its times are in hundredths of a second, proc(5)), both together for
+ * longer than the limit. */
 static const char two_spin[] =
-    "os.execute('for i in 1 2; do (ulimit -t 1; while :; do :; done) & done; wait')\n"
+    "os.execute('for i in 1 2; do (while read -r a </proc/self/stat; set -- $a; "
+    "[ $((${14}+${15})) -lt 55 ]; do :; done) & done; wait')\n"
     "return 'done'";
 
 static void spins_too_long(struct laz_session *session, const struct words *w)
@@ -356,9 +347,9 @@ static void spins_on(struct laz_session *session, const struct words *w)
 
 static void cpu_time_of_all_processes_is_limited(void)
 {
-    in_lua(BWRAP "limits.cpu=1", spins_too_long);
-    in_lua(NONE "limits.cpu=1", spins_too_long);
-    in_lua(BWRAP "limits.cpu=60", spins_on);
+    test_in_lua(BWRAP "limits.cpu=1", spins_too_long);
+    test_in_lua(NONE "limits.cpu=1", spins_too_long);
+    test_in_lua(BWRAP "limits.cpu=60", spins_on);
 }
 
 /* Uses 0.7 s of CPU time. */
@@ -381,7 +372,7 @@ static void spins_three_times(struct laz_session *session, const struct words *w
 
 static void cpu_time_is_limited_by_execution_and_by_session(void)
 {
-    in_lua(BWRAP "limits.cpu=1;limits.session_cpu=2", spins_three_times);
+    test_in_lua(BWRAP "limits.cpu=1;limits.session_cpu=2", spins_three_times);
 }
 
 /* The kernel has only the limit on the life of a process, so it sends SIGXCPU for no other. */
@@ -414,8 +405,8 @@ static void has_a_limit_of_its_own(struct laz_session *session, const struct wor
 
 static void a_process_has_the_limit_of_the_session_and_no_signal_proves_it(void)
 {
-    in_lua(BWRAP "limits.cpu=1", has_no_limit_of_its_own);
-    in_lua(BWRAP "limits.cpu=1;limits.session_cpu=90", has_a_limit_of_its_own);
+    test_in_lua(BWRAP "limits.cpu=1", has_no_limit_of_its_own);
+    test_in_lua(BWRAP "limits.cpu=1;limits.session_cpu=90", has_a_limit_of_its_own);
 }
 
 /* ---- between executions --------------------------------------------------------------------- */
@@ -542,7 +533,7 @@ static void is_watched(struct laz_engine *engine)
         CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"cpu\":\"watchdog\""));
         CU_ASSERT_PTR_NULL(strstr(isolation, "\"memory\",")); /* not among what is enforced */
         if (!TEST_IS_SANITIZED)
-            test_expect(session, ten_of_60, LAZ_VERDICT_MEMORY_LIMIT, "null");
+            test_expect(session, ten_of_25, LAZ_VERDICT_MEMORY_LIMIT, "null");
         test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     }
     laz_engine_free(engine);
@@ -613,7 +604,7 @@ static const char unwaited[] = "import os, signal, time\n"
                                "    except ChildProcessError: print('ended', flush=True)\n";
 
 static const char ordinary_children[] = "import subprocess\n"
-                                        "for i in range(200): r = subprocess.run(['true'])\n"
+                                        "for i in range(100): r = subprocess.run(['true'])\n"
                                         "'done' if r.returncode == 0 else 'failed'";
 
 static void count_lines(void *user, int stream, const char *text, size_t len)
@@ -676,7 +667,7 @@ static void without_groups_nothing_of_a_session_is_hidden(void)
     if (!TEST_IS_SANITIZED) {
         all_memory_is_watched(test_engine(WATCHED_MEMORY));
         all_time_is_watched(test_engine(BWRAP "limits.cpu=1"));
-        ordinary_children_are_no_attack(test_engine(BWRAP)); /* limits.cpu at its default */
+        ordinary_children_are_no_attack(test_engine(BWRAP "limits.cpu=30"));
     }
     if (can_hide)
         show_groups(back);
@@ -685,7 +676,7 @@ static void without_groups_nothing_of_a_session_is_hidden(void)
 static void without_groups_a_session_is_watched_or_refused(void)
 {
     if (strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") == 0) { /* for an ordinary user */
-        is_watched(test_engine(BWRAP "limits.nproc=50"));
+        is_watched(test_engine(BWRAP FEW));
         is_refused(test_engine(required));
         if (laz_os_is_root())
             unit_skip("root", "no control group can be made here");
@@ -699,11 +690,11 @@ static void without_groups_a_session_is_watched_or_refused(void)
     laz_engine_free(engine);
     int back = hide_groups();
     engine = test_engine(required); /* these two find the groups, which then disappear */
-    struct laz_engine *other = test_engine(BWRAP "limits.nproc=50");
+    struct laz_engine *other = test_engine(BWRAP FEW);
     CU_ASSERT_FATAL(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
     is_refused(engine);
     is_watched(other);
-    is_watched(test_engine(BWRAP "limits.nproc=50")); /* and these find no groups */
+    is_watched(test_engine(BWRAP FEW)); /* and these find no groups */
     is_refused(test_engine(required));
     show_groups(back);
 }
