@@ -72,7 +72,8 @@ const struct cli_command cli_commands[] = {
         .text = "Starts real boxes and tries from inside what they have to refuse: to read, write, "
                 "connect,\nsignal and exceed limits. An attempt counts only if it succeeds outside "
                 "the box. What is\nnot in force is listed with a remedy. Exit status 1 when the "
-                "backend that the settings choose\ndoes not keep what sandbox.require asks for.",
+                "backend that the settings choose\ndoes not keep what sandbox.require asks for. "
+                "It takes 10 seconds at most.",
         .run = cli_doctor,
     },
     {.name = "repl", .operands = "", .summary = "a session to type into"},

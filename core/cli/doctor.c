@@ -7,7 +7,6 @@
  * removes them at the end, whatever happens on the way. */
 #include "cli/doctor.h"
 
-#include "base/clock.h"
 #include "base/enforce.h"
 #include "base/limits.h"
 #include "base/path.h"
@@ -59,8 +58,12 @@ static int doctor_look(struct doctor *doctor, struct laz_error *err)
     doctor->backends = calloc(doctor->names.n + 1, sizeof *doctor->backends);
     if (failed || doctor->names.failed || doctor->runtimes.failed || !doctor->backends)
         return laz_error_nomem(err);
-    for (size_t i = 0; i < doctor->names.n; i++)
+    for (size_t i = 0; i < doctor->names.n; i++) {
+        const struct laz_backend_info *info = NULL;
+        laz_registry_backend(doctor->registry, doctor->names.items[i], &info, NULL);
         doctor->backends[i].name = doctor->names.items[i]; /* borrowed */
+        doctor->backends[i].isolates = !info || !info->unconfined;
+    }
     return 0;
 }
 
@@ -89,18 +92,19 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
                               err);
     if (!rc)
         rc = doctor_place_victim(&doctor->control, doctor->bait.secret, err);
-    if (rc && rc != LAZ_ESETUP)
+    if (rc && rc != LAZ_ESETUP && rc != LAZ_ETIMEOUT)
         laz_error_prefix(err, "the session without isolation, which the others are compared with, "
                               "cannot be prepared: ");
     return rc;
 }
 
-/* The backends of the settings that work, as a TOML list; NULL: none works, or out of memory. */
-static char *doctor_working(const struct doctor *doctor)
+/* The first `n` backends, without those that do not work, as a TOML list; NULL: none works, or out
+ * of memory. */
+static char *doctor_working(const struct doctor *doctor, size_t n)
 {
     struct laz_buf list = LAZ_BUF_INIT;
 
-    for (size_t i = 0; i < doctor->n_wanted; i++)
+    for (size_t i = 0; i < n; i++)
         if (!doctor->backends[i].problem)
             laz_buf_printf(&list, "%s\"%s\"", list.len ? "," : "[", doctor->names.items[i]);
     if (!list.len)
@@ -111,15 +115,16 @@ static char *doctor_working(const struct doctor *doctor)
 
 /* No backend works. The settings (sandbox.strict) decide whether code is then refused or run
  * without isolation. */
-static int doctor_chose_nothing(struct doctor *doctor)
+static void doctor_chose_nothing(struct doctor *doctor)
 {
     laz_strv_addf(&doctor->problems, "none of the backends that the settings name works: %s%s",
-                  doctor->names.n && doctor->backends[0].problem ? doctor->backends[0].problem
-                                                                 : "none is made for this system",
+                  doctor_is_late(doctor) ? "there was no time to find out (--set "
+                                           "session.deadline=60 gives more)"
+                  : doctor->names.n && doctor->backends[0].problem ? doctor->backends[0].problem
+                                                                   : "none is made for this system",
                   doctor->cli->values->sandbox.strict
                       ? ""
                       : "; sandbox.strict is false: code would run WITHOUT ISOLATION");
-    return 0;
 }
 
 /* What comes of asking an engine for its backend. */
@@ -155,28 +160,27 @@ static int doctor_ask(struct laz_engine *engine, struct laz_error *err)
     return rc;
 }
 
-/* The backend that a session would get: of those that work, by the engine's own choice. */
-static int doctor_choose(struct doctor *doctor, struct laz_error *err)
+/* The backend that a session would get: of the first `n` that work, by the engine's own choice. */
+static int doctor_choose(struct doctor *doctor, size_t n, struct laz_error *err)
 {
     struct doctor_place place;
-    char *list = doctor_working(doctor);
+    char *list = doctor_working(doctor, n);
 
     if (!list)
-        return doctor_chose_nothing(doctor);
+        return 0;
     const char *const pairs[] = {"sandbox.backend", list, NULL};
     int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (!rc) {
-        rc = doctor_ask(place.engine, err);
+        rc = doctor_ended(doctor, doctor_ask(place.engine, err), err);
+        laz_buf_clear(&doctor->groups);
         doctor->has_groups = laz_box_tell_groups(&place.engine->boxes, &doctor->groups);
-        for (size_t i = 0; i < doctor->names.n && !rc; i++)
+        for (size_t i = 0; i < n && !rc; i++)
             if (strcmp(doctor->names.items[i], place.engine->boxes.choice.name) == 0)
                 doctor->chosen = &doctor->backends[i];
-        if (!doctor->chosen && rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM)
-            rc = doctor_chose_nothing(doctor);
         doctor_place_close(&place);
     }
     free(list);
-    return rc;
+    return rc == LAZ_ECANCELLED || rc == LAZ_ENOMEM ? rc : 0;
 }
 
 /* Sessions of a pool may come from a template: tries whether the chosen backend supports one. */
@@ -193,23 +197,21 @@ static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
     if (!name || !doctor->acts_are_tried)
         return 0;
     doctor_progress(doctor, name, "a template");
-    int rc = doctor_place_engine(doctor, pairs, &place, err);
-    if (rc)
-        return rc;
-    rc = laz_session_open(place.engine, &options, &place.session, &why);
-    doctor->templates_tried = rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM;
-    if (rc && doctor->templates_tried) {
-        const char *refused = laz_templates_refused(&place.engine->boxes);
-        doctor->templates_problem = laz_strdup(refused ? refused : why.text);
-    }
-    doctor_place_close(&place);
-    if (!doctor->templates_tried) {
-        *err = why;
-        return rc;
-    }
+    int rc = doctor_place_engine(doctor, pairs, &place, &why);
     if (!rc)
-        return 0;
-    return doctor->templates_problem ? 0 : laz_error_nomem(err);
+        rc = doctor_ended(doctor, laz_session_open(place.engine, &options, &place.session, &why),
+                          &why);
+    if (rc == LAZ_ECANCELLED || rc == LAZ_ENOMEM) {
+        *err = why;
+    } else if (rc) {
+        const char *refused =
+            rc != LAZ_ETIMEOUT && place.engine ? laz_templates_refused(&place.engine->boxes) : NULL;
+        doctor->templates_problem = laz_strdup(refused ? refused : why.text);
+        rc = doctor->templates_problem ? 0 : laz_error_nomem(err);
+    }
+    doctor->templates_tried = !rc;
+    doctor_place_close(&place);
+    return rc;
 }
 
 /* ---- the answer ----------------------------------------------------------------------------- */
@@ -246,7 +248,7 @@ static void doctor_judge_runtime(struct doctor *doctor, const struct doctor_back
         laz_strv_addf(&doctor->problems, "the runtime %s of the settings cannot be used", name);
 }
 
-static int doctor_judge(struct doctor *doctor, struct laz_error *err)
+int doctor_judge(struct doctor *doctor, struct laz_error *err)
 {
     if (doctor->templates_problem && doctor->cli->values->pool.warm == LAZ_WARM_TEMPLATE)
         laz_strv_addf(&doctor->problems, "pool.warm asks for templates: %s",
@@ -284,12 +286,34 @@ static int doctor_found_no_session(struct doctor *doctor, struct laz_error *err)
 {
     bool failed = false;
 
-    laz_strv_addf(&doctor->problems, "no session can be started: %s", err->text);
+    if (err->code == LAZ_ETIMEOUT)
+        doctor_chose_nothing(doctor);
+    else
+        laz_strv_addf(&doctor->problems, "no session can be started: %s", err->text);
     for (size_t i = 0; i < doctor->names.n; i++) {
         doctor->backends[i].problem = laz_strdup(err->text);
         failed |= !doctor->backends[i].problem;
     }
     return failed || doctor->problems.failed ? laz_error_nomem(err) : 0;
+}
+
+/* Tries the backends in order. The first wanted one that works is chosen at once: if the time ends
+ * early, what is missing is about the others. */
+static int doctor_try_backends(struct doctor *doctor, struct laz_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < doctor->names.n && !rc; i++) {
+        rc = doctor_backend_try(doctor, &doctor->backends[i], err);
+        if (rc || doctor->chosen || i >= doctor->n_wanted)
+            continue;
+        rc = doctor_choose(doctor, i + 1, err);
+        if (!rc)
+            rc = doctor_try_templates(doctor, err);
+    }
+    if (!rc && !doctor->chosen)
+        doctor_chose_nothing(doctor);
+    return rc;
 }
 
 static int doctor_try_all(struct doctor *doctor, struct laz_error *err)
@@ -298,13 +322,17 @@ static int doctor_try_all(struct doctor *doctor, struct laz_error *err)
 
     if (!rc && doctor->acts_are_tried)
         rc = doctor_prepare(doctor, err);
-    if (rc == LAZ_ESETUP)
+    if (rc == LAZ_ESETUP || rc == LAZ_ETIMEOUT)
         return doctor_found_no_session(doctor, err);
-    for (size_t i = 0; i < doctor->names.n && !rc; i++)
-        rc = doctor_backend_try(doctor, &doctor->backends[i], err);
-    if (!rc)
-        rc = doctor_choose(doctor, err);
-    return rc ? rc : doctor_try_templates(doctor, err);
+    return rc ? rc : doctor_try_backends(doctor, err);
+}
+
+static void doctor_interrupt(void *user)
+{
+    struct doctor *doctor = user;
+
+    atomic_store(&doctor->interrupted, true);
+    doctor_cancel_places(doctor);
 }
 
 int cli_doctor(struct cli *cli)
@@ -313,7 +341,6 @@ int cli_doctor(struct cli *cli)
         .cli = cli,
         .open.lock = PTHREAD_MUTEX_INITIALIZER,
         .control = {.victim = LAZ_PROCESS_INIT},
-        .started_ms = laz_clock_ms(),
         .acts_are_tried = strcmp(laz_os_platform(), "windows") != 0, /* all would succeed */
         .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
     };
@@ -321,7 +348,9 @@ int cli_doctor(struct cli *cli)
     struct laz_error err = {0};
     int rc = laz_interrupt_block(&interrupt, &err);
     if (!rc) /* also cancels the engines made later */
-        rc = laz_interrupt_start(interrupt, doctor_cancel, &doctor, &err);
+        rc = laz_interrupt_start(interrupt, doctor_interrupt, &doctor, &err);
+    if (!rc)
+        rc = doctor_time_start(&doctor, &err);
     int status = rc ? cli_fail(cli, &err) : cli_registry(cli, false, &doctor.registry);
 
     if (!status) {
@@ -333,6 +362,7 @@ int cli_doctor(struct cli *cli)
             (cli->json ? doctor_report_json : doctor_report)(&doctor);
         status = rc ? cli_fail(cli, &err) : doctor.problems.n ? CLI_FAILED : CLI_OK;
     }
+    doctor_time_stop(&doctor);
     laz_interrupt_free(interrupt); /* before the engines that it cancels */
     doctor_fini(&doctor);
     return status;

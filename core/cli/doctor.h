@@ -14,9 +14,37 @@
 #include "os/process.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define DOCTOR_BITS 32 /* at most */
-#define DOCTOR_ACTS 40 /* at most */
+#define DOCTOR_ACTS 48 /* at most */
+
+struct doctor;
+
+/* ---- the time it takes (doctor_time.c) ------------------------------------------------------- */
+
+#define DOCTOR_TIME_MS 10000 /* at most, unless --set session.deadline gives another time */
+
+#define DOCTOR_OUT_OF_TIME "not tried (out of time)" /* the problem of what was not */
+
+/* At its end nothing more is begun, and what is being tried is cancelled. */
+struct doctor_time {
+    uint64_t started_us, end_us; /* by laz_clock_us; UINT64_MAX: without end */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool is_running, is_over;
+};
+
+/* The time begins. LAZ_EOS: there is no thread to watch it. */
+int doctor_time_start(struct doctor *doctor, struct laz_error *err);
+void doctor_time_stop(struct doctor *doctor); /* also when it was not started */
+bool doctor_is_late(const struct doctor *doctor);
+/* Is `rc` LAZ_ECANCELLED because the time is up, and not because the user asked? Then *err, and
+ * the result, is LAZ_ETIMEOUT; any other `rc` is the result. */
+int doctor_ended(const struct doctor *doctor, int rc, struct laz_error *err);
+/* LAZ_ETIMEOUT when the time is up; else 0. */
+int doctor_may_begin(const struct doctor *doctor, struct laz_error *err);
 
 /* ---- what is laid out on the host (doctor_bait.c) -------------------------------------------- */
 
@@ -41,7 +69,7 @@ bool doctor_bait_take(const char *path);
 /* ---- a session in which acts are tried (doctor_place.c) -------------------------------------- */
 
 struct doctor_place {
-    struct doctor_open *open;
+    struct doctor *doctor;
     struct laz_engine *engine;
     struct laz_session *session;
     struct laz_process victim; /* a process of the host with the uid of the session */
@@ -55,12 +83,18 @@ struct doctor_open {
     struct laz_engine *engines[DOCTOR_PLACES];
 };
 
-struct doctor;
-/* May be called from any thread. */
-void doctor_cancel(void *doctor);
+/* Cancels what runs in the open places. Any thread. */
+void doctor_cancel_places(struct doctor *doctor);
+
+/* Appends the value (as in the configuration) and the origin of a key; either may be NULL. */
+void doctor_setting(const struct doctor *doctor, const char *key, struct laz_buf *value,
+                    struct laz_buf *origin);
+/* Was the key set on the command line (--set)? */
+bool doctor_is_set(const struct doctor *doctor, const char *key);
 
 /* Uses the settings of the command, overridden by `pairs` ("key", "value", ...; ends with NULL). A
- * place whose session does not start is closed again; *err says why. */
+ * place whose session does not start is closed again; *err says why. LAZ_ETIMEOUT: the time is
+ * up. */
 int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                       struct laz_error *err);
 /* Opens a place without a session; the caller opens what it needs in its engine. */
@@ -90,16 +124,23 @@ extern const struct doctor_act doctor_acts[DOCTOR_ACTS];
 /* The value under which the acts of a limit are tried; NULL: nothing is tried for this bit. */
 const char *doctor_small_limit(uint32_t bit);
 
-enum doctor_came { DOCTOR_UNTRIED, DOCTOR_WORKED, DOCTOR_DENIED, DOCTOR_FAILED };
+enum doctor_came {
+    DOCTOR_UNTRIED, /* nothing is to be tried */
+    DOCTOR_WORKED,
+    DOCTOR_DENIED,
+    DOCTOR_FAILED,
+    DOCTOR_LATE, /* the time was up */
+};
 
 struct doctor_try {
     enum doctor_came came;
     char note[160]; /* why it was denied, or why it could not be tried */
 };
 
-/* Tries one act. LAZ_ECANCELLED: the user wants to stop. */
-int doctor_act_try(struct doctor_place *place, const struct doctor_bait *bait,
-                   const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err);
+/* Tries one act; the place may be closed when the time is up. LAZ_ECANCELLED: the user wants to
+ * stop. */
+int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const struct doctor_act *act,
+                   struct doctor_try *tried, struct laz_error *err);
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
@@ -122,6 +163,7 @@ struct doctor_bit {
 
 struct doctor_backend {
     char *name;
+    bool isolates; /* false: it declares that it is no sandbox, and nothing is tried in it */
     char *problem; /* why its box does not start; NULL: it works */
     struct doctor_bit bits[DOCTOR_BITS];
     struct doctor_try inside[DOCTOR_ACTS];
@@ -145,12 +187,19 @@ struct doctor {
     bool has_groups;          /* there are some */
     char *templates_problem;  /* why no session can be made from a template; NULL: it can */
     struct laz_strv problems; /* why the exit status is 1 */
-    uint64_t started_ms;
-    bool acts_are_tried; /* false: the table of acts is not for this system */
+    struct doctor_time time;
+    atomic_bool interrupted; /* the user wants to stop */
+    bool acts_are_tried;     /* false: the table of acts is not for this system */
     bool on_terminal, shown;
 };
 
 const char *doctor_state_name(enum doctor_state state);
+/* What was tried, and what the plan says, as the state of one bit of LAZ_ENFORCE_*. */
+enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doctor_backend *backend,
+                                  uint32_t bit);
+/* Adds to doctor->problems why the chosen backend does not hold what the settings ask for.
+ * LAZ_ENOMEM. */
+int doctor_judge(struct doctor *doctor, struct laz_error *err);
 /* Tries everything with one backend. Errors: LAZ_ECANCELLED; any other failure is a finding. */
 int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend,
                        struct laz_error *err);

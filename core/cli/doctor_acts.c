@@ -29,7 +29,7 @@ static const struct {
     uint32_t bit;
     const char *value; /* as in the configuration */
 } acts_limits[] = {
-    {LAZ_ENFORCE_CPU, "1"},    {LAZ_ENFORCE_MEMORY, "128MiB"}, {LAZ_ENFORCE_FSIZE, "1MiB"},
+    {LAZ_ENFORCE_CPU, "1"},    {LAZ_ENFORCE_MEMORY, "64MiB"}, {LAZ_ENFORCE_FSIZE, "1MiB"},
     {LAZ_ENFORCE_NPROC, "16"}, {LAZ_ENFORCE_NOFILE, "48"},
 };
 
@@ -53,23 +53,31 @@ const struct doctor_act doctor_acts[DOCTOR_ACTS] = {
     CALL("mount"),
     CALL("chroot"),
     CALL("keyctl"),
+    CALL("add_key"),
     CALL("socket inet"),
     CALL("socket netlink"),
     CALL("perf_event_open"),
     CALL("bpf"),
     CALL("userfaultfd"),
     CALL("io_uring_setup"),
+    CALL("io_setup"),
+    CALL("inotify_init1"),
+    CALL("fanotify_init"),
+    CALL("shmget"),
+    CALL("fcntl F_SETPIPE_SZ"),
+    CALL("setsockopt SO_SNDBUF"),
+    CALL("setxattr"),
     {LAZ_ENFORCE_FSIZE, "write 2 MiB, limit 1", "file", .text = "lazaret-doctor-file",
      .number = 2 << 20},
     {LAZ_ENFORCE_NOFILE, "open 80 files, limit 48", "files", .number = 80},
     {LAZ_ENFORCE_NPROC, "run 40 processes, limit 16", "processes", .number = 40},
-    {LAZ_ENFORCE_MEMORY, "use 192 MiB in four processes, limit 128", "memory", .number = 192 << 20,
+    {LAZ_ENFORCE_MEMORY, "use 96 MiB in four processes, limit 64", "memory", .number = 96 << 20,
      .among = 4, .part = DOCTOR_IF_FULL},
-    {LAZ_ENFORCE_MEMORY, "use 192 MiB in one process, limit 128", "memory", .number = 192 << 20,
+    {LAZ_ENFORCE_MEMORY, "use 96 MiB in one process, limit 64", "memory", .number = 96 << 20,
      .part = DOCTOR_IF_NOT_FULL},
-    {LAZ_ENFORCE_CPU, "compute 1.6 s in two processes, limit 1", "burn", .number = 1600, .among = 2,
+    {LAZ_ENFORCE_CPU, "compute 1.4 s in two processes, limit 1", "burn", .number = 1400, .among = 2,
      .part = DOCTOR_IF_FULL},
-    {LAZ_ENFORCE_CPU, "compute 1.5 s in one process, limit 1", "burn", .number = 1500,
+    {LAZ_ENFORCE_CPU, "compute 1.4 s in one process, limit 1", "burn", .number = 1400,
      .part = DOCTOR_IF_NOT_FULL},
 };
 
@@ -166,28 +174,31 @@ static void act_judge_end(const struct doctor_act *act, struct laz_result *resul
         act_note(tried, DOCTOR_FAILED, why && *why ? why : laz_verdict_name(verdict));
 }
 
-int doctor_act_try(struct doctor_place *place, const struct doctor_bait *bait,
-                   const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err)
+int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const struct doctor_act *act,
+                   struct doctor_try *tried, struct laz_error *err)
 {
     const struct laz_execute_options options = {.size = sizeof options, .no_validate = 1};
     struct laz_buf code = LAZ_BUF_INIT;
     struct laz_result *result = NULL;
     int rc = 0;
 
-    act_note(tried, DOCTOR_UNTRIED, "");
-    if (!act_code(act, bait, place, &code))
+    act_note(tried, doctor_is_late(doctor) ? DOCTOR_LATE : DOCTOR_UNTRIED, "");
+    if (tried->came == DOCTOR_LATE || !act_code(act, &doctor->bait, place, &code))
         goto out;
     rc = laz_session_execute(place->session, laz_buf_text(&code), code.len, &options, &result, err);
-    if (rc) {
-        act_note(tried, DOCTOR_FAILED, err->text);
-        rc = rc == LAZ_ECANCELLED ? rc : 0;
-    } else if (laz_result_verdict(result) == LAZ_VERDICT_CANCELLED) {
+    if (!rc && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED)
         rc = laz_error_set(err, LAZ_ECANCELLED, 0, "cancelled");
+    rc = doctor_ended(doctor, rc, err);
+    if (rc == LAZ_ETIMEOUT) {
+        act_note(tried, DOCTOR_LATE, "");
+    } else if (rc) {
+        act_note(tried, DOCTOR_FAILED, err->text);
     } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
-        act_judge(place, bait, act, laz_result_value(result), tried);
+        act_judge(place, &doctor->bait, act, laz_result_value(result), tried);
     } else {
         act_judge_end(act, result, tried);
     }
+    rc = rc == LAZ_ECANCELLED ? rc : 0;
 out:
     laz_result_free(result);
     laz_buf_fini(&code);

@@ -103,7 +103,7 @@ static void *backend_control(void *arg)
 {
     struct backend_control *control = arg;
 
-    control->rc = doctor_act_try(&control->doctor->control, &control->doctor->bait, control->act,
+    control->rc = doctor_act_try(control->doctor, &control->doctor->control, control->act,
                                  control->tried, &control->err);
     return NULL;
 }
@@ -122,7 +122,7 @@ static int backend_act(struct doctor *doctor, struct doctor_place *place,
 
     if (wanted && !apart)
         backend_control(&control);
-    int rc = !apart && control.rc ? 0 : doctor_act_try(place, &doctor->bait, act, inside, err);
+    int rc = !apart && control.rc ? 0 : doctor_act_try(doctor, place, act, inside, err);
     if (apart)
         pthread_join(thread, NULL);
     if (control.rc) {
@@ -165,7 +165,7 @@ static int backend_small_limits(struct doctor *doctor, struct doctor_backend *ba
         pairs[n++] = small;
     }
     int rc = doctor_place_open(doctor, pairs, &place, err);
-    if (rc)
+    if (rc && rc != LAZ_ETIMEOUT) /* then each act is noted as late */
         return rc;
     rc = backend_acts(doctor, backend, &place, true, err);
     doctor_place_close(&place);
@@ -199,7 +199,7 @@ static char *backend_runtime(struct doctor *doctor, struct doctor_place *place, 
     struct laz_session *session = NULL;
     char *problem = NULL;
 
-    if (laz_session_open(place->engine, &options, &session, err))
+    if (doctor_may_begin(doctor, err) || laz_session_open(place->engine, &options, &session, err))
         return laz_strdup(err->text);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !problem && !err->code; i++) {
         struct laz_result *result = NULL;
@@ -256,9 +256,13 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
         doctor_progress(doctor, backend->name, name);
         backend->runtimes[i] = backend_runtime(doctor, place, name, &why);
         backend->n_runtimes = i + 1;
-        if (why.code == LAZ_ECANCELLED) {
+        int ended = doctor_ended(doctor, why.code, &why);
+        if (ended == LAZ_ECANCELLED) {
             *err = why;
-            rc = why.code;
+            rc = ended;
+        } else if (ended == LAZ_ETIMEOUT) {
+            free(backend->runtimes[i]);
+            backend->runtimes[i] = laz_strdup(why.text);
         }
     }
     return rc;
@@ -266,8 +270,50 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
-                                  enum doctor_state state)
+/* How often the acts of a bit came out in which way. */
+struct backend_count {
+    unsigned tried, worked, denied, failed, late;
+};
+
+static struct backend_count backend_count(const struct doctor *doctor,
+                                          const struct doctor_backend *backend, uint32_t bit)
+{
+    struct backend_count n = {0};
+
+    for (size_t i = 0; i < DOCTOR_ACTS; i++) {
+        const enum doctor_came inside = backend->inside[i].came, outside = doctor->outside[i].came;
+        if (doctor_acts[i].bit != bit || inside == DOCTOR_UNTRIED)
+            continue;
+        n.tried++;
+        n.worked += inside == DOCTOR_WORKED; /* needs no control */
+        n.failed += inside == DOCTOR_FAILED;
+        n.denied += inside == DOCTOR_DENIED && outside == DOCTOR_WORKED;
+        n.late += inside == DOCTOR_LATE || outside == DOCTOR_LATE;
+    }
+    return n;
+}
+
+enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doctor_backend *backend,
+                                  uint32_t bit)
+{
+    const struct doctor_bit *promise = &backend->bits[backend_index(bit)];
+    const struct backend_count n = backend_count(doctor, backend, bit);
+
+    if (backend_limit(doctor, bit) == LAZ_UNLIMITED)
+        return DOCTOR_UNSET;
+    if (!doctor->acts_are_tried || !backend->isolates)
+        return promise->full || promise->weak ? DOCTOR_UNPROVEN : DOCTOR_OPEN;
+    if (n.worked)
+        return promise->full || promise->weak ? DOCTOR_BROKEN : DOCTOR_OPEN;
+    if (promise->weak && !n.tried)
+        return DOCTOR_WEAK; /* the plan itself says that nothing refuses it */
+    if (n.failed || n.late || !n.denied)
+        return DOCTOR_UNPROVEN;
+    return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
+}
+
+static const char *backend_remedy(const struct doctor *doctor, const struct doctor_backend *backend,
+                                  uint32_t bit, enum doctor_state state)
 {
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,
@@ -284,6 +330,10 @@ static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
                "machine or in WSL";
     if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
         return "it was set and read back from the system; doctor does not try it on this system";
+    if (state == DOCTOR_UNPROVEN && !backend->isolates)
+        return "nothing is tried in a backend that declares that it is no sandbox: use another one";
+    if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).late)
+        return "there was no time to try it: give lazaret doctor more (--set session.deadline=60)";
     if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
         return others[state];
     const char *advice =
@@ -305,53 +355,28 @@ static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
            "what one can enforce)";
 }
 
-static enum doctor_state backend_state(const struct doctor *doctor,
-                                       const struct doctor_backend *backend, uint32_t bit)
-{
-    const struct doctor_bit *promise = &backend->bits[backend_index(bit)];
-    unsigned tried = 0, worked = 0, denied = 0, failed = 0;
-
-    if (backend_limit(doctor, bit) == LAZ_UNLIMITED)
-        return DOCTOR_UNSET;
-    if (!doctor->acts_are_tried)
-        return promise->full || promise->weak ? DOCTOR_UNPROVEN : DOCTOR_OPEN;
-    for (size_t i = 0; i < DOCTOR_ACTS; i++) {
-        if (doctor_acts[i].bit != bit)
-            continue;
-        tried += backend->inside[i].came != DOCTOR_UNTRIED;
-        /* an act that succeeds inside needs no control */
-        worked += backend->inside[i].came == DOCTOR_WORKED;
-        failed += backend->inside[i].came == DOCTOR_FAILED;
-        denied +=
-            backend->inside[i].came == DOCTOR_DENIED && doctor->outside[i].came == DOCTOR_WORKED;
-    }
-    if (worked)
-        return promise->full || promise->weak ? DOCTOR_BROKEN : DOCTOR_OPEN;
-    if (promise->weak && !tried)
-        return DOCTOR_WEAK; /* the plan itself says that nothing refuses it */
-    if (failed || !denied)
-        return DOCTOR_UNPROVEN;
-    return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
-}
-
-/* For systems without acts: reads what a session reports of its box, and tries each runtime. */
+/* Where no act is tried: reads what a session reports of its box, and tries each runtime; in a
+ * backend that is no sandbox only if the settings name it. */
 static int backend_look(struct doctor *doctor, struct doctor_backend *backend,
                         struct laz_error *err)
 {
     const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
+    const bool is_wanted = backend->isolates || backend < doctor->backends + doctor->n_wanted;
     struct laz_session_options options = {.size = sizeof options};
     struct doctor_place place;
-    int rc = doctor_place_engine(doctor, pairs, &place, err);
+    int rc = (doctor->acts_are_tried ? doctor_place_open : doctor_place_engine)(doctor, pairs,
+                                                                                &place, err);
 
     if (rc)
         return rc;
-    if (doctor->runtimes.n) {
+    if (!place.session && doctor->runtimes.n) {
         options.runtime = doctor->runtimes.items[0];
-        rc = laz_session_open(place.engine, &options, &place.session, err);
+        rc = doctor_ended(doctor, laz_session_open(place.engine, &options, &place.session, err),
+                          err);
     }
     if (!rc && place.session)
         backend_read_plan(backend, laz_session_isolation(place.session));
-    if (!rc)
+    if (!rc && is_wanted)
         rc = backend_runtimes(doctor, backend, &place, err);
     doctor_place_close(&place);
     return rc;
@@ -378,14 +403,15 @@ static int backend_try(struct doctor *doctor, struct doctor_backend *backend, st
 int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
 {
     doctor_progress(doctor, backend->name, "a box");
-    int rc = (doctor->acts_are_tried ? backend_try : backend_look)(doctor, backend, err);
+    int rc = (doctor->acts_are_tried && backend->isolates ? backend_try
+                                                          : backend_look)(doctor, backend, err);
     if (rc && rc != LAZ_ECANCELLED) {
         backend->problem = laz_strdup(err->text);
         return 0;
     }
     for (unsigned i = 0; laz_enforce_name(1u << i) && !rc; i++) {
-        backend->bits[i].state = backend_state(doctor, backend, 1u << i);
-        backend->bits[i].remedy = backend_remedy(doctor, 1u << i, backend->bits[i].state);
+        backend->bits[i].state = doctor_state_of(doctor, backend, 1u << i);
+        backend->bits[i].remedy = backend_remedy(doctor, backend, 1u << i, backend->bits[i].state);
     }
     return rc;
 }

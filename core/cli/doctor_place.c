@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* `yields`: --set on the command line overrides it, because these times suit a machine that is not
- * busy. */
+ * busy. The deadline is also that of the doctor as a whole (doctor_time.c). */
 static const struct {
     const char *key, *value;
     bool yields;
@@ -36,37 +36,57 @@ static const struct {
 
 struct place_key {
     const char *key;
-    bool is_asked_for;
+    struct laz_buf *value, *origin;
 };
 
-static void place_note_origin(void *user, const char *key, const char *value, const char *origin)
+static void place_note(void *user, const char *key, const char *value, const char *origin)
 {
     struct place_key *wanted = user;
 
-    (void)value;
-    if (strcmp(key, wanted->key) == 0 && strcmp(origin, "--set") == 0)
-        wanted->is_asked_for = true;
+    if (strcmp(key, wanted->key) != 0)
+        return;
+    if (wanted->value)
+        laz_buf_puts(wanted->value, value);
+    if (wanted->origin)
+        laz_buf_puts(wanted->origin, origin);
 }
 
-static int place_set(struct laz_settings *settings, const char *const *pairs, struct laz_error *err)
+void doctor_setting(const struct doctor *doctor, const char *key, struct laz_buf *value,
+                    struct laz_buf *origin)
+{
+    struct place_key wanted = {key, value, origin};
+
+    laz_settings_visit(doctor->cli->settings, place_note, &wanted);
+}
+
+bool doctor_is_set(const struct doctor *doctor, const char *key)
+{
+    struct laz_buf origin = LAZ_BUF_INIT;
+
+    doctor_setting(doctor, key, NULL, &origin);
+    bool is_set = strcmp(laz_buf_text(&origin), "--set") == 0;
+    laz_buf_fini(&origin);
+    return is_set;
+}
+
+static int place_set(const struct doctor *doctor, struct laz_settings *settings,
+                     const char *const *pairs, struct laz_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; i < sizeof place_settings / sizeof *place_settings && !rc; i++) {
-        struct place_key key = {.key = place_settings[i].key};
-        if (place_settings[i].yields)
-            laz_settings_visit(settings, place_note_origin, &key);
-        if (!key.is_asked_for)
-            rc = laz_settings_set(settings, key.key, place_settings[i].value, err);
+        const char *key = place_settings[i].key;
+        if (!place_settings[i].yields || !doctor_is_set(doctor, key))
+            rc = laz_settings_set(settings, key, place_settings[i].value, err);
     }
     for (; !rc && *pairs; pairs += 2)
         rc = laz_settings_set(settings, pairs[0], pairs[1], err);
     return rc;
 }
 
-void doctor_cancel(void *user)
+void doctor_cancel_places(struct doctor *doctor)
 {
-    struct doctor_open *open = &((struct doctor *)user)->open;
+    struct doctor_open *open = &doctor->open;
 
     pthread_mutex_lock(&open->lock);
     for (size_t i = 0; i < DOCTOR_PLACES; i++)
@@ -102,13 +122,15 @@ int doctor_place_engine(struct doctor *doctor, const char *const *pairs, struct 
     };
     struct laz_settings *settings = NULL;
 
-    *place = (struct doctor_place){.open = &doctor->open, .victim = LAZ_PROCESS_INIT};
-    int rc = laz_settings_copy(cli->settings, &settings, err);
+    *place = (struct doctor_place){.doctor = doctor, .victim = LAZ_PROCESS_INIT};
+    int rc = doctor_may_begin(doctor, err);
     if (!rc)
-        rc = place_set(settings, pairs, err);
+        rc = laz_settings_copy(cli->settings, &settings, err);
+    if (!rc)
+        rc = place_set(doctor, settings, pairs, err);
     if (!rc)
         rc = laz_engine_new(settings, &options, &place->engine, err);
-    if (!rc && !place_list(place->open, NULL, place->engine))
+    if (!rc && !place_list(&doctor->open, NULL, place->engine))
         rc = laz_error_set(err, LAZ_EINVAL, 0, "more than %d engines at once", DOCTOR_PLACES);
     laz_settings_free(settings);
     if (rc)
@@ -123,7 +145,8 @@ int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct do
     int rc = doctor_place_engine(doctor, pairs, place, err);
 
     if (!rc)
-        rc = laz_session_open(place->engine, &session, &place->session, err);
+        rc = doctor_ended(doctor, laz_session_open(place->engine, &session, &place->session, err),
+                          err);
     if (rc)
         doctor_place_close(place);
     return rc;
@@ -138,7 +161,7 @@ void doctor_place_close(struct doctor_place *place)
     }
     laz_session_free(place->session);
     if (place->engine) /* before it is freed: another thread may cancel it until then */
-        place_list(place->open, place->engine, NULL);
+        place_list(&place->doctor->open, place->engine, NULL);
     laz_engine_free(place->engine);
     *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};
 }

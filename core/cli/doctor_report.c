@@ -4,6 +4,9 @@
 
 #include "base/clock.h"
 #include "base/enforce.h"
+#include "base/limits.h"
+#include "os/system.h"
+#include "os/users.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,59 +35,153 @@ static void report_words(struct cli *cli, const char *before, const char *words)
     laz_buf_fini(&line);
 }
 
+/* How an act came out; late also where only the control was. */
+static enum doctor_came report_came(const struct doctor *doctor,
+                                    const struct doctor_backend *backend, size_t act)
+{
+    const enum doctor_came inside = backend->inside[act].came;
+
+    return inside == DOCTOR_DENIED && doctor->outside[act].came == DOCTOR_LATE ? DOCTOR_LATE
+                                                                               : inside;
+}
+
 /* Prints the names of the acts of this bit that had this outcome. */
-static void report_acts(struct cli *cli, const struct doctor_backend *backend, uint32_t bit,
-                        const char *title, enum doctor_came came)
+static void report_acts(const struct doctor *doctor, const struct doctor_backend *backend,
+                        uint32_t bit, const char *title, enum doctor_came came)
 {
     struct laz_buf list = LAZ_BUF_INIT;
 
     for (size_t i = 0; i < DOCTOR_ACTS; i++) {
-        if (doctor_acts[i].bit != bit || backend->inside[i].came != came)
+        if (doctor_acts[i].bit != bit || report_came(doctor, backend, i) != came)
             continue;
         laz_buf_printf(&list, "%s%s", list.len ? ", " : "", doctor_acts[i].name);
         if (came == DOCTOR_FAILED)
             laz_buf_printf(&list, " (%s)", backend->inside[i].note);
     }
     if (list.len)
-        report_words(cli, title, laz_buf_text(&list));
+        report_words(doctor->cli, title, laz_buf_text(&list));
     laz_buf_fini(&list);
 }
 
-/* True for a backend that enforces nothing at all: one sentence then replaces the remedies. */
-static bool report_keeps_nothing(const struct doctor_backend *backend)
+/* Prints what goes below the line of a bit. */
+static void report_details(const struct doctor *doctor, const struct doctor_backend *backend,
+                           uint32_t bit, const char *remedy)
 {
-    for (unsigned i = 0; i < DOCTOR_BITS; i++)
-        if (backend->bits[i].full)
-            return false;
-    return true;
+    report_acts(doctor, backend, bit, "             possible: ", DOCTOR_WORKED);
+    report_acts(doctor, backend, bit, "             could not be tried: ", DOCTOR_FAILED);
+    report_acts(doctor, backend, bit, "             " DOCTOR_OUT_OF_TIME ": ", DOCTOR_LATE);
+    if (remedy && doctor->acts_are_tried)
+        cli_printf(doctor->cli, "             remedy: %s\n", remedy);
 }
 
+/* The limits of the chosen backend have lines with their values. */
 static void report_bits(const struct doctor *doctor, const struct doctor_backend *backend)
 {
-    struct cli *cli = doctor->cli;
-    bool nothing = report_keeps_nothing(backend);
-
     const char *name;
 
     for (unsigned i = 0; (name = laz_enforce_name(1u << i)); i++) {
         const struct doctor_bit *bit = &backend->bits[i];
-        cli_printf(cli, "  %-10s %-15s %s\n", name, doctor_state_name(bit->state),
+        if (backend == doctor->chosen && laz_limit_of_bit(1u << i))
+            continue;
+        cli_printf(doctor->cli, "  %-10s %-15s %s\n", name, doctor_state_name(bit->state),
                    bit->mechanism[0] ? bit->mechanism : "-");
-        if (bit->state == DOCTOR_IN_FORCE || bit->state == DOCTOR_WEAK || !nothing) {
-            report_acts(cli, backend, 1u << i, "             possible: ", DOCTOR_WORKED);
-            report_acts(cli, backend, 1u << i, "             could not be tried: ", DOCTOR_FAILED);
-        }
-        if (bit->remedy && !nothing && doctor->acts_are_tried)
-            cli_printf(cli, "             remedy: %s\n", bit->remedy);
+        report_details(doctor, backend, 1u << i, bit->remedy);
     }
-    if (nothing && doctor->acts_are_tried)
-        cli_puts(cli, "  remedy: this backend does not isolate; it is for debugging and comparing "
-                      "(sandbox.backend = \"auto\" never takes it)\n");
 }
 
-/* Prints a line: that something works, or the words that say so of a failure and its problem. */
+/* A limit of the settings, and what counts it in the chosen backend. */
+struct report_limit {
+    struct laz_buf value, counts; /* as in the configuration; for people, empty: nothing */
+    const char *state;
+    const struct doctor_bit *bit; /* NULL: it has none, and nothing is tried */
+};
+
+/* The limit of the same kind that has a bit: it is counted by the same means. */
+static const struct laz_limit *report_kin(const struct laz_limit *limit)
+{
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++)
+        if (laz_limit_table[i].bit && laz_limit_table[i].verdict == limit->verdict &&
+            limit->verdict != LAZ_VERDICT_OK)
+            return &laz_limit_table[i];
+    return NULL;
+}
+
+static const struct doctor_bit *report_bit(const struct doctor_backend *backend, uint32_t bit)
+{
+    for (unsigned i = 0; i < DOCTOR_BITS; i++)
+        if (bit == 1u << i)
+            return &backend->bits[i];
+    return NULL;
+}
+
+/* The words of mechanisms that the host, or any backend, uses. */
+static void report_counts(struct laz_buf *text, const char *mechanism)
+{
+    static const struct {
+        const char *word, *says;
+    } words[] = {
+        {"cgroup-v1", "control group (cgroup-v1): all processes together"},
+        {"cgroup-v2", "control group (cgroup-v2): all processes together"},
+        {"watchdog", "watchdog: all processes together, from time to time"},
+        {"rlimit", "rlimit: each process for itself"},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, mechanism) == 0)
+            mechanism = words[i].says;
+    laz_buf_puts(text, mechanism);
+}
+
+static void report_limit_init(struct report_limit *line, const struct doctor *doctor,
+                              const struct laz_limit *limit)
+{
+    const uint64_t value = laz_limit_value(&doctor->cli->values->limits, limit);
+    const struct laz_limit *kin = report_kin(limit);
+
+    *line = (struct report_limit){.value = LAZ_BUF_INIT, .counts = LAZ_BUF_INIT};
+    doctor_setting(doctor, limit->key, &line->value, NULL);
+    line->bit = report_bit(doctor->chosen, limit->bit);
+    line->state = line->bit                ? doctor_state_name(line->bit->state)
+                  : value == LAZ_UNLIMITED ? doctor_state_name(DOCTOR_UNSET)
+                                           : "not tried";
+    if (value == LAZ_UNLIMITED)
+        return;
+    if (line->bit)
+        report_counts(&line->counts, line->bit->mechanism);
+    else if (kin)
+        report_counts(&line->counts, report_bit(doctor->chosen, kin->bit)->mechanism);
+    if (!line->bit)
+        laz_buf_printf(&line->counts, "%srlimit: each process for itself",
+                       line->counts.len ? "; " : "");
+}
+
+static void report_limit_fini(struct report_limit *line)
+{
+    laz_buf_fini(&line->value);
+    laz_buf_fini(&line->counts);
+}
+
+static void report_limits(const struct doctor *doctor)
+{
+    struct cli *cli = doctor->cli;
+
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
+        const struct laz_limit *limit = &laz_limit_table[i];
+        struct report_limit line;
+        report_limit_init(&line, doctor, limit);
+        cli_printf(cli, "  %-18s %-11s  %-15s %s\n", limit->key, laz_buf_text(&line.value),
+                   line.state, line.counts.len ? laz_buf_text(&line.counts) : "-");
+        if (line.bit)
+            report_details(doctor, doctor->chosen, limit->bit, line.bit->remedy);
+        report_limit_fini(&line);
+    }
+}
+
+/* Prints a line: that something works, or its problem after the words for a failure. */
 static void report_state(struct cli *cli, const char *works, const char *fails, const char *problem)
 {
+    if (problem && strcmp(problem, DOCTOR_OUT_OF_TIME) == 0)
+        fails = "";
     report_words(cli, problem ? fails : works, problem ? problem : "");
 }
 
@@ -104,28 +201,62 @@ static void report_templates(const struct doctor *doctor)
 {
     if (!doctor->templates_tried)
         return;
-    report_state(doctor->cli, "templates: in force",
-                 "templates: not in force: ", doctor->templates_problem);
+    cli_puts(doctor->cli, "templates: ");
+    report_state(doctor->cli, "in force", "not in force: ", doctor->templates_problem);
     cli_puts(doctor->cli, "\n");
+}
+
+static void report_header(const struct doctor *doctor)
+{
+    const char *file = laz_settings_file(doctor->cli->settings);
+    struct laz_os_kernel kernel;
+    struct laz_os_user user;
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    laz_os_kernel(&kernel);
+    laz_os_user(&user);
+    cli_printf(doctor->cli, "lazaret        %s\n", laz_version());
+    cli_printf(doctor->cli, "system         %s %s %s\n", kernel.name, kernel.release,
+               kernel.machine);
+    laz_buf_puts(&line, user.name[0] ? user.name : "without a name");
+    if (user.has_uid)
+        laz_buf_printf(&line, " (uid %u)", laz_os_uid());
+    report_words(doctor->cli, "user           ", laz_buf_text(&line));
+    report_words(doctor->cli, "configuration  ", file ? file : "none: built-in defaults");
+    cli_puts(doctor->cli, "\n");
+    laz_buf_fini(&line);
+}
+
+static void report_backend(const struct doctor *doctor, const struct doctor_backend *backend)
+{
+    struct cli *cli = doctor->cli;
+
+    cli_printf(cli, "backend %s%s", backend->name,
+               backend == doctor->chosen ? " (chosen by the settings)" : "");
+    if (!backend->isolates) {
+        cli_puts(cli, ": does not isolate; for debugging and comparing; ");
+        report_state(cli, "it starts", "does not work: ", backend->problem);
+    } else if (backend->problem) {
+        cli_puts(cli, "\n  ");
+        report_state(cli, "", "does not work: ", backend->problem);
+    } else {
+        cli_puts(cli, "\n");
+        report_bits(doctor, backend);
+    }
+    if (backend == doctor->chosen)
+        report_limits(doctor);
+    if (!backend->problem && (backend->isolates || backend->n_runtimes))
+        report_runtimes(doctor, backend);
+    cli_puts(cli, "\n");
 }
 
 void doctor_report(struct doctor *doctor)
 {
     struct cli *cli = doctor->cli;
 
-    for (size_t i = 0; i < doctor->names.n; i++) {
-        const struct doctor_backend *backend = &doctor->backends[i];
-
-        cli_printf(cli, "backend %s%s\n", backend->name,
-                   backend == doctor->chosen ? " (chosen by the settings)" : "");
-        if (backend->problem) {
-            report_words(cli, "  does not work: ", backend->problem);
-        } else {
-            report_bits(doctor, backend);
-            report_runtimes(doctor, backend);
-        }
-        cli_puts(cli, "\n");
-    }
+    report_header(doctor);
+    for (size_t i = 0; i < doctor->names.n; i++)
+        report_backend(doctor, &doctor->backends[i]);
     if (doctor->groups.len)
         report_words(cli, "control groups: ", laz_buf_text(&doctor->groups));
     report_templates(doctor);
@@ -148,10 +279,9 @@ void doctor_report(struct doctor *doctor)
 static void json_try(struct laz_json_write *write, const char *key, const struct doctor_try *tried)
 {
     static const char *const words[] = {
-        [DOCTOR_UNTRIED] = "not tried",
-        [DOCTOR_WORKED] = "worked",
-        [DOCTOR_DENIED] = "denied",
-        [DOCTOR_FAILED] = "could not be tried",
+        [DOCTOR_UNTRIED] = "not tried",     [DOCTOR_WORKED] = "worked",
+        [DOCTOR_DENIED] = "denied",         [DOCTOR_FAILED] = "could not be tried",
+        [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME,
     };
 
     laz_json_begin_object(write, key);
@@ -188,6 +318,7 @@ static void json_backend(struct laz_json_write *write, const struct doctor *doct
     laz_json_begin_object(write, NULL);
     laz_json_add_text(write, "name", backend->name);
     json_problem(write, !backend->problem, backend->problem);
+    laz_json_add_bool(write, "isolates", backend->isolates);
     laz_json_begin_object(write, "bits");
     const char *name;
     for (unsigned i = 0; !backend->problem && (name = laz_enforce_name(1u << i)); i++) {
@@ -211,6 +342,46 @@ static void json_backend(struct laz_json_write *write, const struct doctor *doct
     laz_json_end_object(write);
 }
 
+/* What the text begins with. */
+static void json_header(struct laz_json_write *write, const struct doctor *doctor)
+{
+    struct laz_os_kernel kernel;
+    struct laz_os_user user;
+
+    laz_os_kernel(&kernel);
+    laz_os_user(&user);
+    laz_json_add_text(write, "version", laz_version());
+    laz_json_begin_object(write, "system");
+    laz_json_add_text(write, "name", kernel.name);
+    laz_json_add_text(write, "release", kernel.release);
+    laz_json_add_text(write, "machine", kernel.machine);
+    laz_json_end_object(write);
+    laz_json_begin_object(write, "user");
+    laz_json_add_text(write, "name", user.name[0] ? user.name : NULL);
+    if (user.has_uid)
+        laz_json_add_uint(write, "uid", laz_os_uid());
+    laz_json_add_bool(write, "root", laz_os_is_root());
+    laz_json_end_object(write);
+    laz_json_add_text(write, "configuration", laz_settings_file(doctor->cli->settings));
+}
+
+static void json_limits(struct laz_json_write *write, const struct doctor *doctor)
+{
+    laz_json_begin_list(write, "limits");
+    for (size_t i = 0; doctor->chosen && i < LAZ_N_LIMITS; i++) {
+        struct report_limit line;
+        report_limit_init(&line, doctor, &laz_limit_table[i]);
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "limit", laz_limit_table[i].key);
+        laz_json_add_text(write, "value", laz_buf_text(&line.value));
+        laz_json_add_text(write, "state", line.state);
+        laz_json_add_text(write, "counted_by", line.counts.len ? laz_buf_text(&line.counts) : NULL);
+        laz_json_end_object(write);
+        report_limit_fini(&line);
+    }
+    laz_json_end_list(write);
+}
+
 void doctor_report_json(struct doctor *doctor)
 {
     struct laz_buf json = LAZ_BUF_INIT;
@@ -218,6 +389,7 @@ void doctor_report_json(struct doctor *doctor)
 
     laz_json_begin_object(&write, NULL);
     laz_json_add_bool(&write, "ok", !doctor->problems.n);
+    json_header(&write, doctor);
     laz_json_add_text(&write, "chosen", doctor->chosen ? doctor->chosen->name : NULL);
     laz_json_begin_object(&write, "templates");
     json_problem(&write, doctor->templates_tried && !doctor->templates_problem,
@@ -227,6 +399,7 @@ void doctor_report_json(struct doctor *doctor)
     laz_json_add_bool(&write, "works", doctor->has_groups);
     laz_json_add_text(&write, "where", doctor->groups.len ? laz_buf_text(&doctor->groups) : NULL);
     laz_json_end_object(&write);
+    json_limits(&write, doctor);
     laz_json_add_bool(&write, "tried", doctor->acts_are_tried);
     cli_enforce_json(&write, "require", doctor->cli->values->sandbox.require);
     laz_json_add_texts(&write, "problems", &doctor->problems);
@@ -236,7 +409,7 @@ void doctor_report_json(struct doctor *doctor)
         json_backend(&write, doctor, &doctor->backends[i]);
     }
     laz_json_end_list(&write);
-    laz_json_add_uint(&write, "elapsed_ms", laz_clock_ms() - doctor->started_ms);
+    laz_json_add_uint(&write, "elapsed_ms", (laz_clock_us() - doctor->time.started_us) / 1000);
     laz_json_end_object(&write);
     cli_print(doctor->cli, &json);
 }

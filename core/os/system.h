@@ -12,6 +12,11 @@
 /* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
 const char *laz_os_platform(void);
 unsigned laz_os_processors(void); /* installed ones; at least 1 */
+/* What runs here, for people: "Linux", "6.1.0", "x86_64". A text is empty when it is not known. */
+struct laz_os_kernel {
+    char name[64], release[64], machine[64];
+};
+void laz_os_kernel(struct laz_os_kernel *kernel);
 /* Appends facts that explain why the system refuses sandboxes, a line NAME=VALUE each: see struct
  * laz_backend_failure. `root` is put before every path: "" except in tests. */
 void laz_os_facts(const char *root, struct laz_buf *facts);

@@ -375,6 +375,16 @@ const struct laz_settings_values *laz_settings_values(const struct laz_settings 
     return &settings->values;
 }
 
+const char *laz_settings_file(const struct laz_settings *settings)
+{
+    const char *file = NULL;
+
+    for (size_t i = 0; i < settings->n_documents; i++)
+        if (settings->documents[i]->has_lines)
+            file = settings->documents[i]->name;
+    return file;
+}
+
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
                                                       const char *section, const char *name)
 {

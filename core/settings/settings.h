@@ -62,6 +62,8 @@ struct laz_settings_values {
 };
 
 const struct laz_settings_values *laz_settings_values(const struct laz_settings *settings);
+/* The file that was read, as it was named or found; NULL: none. Borrowed. */
+const char *laz_settings_file(const struct laz_settings *settings);
 /* session.runtime, or the schema's default. Borrowed from `values`, or static. */
 const char *laz_settings_runtime(const struct laz_settings_values *values);
 int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,

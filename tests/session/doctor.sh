@@ -36,6 +36,12 @@ state() {
     [ "$found" = "$4" ] || wrong "$1" "$3 of $2 is \"$found\" and not \"$4\""
 }
 
+# says_not NAME PATTERN - no line of the last command's output matches.
+says_not() {
+    cases=$((cases + 1))
+    ! grep -q -e "$2" out || wrong "$1" "said: $2"
+}
+
 # The path distinguishes this agent from those of other tests, which run at the same time.
 mkdir "$work/agent"
 cp "$LAZARET_AGENT" "$work/agent/lazaret-agent"
@@ -89,25 +95,46 @@ made_folders() {
     grep -q '"/tmp/lazaret-' calls || wrong "$1" 'no folder of an engine was seen'
 }
 
-# When bwrap does not work, the next backend is chosen and the reason reported.
+# When bwrap does not work, the next backend is chosen and the reason reported. This case also looks
+# at the text as a whole: what it begins with, and what it says of the limits.
 second_choice() {
     [ -e "$LAZARET_PLUGIN_PATH/landlock.so" ] || return 0
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
     chmod 755 broken-bwrap
-    expect second_choice 0 '*' '' $doctor $idle $by="$work/broken-bwrap"
+    printf 'limits.nofile = 100\nlimits.session_cpu = 3600\n' >here.toml
+    expect second_choice 0 '*' '' $doctor $idle $by="$work/broken-bwrap" --config "$work/here.toml"
     says second_choice 'all is well: landlock enforces what sandbox.require asks for'
     says second_choice_templates 'templates: not in force: no session can come from a template here'
     says second_choice_groups 'control groups: '
     says second_choice_why 'does not work as bubblewrap, it built no box and ended with status 3'
+    says header "lazaret        $("$lazaret" --version | sed 's/^lazaret //')"
+    says header_system "system         $(uname -srm)"
+    says header_user "(uid $(id -u))"
+    says header_configuration "configuration  $work/here.toml"
+    says limit_kept '  limits.nofile      100          in force        rlimit: each process for itself'
+    says limit_of_the_file '  limits.fsize       "50MiB"      in force        rlimit: '
+    says limit_not_set '  limits.cpu         "unlimited"  not set         -'
+    says limit_not_tried '  limits.session_cpu 3600         not tried       '
+    for bit in 'fs_read    in force        Landlock' 'fs_write   in force        Landlock' \
+        'network    in force ' 'syscalls   in force ' 'terminals  in force '; do
+        says landlock "  $bit"
+    done
+    says_not limit_told_twice '^  nofile '
+    says none_has_one_line \
+        'backend none: does not isolate; for debugging and comparing; it starts'
+    cases=$((cases + 1))
+    [ -z "$(sed '1,/^backend none/d' out | sed 1q)" ] || wrong none_has_one_line 'more than one'
 }
 
-# few - from here on uses lua alone, because each runtime takes time.
-few() {
-    mkdir few
-    for plugin in bwrap none doctor lua; do
-        cp "$LAZARET_PLUGIN_PATH/$plugin".* few
+# plugins DIRECTORY NAME... - the following cases have only these plugins, because each backend and
+# each runtime takes time.
+plugins() {
+    LAZARET_PLUGIN_PATH=$work/$1
+    mkdir "$1"
+    shift
+    for plugin; do
+        [ ! -e "$installed/$plugin.so" ] || cp "$installed/$plugin".* "$LAZARET_PLUGIN_PATH"
     done
-    LAZARET_PLUGIN_PATH=$work/few
 }
 
 all_is_well() {
@@ -118,20 +145,27 @@ all_is_well() {
         cases=$((cases + 1))
         python3 -I -c 'import json, sys; json.load(sys.stdin)' <out || wrong well 'not valid JSON'
     fi
-    says well '{"ok":true,"chosen":"bwrap","templates":{"works":true,"problem":null}'
+    says well '{"ok":true,"version":"'
+    says well_system ",\"system\":{\"name\":\"$(uname -s)\",\"release\":\"$(uname -r)\""
+    says well_user ",\"uid\":$(id -u),"
+    says well_configuration '"configuration":null,"chosen":"bwrap"'
+    says well_templates '"templates":{"works":true,"problem":null}'
     says well_groups '"control_groups":{"works":'
+    says well_limit '{"limit":"limits.memory","value":"\"512MiB\"","state":"'
+    says well_nofile '"value":"192","state":"in force","counted_by":"rlimit: each process for itself"'
+    says well_none '{"name":"none","works":true,"problem":null,"isolates":false'
     for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile terminals; do
         state well bwrap $bit 'in force'
     done
-    for bit in fs_read fs_write network syscalls fsize nofile terminals; do
-        [ ! -e "$LAZARET_PLUGIN_PATH/landlock.so" ] || state well landlock $bit 'in force'
-    done
+    state well none fs_read 'not in force'
+    state well none fsize 'not proven'
     # acts refused inside have worked outside
     outside='"outside":{"came":"worked","note":""},"inside":{"came":"denied"'
     for act in 'read a file in the home' 'read a file that everybody may read' \
         'write into the home' 'write where everybody may write' 'connect to a port of the host' \
         'connect to an abstract socket' 'connect to a socket by its path' \
         'see a process of the host' 'signal a process of the host' 'open a pseudo-terminal' \
+        'inotify_init1' 'add_key' 'fcntl F_SETPIPE_SZ' 'setsockopt SO_SNDBUF' \
         'write 2 MiB, limit 1' \
         'open 80 files, limit 48' 'run 40 processes, limit 16'; do
         says "well: $act" "\"act\":\"$act\",$outside"
@@ -163,10 +197,21 @@ settings() {
     says none_is_not_enough \
         'sandbox.require asks for fs_read, which is not in force with the backend none'
     says none_is_not_enough_bwrap '  network    in force        network namespace'
-    says limit_not_set '  fsize      not set         -'
+    says limit_not_set '  limits.fsize       "unlimited"  not set         -'
     expect none_is_asked_for 0 '*' '' $doctor $idle --backend none --set 'sandbox.require=[]'
-    expect backend_unknown 1 '*' '' $doctor --backend bwarp
+    says none_is_chosen 'backend none (chosen by the settings): does not isolate; '
+    says none_runs_lua 'runtime lua        works'
+    expect backend_unknown 1 '*' '' $doctor $idle --backend bwarp
     says backend_unknown 'no backend is called "bwarp"'
+}
+
+# What there was no time for is told, and never taken for a success.
+out_of_time() {
+    expect out_of_time 1 '*' '' $doctor --set session.deadline=0.001
+    says out_of_time 'there was no time to find out'
+    says out_of_time_bwrap 'not tried (out of time)'
+    says_not out_of_time_state 'in force'
+    says_not out_of_time_well 'all is well'
 }
 
 # refused NAME TEXT COMMAND... - doctor reports why no box of bwrap starts.
@@ -189,6 +234,9 @@ refusals() {
     refused hangs 'built no box in time' "$lazaret" doctor $only $by="$work/broken-bwrap" --json \
         --set session.start_timeout=0.3
     sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    a bwrap that hangs: \1 ms/p' out
+    # the time of the doctor ends what waits, whatever its own timeout is
+    refused hangs_until_the_end 'not tried (out of time)' \
+        $doctor $only $by="$work/broken-bwrap" --set session.deadline=0.4
     if unshare --user --map-user=1000 --map-group=1000 --keep-caps true 2>/dev/null; then
         refused user_namespaces_off 'user.max_user_namespaces is 0' unshare --user --map-user=1000 \
             --map-group=1000 --keep-caps sh -c 'echo 0 >/proc/sys/user/max_user_namespaces
@@ -224,17 +272,21 @@ cancel() {
 }
 
 bwrap=$(command -v bwrap)
+installed=$LAZARET_PLUGIN_PATH
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
 elif ! "$lazaret" run --runtime lua -e 1 >out 2>err; then
     cat err
     may_be_missing bwrap 'a session cannot be started'
 else
+    plugins all bwrap none doctor lua python r
     all_is_well
+    plugins three bwrap landlock none doctor lua
     second_choice
-    few
+    plugins two bwrap none doctor lua
     holes
     settings
+    out_of_time
     refusals
     leaves_nothing cancelled cancel
 fi

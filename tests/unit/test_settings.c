@@ -357,6 +357,7 @@ static void settings_load_finds_its_file_by_the_environment(void)
     CU_ASSERT_EQUAL(
         laz_settings_load(settings, write_file("own.toml", "session.timeout = 3\n"), &err), 0);
     CU_ASSERT_EQUAL(laz_settings_values(settings)->session.timeout_ms, 3000);
+    UNIT_TEXT(strrchr(laz_settings_file(settings), '/'), "/own.toml");
 
     /* a requested file that does not exist is an error */
     snprintf(path, sizeof path, "%s/absent.toml", folder);

@@ -4,6 +4,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,16 @@ bool laz_os_is_root(void)
 uint32_t laz_os_uid(void)
 {
     return (uint32_t)geteuid();
+}
+
+void laz_os_user(struct laz_os_user *user)
+{
+    char text[4096];
+    struct passwd entry, *found = NULL;
+
+    *user = (struct laz_os_user){.has_uid = true};
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) == 0 && found)
+        snprintf(user->name, sizeof user->name, "%.63s", found->pw_name);
 }
 
 bool laz_os_is_private_group(uint32_t gid, uint32_t uid)

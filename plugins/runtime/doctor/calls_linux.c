@@ -19,12 +19,17 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <sys/ipc.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* 0 or errno; closes the descriptor that the call returned. */
@@ -119,16 +124,102 @@ static int calls_vm_read(void)
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 ? errno : 0;
 }
 
+static int calls_add_key(void)
+{
+    return syscall(SYS_add_key, "user", "lazaret-doctor", "x", 1, KEY_SPEC_PROCESS_KEYRING) < 0
+               ? errno
+               : 0;
+}
+
+/* ---- what the kernel counts by user, or keeps without counting it ---------------------------- */
+
+static int calls_io_setup(void)
+{
+    unsigned long context = 0; /* of io_setup(2); it ends with the process */
+
+    return syscall(SYS_io_setup, 1, &context) < 0 ? errno : 0;
+}
+
+static int calls_inotify(void)
+{
+    return calls_fd(inotify_init1(IN_CLOEXEC));
+}
+
+/* A group of this kind needs no capability (Linux 5.13). */
+static int calls_fanotify(void)
+{
+    return calls_fd(fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_FID | FAN_CLOEXEC, O_RDONLY));
+}
+
+static int calls_shared(void)
+{
+    int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+
+    if (id < 0)
+        return errno;
+    shmctl(id, IPC_RMID, NULL);
+    return 0;
+}
+
+static int calls_pipe(void)
+{
+    int ends[2];
+
+    return pipe(ends) < 0 || fcntl(ends[0], F_SETPIPE_SZ, 16 * 4096) < 0 ? errno : 0;
+}
+
+static int calls_buffer(void)
+{
+    int ends[2], size = 8192;
+
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0 ||
+                   setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size) < 0
+               ? errno
+               : 0;
+}
+
+/* An access control list (acl(5)) that says no more than the mode 0600, in the form of the kernel
+ * (linux/posix_acl_xattr.h): a version, then entries of tag, rights and id. */
+static int calls_acl(void)
+{
+    static const struct {
+        uint32_t version;
+        struct {
+            uint16_t tag, rights;
+            uint32_t id;
+        } entries[3];
+    } list = {2, {{0x01, 6, UINT32_MAX}, {0x04, 0, UINT32_MAX}, {0x20, 0, UINT32_MAX}}};
+    int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return errno;
+    return fsetxattr(fd, "system.posix_acl_access", &list, sizeof list, 0) < 0 ? errno : 0;
+}
+
 static const struct {
     const char *name;
     int (*call)(void);
 } calls_table[] = {
-    {"ptrace", calls_ptrace},           {"process_vm_readv", calls_vm_read},
-    {"unshare", calls_unshare},         {"mount", calls_mount},
-    {"chroot", calls_chroot},           {"keyctl", calls_keyctl},
-    {"socket inet", calls_inet},        {"socket netlink", calls_netlink},
-    {"perf_event_open", calls_perf},    {"bpf", calls_bpf},
-    {"userfaultfd", calls_userfaultfd}, {"io_uring_setup", calls_io_uring},
+    {"ptrace", calls_ptrace},
+    {"process_vm_readv", calls_vm_read},
+    {"unshare", calls_unshare},
+    {"mount", calls_mount},
+    {"chroot", calls_chroot},
+    {"keyctl", calls_keyctl},
+    {"socket inet", calls_inet},
+    {"socket netlink", calls_netlink},
+    {"perf_event_open", calls_perf},
+    {"bpf", calls_bpf},
+    {"userfaultfd", calls_userfaultfd},
+    {"io_uring_setup", calls_io_uring},
+    {"add_key", calls_add_key},
+    {"io_setup", calls_io_setup},
+    {"inotify_init1", calls_inotify},
+    {"fanotify_init", calls_fanotify},
+    {"shmget", calls_shared},
+    {"fcntl F_SETPIPE_SZ", calls_pipe},
+    {"setxattr", calls_acl},
+    {"setsockopt SO_SNDBUF", calls_buffer},
 };
 
 int doctor_call(const char *name)

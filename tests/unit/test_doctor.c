@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* test_doctor.c - what lazaret doctor concludes from what it tried, and that nothing is begun, and
+ * nothing believed, when its time is up. */
+#include "unit.h"
+
+#include "cli/doctor.h"
+
+#include "base/enforce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A doctor that has tried things with one backend. */
+static struct cli cli;
+static struct doctor doctor;
+static struct doctor_backend backend;
+static char name[] = "bwrap";
+
+static void setup(void)
+{
+    memset(&cli, 0, sizeof cli);
+    memset(&doctor, 0, sizeof doctor);
+    memset(&backend, 0, sizeof backend);
+    pthread_mutex_init(&doctor.open.lock, NULL);
+    doctor.cli = &cli;
+    doctor.acts_are_tried = true;
+    doctor.time.end_us = UINT64_MAX;
+    backend.name = name;
+    backend.isolates = true;
+}
+
+/* Every act of the bit came out like this. */
+static void all_came(uint32_t bit, enum doctor_came outside, enum doctor_came inside)
+{
+    for (size_t i = 0; i < DOCTOR_ACTS; i++)
+        if (doctor_acts[i].bit == bit) {
+            doctor.outside[i].came = outside;
+            backend.inside[i].came = inside;
+        }
+}
+
+/* The first act of the bit. */
+static size_t first_of(uint32_t bit)
+{
+    size_t i = 0;
+
+    while (doctor_acts[i].bit != bit)
+        i++;
+    return i;
+}
+
+static void what_was_tried_makes_the_state(void)
+{
+    static const struct {
+        bool full, weak, isolates;
+        enum doctor_came outside, inside;
+        enum doctor_state state;
+    } rows[] = {
+        {1, 0, 1, DOCTOR_WORKED, DOCTOR_DENIED, DOCTOR_IN_FORCE},
+        {0, 1, 1, DOCTOR_WORKED, DOCTOR_DENIED, DOCTOR_WEAK},
+        {0, 0, 1, DOCTOR_WORKED, DOCTOR_DENIED, DOCTOR_UNPROMISED},
+        {1, 0, 1, DOCTOR_DENIED, DOCTOR_DENIED, DOCTOR_UNPROVEN},
+        {1, 0, 1, DOCTOR_WORKED, DOCTOR_FAILED, DOCTOR_UNPROVEN},
+        {1, 0, 1, DOCTOR_WORKED, DOCTOR_WORKED, DOCTOR_BROKEN},
+        {0, 0, 1, DOCTOR_WORKED, DOCTOR_WORKED, DOCTOR_OPEN},
+        {0, 1, 1, DOCTOR_UNTRIED, DOCTOR_UNTRIED, DOCTOR_WEAK},
+        /* no time: at best not proven */
+        {1, 0, 1, DOCTOR_WORKED, DOCTOR_LATE, DOCTOR_UNPROVEN},
+        {1, 0, 1, DOCTOR_LATE, DOCTOR_DENIED, DOCTOR_UNPROVEN},
+        {0, 1, 1, DOCTOR_UNTRIED, DOCTOR_LATE, DOCTOR_UNPROVEN},
+        {0, 0, 1, DOCTOR_LATE, DOCTOR_LATE, DOCTOR_UNPROVEN},
+        {1, 0, 1, DOCTOR_LATE, DOCTOR_WORKED, DOCTOR_BROKEN},
+        /* no sandbox: nothing is tried in it, and so nothing proven */
+        {1, 0, 0, DOCTOR_WORKED, DOCTOR_UNTRIED, DOCTOR_UNPROVEN},
+        {0, 0, 0, DOCTOR_WORKED, DOCTOR_UNTRIED, DOCTOR_OPEN},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setup();
+        backend.isolates = rows[i].isolates;
+        backend.bits[0].full = rows[i].full;
+        backend.bits[0].weak = rows[i].weak;
+        all_came(LAZ_ENFORCE_FS_READ, rows[i].outside, rows[i].inside);
+        UNIT_TEXT(doctor_state_name(doctor_state_of(&doctor, &backend, LAZ_ENFORCE_FS_READ)),
+                  doctor_state_name(rows[i].state));
+    }
+}
+
+/* One act that could not be tried in time outweighs all that were denied. */
+static void one_late_act_leaves_a_bit_unproven(void)
+{
+    setup();
+    backend.bits[0].full = true;
+    all_came(LAZ_ENFORCE_FS_READ, DOCTOR_WORKED, DOCTOR_DENIED);
+    backend.inside[first_of(LAZ_ENFORCE_FS_READ)].came = DOCTOR_LATE;
+    CU_ASSERT_EQUAL(doctor_state_of(&doctor, &backend, LAZ_ENFORCE_FS_READ), DOCTOR_UNPROVEN);
+}
+
+static void nothing_is_begun_when_the_time_is_up(void)
+{
+    static const char *const nothing[] = {NULL};
+    struct doctor_place place;
+    struct doctor_try tried = {.came = DOCTOR_WORKED};
+    struct laz_error err = {0};
+
+    setup();
+    CU_ASSERT_FALSE(doctor_is_late(&doctor));
+    CU_ASSERT_EQUAL(doctor_may_begin(&doctor, &err), 0);
+    doctor.time.end_us = 0;
+    CU_ASSERT_TRUE(doctor_is_late(&doctor));
+    CU_ASSERT_EQUAL(doctor_place_open(&doctor, nothing, &place, &err), LAZ_ETIMEOUT);
+    CU_ASSERT_PTR_NULL(place.engine);
+    CU_ASSERT_EQUAL(doctor_act_try(&doctor, &place, &doctor_acts[0], &tried, &err), 0);
+    CU_ASSERT_EQUAL(tried.came, DOCTOR_LATE);
+    CU_ASSERT_EQUAL(doctor_backend_try(&doctor, &backend, &err), 0);
+    UNIT_TEXT(backend.problem, DOCTOR_OUT_OF_TIME);
+    free(backend.problem);
+}
+
+/* Only what the time ended is late: a user who wants to stop is obeyed. */
+static void the_user_is_told_from_the_time(void)
+{
+    struct laz_error err = {0};
+
+    setup();
+    CU_ASSERT_EQUAL(doctor_ended(&doctor, LAZ_ECANCELLED, &err), LAZ_ECANCELLED);
+    doctor.time.end_us = 0;
+    CU_ASSERT_EQUAL(doctor_ended(&doctor, LAZ_ECANCELLED, &err), LAZ_ETIMEOUT);
+    UNIT_TEXT(err.text, DOCTOR_OUT_OF_TIME);
+    CU_ASSERT_EQUAL(doctor_ended(&doctor, LAZ_ESETUP, &err), LAZ_ESETUP);
+    CU_ASSERT_EQUAL(doctor_ended(&doctor, 0, &err), 0);
+    atomic_store(&doctor.interrupted, true);
+    CU_ASSERT_EQUAL(doctor_ended(&doctor, LAZ_ECANCELLED, &err), LAZ_ECANCELLED);
+}
+
+static void what_is_required_and_not_proven_is_a_problem(void)
+{
+    struct laz_error err = {0};
+
+    setup();
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&cli.settings, &err), 0);
+    cli.values = laz_settings_values(cli.settings);
+    doctor.chosen = &backend;
+    for (unsigned i = 0; laz_enforce_name(1u << i); i++)
+        backend.bits[i].state = DOCTOR_IN_FORCE;
+    CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
+    CU_ASSERT_EQUAL(doctor.problems.n, 0);
+    backend.bits[0].state = DOCTOR_UNPROVEN;
+    backend.bits[0].remedy = "wait";
+    CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(doctor.problems.n, 1);
+    UNIT_TEXT(doctor.problems.items[0],
+              "sandbox.require asks for fs_read, which is not proven with the backend bwrap: wait");
+    laz_strv_fini(&doctor.problems);
+    laz_settings_free(cli.settings);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(what_was_tried_makes_the_state),
+    UNIT(one_late_act_leaves_a_bit_unproven),
+    UNIT(nothing_is_begun_when_the_time_is_up),
+    UNIT(the_user_is_told_from_the_time),
+    UNIT(what_is_required_and_not_proven_is_a_problem),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("doctor", tests);
+}
