@@ -5,6 +5,7 @@
  * the control raises the limit. Where control groups can be made, they have to do the counting;
  * elsewhere (an ordinary user, or a host whose groups are hidden) it is the watchdog, and the
  * result has to say so. */
+#include "groups.h"
 #include "live.h"
 
 #include "base/clock.h"
@@ -32,25 +33,13 @@
 #define BWRAP "sandbox.backend=bwrap;"
 #define NONE  "sandbox.backend=none;sandbox.require=[];"
 
-/* The mechanism that has to count: "cgroup-v1", "cgroup-v2" or "watchdog". */
-static const char *counts(enum laz_cgroup_what what)
-{
-    struct laz_cgroups *groups = NULL;
-    const char *by = NULL;
-
-    if (laz_cgroups_new(true, &groups, NULL) == 0)
-        by = laz_cgroups_mechanism(groups, what, false);
-    laz_cgroups_free(groups); /* the name is a constant */
-    return by ? by : "watchdog";
-}
-
 static bool skip_memory(bool needs_group)
 {
     if (TEST_IS_SANITIZED) {
         printf("\n    SKIP memory: sanitizers need memory of their own\n");
         return true;
     }
-    if (!needs_group || strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") != 0)
+    if (!needs_group || strcmp(groups_counted_by(LAZ_CGROUP_MEMORY), "watchdog") != 0)
         return false;
     unit_skip("root", "no control group can be made here");
     return true;
@@ -76,7 +65,7 @@ static double number(struct laz_result *result, const char *key)
 /* Is the process, with others of its host, in a common group of that host? */
 static bool shares_with_others(int64_t pid)
 {
-    const bool is_v2 = strcmp(counts(LAZ_CGROUP_SHARE), "cgroup-v2") == 0;
+    const bool is_v2 = strcmp(groups_counted_by(LAZ_CGROUP_SHARE), "cgroup-v2") == 0;
     struct laz_buf mountinfo = LAZ_BUF_INIT, groups = LAZ_BUF_INIT;
     char *folder = NULL, path[48];
     struct laz_cgroup_name name;
@@ -113,7 +102,7 @@ static void a_session_has_its_share_and_no_priority(void)
     static const char *const boxes[] = {BWRAP, "sandbox.backend=landlock;", NONE,
                                         BWRAP "pool.warm=template;"};
 
-    if (strcmp(counts(LAZ_CGROUP_SHARE), "watchdog") == 0) {
+    if (strcmp(groups_counted_by(LAZ_CGROUP_SHARE), "watchdog") == 0) {
         unit_skip("root", "no group can have a share of the processors here");
         return;
     }
@@ -155,7 +144,7 @@ static void eats_too_much(struct laz_session *session, const struct words *w)
     if (laz_result_verdict(result) != LAZ_VERDICT_MEMORY_LIMIT)
         printf("\n    %s: %.1500s", w->runtime, laz_result_json(result));
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
-    has_pair(result, "counted_by", counts(LAZ_CGROUP_MEMORY));
+    has_pair(result, "counted_by", groups_counted_by(LAZ_CGROUP_MEMORY));
     UNIT_TEXT(laz_result_value(result), "null");
     char *output = test_output(result, LAZ_STDOUT);
     UNIT_TEXT(output, "begun\n"); /* its earlier output is present */
@@ -325,7 +314,7 @@ static void spins_too_long(struct laz_session *session, const struct words *w)
     if (!result)
         return;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
-    has_pair(result, "counted_by", counts(LAZ_CGROUP_CPU));
+    has_pair(result, "counted_by", groups_counted_by(LAZ_CGROUP_CPU));
     CU_ASSERT(number(result, "\"cpu_ms\":") >= 1000);
     laz_result_free(result);
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
@@ -340,7 +329,8 @@ static void spins_on(struct laz_session *session, const struct words *w)
         return;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
     UNIT_TEXT(laz_result_value(result), "\"done\"");
-    if (strcmp(counts(LAZ_CGROUP_CPU), "watchdog") != 0) /* which does not count living children */
+    if (strcmp(groups_counted_by(LAZ_CGROUP_CPU), "watchdog") !=
+        0) /* which does not count living children */
         CU_ASSERT(number(result, "\"cpu_ms\":") > 1000);
     laz_result_free(result);
 }
@@ -498,7 +488,7 @@ static void usage_is_told_of_what_died(void)
         const char *usage = strstr(laz_result_json(result), "\"usage\":");
         const char *cpu = usage ? strstr(usage, "\"cpu_ms\":") : NULL;
         CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
-        bool counted = strcmp(counts(LAZ_CGROUP_CPU), "watchdog") != 0;
+        bool counted = strcmp(groups_counted_by(LAZ_CGROUP_CPU), "watchdog") != 0;
         CU_ASSERT(cpu && strtod(cpu + strlen("\"cpu_ms\":"), NULL) >= (counted ? 200 : 0));
     }
     laz_result_free(result);
@@ -506,22 +496,6 @@ static void usage_is_told_of_what_died(void)
 }
 
 /* ---- hosts without groups ------------------------------------------------------------------- */
-
-/* Enters a mount namespace for this thread and its children; show_groups() leaves it. */
-static int hide_groups(void)
-{
-    int back = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-
-    CU_ASSERT_FATAL(back >= 0 && unshare(CLONE_NEWNS) == 0);
-    CU_ASSERT_FATAL(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
-    return back;
-}
-
-static void show_groups(int back)
-{
-    CU_ASSERT_EQUAL(setns(back, CLONE_NEWNS), 0);
-    laz_os_close(&back);
-}
 
 static void is_watched(struct laz_engine *engine)
 {
@@ -539,107 +513,6 @@ static void is_watched(struct laz_engine *engine)
     laz_engine_free(engine);
 }
 
-/* Memory that is in no page of a process, each time more than the limit together with the
- * interpreter; and then the code waits. */
-static const struct {
-    const char *name, *code;
-} kept[] = {
-    {"page tables", "import mmap, signal\n"
-                    "m = mmap.mmap(-1, 64 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | "
-                    "0x4000, prot=mmap.PROT_READ)\n" /* MAP_NORESERVE */
-                    "x = m[::2 << 20]\n"},
-    {"sockets", "import socket, signal\n"
-                "s = [socket.socketpair() for i in range(115)]\n"},
-    {"descriptors in flight", "import os, socket, signal\n"
-                              "a, b = socket.socketpair()\n"
-                              "for i in range(3):\n"
-                              "    s = socket.socketpair()\n"
-                              "    n = socket.send_fds(a, [b'x'], [s[0].fileno(), s[1].fileno()])\n"
-                              "    s[0].close()\n"
-                              "    s[1].close()\n"},
-    {"pipes", "import os, signal\n"
-              "for i in range(15):\n"
-              "    if os.fork() == 0:\n"
-              "        p = [os.pipe() for j in range(110)]\n"
-              "        while True: signal.pause()\n"},
-    {"files", "import signal\n"
-              "for i in range(4):\n"
-              "    f = open('%d' % i, 'wb')\n"
-              "    n = f.write(bytes(30 << 20))\n"
-              "    f.close()\n"},
-};
-
-static void all_memory_is_watched(struct laz_engine *engine)
-{
-    struct laz_session *session = test_session(engine, "python");
-    char code[600];
-
-    for (size_t i = 0; session && i < sizeof kept / sizeof *kept; i++) {
-        snprintf(code, sizeof code, "%swhile True: signal.pause()", kept[i].code);
-        struct laz_result *result = test_run(session, code, NULL);
-        if (!result)
-            continue;
-        if (laz_result_verdict(result) != LAZ_VERDICT_MEMORY_LIMIT)
-            printf("\n    %s: %s", kept[i].name, laz_result_json(result));
-        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
-        has_pair(result, "counted_by", "watchdog");
-        laz_result_free(result);
-    }
-    laz_engine_free(engine);
-}
-
-/* Children of 15 ms, one after the other, that nobody waits for: they have used twice the limit
- * before this many were made. Each is reported by a line. */
-#define UNWAITED_MS    15
-#define UNWAITED_LIMIT 1 /* seconds */
-#define UNWAITED_MOST  (2 * UNWAITED_LIMIT * 1000 / UNWAITED_MS)
-
-static const char unwaited[] = "import os, signal, time\n"
-                               "h = signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-                               "while True:\n"
-                               "    if os.fork() == 0:\n"
-                               "        while time.process_time() < 0.015: pass\n"
-                               "        os._exit(0)\n"
-                               "    try: os.wait()\n"
-                               "    except ChildProcessError: print('ended', flush=True)\n";
-
-static const char ordinary_children[] = "import subprocess\n"
-                                        "for i in range(100): r = subprocess.run(['true'])\n"
-                                        "'done' if r.returncode == 0 else 'failed'";
-
-static void count_lines(void *user, int stream, const char *text, size_t len)
-{
-    (void)stream, (void)text, (void)len;
-    ++*(unsigned *)user;
-}
-
-static void ordinary_children_are_no_attack(struct laz_engine *engine)
-{
-    struct laz_session *session = test_session(engine, "python");
-
-    if (session)
-        test_expect(session, ordinary_children, LAZ_VERDICT_OK, "\"done\"");
-    laz_engine_free(engine);
-}
-
-static void all_time_is_watched(struct laz_engine *engine)
-{
-    struct laz_session *session = test_session(engine, "python");
-    unsigned children = 0;
-    const struct laz_execute_options options = {
-        .size = sizeof options, .line = count_lines, .user = &children};
-    struct laz_result *result = session ? test_run(session, unwaited, &options) : NULL;
-
-    if (result) {
-        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
-        CU_ASSERT_TRUE(test_result_has(result, "\"estimated\":true"));
-        CU_ASSERT(children > 0 && children <= UNWAITED_MOST);
-        printf("(%u children) ", children);
-    }
-    laz_result_free(result);
-    laz_engine_free(engine);
-}
-
 static void is_refused(struct laz_engine *engine)
 {
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
@@ -654,28 +527,9 @@ static void is_refused(struct laz_engine *engine)
 
 static const char required[] = BWRAP "sandbox.require=[\"fs_read\", \"memory\", \"cpu\"]";
 
-#define WATCHED_MEMORY                                                                             \
-    BWRAP "limits.memory=64MiB;limits.nproc=50;limits.nofile=256;sandbox.tmp_size=200MiB"
-
-static void without_groups_nothing_of_a_session_is_hidden(void)
-{
-    const bool can_hide = strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") != 0;
-    int back = can_hide ? hide_groups() : -1;
-
-    if (can_hide)
-        CU_ASSERT_FATAL(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
-    if (!TEST_IS_SANITIZED) {
-        all_memory_is_watched(test_engine(WATCHED_MEMORY));
-        all_time_is_watched(test_engine(BWRAP "limits.cpu=1"));
-        ordinary_children_are_no_attack(test_engine(BWRAP "limits.cpu=30"));
-    }
-    if (can_hide)
-        show_groups(back);
-}
-
 static void without_groups_a_session_is_watched_or_refused(void)
 {
-    if (strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") == 0) { /* for an ordinary user */
+    if (strcmp(groups_counted_by(LAZ_CGROUP_MEMORY), "watchdog") == 0) { /* for an ordinary user */
         is_watched(test_engine(BWRAP FEW));
         is_refused(test_engine(required));
         if (laz_os_is_root())
@@ -688,15 +542,15 @@ static void without_groups_a_session_is_watched_or_refused(void)
     if (session)
         CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), "\"memory\":\"cgroup-"));
     laz_engine_free(engine);
-    int back = hide_groups();
+    int back = groups_enter();
     engine = test_engine(required); /* these two find the groups, which then disappear */
     struct laz_engine *other = test_engine(BWRAP FEW);
-    CU_ASSERT_FATAL(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
+    groups_hide();
     is_refused(engine);
     is_watched(other);
     is_watched(test_engine(BWRAP FEW)); /* and these find no groups */
     is_refused(test_engine(required));
-    show_groups(back);
+    groups_show(back);
 }
 
 static const struct unit_test tests[] = {
@@ -712,7 +566,6 @@ static const struct unit_test tests[] = {
     UNIT(an_idle_session_wakes_its_host_n_times_in_the_time_of_its_limit),
     UNIT(usage_is_told_of_what_died),
     UNIT(without_groups_a_session_is_watched_or_refused),
-    UNIT(without_groups_nothing_of_a_session_is_hidden),
     {0},
 };
 

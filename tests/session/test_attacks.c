@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* test_attacks.c - programs that use much more than a limit without any process showing it, in each
+ * situation: a box of its own and one from a template, where control groups count and where they
+ * are hidden (root), or cannot be made (an ordinary user, tests/variants.txt).
+ *
+ * Each ends with the verdict of its limit, and before the host has lost much more memory than the
+ * limit: that is measured by a control group around the whole test, where one can be made.  The
+ * control are ordinary programs, which end well. */
+#include "groups.h"
+#include "live.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MIB      ((uint64_t)1 << 20)
+#define LIMIT    (64 * MIB)
+#define SETTINGS "limits.memory=64MiB;limits.nproc=50;limits.nofile=256;sandbox.tmp_size=200MiB;"
+#define MOST     (LIMIT * 3 / 2 + 64 * MIB) /* of the host's memory */
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Memory that is in no page of a process, each time more than the limit together with the
+ * interpreter; and then the code waits. It is not more than may be lost, because nothing says how
+ * soon a watchdog on a busy machine looks. */
+static const struct attack {
+    const char *name, *code;
+    enum {
+        USED,    /* really: a group counts it as well */
+        AT_MOST, /* could be: only the watchdog has to take it so */
+        INODES,  /* the same, or a template refuses it by the number of inodes (tmpfs(5)) */
+    } kind;
+} attacks[] = {
+    {"page tables",
+     "import mmap, signal\n"
+     "m = mmap.mmap(-1, 48 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | "
+     "0x4000, prot=mmap.PROT_READ)\n" /* MAP_NORESERVE */
+     "x = m[::2 << 20]\n",
+     USED},
+    {"sockets",
+     "import os, signal, socket\n"
+     "pid = os.fork()\n"
+     "s = [socket.socketpair() for i in range(110)]\n"
+     "for pair in s:\n"
+     "    for end in pair:\n"
+     "        end.setblocking(False)\n"
+     "        try:\n"
+     "            while True: n = end.send(bytes(1 << 16))\n"
+     "        except BlockingIOError: pass\n",
+     USED},
+    {"sockets that could be full",
+     "import signal, socket\n"
+     "s = [socket.socketpair() for i in range(115)]\n",
+     AT_MOST},
+    {"descriptors in flight",
+     "import os, signal, socket\n"
+     "a, b = socket.socketpair()\n"
+     "for i in range(3):\n"
+     "    s = socket.socketpair()\n"
+     "    n = socket.send_fds(a, [b'x'], [s[0].fileno(), s[1].fileno()])\n"
+     "    s[0].close()\n"
+     "    s[1].close()\n",
+     AT_MOST},
+    {"pipes",
+     "import os, signal\n"
+     "for i in range(12):\n"
+     "    if os.fork() == 0:\n"
+     "        for j in range(110):\n"
+     "            n = os.write(os.pipe()[1], bytes(1 << 16))\n"
+     "        while True: signal.pause()\n",
+     USED},
+    {"files",
+     "import signal\n"
+     "for i in range(3):\n"
+     "    f = open('%d' % i, 'wb')\n"
+     "    n = f.write(bytes(30 << 20))\n"
+     "    f.close()\n",
+     USED},
+    {"empty files",
+     "import os, signal\n"
+     "for i in range(80000): os.close(os.open('%d' % i, os.O_CREAT | os.O_WRONLY))\n",
+     INODES},
+};
+
+static void attack(struct laz_session *session, const struct attack *row, bool warm, const char *by)
+{
+    const struct laz_execute_options options = {.size = sizeof options, .timeout_ms = UNIT_HANG_MS};
+    char code[600], pair[64];
+
+    if (row->kind == AT_MOST && strcmp(by, "watchdog") != 0)
+        return;
+    snprintf(code, sizeof code, "%swhile True: signal.pause()", row->code);
+    struct laz_result *result = test_run(session, code, &options);
+    if (!result)
+        return;
+    const char *json = laz_result_json(result);
+    bool refused = warm && row->kind == INODES && strstr(json, "No space left");
+    snprintf(pair, sizeof pair, "\"counted_by\":\"%s\"", by);
+    bool good =
+        refused || (laz_result_verdict(result) == LAZ_VERDICT_MEMORY_LIMIT && strstr(json, pair));
+    if (!good)
+        printf("\n    %s: %s", row->name, json);
+    CU_ASSERT_TRUE(good);
+    laz_result_free(result);
+}
+
+static struct laz_session *open_python(struct laz_engine *engine, bool warm)
+{
+    return warm ? test_warm_session(engine, "python") : test_session(engine, "python");
+}
+
+static void attack_memory(bool warm, const char *by)
+{
+    struct laz_engine *engine = test_engine(warm ? SETTINGS "pool.warm=template" : SETTINGS);
+    struct laz_session *session = open_python(engine, warm);
+
+    for (size_t i = 0; session && i < sizeof attacks / sizeof *attacks; i++)
+        attack(session, &attacks[i], warm, by);
+    laz_engine_free(engine);
+}
+
+/* ---- CPU time ------------------------------------------------------------------------------- */
+
+/* Children of 15 ms, one after the other, that nobody waits for: they have used twice the limit
+ * before this many were made. Each is reported by a line. */
+#define UNWAITED_MS    15
+#define UNWAITED_LIMIT 1 /* seconds */
+#define UNWAITED_MOST  (2 * UNWAITED_LIMIT * 1000 / UNWAITED_MS)
+
+static const char unwaited[] = "import os, signal, time\n"
+                               "h = signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                               "while True:\n"
+                               "    if os.fork() == 0:\n"
+                               "        while time.process_time() < 0.015: pass\n"
+                               "        os._exit(0)\n"
+                               "    try: os.wait()\n"
+                               "    except ChildProcessError: print('ended', flush=True)\n";
+
+static void count_lines(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream, (void)text, (void)len;
+    ++*(unsigned *)user;
+}
+
+static void attack_time(bool warm, const char *by)
+{
+    unsigned children = 0;
+    const struct laz_execute_options options = {
+        .size = sizeof options, .line = count_lines, .user = &children};
+    struct laz_engine *engine =
+        test_engine(warm ? "limits.cpu=1;pool.warm=template" : "limits.cpu=1");
+    struct laz_session *session = open_python(engine, warm);
+    struct laz_result *result = session ? test_run(session, unwaited, &options) : NULL;
+
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
+        bool is_estimated = strstr(laz_result_json(result), "\"estimated\":true") != NULL;
+        CU_ASSERT_EQUAL(is_estimated, strcmp(by, "watchdog") == 0);
+        CU_ASSERT(children > 0 && children <= UNWAITED_MOST);
+        printf("(%u children) ", children);
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
+/* ---- ordinary programs ---------------------------------------------------------------------- */
+
+static const char ordinary_children[] = "import subprocess\n"
+                                        "for i in range(200): r = subprocess.run(['true'])\n"
+                                        "'done' if r.returncode == 0 else 'failed'";
+
+static void ordinary(bool warm)
+{
+    struct laz_engine *engine = test_engine(warm ? "pool.warm=template" : "");
+    struct laz_session *session = open_python(engine, warm);
+    struct laz_result *result = session ? test_run(session, ordinary_children, NULL) : NULL;
+
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+        CU_ASSERT_PTR_NULL(strstr(laz_result_json(result), "\"estimated\":true"));
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
+/* ---- situations ----------------------------------------------------------------------------- */
+
+static void attack_all(bool warm)
+{
+    attack_memory(warm, groups_counted_by(LAZ_CGROUP_MEMORY));
+    attack_time(warm, groups_counted_by(LAZ_CGROUP_CPU));
+    ordinary(warm);
+}
+
+static void situation(bool warm, bool hidden)
+{
+    if (TEST_IS_SANITIZED || (hidden && !groups_can_be_hidden()))
+        return; /* sanitizers need memory and time of their own; there are none to begin with */
+    const bool is_measured = groups_measure();
+    int back = hidden ? groups_enter() : -1;
+    if (hidden)
+        groups_hide();
+    attack_all(warm);
+    if (hidden)
+        groups_show(back);
+    if (!is_measured)
+        return;
+    printf("(at most %llu MiB) ", (unsigned long long)(groups_peak_bytes() / MIB));
+    CU_ASSERT(groups_peak_bytes() <= MOST);
+    groups_measure_end();
+}
+
+static void a_box_of_its_own(void)
+{
+    situation(false, false);
+}
+
+static void a_box_of_its_own_without_groups(void)
+{
+    situation(false, true);
+}
+
+static void a_box_from_a_template(void)
+{
+    situation(true, false);
+}
+
+static void a_box_from_a_template_without_groups(void)
+{
+    situation(true, true);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_box_of_its_own),
+    UNIT(a_box_of_its_own_without_groups),
+    UNIT(a_box_from_a_template),
+    UNIT(a_box_from_a_template_without_groups),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("attacks", tests);
+}
