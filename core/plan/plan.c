@@ -209,6 +209,10 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *hos
     const char *const groups[LAZ_N_LIMITS] = {[LAZ_LIMIT_CPU] = host->cpu,
                                               [LAZ_LIMIT_MEMORY] = host->memory,
                                               [LAZ_LIMIT_NPROC] = host->nproc};
+    /* with what it cannot count: docs/design-limits.md */
+    static const char *const watchdogs[LAZ_N_LIMITS] = {
+        [LAZ_LIMIT_CPU] = "watchdog, not all time of short processes that hide",
+        [LAZ_LIMIT_MEMORY] = "watchdog, not shared memory that is unmapped in part"};
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         const struct laz_limit *limit = &laz_limit_table[i];
@@ -217,7 +221,7 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *hos
         if (groups[i])
             plan_word(plan, limit->bit, groups[i], weakly);
         else if (host->is_watched && (limit->kept_by & LAZ_LIMIT_BY_WATCHDOG))
-            plan_word(plan, limit->bit, "watchdog", true);
+            plan_word(plan, limit->bit, watchdogs[i], true);
         else if (i == LAZ_LIMIT_CPU && host->limits->cpu_s != LAZ_UNLIMITED)
             plan_not_limited(plan, limit->name,
                              "this system has no control groups and does not report the children "

@@ -106,6 +106,7 @@ second_choice() {
     says second_choice 'all is well: landlock enforces what sandbox.require asks for'
     says second_choice_templates 'templates: not in force: no session can come from a template here'
     says second_choice_groups 'control groups: '
+    says second_choice_quotas 'shared quotas: sessions '
     says second_choice_why 'does not work as bubblewrap, it built no box and ended with status 3'
     says header "lazaret        $("$lazaret" --version | sed 's/^lazaret //')"
     says header_system "system         $(uname -srm)"

@@ -503,8 +503,8 @@ static void is_watched(struct laz_engine *engine)
 
     if (session) {
         const char *isolation = laz_session_isolation(session);
-        CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"memory\":\"watchdog\""));
-        CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"cpu\":\"watchdog\""));
+        CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"memory\":\"watchdog, not shared memory"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"cpu\":\"watchdog, not all time"));
         CU_ASSERT_PTR_NULL(strstr(isolation, "\"memory\",")); /* not among what is enforced */
         if (!TEST_IS_SANITIZED)
             test_expect(session, ten_of_25, LAZ_VERDICT_MEMORY_LIMIT, "null");

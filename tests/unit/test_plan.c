@@ -662,11 +662,13 @@ static void plan_says_what_the_host_holds(void)
         {true,
          {NULL, NULL, "cgroup-v2", true, true, NULL},
          LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC,
-         "\"cpu\":\"cgroup-v2\",\"memory\":\"watchdog\",\"nproc\":\"rlimit\""},
+         "\"cpu\":\"cgroup-v2\",\"memory\":\"watchdog, not shared memory that is unmapped in part\","
+         "\"nproc\":\"rlimit\""},
         {true,
          {NULL, NULL, NULL, true, true, NULL},
          LAZ_ENFORCE_NPROC,
-         "\"cpu\":\"watchdog\",\"memory\":\"watchdog\",\"nproc\":\"rlimit\""},
+         "\"cpu\":\"watchdog, not all time of short processes that hide\",\"memory\":\"watchdog, not "
+         "shared memory that is unmapped in part\",\"nproc\":\"rlimit\""},
         {false,
          {NULL, NULL, NULL, false, true, NULL},
          0,
