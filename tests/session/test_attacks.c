@@ -10,6 +10,7 @@
 #include "live.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MIB      ((uint64_t)1 << 20)
@@ -164,21 +165,84 @@ static void attack_time(bool warm, const char *by)
 
 /* ---- ordinary programs ---------------------------------------------------------------------- */
 
-static const char ordinary_children[] = "import subprocess\n"
-                                        "for i in range(200): r = subprocess.run(['true'])\n"
-                                        "'done' if r.returncode == 0 else 'failed'";
+/* Under the default limits. */
+static const struct {
+    const char *runtime, *code;
+} programs[] = {
+    {"python", "import subprocess\n"
+               "for i in range(200): r = subprocess.run(['true'])\n"
+               "assert r.returncode == 0"},
+    {"python", "import subprocess\n"
+               "p = [subprocess.Popen(['sleep', '0.01']) for i in range(20)]\n"
+               "assert not any([x.wait() for x in p])"},
+    {"python", "import threading\n"
+               "t = [threading.Thread(target=lambda: sum(range(100000))) for i in range(20)]\n"
+               "for x in t: x.start()\n"
+               "for x in t: x.join()"},
+    {"python", "import multiprocessing as m\n"
+               "k = [m.Process(target=lambda: sum(range(100000))) for i in range(4)]\n"
+               "for x in k: x.start()\n"
+               "for x in k: x.join()\n"
+               "assert all([x.exitcode == 0 for x in k])"},
+    {"python", "import mmap\n"
+               "m = mmap.mmap(-1, 64 << 20)\n"
+               "n = m.write(bytes(64 << 20))\n"
+               "m.close()"},
+    {"python", "import os, subprocess\n"
+               "f = open('a.c', 'w')\n"
+               "n = f.write('int main(void) { return 7; }\\n')\n"
+               "f.close()\n"
+               "has = any([os.path.exists(d + '/cc') for d in os.environ['PATH'].split(':')])\n"
+               "if has: r = subprocess.run(['cc', '-pipe', 'a.c'], check=True)\n"
+               "if has: r = subprocess.run(['./a.out'])\n"
+               "assert not has or r.returncode == 7"},
+    {"python", "import os\n"
+               "for i in range(100):\n"
+               "    f = open('f%d' % i, 'wb')\n"
+               "    n = f.write(bytes(100000))\n"
+               "    f.close()\n"
+               "for i in range(100): os.unlink('f%d' % i)"},
+    {"r", "d <- data.frame(x = rnorm(200000), g = sample(letters, 200000, TRUE))\n"
+          "a <- aggregate(x ~ g, d, mean)\n"
+          "m <- merge(a, table(g = d$g))\n"
+          "stopifnot(nrow(m) == 26)"},
+    {"r", "x <- matrix(runif(160000), 400)\n"
+          "s <- solve(x)\n"
+          "stopifnot(system('true') == 0, system('echo x', intern = TRUE) == 'x')"},
+    {"lua", "for i = 1, 20 do assert(os.execute('true | cat')) end\n"
+            "local t = {}\n"
+            "for i = 1, 1000000 do t[i] = i end"},
+};
+#define PROGRAMS (sizeof programs / sizeof *programs)
 
+static void run_program(struct laz_session *session, size_t i)
+{
+    const struct laz_execute_options options = {.size = sizeof options, .timeout_ms = LAZ_NO_LIMIT};
+    struct laz_result *result = test_run(session, programs[i].code, &options);
+
+    if (!result)
+        return;
+    if (laz_result_verdict(result) != LAZ_VERDICT_OK)
+        printf("\n    program %zu: %.1500s", i, laz_result_json(result));
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT_PTR_NULL(strstr(laz_result_json(result), "\"estimated\":true"));
+    laz_result_free(result);
+}
+
+/* Each in a session that goes on; in the full test a thousand executions in each situation. */
 static void ordinary(bool warm)
 {
+    static const char *const runtimes[] = {"python", "r", "lua"};
     struct laz_engine *engine = test_engine(warm ? "pool.warm=template" : "");
-    struct laz_session *session = open_python(engine, warm);
-    struct laz_result *result = session ? test_run(session, ordinary_children, NULL) : NULL;
+    const size_t rounds = getenv("LAZARET_TEST_FULL") ? 1000 / PROGRAMS : 1;
 
-    if (result) {
-        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
-        CU_ASSERT_PTR_NULL(strstr(laz_result_json(result), "\"estimated\":true"));
+    for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++) {
+        struct laz_session *session =
+            warm ? test_warm_session(engine, runtimes[r]) : test_session(engine, runtimes[r]);
+        for (size_t i = 0; session && i < rounds * PROGRAMS; i++)
+            if (strcmp(programs[i % PROGRAMS].runtime, runtimes[r]) == 0)
+                run_program(session, i % PROGRAMS);
     }
-    laz_result_free(result);
     laz_engine_free(engine);
 }
 
