@@ -252,7 +252,17 @@ static void attack_all(bool warm)
 {
     attack_memory(warm, groups_counted_by(LAZ_CGROUP_MEMORY));
     attack_time(warm, groups_counted_by(LAZ_CGROUP_CPU));
-    ordinary(warm);
+}
+
+static void run_hidden(void (*run)(bool), bool warm, bool hidden)
+{
+    int back = hidden ? groups_enter() : -1;
+
+    if (hidden)
+        groups_hide();
+    run(warm);
+    if (hidden)
+        groups_show(back);
 }
 
 static void situation(bool warm, bool hidden)
@@ -260,17 +270,13 @@ static void situation(bool warm, bool hidden)
     if (TEST_IS_SANITIZED || (hidden && !groups_can_be_hidden()))
         return; /* sanitizers need memory and time of their own; there are none to begin with */
     const bool is_measured = groups_measure();
-    int back = hidden ? groups_enter() : -1;
-    if (hidden)
-        groups_hide();
-    attack_all(warm);
-    if (hidden)
-        groups_show(back);
-    if (!is_measured)
-        return;
-    printf("(at most %llu MiB) ", (unsigned long long)(groups_peak_bytes() / MIB));
-    CU_ASSERT(groups_peak_bytes() <= MOST);
-    groups_measure_end();
+    run_hidden(attack_all, warm, hidden);
+    if (is_measured) {
+        printf("(at most %llu MiB) ", (unsigned long long)(groups_peak_bytes() / MIB));
+        CU_ASSERT(groups_peak_bytes() <= MOST);
+        groups_measure_end();
+    }
+    run_hidden(ordinary, warm, hidden);
 }
 
 static void a_box_of_its_own(void)
