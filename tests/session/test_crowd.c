@@ -39,23 +39,23 @@ static const struct attack {
     const char *code;
     bool lasts; /* does not end by itself */
 } attacks[] = {
-    {"times 20000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nok 1", false},
-    {"times 20000 "
+    {"times 8000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nok 1", false},
+    {"times 8000 "
      "{\"type\":\"tool_call\",\"id\":$i,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\nok 1",
      false},
     {"storm 17 40\nok 1", false},
     {"storm 19 40\nok 1", false},
-    {"fill 1073741824", false},
-    {"spill 200000000\nwait", true}, /* 512 MiB would end it, when the others are slow */
+    {"fill 268435456", false},
+    {"spill 25000000\nwait", true}, /* 64 MiB would end it, when the others are slow */
     {"spill 1000000000000\nok 1", false},
     {"times 100000 {\"type\":\"dance\"}", false},
     {"pad 1000000 {\"type\":\"result\",\"id\":77,\"value\":\"#\"}", false},
     {"raw {\"type\":\"res\nwait", true},
     {"hangup\nwait", true},
     {"die 9", false},
-    {"watch 40000\nwait", true},
-    {"litter 20000\ndie 9", false},
-    {"fork 2000\nok 1", false},
+    {"watch 10000\nwait", true},
+    {"litter 5000\ndie 9", false},
+    {"fork 500\nok 1", false},
     {"worst 1000000 colliding", false},
     {"worst 1000000 smallest", false},
 };
@@ -202,7 +202,7 @@ static void crowd_run(struct member *members, struct crowd *crowd)
     for (unsigned i = 0; i < crowd->size; i++) {
         members[i].crowd = crowd;
         members[i].number = i;
-        members[i].engine = test_engine("");
+        members[i].engine = test_engine("session.max_output_size=1MiB;limits.memory=128MiB");
         CU_ASSERT_FATAL(members[i].engine != NULL);
         test_hold_clock(members[i].engine);
     }

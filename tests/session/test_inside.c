@@ -116,7 +116,7 @@ static void helpers_start(struct laz_session *session, const struct words *w)
 
 static void helpers_of_the_languages_start(void)
 {
-    test_each("limits.memory=unlimited", helpers_start);
+    test_each_kept("limits.memory=unlimited", helpers_start);
 }
 
 /* setsid exists on every Linux but is not among the defaults. Gives its status, or the language's
@@ -145,9 +145,9 @@ static void setsid_is_not_found(struct laz_session *session, const struct words 
 
 static void an_unlisted_program_is_not_found(void)
 {
-    test_each("sandbox.programs=[\"default\", \"setsid\"]", setsid_is_found);
-    test_each("sandbox.programs=\"any\"", setsid_is_found);
-    test_each("", setsid_is_not_found);
+    test_in_lua("sandbox.programs=[\"default\", \"setsid\"]", setsid_is_found);
+    test_in_lua("sandbox.programs=\"any\"", setsid_is_found);
+    test_each_kept("limits.memory=unlimited", setsid_is_not_found);
 }
 
 /* The interpreter is part of the agent and not a program. R needs a shell to find programs when it
@@ -466,5 +466,8 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    return unit_run("inside", tests);
+    int status = unit_run("inside", tests);
+
+    test_kept_free();
+    return status;
 }

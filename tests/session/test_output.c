@@ -58,13 +58,16 @@ static void count_numbered(void *user, int stream, const char *text, size_t len)
     counter->bytes += len + 1;
 }
 
-static void write_lines(struct laz_session *session, const char *code)
+/* The other languages write 20000 lines below (dying_with_much_to_say). */
+static void writing_lines(struct laz_session *session, const struct words *w)
 {
+    static const char code[] = "for i = 0, 99999 do print('line ' .. i) end";
     struct counter counter = {0};
     struct laz_execute_options options = {
         .size = sizeof options, .line = count_numbered, .user = &counter};
     struct laz_result *result = test_run(session, code, &options);
 
+    (void)w;
     if (!result)
         return;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
@@ -76,20 +79,9 @@ static void write_lines(struct laz_session *session, const char *code)
     laz_result_free(result);
 }
 
-static void writing_lines(struct laz_session *session, const struct words *w)
-{
-    static const struct phrase code = {
-        .python = "for i in range(100000): print('line', i)",
-        .r = "for (i in 0:99999) cat('line ', i, '\\n', sep = '')",
-        .lua = "for i = 0, 99999 do print('line ' .. i) end",
-    };
-
-    write_lines(session, test_phrase(w, &code));
-}
-
 static void a_hundred_thousand_lines_arrive_complete(void)
 {
-    test_each_kept("", writing_lines);
+    test_in_lua("", writing_lines);
 }
 
 /* ---- while the code runs -------------------------------------------------------------------- */

@@ -357,28 +357,25 @@ static void tool_eight(void *user, const char *args, size_t len, struct laz_repl
     laz_reply_value(reply, "8", 1);
 }
 
-/* Templates have tools too; a tool added later is available in later sessions. */
+/* Templates have tools too, which each language defines (test_template_agent.c); a tool added later
+ * is available in later sessions. */
 static void tools_that_are_added_later_are_there_later(void)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "eight", .description = ""};
 
-    for (size_t i = 0; i < n_languages; i++) {
-        bool is_lua = strcmp(languages[i].runtime, "lua") == 0;
-        const char *code = is_lua ? "return eight()" : "eight()";
-        engine = test_engine("");
-        struct laz_session *before = test_warm_session(engine, languages[i].runtime);
-        if (before) {
-            test_expect(before, languages[i].add_2_3, LAZ_VERDICT_OK, "5");
-            CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_eight, NULL, NULL), 0);
-            struct laz_session *after = test_warm_session(engine, languages[i].runtime);
-            test_expect(after, code, LAZ_VERDICT_OK, "8");
-            test_expect(before, code, LAZ_VERDICT_ERROR, NULL);
-            CU_ASSERT_EQUAL(laz_session_restart(before, NULL), 0);
-            test_expect(before, languages[i].add_2_3, LAZ_VERDICT_OK, "5");
-            test_expect(before, code, LAZ_VERDICT_ERROR, NULL);
-        }
-        laz_engine_free(engine);
+    engine = test_engine("");
+    struct laz_session *before = test_warm_session(engine, "lua");
+    if (before) {
+        test_expect(before, "add(2, 3)", LAZ_VERDICT_OK, "5");
+        CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_eight, NULL, NULL), 0);
+        struct laz_session *after = test_warm_session(engine, "lua");
+        test_expect(after, "eight()", LAZ_VERDICT_OK, "8");
+        test_expect(before, "eight()", LAZ_VERDICT_ERROR, NULL);
+        CU_ASSERT_EQUAL(laz_session_restart(before, NULL), 0);
+        test_expect(before, "add(2, 3)", LAZ_VERDICT_OK, "5");
+        test_expect(before, "eight()", LAZ_VERDICT_ERROR, NULL);
     }
+    laz_engine_free(engine);
 }
 
 static const struct unit_test tests[] = {

@@ -124,13 +124,13 @@ static void a_session_has_its_share_and_no_priority(void)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Ten shells, each of which keeps about ten MB until it is ended, or until all have theirs,
- * which they signal by files. */
+/* Ten shells, each of which keeps about ten MB until it is ended, or until all have theirs, which
+ * they signal by files. (After its last command a shell would be that program, without them.) */
 #define EAT(keep)                                                                                  \
     "for i in 1 2 3 4 5 6 7 8 9 10; do (a=0123456789abcdef; while [ ${#a} -lt 8000000 ]; "         \
     "do a=$a$a; done; " keep ") & done; wait"
 static const char ten_eat[] =
-    "print('begun')\nio.stdout:flush()\nos.execute('" EAT("sleep 3000") "')\nreturn 'done'";
+    "print('begun')\nio.stdout:flush()\nos.execute('" EAT("sleep 3000; :") "')\nreturn 'done'";
 static const char ten_eat_in_peace[] =
     "os.execute('" EAT(": >e$i; until set -- e*; [ $# = 10 ]; do sleep 0.2; done") "')\n"
                                                                                    "return 'done'";
