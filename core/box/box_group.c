@@ -38,6 +38,8 @@ struct laz_plan_host laz_box_host(const struct laz_cgroups *groups,
         .nproc = laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS, to_enter),
         .cpu = laz_cgroups_mechanism(groups, LAZ_CGROUP_CPU, to_enter),
         .is_watched = laz_os_tree_can_be_seen(),
+        .misses_cpu = laz_os_tree_misses_cpu(),
+        .misses_memory = laz_os_tree_misses_memory(),
         .is_out_of_reach = own_uid,
         .limits = limits,
     };

@@ -36,6 +36,9 @@ struct laz_tree {
 
 /* Does this system report the children of a process (proc(5), /proc/PID/task/TID/children)? */
 bool laz_os_tree_can_be_seen(void);
+/* The most important of what laz_os_tree_usage cannot count, for users; NULL: not known. */
+const char *laz_os_tree_misses_cpu(void);
+const char *laz_os_tree_misses_memory(void);
 /* Adds up the tree at and below `tree->root`. Memory that several processes share is first counted
  * for each; only when the sum is over `enough` bytes it is counted by shares, which takes longer.
  * False: the root has ended. For one thread at a time. */

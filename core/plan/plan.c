@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "os/landlock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,14 @@ static bool plan_is_limited(const struct laz_limit_values *limits, size_t i)
            (i == LAZ_LIMIT_CPU && limits->session_cpu_s != LAZ_UNLIMITED);
 }
 
+static void plan_watched(struct laz_plan *plan, uint32_t bit, const char *missed)
+{
+    char word[128];
+
+    snprintf(word, sizeof word, "watchdog%s%s", missed ? ", not " : "", missed ? missed : "");
+    plan_word(plan, bit, word, true);
+}
+
 /* Adds what the host enforces itself. A control group counts as weak if the session could write to
  * it, because it has the host's uid and may write files. */
 static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *host)
@@ -209,10 +218,8 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *hos
     const char *const groups[LAZ_N_LIMITS] = {[LAZ_LIMIT_CPU] = host->cpu,
                                               [LAZ_LIMIT_MEMORY] = host->memory,
                                               [LAZ_LIMIT_NPROC] = host->nproc};
-    /* with what it cannot count: docs/design-limits.md */
-    static const char *const watchdogs[LAZ_N_LIMITS] = {
-        [LAZ_LIMIT_CPU] = "watchdog, not all time of short processes that hide",
-        [LAZ_LIMIT_MEMORY] = "watchdog, not shared memory that is unmapped in part"};
+    const char *const missed[LAZ_N_LIMITS] = {
+        [LAZ_LIMIT_CPU] = host->misses_cpu, [LAZ_LIMIT_MEMORY] = host->misses_memory};
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         const struct laz_limit *limit = &laz_limit_table[i];
@@ -221,7 +228,7 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_plan_host *hos
         if (groups[i])
             plan_word(plan, limit->bit, groups[i], weakly);
         else if (host->is_watched && (limit->kept_by & LAZ_LIMIT_BY_WATCHDOG))
-            plan_word(plan, limit->bit, watchdogs[i], true);
+            plan_watched(plan, limit->bit, missed[i]);
         else if (i == LAZ_LIMIT_CPU && host->limits->cpu_s != LAZ_UNLIMITED)
             plan_not_limited(plan, limit->name,
                              "this system has no control groups and does not report the children "

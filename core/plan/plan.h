@@ -71,8 +71,9 @@ struct laz_plan {
 struct laz_plan_host {
     const char *memory, *nproc, *cpu;
     bool is_watched;
-    bool is_out_of_reach;                  /* the session's uid cannot change the group */
-    const struct laz_limit_values *limits; /* of the settings; borrowed */
+    bool is_out_of_reach;                   /* the session's uid cannot change the group */
+    const struct laz_limit_values *limits;  /* of the settings; borrowed */
+    const char *misses_cpu, *misses_memory; /* what the watchdog cannot count; NULL: not known */
 };
 
 /* Makes a plan, which the caller frees: calls the backend's `plan`, and checks that it declares no

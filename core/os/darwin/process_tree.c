@@ -19,6 +19,16 @@
 #define TREE_MAX   65536 /* processes */
 #define TREE_SPARE 16    /* space for children that start between two looks */
 
+const char *laz_os_tree_misses_cpu(void)
+{
+    return NULL;
+}
+
+const char *laz_os_tree_misses_memory(void)
+{
+    return NULL;
+}
+
 bool laz_os_tree_can_be_seen(void)
 {
     return true;

@@ -60,9 +60,13 @@ bool laz_os_pidfd_has_ended(int pidfd)
     siginfo_t info = {.si_pid = 0};
     int n = pidfd < 0 ? 1 : poll(&ended, 1, 0);
 
-    if (n < 0) /* poll(2) failed: a child can be asked directly */
-        return waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
-    return n == 1;
+    if (n >= 0)
+        return n == 1;
+    /* poll(2) failed: a child can be asked directly; of another process it is known when that was
+     * waited for */
+    if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return info.si_pid != 0;
+    return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) != 0 && errno == ESRCH;
 }
 
 /* struct pidfd_info (ioctl_pidfs, Linux 6.13; the exit code since 6.15), for older headers. */

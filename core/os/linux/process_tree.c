@@ -53,6 +53,16 @@ bool laz_os_tree_can_be_seen(void)
     return access("/proc/thread-self/children", R_OK) == 0;
 }
 
+const char *laz_os_tree_misses_cpu(void)
+{
+    return "all time of short processes that hide";
+}
+
+const char *laz_os_tree_misses_memory(void)
+{
+    return "shared memory that is unmapped in part";
+}
+
 static struct tree_process *tree_at(const struct laz_buf *tree, size_t i)
 {
     return (struct tree_process *)(void *)tree->data + i;

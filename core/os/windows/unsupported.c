@@ -48,6 +48,8 @@ GIVES(int, laz_spawner_guard, 0,
 
 /* A job counts all processes in it, and no backend runs a program around the agent. */
 GIVES(bool, laz_os_tree_can_be_seen, true, void)
+GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
+GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
 GIVES(int64_t, laz_os_tree_first_child, -1, int64_t pid)
 GIVES(int64_t, laz_os_tree_parent, -1, int64_t pid)
 

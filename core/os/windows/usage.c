@@ -2,6 +2,7 @@
 /* usage.c - what processes and jobs have used.  System: Windows. */
 #include "os/usage.h"
 
+#include "os/descriptors.h"
 #include "os/pidfd.h"
 #include "os/process_tree.h"
 #include "os/windows/descriptors.h"
