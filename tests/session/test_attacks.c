@@ -229,7 +229,8 @@ static void run_program(struct laz_session *session, size_t i)
     laz_result_free(result);
 }
 
-/* Each in a session that goes on; in the full test a thousand executions in each situation. */
+/* Where a watchdog counts: it has to guess, and must not guess wrong. Each in a session that goes on;
+ * in the full test a thousand executions. */
 static void ordinary(bool warm)
 {
     static const char *const runtimes[] = {"python", "r", "lua"};
@@ -276,7 +277,8 @@ static void situation(bool warm, bool hidden)
         CU_ASSERT(groups_peak_bytes() <= MOST);
         groups_measure_end();
     }
-    run_hidden(ordinary, warm, hidden);
+    if (hidden || !groups_can_be_hidden())
+        run_hidden(ordinary, warm, hidden);
 }
 
 static void a_box_of_its_own(void)
