@@ -9,7 +9,9 @@
 #include "os/descriptors.h"
 #include "os/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,16 +59,37 @@ void groups_show(int back)
 /* ---- what a test uses ----------------------------------------------------------------------- */
 
 static char *measured, *unmeasured; /* directories of the group, and of the one before */
+static int used_fd = -1, peak_fd = -1;
+static uint64_t used_before;
+
+static int groups_file(const char *directory, const char *file, int flags)
+{
+    char *path = laz_strdupf("%s/%s", directory, file);
+    int fd = path ? open(path, flags | O_CLOEXEC) : -1;
+
+    free(path);
+    return fd;
+}
 
 static bool groups_move(const char *directory)
 {
-    char *path = laz_strdupf("%s/cgroup.procs", directory);
-    FILE *file = path ? fopen(path, "we") : NULL;
-    bool moved = file && fprintf(file, "%ld", (long)getpid()) > 0;
+    char text[24];
+    int fd = groups_file(directory, "cgroup.procs", O_WRONLY);
+    int n = snprintf(text, sizeof text, "%ld", (long)getpid());
+    bool moved = fd >= 0 && write(fd, text, (size_t)n) == n;
 
-    moved &= file && fclose(file) == 0;
-    free(path);
+    laz_os_close(&fd);
     return moved;
+}
+
+static uint64_t groups_number(int fd)
+{
+    char text[32];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    CU_ASSERT_FATAL(n > 0);
+    text[n] = '\0';
+    return strtoull(text, NULL, 10);
 }
 
 bool groups_measure(void)
@@ -81,30 +104,40 @@ bool groups_measure(void)
     laz_buf_fini(&mountinfo);
     laz_buf_fini(&groups);
     measured = unmeasured ? laz_strdupf("%s/test-%ld", unmeasured, (long)getpid()) : NULL;
-    if (measured && mkdir(measured, 0755) == 0 && groups_move(measured))
-        return true;
+    if (measured && mkdir(measured, 0755) == 0 && groups_move(measured)) {
+        used_fd = groups_file(measured, "memory.usage_in_bytes", O_RDONLY);
+        peak_fd = groups_file(measured, "memory.max_usage_in_bytes", O_RDWR);
+        if (used_fd >= 0 && peak_fd >= 0)
+            return true;
+    }
     groups_measure_end();
     return false;
 }
 
-uint64_t groups_peak_bytes(void)
+void groups_measure_from_here(void)
 {
-    char *path = laz_strdupf("%s/memory.max_usage_in_bytes", measured);
-    struct laz_buf text = LAZ_BUF_INIT;
+    if (!measured)
+        return;
+    CU_ASSERT_EQUAL(pwrite(peak_fd, "0", 1, 0), 1);
+    used_before = groups_number(used_fd);
+}
 
-    CU_ASSERT_EQUAL(laz_os_read_file(path, 64, &text, NULL), 0);
-    uint64_t bytes = strtoull(laz_buf_text(&text), NULL, 10);
-    laz_buf_fini(&text);
-    free(path);
-    return bytes;
+uint64_t groups_grown_bytes(void)
+{
+    uint64_t peak = measured ? groups_number(peak_fd) : 0;
+
+    return peak > used_before ? peak - used_before : 0;
 }
 
 void groups_measure_end(void)
 {
     if (measured) {
         (void)groups_move(unmeasured);
-        (void)rmdir(measured);
+        for (int ms = 0; rmdir(measured) != 0 && errno == EBUSY && ms < UNIT_HANG_MS; ms++)
+            (void)poll(NULL, 0, 1); /* a group is removed later than its last process */
     }
+    laz_os_close(&used_fd);
+    laz_os_close(&peak_fd);
     free(measured);
     free(unmeasured);
     measured = unmeasured = NULL;

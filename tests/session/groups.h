@@ -17,11 +17,13 @@ int groups_enter(void);
 /* There, no group is found any more. */
 void groups_hide(void);
 void groups_show(int back);
-/* Moves this process into a control group of its own, which shows what it and all below it have
- * used together. False: none can be made here. */
+/* Moves this process into a control group of its own, which shows what it and all below it use
+ * together, also while groups are hidden. False: none can be made here. */
 bool groups_measure(void);
-/* The most memory in bytes since then; and the end of that group. */
-uint64_t groups_peak_bytes(void);
 void groups_measure_end(void);
+/* From now on, and by how many bytes memory has grown at most since then; 0 where nothing is
+ * measured. What is freed late counts for neither. */
+void groups_measure_from_here(void);
+uint64_t groups_grown_bytes(void);
 
 #endif
