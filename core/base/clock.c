@@ -7,12 +7,22 @@
 #include <string.h>
 #include <time.h>
 
+static uint64_t clock_read_us(clockid_t clock)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
 uint64_t laz_clock_us(void)
 {
-    struct timespec now;
+    return clock_read_us(CLOCK_MONOTONIC);
+}
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+uint64_t laz_clock_thread_us(void)
+{
+    return clock_read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t laz_clock_ms(void)

@@ -7,6 +7,9 @@
 
 uint64_t laz_clock_us(void); /* monotonic: microseconds since an unspecified point */
 uint64_t laz_clock_ms(void); /* the same in milliseconds */
+/* CPU time of the calling thread, in microseconds: how long a piece of work takes on a machine that
+ * is also busy with something else. */
+uint64_t laz_clock_thread_us(void);
 
 /* The time of day in UTC, as written in records: "2026-01-31T12:34:56.789Z" (ISO 8601). */
 #define LAZ_CLOCK_STAMP 25 /* bytes, with the NUL */

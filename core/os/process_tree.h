@@ -14,7 +14,7 @@ struct laz_tree_usage {
     /* Private and shared memory that was written to, its swap, page tables, and files of the tree's
      * own file systems in memory; and `bound_bytes`. */
     uint64_t memory_bytes;
-    uint64_t bound_bytes; /* the most that its sockets and pipes can hold */
+    uint64_t bound_bytes; /* the most that its sockets, pipes, mappings and locks can hold */
     bool in_flight;       /* that includes what descriptors in messages could hold at worst */
     unsigned processes;
     /* Processes have ended since the previous look, and no process of the tree has waited for them
@@ -32,6 +32,9 @@ struct laz_tree {
     struct laz_buf seen; /* the rest belongs to laz_os_tree_usage */
     struct laz_strv file_systems;
     int64_t inside;
+    uint64_t lock_bytes;                 /* as laz_os_tree_lock_bytes gives them */
+    uint64_t kernel_bytes, kernel_least; /* the kernel's own memory when they were found, or less */
+    unsigned looks;                      /* since then */
 };
 
 /* Does this system report the children of a process (proc(5), /proc/PID/task/TID/children)? */
@@ -43,6 +46,10 @@ const char *laz_os_tree_misses_memory(void);
  * for each; only when the sum is over `enough` bytes it is counted by shares, which takes longer.
  * False: the root has ended. For one thread at a time. */
 bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage);
+/* What its locks of files count as (fcntl(2)), which no control group counts: much more than they
+ * take. They are found when the kernel's memory has grown by some MiB since the last time, and at
+ * each tenth look; in between this is what they were. */
+uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree);
 /* Frees what is remembered; the tree may be looked at again. */
 void laz_os_tree_forget(struct laz_tree *tree);
 /* Time, in microseconds, that the processors of the machine have been busy since it started; 0: not

@@ -11,10 +11,13 @@
  * would do: whoever begins to compute right after it could pass the limit.
  *
  * The loop runs only while the application drives the engine, so the next call looks as well.
- * Memory is checked only without a control group that limits it, and only while code runs; the time
- * of the next check follows from how fast programs can fill new pages. */
+ * Memory is checked without a control group that limits it; while code runs the time of the next
+ * check follows from how fast programs can fill new pages.  Locks of files are memory that no group
+ * counts.  Many short executions are looked at like one that takes as long as all of them, and code
+ * that makes looks long gets fewer: the host has other sessions. */
 #include "session/guard.h"
 
+#include "base/clock.h"
 #include "session/execution.h"
 #include "os/cgroup.h"
 #include "os/process_tree.h"
@@ -22,6 +25,8 @@
 #define GUARD_CPU_LEAST_MS  5  /* reading a counter takes microseconds */
 #define GUARD_TREE_LEAST_MS 20 /* reading /proc takes some hundred */
 #define GUARD_TREE_MOST_MS  200
+#define GUARD_TREE_PARTS    4    /* the pause after a look is so many times as long as that ... */
+#define GUARD_TREE_STOP_MS  1000 /* ... but no longer than this for its sake */
 #define GUARD_ESTIMATE_US   ((uint64_t)1000000) /* a longer pause counts as this */
 #define GUARD_BYTES_A_MS    ((uint64_t)2 << 20) /* new pages that one processor can fill */
 #define GUARD_DAY_MS        ((uint64_t)86400000)
@@ -42,11 +47,21 @@ uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors)
                                      : GUARD_TREE_MOST_MS;
 }
 
+uint64_t laz_guard_least_pause_ms(uint64_t took_us)
+{
+    uint64_t ms = took_us / 1000 * GUARD_TREE_PARTS;
+
+    return ms < GUARD_TREE_STOP_MS ? ms : GUARD_TREE_STOP_MS;
+}
+
 /* The limits that the host has to enforce, and how. */
 struct guard_duty {
-    uint64_t cpu_us, memory_bytes; /* counts at which a limit is reached; LAZ_UNLIMITED: none */
-    enum laz_stop cpu_stop;        /* which limit on CPU time that is */
-    const char *cpu_by;            /* control group that counts CPU time; NULL: process tree */
+    /* Counts at which a limit is reached; LAZ_UNLIMITED: none. Of memory, and, where a group counts
+     * that, of what locks of files count as. */
+    uint64_t cpu_us, memory_bytes, lock_bytes;
+    enum laz_stop cpu_stop; /* which limit on CPU time that is */
+    const char *cpu_by;     /* control group that counts CPU time; NULL: process tree */
+    bool watch_tree;
 };
 
 /* The count at which `limit_s` seconds more than `from_us` are used up. */
@@ -59,7 +74,11 @@ static struct guard_duty guard_duty(const struct laz_session *session)
 {
     const struct laz_limit_values *limits = &session->shared->values->limits;
     const struct laz_box *box = session->box;
-    struct guard_duty duty = {LAZ_UNLIMITED, LAZ_UNLIMITED, LAZ_STOP_CPU, box->host.cpu};
+    struct guard_duty duty = {.cpu_us = LAZ_UNLIMITED,
+                              .memory_bytes = LAZ_UNLIMITED,
+                              .lock_bytes = LAZ_UNLIMITED,
+                              .cpu_stop = LAZ_STOP_CPU,
+                              .cpu_by = box->host.cpu};
 
     if (box->host.cpu || box->host.is_watched) {
         uint64_t whole_us = guard_end_us(0, limits->session_cpu_s);
@@ -69,8 +88,11 @@ static struct guard_duty guard_duty(const struct laz_session *session)
             duty.cpu_stop = LAZ_STOP_SESSION_CPU;
         }
     }
-    if (session->execution && !box->host.memory && box->host.is_watched)
+    if (box->host.memory)
+        duty.lock_bytes = laz_box_memory_limit(limits);
+    else if (box->host.is_watched)
         duty.memory_bytes = laz_box_memory_limit(limits);
+    duty.watch_tree = duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by;
     return duty;
 }
 
@@ -85,6 +107,8 @@ static void guard_stop(struct laz_session *session, enum laz_stop stop, uint64_t
     session->guard.why =
         stop == LAZ_STOP_SESSION_CPU
             ? "its CPU time (limits.session_cpu) was used up while no code was executed"
+        : stop == LAZ_STOP_MEMORY
+            ? "it held more memory than it may (limits.memory) while no code was executed"
             : "it used as much CPU time as an execution may (limits.cpu) while no code was "
               "executed";
     laz_box_kill(session->box);
@@ -175,44 +199,82 @@ static bool guard_look_at_tree(struct laz_session *session, uint64_t enough_byte
     return true;
 }
 
+static bool guard_stops_cpu(struct laz_session *session, const struct guard_duty *duty,
+                            uint64_t cpu_us)
+{
+    uint64_t from = duty->cpu_stop == LAZ_STOP_CPU ? session->guard.base_us : 0;
+
+    if (cpu_us < duty->cpu_us)
+        return false;
+    guard_stop(session, duty->cpu_stop, (cpu_us - from) / 1000,
+               duty->cpu_by ? duty->cpu_by : "watchdog");
+    return true;
+}
+
+static bool guard_stops_memory(struct laz_session *session, const struct guard_duty *duty,
+                               const struct laz_tree_usage *tree)
+{
+    struct laz_guard *guard = &session->guard;
+    const uint64_t lock_bytes = guard->tree.lock_bytes;
+
+    if (duty->memory_bytes != LAZ_UNLIMITED &&
+        guard_memory_is_over(guard, tree, duty->memory_bytes))
+        guard_stop(session, LAZ_STOP_MEMORY, tree->memory_bytes, "watchdog");
+    else if (lock_bytes > duty->lock_bytes)
+        guard_stop(session, LAZ_STOP_MEMORY, lock_bytes, "watchdog");
+    else
+        return false;
+    return true;
+}
+
+/* How long nothing can happen. */
+static uint64_t guard_pause_ms(const struct laz_session *session, const struct guard_duty *duty,
+                               const struct laz_tree_usage *tree, uint64_t cpu_us)
+{
+    const unsigned processors = session->shared->processors;
+    uint64_t ms, pause = GUARD_DAY_MS;
+
+    if (duty->cpu_us != LAZ_UNLIMITED)
+        pause = laz_guard_cpu_pause_ms(duty->cpu_us - cpu_us, processors);
+    if (session->execution && duty->memory_bytes != LAZ_UNLIMITED) {
+        const bool is_over = tree->memory_bytes > duty->memory_bytes;
+        ms = laz_guard_memory_pause_ms(is_over ? 0 : duty->memory_bytes - tree->memory_bytes,
+                                       processors);
+        pause = ms < pause ? ms : pause;
+    }
+    if (duty->watch_tree && pause < GUARD_TREE_LEAST_MS)
+        pause = GUARD_TREE_LEAST_MS;
+    if (session->execution && (duty->watch_tree || duty->lock_bytes != LAZ_UNLIMITED) &&
+        pause > GUARD_TREE_MOST_MS)
+        pause = GUARD_TREE_MOST_MS;
+    return pause;
+}
+
 static void guard_look(struct laz_session *session)
 {
     const struct guard_duty duty = guard_duty(session);
-    const bool watch_tree = duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by;
-    const unsigned processors = session->shared->processors;
+    const uint64_t began_us = laz_clock_thread_us();
+    struct laz_guard *guard = &session->guard;
     struct laz_tree_usage tree = {0};
-    uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
+    uint64_t cpu_us = 0;
 
-    if (watch_tree && !guard_look_at_tree(session, duty.memory_bytes, &tree, &cpu_us)) {
+    guard->ran_from_us = laz_loop_now_us(session->shared->driver->loop);
+    guard->unlooked_us = 0;
+    if (duty.watch_tree && !guard_look_at_tree(session, duty.memory_bytes, &tree, &cpu_us)) {
         guard_again(session, GUARD_TREE_MOST_MS); /* perhaps only descriptors were lacking */
         return;
     }
-    if (duty.cpu_us != LAZ_UNLIMITED) {
-        if (duty.cpu_by)
-            cpu_us = laz_cgroup_cpu_us(session->box->group);
-        if (cpu_us >= duty.cpu_us) {
-            uint64_t from = duty.cpu_stop == LAZ_STOP_CPU ? session->guard.base_us : 0;
-            guard_stop(session, duty.cpu_stop, (cpu_us - from) / 1000,
-                       duty.cpu_by ? duty.cpu_by : "watchdog");
-            return;
-        }
-        pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, processors);
+    if (!duty.watch_tree && duty.lock_bytes != LAZ_UNLIMITED) {
+        guard->tree.root = session->box->process.pid;
+        (void)laz_os_tree_lock_bytes(&guard->tree);
     }
-    if (duty.memory_bytes != LAZ_UNLIMITED) {
-        if (guard_memory_is_over(&session->guard, &tree, duty.memory_bytes)) {
-            guard_stop(session, LAZ_STOP_MEMORY, tree.memory_bytes, "watchdog");
-            return;
-        }
-        const bool is_over = tree.memory_bytes > duty.memory_bytes;
-        uint64_t ms = laz_guard_memory_pause_ms(is_over ? 0 : duty.memory_bytes - tree.memory_bytes,
-                                                processors);
-        pause = ms < pause ? ms : pause;
-    }
-    if (watch_tree && pause < GUARD_TREE_LEAST_MS)
-        pause = GUARD_TREE_LEAST_MS;
-    else if (watch_tree && session->execution && pause > GUARD_TREE_MOST_MS)
-        pause = GUARD_TREE_MOST_MS;
-    guard_again(session, pause);
+    if (duty.cpu_us != LAZ_UNLIMITED && duty.cpu_by)
+        cpu_us = laz_cgroup_cpu_us(session->box->group);
+    if (guard_stops_cpu(session, &duty, cpu_us) || guard_stops_memory(session, &duty, &tree))
+        return;
+    uint64_t pause = guard_pause_ms(session, &duty, &tree, cpu_us);
+    uint64_t least = laz_guard_least_pause_ms(laz_clock_thread_us() - began_us);
+    guard_again(session, pause > least ? pause : least);
 }
 
 /* Is the session idle, and its process still there? */
@@ -250,16 +312,24 @@ void laz_guard_begin(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;
     const struct guard_duty duty = guard_duty(session);
-    uint64_t now = laz_loop_now_us(session->shared->driver->loop);
+    const uint64_t now = laz_loop_now_us(session->shared->driver->loop);
+    const bool due = guard->due_us <= now;
 
-    if (duty.cpu_us == LAZ_UNLIMITED && duty.memory_bytes == LAZ_UNLIMITED)
+    guard->ran_from_us = now;
+    if (duty.cpu_us == LAZ_UNLIMITED && duty.memory_bytes == LAZ_UNLIMITED &&
+        duty.lock_bytes == LAZ_UNLIMITED)
         return;
-    if (guard->due_us > now)
-        laz_timer_start(guard->timer, (guard->due_us - now) / 1000 + 1);
-    else if (duty.cpu_by)
+    /* most code is quicker than a look */
+    uint64_t pause_us =
+        1000 * (uint64_t)(duty.watch_tree ? GUARD_TREE_LEAST_MS : GUARD_TREE_MOST_MS);
+    if (guard->unlooked_us >= pause_us || (due && duty.cpu_by)) {
         guard_look(session);
-    if (duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by) /* most code is quicker than a look */
-        laz_timer_start(guard->timer, GUARD_TREE_LEAST_MS);
+        return;
+    }
+    pause_us -= guard->unlooked_us;
+    if (!due && guard->due_us - now < pause_us)
+        pause_us = guard->due_us - now;
+    laz_timer_start(guard->timer, pause_us / 1000 + 1);
 }
 
 /* CPU time of the process tree at this moment, or a little more: between two looks less than the
@@ -285,6 +355,7 @@ void laz_guard_rest(struct laz_session *session)
 
     laz_timer_cancel(guard->timer);
     guard->due_us = 0;
+    guard->unlooked_us += laz_loop_now_us(session->shared->driver->loop) - guard->ran_from_us;
     if (duty.cpu_us == LAZ_UNLIMITED || laz_box_was_reaped(session->box))
         return;
     guard->base_us = duty.cpu_by ? session->cpu_us : guard_tree_cpu_now(session);

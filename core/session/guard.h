@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.h - the limits of a session as a whole that only the host enforces: its CPU time, and,
- * without a control group, its memory. All functions are for the loop thread. */
+/* guard.h - the limits of a session as a whole that only the host enforces: its CPU time, locks of
+ * files, and, without a control group, its memory. All functions are for the loop thread. */
 #ifndef LAZ_SESSION_GUARD_H
 #define LAZ_SESSION_GUARD_H
 
@@ -28,6 +28,8 @@ struct laz_guard {
     uint64_t due_us;         /* no limit can be reached before this time (laz_loop_now_us) */
     uint64_t base_us;        /* CPU time of the box at the last result; limits.cpu counts from it */
     uint64_t looked_us;      /* time of the last look at the process tree (laz_loop_now_us) */
+    uint64_t ran_from_us;    /* when this execution began, or was looked at last */
+    uint64_t unlooked_us;    /* time of executions since the last look, without this one */
     uint64_t seen_us;        /* CPU time of the process tree at that look */
     uint64_t lost_us;        /* CPU time of processes that ended without being waited for */
     uint64_t peak_bytes;     /* the largest memory use of the process tree at any check */
@@ -54,6 +56,8 @@ const char *laz_guard_idle(struct laz_session *session);
 /* Pauses between two looks, in milliseconds, for what is left of a limit. */
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors);
 uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors);
+/* The least pause, in milliseconds, after a look that took so much CPU time. */
+uint64_t laz_guard_least_pause_ms(uint64_t took_us);
 /* Adds to an estimate what `tree` shows. The processes that are gone were using processors at the
  * previous look; as if others had followed them, that use is taken for the time since then. It is
  * at most what the machine was busy (`busy_us`, laz_os_busy_us) with nothing `accounted_us` for.

@@ -248,6 +248,22 @@ static int files_lease(char **args)
     return result;
 }
 
+/* A lock of an open file description (fcntl(2)), which could be sent away and kept nowhere. */
+static int files_lock(char **args)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    const char *path = files_own("lock");
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    (void)args;
+    if (fd < 0)
+        return errno;
+    int result = attack_result(fcntl(fd, F_OFD_SETLK, &lock));
+    close(fd);
+    unlink(path);
+    return result;
+}
+
 static int files_notify(char **args)
 {
     int fd = open(args[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -278,6 +294,7 @@ const struct attack attack_files[] = {
     {"device", 3, files_device},
     {"watch", 1, files_watch},
     {"lease", 0, files_lease},
+    {"lock-description", 0, files_lock},
     {"notify", 1, files_notify},
     {0},
 };

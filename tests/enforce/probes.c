@@ -63,6 +63,8 @@ const struct probe probes[] = {
      PROBE_BARE, PROBE_ATTACK},
     {"watch_file_of_host", "watch @canary@", "filter", "EPERM", "EPERM", PROBE_OPEN, PROBE_ATTACK},
     {"make_others_wait_for_file", "lease", "filter", "EPERM", "EPERM", PROBE_OPEN, PROBE_ATTACK},
+    {"lock_file_by_description", "lock-description", "filter", "EPERM", "EPERM", PROBE_OPEN,
+     PROBE_ATTACK},
     {"watch_folder_by_signals", "notify /usr/lib", "filter", "EPERM", "EPERM", PROBE_OPEN,
      PROBE_ATTACK},
     {"create_in_root", "create /lazaret-test", "read-only mounts, uid", "EROFS", "EACCES",

@@ -29,6 +29,7 @@ static const struct attack {
         USED,    /* really: a group counts it as well */
         AT_MOST, /* could be: only the watchdog has to take it so */
         INODES,  /* the same, or a template refuses it by the number of inodes (tmpfs(5)) */
+        LOCKS,   /* no group counts it: the host does everywhere */
     } kind;
 } attacks[] = {
     {"page tables",
@@ -80,6 +81,15 @@ static const struct attack {
      "import os, signal\n"
      "for i in range(80000): os.close(os.open('%d' % i, os.O_CREAT | os.O_WRONLY))\n",
      INODES},
+    {"mappings",
+     "import mmap, signal\n"
+     "m = [mmap.mmap(-1, 4096) for i in range(60000)]\n",
+     USED},
+    {"locks of files",
+     "import fcntl, signal\n"
+     "f = open('lock', 'w')\n"
+     "for i in range(60000, 0, -1): fcntl.lockf(f, fcntl.LOCK_EX, 1, 2 * i)\n",
+     LOCKS},
 };
 
 static void attack(struct laz_session *session, const struct attack *row, bool warm, const char *by)
@@ -89,6 +99,8 @@ static void attack(struct laz_session *session, const struct attack *row, bool w
 
     if (row->kind == AT_MOST && strcmp(by, "watchdog") != 0)
         return;
+    if (row->kind == LOCKS)
+        by = "watchdog";
     snprintf(code, sizeof code, "%swhile True: signal.pause()", row->code);
     groups_measure_from_here();
     struct laz_result *result = test_run(session, code, &options);

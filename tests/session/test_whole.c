@@ -256,7 +256,7 @@ static void a_killed_child_is_never_ok(void)
 
 /* A process that continues after the code has ended is in the group too. It waits for a file of the
  * host, which is made after the end of the code. */
-static void memory_that_runs_out_between_executions_ends_the_session(void)
+static void runs_out_between_executions(const char *limits, const char *why)
 {
     static const char form[] = "import os, time\n"
                                "for i in range(4):\n"
@@ -269,10 +269,8 @@ static void memory_that_runs_out_between_executions_ends_the_session(void)
     struct laz_result *result = NULL;
     struct laz_error err = {0};
 
-    if (skip_memory(true))
-        return;
     CU_ASSERT_FATAL(mkdtemp(folder) && chmod(folder, 0755) == 0);
-    snprintf(text, sizeof text, "limits.memory=80MiB;sandbox.read=[\"%s\"]", folder);
+    snprintf(text, sizeof text, "%s;sandbox.read=[\"%s\"]", limits, folder);
     struct laz_engine *engine = test_engine(text);
     struct laz_session *session = test_session(engine, "python");
     if (session) {
@@ -284,14 +282,75 @@ static void memory_that_runs_out_between_executions_ends_the_session(void)
         while (laz_session_is_alive(session))
             poll(NULL, 0, 5);
         CU_ASSERT_EQUAL(laz_session_execute(session, "1", 1, NULL, &result, &err), LAZ_ECLOSED);
-        if (!strstr(err.text, "out of memory"))
+        if (!strstr(err.text, why))
             printf("\n    %s", err.text);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "out of memory"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, why));
         CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
         test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     }
     laz_engine_free(engine);
     laz_os_remove_tree(folder);
+}
+
+static bool has_groups(void)
+{
+    return strcmp(groups_counted_by(LAZ_CGROUP_MEMORY), "watchdog") != 0;
+}
+
+static void without_groups(void (*run)(void))
+{
+    const bool hidden = has_groups();
+    const int back = hidden ? groups_enter() : -1;
+
+    if (hidden)
+        groups_hide();
+    run();
+    if (hidden)
+        groups_show(back);
+}
+
+/* The watchdog looks at an idle session as often as it could use up its CPU time. */
+static void runs_out_between_executions_unwatched(void)
+{
+    runs_out_between_executions("limits.memory=80MiB;limits.cpu=1", "limits.memory");
+}
+
+static void memory_that_runs_out_between_executions_ends_the_session(void)
+{
+    if (skip_memory(false))
+        return;
+    if (has_groups())
+        runs_out_between_executions("limits.memory=80MiB", "out of memory");
+    without_groups(runs_out_between_executions_unwatched);
+}
+
+/* Each is over long before the watchdog looks, and together they hold sockets for more than the
+ * limit, by what these can hold. The bound is what a machine needs that executes in a microsecond.
+ */
+#define SHORT_EXECUTIONS 20000
+
+static void executes_for_short_times(void)
+{
+    struct laz_engine *engine = test_engine("limits.memory=48MiB");
+    struct laz_session *session = test_session(engine, "python");
+    enum laz_verdict verdict = LAZ_VERDICT_OK;
+
+    if (session)
+        test_expect(session, "import socket\ns = []", LAZ_VERDICT_OK, NULL);
+    for (int i = 0; session && i < SHORT_EXECUTIONS && verdict == LAZ_VERDICT_OK; i++) {
+        const char *code = i < 80 ? "s.append(socket.socketpair())" : "1";
+        struct laz_result *result = test_run(session, code, NULL);
+        verdict = result ? laz_result_verdict(result) : LAZ_VERDICT_CRASHED;
+        laz_result_free(result);
+    }
+    CU_ASSERT(!session || verdict == LAZ_VERDICT_MEMORY_LIMIT);
+    laz_engine_free(engine);
+}
+
+static void many_short_executions_are_watched_like_a_long_one(void)
+{
+    if (!skip_memory(false))
+        without_groups(executes_for_short_times);
 }
 
 /* ---- CPU time ------------------------------------------------------------------------------- */
@@ -559,6 +618,7 @@ static const struct unit_test tests[] = {
     UNIT(memory_is_counted_once_where_it_is_shared),
     UNIT(a_killed_child_is_never_ok),
     UNIT(memory_that_runs_out_between_executions_ends_the_session),
+    UNIT(many_short_executions_are_watched_like_a_long_one),
     UNIT(cpu_time_of_all_processes_is_limited),
     UNIT(cpu_time_is_limited_by_execution_and_by_session),
     UNIT(a_process_has_the_limit_of_the_session_and_no_signal_proves_it),

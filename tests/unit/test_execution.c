@@ -442,6 +442,9 @@ static void guard_looks_before_a_limit_can_be_reached(void)
     CU_ASSERT_EQUAL(laz_guard_memory_pause_ms(0, 2), 20);
     CU_ASSERT_EQUAL(laz_guard_memory_pause_ms((uint64_t)400 << 20, 2), 100);
     CU_ASSERT_EQUAL(laz_guard_memory_pause_ms(UINT64_MAX, 2), 200);
+    CU_ASSERT_EQUAL(laz_guard_least_pause_ms(300), 0);
+    CU_ASSERT_EQUAL(laz_guard_least_pause_ms(40000), 160); /* a fifth of the time */
+    CU_ASSERT_EQUAL(laz_guard_least_pause_ms(UINT64_MAX), 1000);
 }
 
 /* One process after the other, which are in use of `permille` of a processor, on a machine that is

@@ -269,10 +269,17 @@ static void act_buffers_twice(void)
         stay();
 }
 
+static void act_nothing_twice(void)
+{
+    if (fork() == 0)
+        stay();
+}
+
 static void buffers_count_once_and_as_full(void)
 {
     struct laz_tree_usage usage;
     const uint64_t none = tree_usage(act_nothing, UINT64_MAX).bound_bytes;
+    const uint64_t none_twice = tree_usage(act_nothing_twice, UINT64_MAX).bound_bytes;
 
     struct laz_tree tree = tree_begin(act_buffers);
     CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
@@ -282,7 +289,8 @@ static void buffers_count_once_and_as_full(void)
     CU_ASSERT(usage.memory_bytes >= usage.bound_bytes);
     CU_ASSERT_FALSE(usage.in_flight);
     tree_finish(&tree);
-    CU_ASSERT_EQUAL(tree_usage(act_buffers_twice, UINT64_MAX).bound_bytes, usage.bound_bytes);
+    CU_ASSERT_EQUAL(tree_usage(act_buffers_twice, UINT64_MAX).bound_bytes - none_twice,
+                    usage.bound_bytes - none);
 }
 
 /* Sends both ends of a pair through another one, and closes them. */
@@ -312,12 +320,91 @@ static void act_flight(void)
     laz_os_close(&sent[1]);
 }
 
+/* Locks are the first that is shown of a descriptor. */
+static void act_flight_behind_locks(void)
+{
+    act_flight();
+    for (int fd = 0; fd < 64; fd++)
+        for (int i = 0; i < 100; i++) {
+            struct flock lock = {.l_type = F_RDLCK, .l_start = 2 * i, .l_len = 1};
+            (void)fcntl(fd, F_SETLK, &lock);
+        }
+}
+
 static void descriptors_in_flight_count_at_their_worst(void)
 {
-    const struct laz_tree_usage usage = tree_usage(act_flight, UINT64_MAX);
+    void (*const acts[])(void) = {act_flight, act_flight_behind_locks};
 
-    CU_ASSERT_TRUE(usage.in_flight);
-    CU_ASSERT(usage.bound_bytes > (64 + 253) * MIB / 8); /* each with more than 128 KiB */
+    for (size_t i = 0; i < 2; i++) {
+        const struct laz_tree_usage usage = tree_usage(acts[i], UINT64_MAX);
+        CU_ASSERT_TRUE(usage.in_flight);
+        CU_ASSERT(usage.bound_bytes > (64 + 253) * MIB / 8); /* each with more than 128 KiB */
+    }
+}
+
+#define MAPPINGS 20000
+
+/* Every second page is of another kind, so that none can be joined with its neighbour. */
+static void act_mappings(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *block = mmap(NULL, MAPPINGS * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (block == MAP_FAILED)
+        _exit(1);
+    for (size_t i = 0; i < MAPPINGS; i += 2)
+        if (mprotect(block + i * page, page, PROT_READ))
+            _exit(1);
+}
+
+static void act_one_mapping(void)
+{
+    const size_t size = (size_t)16 << 30;
+
+    if (mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) ==
+        MAP_FAILED)
+        _exit(1);
+}
+
+/* Two KiB each. The quick bound, one for each page, is too much, and so they are counted. */
+static void mappings_count(void)
+{
+    const uint64_t most = MAPPINGS * 2048;
+
+    CU_ASSERT(tree_usage(act_mappings, UINT64_MAX).bound_bytes >= most);
+    CU_ASSERT(tree_usage(act_mappings, 0).bound_bytes > 0);
+    CU_ASSERT(tree_usage(act_mappings, most / 2).memory_bytes > most / 2);
+    CU_ASSERT(tree_usage(act_mappings, 3 * most).memory_bytes >= most);
+    CU_ASSERT(tree_usage(act_one_mapping, UINT64_MAX).bound_bytes >= most);
+    CU_ASSERT(tree_usage(act_one_mapping, most).memory_bytes < most / 2);
+}
+
+#define LOCKS 1000
+
+static void act_locks(void)
+{
+    int fd = memfd_create("locks", MFD_CLOEXEC);
+
+    for (int i = LOCKS; i > 0; i--) {
+        struct flock lock = {.l_type = F_WRLCK, .l_start = 2 * i, .l_len = 1};
+        if (fcntl(fd, F_SETLK, &lock))
+            _exit(1);
+    }
+}
+
+/* A page each. The first look finds them, whether it is asked for all or for locks only. */
+static void locks_count(void)
+{
+    const uint64_t none = tree_usage(act_nothing, UINT64_MAX).bound_bytes;
+    struct laz_tree_usage usage = {0};
+
+    CU_ASSERT(tree_usage(act_locks, UINT64_MAX).bound_bytes >= none + LOCKS * 4096);
+    struct laz_tree tree = tree_begin(act_locks);
+    CU_ASSERT_EQUAL(laz_os_tree_lock_bytes(&tree), LOCKS * 4096);
+    CU_ASSERT_EQUAL(laz_os_tree_lock_bytes(&tree), LOCKS * 4096);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+    CU_ASSERT(usage.bound_bytes >= none + LOCKS * 4096);
+    tree_finish(&tree);
 }
 
 static void *hold(void *bytes)
@@ -617,6 +704,8 @@ static const struct unit_test tests[] = {
     UNIT(page_tables_count),
     UNIT(buffers_count_once_and_as_full),
     UNIT(descriptors_in_flight_count_at_their_worst),
+    UNIT(mappings_count),
+    UNIT(locks_count),
     UNIT(a_process_without_its_first_thread_counts),
     UNIT(files_in_memory_count_once),
     UNIT(processes_that_nobody_waits_for_are_noticed),

@@ -133,7 +133,8 @@ const struct filter_rule filter_rules[] = {
     /* clang-format on */
     /* Not F_SETLEASE: a process of the same user that opens the file, outside as well, would wait
      * for its holder (45 s, fcntl(2)). Not F_NOTIFY, a watch, nor F_SETOWN and F_SETSIG, signals to
-     * others. */
+     * others. Not F_OFD_SETLK: a lock whose description waits in a message is shown nowhere, and
+     * nothing but the host bounds their number (process_tree.c). */
     FCNTL(0),          /* F_DUPFD */
     FCNTL(1),          /* F_GETFD */
     FCNTL(2),          /* F_SETFD */
@@ -143,9 +144,6 @@ const struct filter_rule filter_rules[] = {
     FCNTL(6),          /* F_SETLK */
     FCNTL(7),          /* F_SETLKW */
     FCNTL(9),          /* F_GETOWN */
-    FCNTL(36),         /* F_OFD_GETLK */
-    FCNTL(37),         /* F_OFD_SETLK */
-    FCNTL(38),         /* F_OFD_SETLKW */
     FCNTL(1025),       /* F_GETLEASE */
     FCNTL(1027),       /* F_DUPFD_QUERY */
     FCNTL(1028),       /* F_CREATED_QUERY */

@@ -38,6 +38,15 @@ bool proc_read(int64_t pid, const char *file, char *text, size_t size)
     return read;
 }
 
+bool proc_system(const char *path, char *text, size_t size)
+{
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
+    bool read = proc_text(fd, text, size);
+
+    laz_os_close(&fd);
+    return read;
+}
+
 int proc_write(const char *path, const char *text)
 {
     const ssize_t len = (ssize_t)strlen(text);

@@ -14,6 +14,8 @@ int proc_open(int64_t pid, const char *file);
 bool proc_text(int fd, char *text, size_t size);
 /* Both. */
 bool proc_read(int64_t pid, const char *file, char *text, size_t size);
+/* The text of a file that is about the system ("/proc/stat"). */
+bool proc_system(const char *path, char *text, size_t size);
 
 /* Writes a text to a file of the kernel: its answer as an errno; 0: accepted. */
 int proc_write(const char *path, const char *text);

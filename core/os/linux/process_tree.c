@@ -11,6 +11,10 @@
  * which runs in its parent's memory, is left out (kcmp(2)).  What happens between two looks is
  * missed, which is why this is called weak.
  *
+ * Locks of files are in no process, no control group counts them, and no limit bounds them.  To
+ * find them takes some microseconds for each descriptor, so it is done only after the kernel's own
+ * memory has grown, for whatever reason.
+ *
  * A process that ends leaves its times to the one that waits for it, and to nobody when SIGCHLD is
  * ignored.  Times are rounded, page faults are not, and they take the same way: so when the
  * processes that are gone had more of them than those that are left have received, a process has
@@ -25,7 +29,7 @@
 #include "os/posix/descriptors.h"
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +39,13 @@
 
 #define TREE_MAX  65536 /* processes */
 #define TREE_TEXT 4096  /* bytes, more than /proc/PID/status and smaps_rollup have */
+
+/* What describes a mapping: 200 bytes, and 1300 more of shared memory without a name. */
+#define TREE_MAPPING_BYTES  2048u
+#define TREE_MAPPINGS       65530u /* of a process: vm.max_map_count (proc_sys_vm(5)) */
+#define TREE_LOCK_COUNTS_AS 4096u  /* to find them all takes longer than to make them */
+#define TREE_LOCKS_BYTES    ((uint64_t)4 << 20) /* growth of the kernel's memory that they may be */
+#define TREE_LOCKS_LOOKS    10                  /* after which they are looked for without it */
 
 struct tree_process {
     int64_t pid, parent;
@@ -98,15 +109,59 @@ static uint64_t tree_sum(const char *text, const char *const *keys)
     return sum;
 }
 
-static uint64_t tree_memory_quick(const struct tree_process *process)
+/* Adds to `mappings` the most that it can have: one for each page, and no more than the system
+ * allows. */
+static uint64_t tree_memory_quick(const struct tree_process *process, uint64_t mappings_allowed,
+                                  uint64_t *mappings)
 {
     static const char *const keys[] = {"RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:", NULL};
+    static const char *const size_keys[] = {"VmSize:", NULL};
     char text[TREE_TEXT];
 
     if (!process->thread)
         return 0;
     proc_read(process->thread, "status", text, sizeof text);
+    const uint64_t pages = tree_sum(text, size_keys) / (uint64_t)sysconf(_SC_PAGESIZE);
+    *mappings += pages < mappings_allowed ? pages : mappings_allowed;
     return tree_sum(text, keys);
+}
+
+static uint64_t tree_mappings_allowed(void)
+{
+    unsigned long long n = 0;
+    char text[32];
+
+    bool read = proc_system("/proc/sys/vm/max_map_count", text, sizeof text);
+    return read && sscanf(text, "%llu", &n) == 1 && n ? n : TREE_MAPPINGS;
+}
+
+/* Does it run in the memory of its parent (vfork(2))? */
+static bool tree_is_in_parent(const struct tree_process *process)
+{
+    return process->parent &&
+           syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->thread, KCMP_VM, 0, 0) == 0;
+}
+
+/* Counts the mappings of all processes, and no further than `enough`. */
+static uint64_t tree_mappings(const struct laz_buf *tree, uint64_t allowed, uint64_t enough)
+{
+    char text[TREE_TEXT];
+    uint64_t mappings = 0;
+    ssize_t n;
+
+    for (size_t i = 0; i < tree_len(tree); i++) {
+        const struct tree_process *process = tree_at(tree, i);
+        if (!process->thread || tree_is_in_parent(process))
+            continue;
+        int fd = proc_open(process->thread, "maps");
+        if (fd < 0 && errno == EACCES) /* it executes a file that cannot be read */
+            mappings += allowed;
+        while (fd >= 0 && mappings <= enough && (n = read(fd, text, sizeof text)) > 0)
+            for (ssize_t k = 0; k < n; k++)
+                mappings += text[k] == '\n';
+        laz_os_close(&fd);
+    }
+    return mappings;
 }
 
 /* By shares, and without shared memory, which is added to `shared`. */
@@ -118,15 +173,13 @@ static uint64_t tree_memory_exact(const struct tree_process *process, uint64_t *
     char text[TREE_TEXT];
     uint64_t tables;
 
-    if (!process->thread ||
-        (process->parent &&
-         syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->thread, KCMP_VM, 0, 0) == 0))
+    if (!process->thread || tree_is_in_parent(process))
         return 0;
     proc_read(process->thread, "status", text, sizeof text);
     tables = tree_sum(text, table_keys);
     /* not readable, or without such lines (before Linux 5.3) */
     if (!proc_read(process->thread, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
-        return tree_memory_quick(process);
+        return tree_memory_quick(process, 0, &(uint64_t){0});
     *shared += tree_sum(text, shared_keys);
     return tree_sum(text, keys) + tables;
 }
@@ -168,16 +221,58 @@ static uint64_t tree_memory_by_shares(const struct laz_buf *tree, uint64_t files
     return sum + shared;
 }
 
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+/* The kernel's own memory, to which locks belong; 0: not known. */
+static uint64_t tree_kernel_bytes(void)
+{
+    unsigned long long pages = 0;
+    char text[TREE_TEXT]; /* the line is one of the first fifty */
+
+    bool read = proc_system("/proc/vmstat", text, sizeof text);
+    const char *line = read ? strstr(text, "\nnr_slab_unreclaimable ") : NULL;
+    if (line)
+        (void)sscanf(line, "\nnr_slab_unreclaimable %llu", &pages);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Has it grown by so much that locks may be the reason? What others free can hide that, but not for
+ * long. */
+static bool tree_locks_are_due(struct laz_tree *tree)
+{
+    const uint64_t bytes = tree_kernel_bytes(), before = tree->kernel_bytes;
+
+    if (!before || bytes < tree->kernel_least)
+        tree->kernel_least = bytes;
+    if (before && bytes <= before + TREE_LOCKS_BYTES && ++tree->looks < TREE_LOCKS_LOOKS) {
+        tree->kernel_bytes = bytes < before ? bytes : before;
+        return false;
+    }
+    tree->kernel_bytes = bytes;
+    tree->looks = 0;
+    return true;
+}
+
+/* Whoever hides what he has open gets all that the kernel's memory has grown by. */
+static void tree_note_locks(struct laz_tree *tree, const struct kept *kept)
+{
+    const uint64_t hidden_bytes = kept->is_hidden ? tree->kernel_bytes - tree->kernel_least : 0;
+
+    if (kept->finds_locks)
+        tree->lock_bytes = kept->locks * TREE_LOCK_COUNTS_AS + hidden_bytes;
+}
+
 static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, uint64_t enough,
                             struct laz_tree_usage *usage)
 {
+    const uint64_t mappings_allowed = tree_mappings_allowed();
+    uint64_t files, mappings = 0;
     struct kept kept;
-    uint64_t files;
 
-    kept_init(&kept);
+    kept_init(&kept, tree_locks_are_due(tree));
     for (size_t i = 0; i < tree_len(now); i++) {
         const struct tree_process *process = tree_at(now, i);
-        usage->memory_bytes += tree_memory_quick(process);
+        usage->memory_bytes += tree_memory_quick(process, mappings_allowed, &mappings);
         if (process->thread)
             kept_add(&kept, process->thread);
     }
@@ -187,11 +282,16 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
     if (!tree->inside)
         kept_find_file_systems(tree, tree->root);
     files = kept_file_systems_bytes(tree);
-    usage->bound_bytes = kept_bytes(&kept, tree->nofile, &usage->in_flight);
-    usage->memory_bytes += files + usage->bound_bytes;
+    tree_note_locks(tree, &kept);
+    usage->memory_bytes += files;
+    usage->bound_bytes = kept_bytes(&kept, tree->nofile, &usage->in_flight) + tree->lock_bytes;
+    if (usage->memory_bytes + usage->bound_bytes + mappings * TREE_MAPPING_BYTES > enough)
+        mappings = tree_mappings(now, mappings_allowed, enough / TREE_MAPPING_BYTES);
+    usage->bound_bytes += mappings * TREE_MAPPING_BYTES;
     const uint64_t left = enough > usage->bound_bytes ? enough - usage->bound_bytes : 0;
-    if (usage->memory_bytes > enough)
-        usage->memory_bytes = usage->bound_bytes + tree_memory_by_shares(now, files, left);
+    if (usage->memory_bytes > left)
+        usage->memory_bytes = tree_memory_by_shares(now, files, left);
+    usage->memory_bytes += usage->bound_bytes;
     kept_fini(&kept);
 }
 
@@ -402,11 +502,30 @@ bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_u
     return true;
 }
 
+uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree)
+{
+    struct laz_buf now = LAZ_BUF_INIT;
+    struct kept kept;
+
+    if (!tree_locks_are_due(tree))
+        return tree->lock_bytes;
+    kept_init(&kept, true);
+    tree_walk(tree->root, &tree->seen, &now);
+    for (size_t i = 0; i < tree_len(&now); i++)
+        if (tree_at(&now, i)->thread)
+            kept_add(&kept, tree_at(&now, i)->thread);
+    tree_note_locks(tree, &kept);
+    kept_fini(&kept);
+    laz_buf_fini(&tree->seen);
+    tree->seen = now;
+    return tree->lock_bytes;
+}
+
 void laz_os_tree_forget(struct laz_tree *tree)
 {
     laz_buf_fini(&tree->seen);
     laz_strv_fini(&tree->file_systems);
-    tree->inside = 0;
+    *tree = (struct laz_tree){0};
 }
 
 /* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq (proc(5)). */
@@ -414,12 +533,10 @@ uint64_t laz_os_busy_us(void)
 {
     unsigned long long t[7];
     char text[256];
-    int fd = laz_posix_above(open("/proc/stat", O_RDONLY | O_CLOEXEC));
-    bool known = proc_text(fd, text, sizeof text) &&
+    bool known = proc_system("/proc/stat", text, sizeof text) &&
                  sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
                         &t[4], &t[5], &t[6]) == 7;
 
-    laz_os_close(&fd);
     return known ? tree_us(t[0] + t[1] + t[2] + t[5] + t[6]) : 0;
 }
 

@@ -8,6 +8,10 @@
  * a message is open in no process.  Of a socket the kernel reports how many descriptors wait in
  * it, but not what waits in those; so one of them stands for as many as its own limit allows.
  *
+ * A lock of a file belongs to a process that has the file open, by the same description, and is a
+ * line of its fdinfo.  (A lock of an open file description could wait in a message, where nothing
+ * shows it: the filter refuses them.)
+ *
  * Files are looked at without asking their file system (AT_STATX_DONT_SYNC, statx(2)), which may
  * be a server that never answers. */
 #include "os/linux/tree_kept.h"
@@ -44,19 +48,19 @@ struct kept_file {
     int descriptor; /* of a socket; -1: a pipe */
 };
 
-void kept_init(struct kept *kept)
+void kept_init(struct kept *kept, bool finds_locks)
 {
     char text[32];
     unsigned long long buffer = 0;
-    int fd = laz_posix_above(open("/proc/sys/net/core/wmem_default", O_RDONLY | O_CLOEXEC));
 
-    if (!proc_text(fd, text, sizeof text) || sscanf(text, "%llu", &buffer) != 1 || !buffer)
+    if (!proc_system("/proc/sys/net/core/wmem_default", text, sizeof text) ||
+        sscanf(text, "%llu", &buffer) != 1 || !buffer)
         buffer = KEPT_SOCKET_DEFAULT;
-    laz_os_close(&fd);
     *kept = (struct kept){
         .files = LAZ_BUF_INIT,
         .socket_bytes = KEPT_SOCKET_BUFFERS * buffer + KEPT_FILE_BYTES,
         .pipe_bytes = KEPT_PIPE_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) + KEPT_FILE_BYTES,
+        .finds_locks = finds_locks,
     };
 }
 
@@ -65,7 +69,25 @@ void kept_fini(struct kept *kept)
     laz_buf_fini(&kept->files);
 }
 
-/* ---- sockets and pipes ---------------------------------------------------------------------- */
+/* ---- descriptors ---------------------------------------------------------------------------- */
+
+/* What fdinfo (proc(5)) says of a descriptor: its locks, and how many descriptors wait in a socket
+ * (since Linux 5.6). */
+static void kept_read_info(int64_t pid, int descriptor, uint64_t *locks, unsigned long *in_flight)
+{
+    char path[48], line[256];
+
+    *locks = *in_flight = 0;
+    snprintf(path, sizeof path, "/proc/%lld/fdinfo/%d", (long long)pid, descriptor);
+    FILE *info = laz_posix_fopen(path);
+    while (info && fgets(line, sizeof line, info))
+        if (strncmp(line, "lock:", 5) == 0)
+            ++*locks;
+        else
+            (void)sscanf(line, "scm_fds: %lu", in_flight);
+    if (info)
+        (void)fclose(info);
+}
 
 /* A process whose descriptors cannot be listed, because it executes a file that cannot be read:
  * each counts as a socket. The size of the directory is their number since Linux 6.2; before, the
@@ -82,6 +104,16 @@ static void kept_add_hidden(struct kept *kept, int64_t pid)
     else if (proc_read(pid, "status", text, sizeof text) && strstr(text, "\nFDSize:"))
         (void)sscanf(strstr(text, "\nFDSize:"), "\nFDSize: %llu", &n);
     kept->other_bytes += n * kept->socket_bytes;
+    kept->is_hidden = true;
+}
+
+static void kept_add_locks(struct kept *kept, int64_t pid, int descriptor)
+{
+    unsigned long in_flight;
+    uint64_t locks;
+
+    kept_read_info(pid, descriptor, &locks, &in_flight);
+    kept->locks += locks;
 }
 
 static void kept_add_descriptor(struct kept *kept, int64_t pid, int directory, const char *name)
@@ -104,6 +136,8 @@ static void kept_add_descriptor(struct kept *kept, int64_t pid, int directory, c
     };
     if (is_socket || S_ISFIFO(st.stx_mode))
         laz_buf_append(&kept->files, &file, sizeof file);
+    if (kept->finds_locks)
+        kept_add_locks(kept, pid, atoi(name));
 }
 
 void kept_add(struct kept *kept, int64_t pid)
@@ -131,18 +165,14 @@ static int kept_compare(const void *a, const void *b)
     return x->inode < y->inode ? -1 : x->inode > y->inode;
 }
 
-/* Do descriptors wait in the socket (since Linux 5.6)? */
 static bool kept_has_in_flight(const struct kept_file *file)
 {
-    char path[32], text[1024];
-    unsigned long n = 0;
+    unsigned long in_flight = 0;
+    uint64_t locks;
 
-    if (file->descriptor < 0)
-        return false;
-    snprintf(path, sizeof path, "fdinfo/%d", file->descriptor);
-    proc_read(file->pid, path, text, sizeof text);
-    const char *line = strstr(text, "\nscm_fds:");
-    return line && sscanf(line, "\nscm_fds: %lu", &n) == 1 && n > 0;
+    if (file->descriptor >= 0)
+        kept_read_info(file->pid, file->descriptor, &locks, &in_flight);
+    return in_flight > 0;
 }
 
 uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight)

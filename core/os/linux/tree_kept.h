@@ -11,9 +11,12 @@ struct kept {
     uint64_t socket_bytes, pipe_bytes; /* for one */
     uint64_t other_bytes;              /* of descriptors that could not be looked at */
     unsigned looked;
+    bool finds_locks; /* counts them as well */
+    uint64_t locks;   /* of files (fcntl(2)), of the processes whose descriptors can be listed */
+    bool is_hidden;   /* those of a process cannot be */
 };
 
-void kept_init(struct kept *kept);
+void kept_init(struct kept *kept, bool finds_locks);
 void kept_fini(struct kept *kept);
 /* Adds what a process has open. */
 void kept_add(struct kept *kept, int64_t pid);
@@ -21,8 +24,8 @@ void kept_add(struct kept *kept, int64_t pid);
  * `in_flight`: includes the most that descriptors in messages could hold. */
 uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight);
 
-/* If the process has mounts of its own, notes the file systems in memory that only it sees, and that
- * it is `inside`. */
+/* If the process has mounts of its own, notes the file systems in memory that only it sees, and
+ * that it is `inside`. */
 void kept_find_file_systems(struct laz_tree *tree, int64_t pid);
 /* What is in those file systems. */
 uint64_t kept_file_systems_bytes(struct laz_tree *tree);
