@@ -204,16 +204,25 @@ static void serve_answer(struct agent *agent, const struct laz_message *request,
     }
 }
 
+/* Bytes of a byte order mark before the code, which editors of some systems write and interpreters
+ * skip at the beginning of a file. */
+static size_t serve_mark(const struct laz_message *request)
+{
+    return request->code_len >= 3 && memcmp(request->code, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* Returns true when the agent has to end, with *status. */
 static bool serve_run(struct agent *agent, const struct laz_message *request, int *status)
 {
     struct laz_outcome outcome = {.size = sizeof outcome};
     const bool is_check = request->type == LAZ_MESSAGE_CHECK;
+    const size_t mark = serve_mark(request);
+    const char *code = request->code + mark;
+    const size_t len = request->code_len - mark;
 
     agent->request = request;
-    int rc = is_check ? agent->ops->check(agent->state, request->code, request->code_len, &outcome)
-                      : agent->ops->eval(agent->state, request->code, request->code_len,
-                                         request->print, &outcome);
+    int rc = is_check ? agent->ops->check(agent->state, code, len, &outcome)
+                      : agent->ops->eval(agent->state, code, len, request->print, &outcome);
     if (agent_is_forked(agent)) /* a child of the code came back instead of ending itself */
         _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
     if (is_check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {

@@ -291,25 +291,40 @@ static void tools_define_dotted(lua_State *L, const char *name)
     lua_settop(L, function);
 }
 
+static bool tools_is_taken(lua_State *L, const char *name)
+{
+    const int top = lua_gettop(L);
+
+    lua_pushglobaltable(L);
+    lua_pushstring(L, name);
+    bool taken = lua_rawget(L, -2) != LUA_TNIL;
+    luart_push_names(L);
+    lua_pushstring(L, name);
+    taken |= lua_rawget(L, -2) != LUA_TNIL;
+    lua_settop(L, top);
+    return taken;
+}
+
 /* Argument: the state. Raises when a name is taken by Lua itself. */
 static int tools_define_all(lua_State *L)
 {
     struct luart_state *st = lua_touserdata(L, 1);
 
     lua_settop(L, 1);
-    lua_newtable(L); /* the tools by name */
+    lua_newtable(L); /* the tools by name, and behind them our own names */
+    lua_createtable(L, 0, 1);
+    luart_push_names(L);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, 2);
     lua_pushlightuserdata(L, st);
     lua_pushcclosure(L, luart_tool_map, 1);
     lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool can have this name */
     for (size_t i = 0; i < st->n_tools; i++) {
-        lua_pushglobaltable(L);
-        lua_pushstring(L, st->tools[i].name);
-        if (lua_rawget(L, -2) != LUA_TNIL)
+        if (tools_is_taken(L, st->tools[i].name))
             return luaL_error(L,
                               "a tool cannot be called '%s' in Lua: the language has a global of "
                               "that name; rename the tool",
                               st->tools[i].name);
-        lua_pop(L, 2);
         lua_pushlightuserdata(L, &st->tools[i]);
         lua_pushcclosure(L, tools_call, 1);
         tools_define_dotted(L, st->tools[i].name);

@@ -14,7 +14,7 @@
 #define VALUE_DEPTH 60 /* levels of JSON; the enclosing message uses the rest of 64 */
 
 /* Keys of the registry: their addresses. */
-static const char value_null_key, value_array_key, value_tagged_key;
+static const char value_null_key, value_array_key, value_tagged_key, value_names_key;
 
 struct value_writer {
     struct luart_state *st;
@@ -110,13 +110,22 @@ void luart_value_open(lua_State *L)
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &value_null_key);
 
+    lua_createtable(L, 0, 2); /* the names */
     lua_createtable(L, 0, 2);
-    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -3);
     lua_setfield(L, -2, "null");
     lua_pushcfunction(L, value_array);
     lua_setfield(L, -2, "array");
-    lua_setglobal(L, "lazaret");
-    lua_setglobal(L, "null");
+    lua_setfield(L, -2, "lazaret");
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "null");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &value_names_key);
+    lua_pop(L, 1);
+}
+
+void luart_push_names(lua_State *L)
+{
+    value_push_registered(L, &value_names_key);
 }
 
 /* ---- what a table is ------------------------------------------------------------------------ */

@@ -59,8 +59,10 @@ struct luart_state {
 /* Values of a result may be anything; those of arguments must be able to leave the runtime. */
 enum luart_purpose { LUART_RESULT, LUART_ARGUMENT };
 
-/* Makes the metatables and the globals `null` and `lazaret`. May raise. */
+/* Makes the metatables, and the table of the names `null` and `lazaret`, which code finds as it
+ * finds tools, and may use for globals of its own. May raise. */
 void luart_value_open(lua_State *L);
+void luart_push_names(lua_State *L);
 /* Writes the value at `index`. Raises an error that begins with `what` for one that cannot be
  * written. `type` decides what an empty table is. May raise out of memory. */
 void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_json_writer *writer,

@@ -203,6 +203,7 @@ static void r_free(struct r_state *state)
     r_text_fini(&state->pending);
     r_text_fini(&state->captured);
     r_text_fini(&state->startup);
+    r_text_fini(&state->code);
     state->json->reader_free(state->reader);
     state->json->writer_free(state->writer);
     free(state);

@@ -92,6 +92,7 @@ struct r_state {
     struct r_text startup; /* standard error during the start, for the error message */
 
     struct r_job job;
+    struct r_text code; /* of the job, where its line ends were changed */
     struct r_failure failure;
     const char *value;
     size_t value_len;

@@ -202,8 +202,8 @@ static void eval_begin_handlers(struct r_state *s)
     SEXP asked = PROTECT(Rf_lang1(Rf_install("globalCallingHandlers")));
     SEXP handlers = PROTECT(Rf_eval(asked, s->support));
     SEXP ours = Rf_findVarInFrame(s->support, Rf_install("on_error"));
-    bool usual = TYPEOF(handlers) == VECSXP && Rf_xlength(handlers) == 1 &&
-                 VECTOR_ELT(handlers, 0) == ours;
+    bool usual =
+        TYPEOF(handlers) == VECSXP && Rf_xlength(handlers) == 1 && VECTOR_ELT(handlers, 0) == ours;
     SEXP begin = usual ? Rf_findVarInFrame(s->support, Rf_install("begin_usual"))
                        : Rf_lang1(Rf_install("begin"));
 
@@ -230,6 +230,8 @@ static void eval_task(struct r_state *s)
             REPROTECT(value = VECTOR_ELT(result, 0), index);
             job->visible = Rf_asLogical(VECTOR_ELT(result, 1)) == 1;
             UNPROTECT(1);
+            if (job->print && job->visible && i + 1 < Rf_xlength(expressions))
+                Rf_PrintValue(value); /* the last one is the result's text */
             r_console_check_file_limit();
             r_console_warnings();
         }
@@ -294,6 +296,27 @@ static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
     eval_outcome_error(s, LAZ_OUTCOME_TOO_LARGE, outcome);
 }
 
+/* "\r\n" becomes "\n", as where R reads a file: its parser takes nothing else. */
+static bool eval_unify_lines(struct r_state *s, const char *code, size_t len)
+{
+    const char *const end = code + len;
+
+    r_text_clear(&s->code);
+    while (code < end) {
+        const char *at = memchr(code, '\r', (size_t)(end - code));
+        size_t n = at ? (size_t)(at - code) : (size_t)(end - code);
+        if (at && (at + 1 == end || at[1] != '\n'))
+            n++; /* one that stands alone is kept */
+        if (!r_text_append(&s->code, code, n))
+            return false;
+        code += n;
+        code += code == at; /* left out */
+    }
+    s->job.code = s->code.data;
+    s->job.len = s->code.len;
+    return true;
+}
+
 static bool eval_begin(struct r_state *s, const char *code, size_t len, struct laz_outcome *outcome)
 {
     s->job = (struct r_job){.code = code, .len = len};
@@ -301,6 +324,11 @@ static bool eval_begin(struct r_state *s, const char *code, size_t len, struct l
     s->value_len = 0;
     r_failure_clear(&s->failure);
     r_text_clear(&s->captured);
+    if (memchr(code, '\r', len) && !eval_unify_lines(s, code, len)) {
+        outcome->kind = LAZ_OUTCOME_MEMORY;
+        outcome->message = "not enough memory for the code";
+        return false;
+    }
     if (!memchr(code, '\0', len))
         return true;
     r_text_append(&s->failure.message, "the code contains a NUL byte", 28);

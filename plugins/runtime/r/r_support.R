@@ -191,13 +191,12 @@ help_text <- function(name, description, f, types, descriptions, required) {
                                       ifelse(nzchar(descriptions), paste0(": ", descriptions), "")))
 }
 
-# Makes a tool visible to the code: a locked function in the global environment. A second one in the
-# search path remains when code clears the global environment.
+# Makes a tool visible to the code: a locked function in the search path, as those of a package are.
+# The global environment is the code's own: it can be listed, cleared, saved and loaded.
 publish <- function(name, f) {
-    for (env in list(as.environment("lazaret:tools"), globalenv())) {
-        assign(name, f, envir = env)
-        lockBinding(name, env)
-    }
+    env <- as.environment("lazaret:tools")
+    assign(name, f, envir = env)
+    lockBinding(name, env)
 }
 
 publish_tool <- function(name, description, f, types, descriptions, required) {
@@ -266,10 +265,8 @@ preload <- function(packages) {
 warm_up <- function(...) {
     for (i in 1:3) {
         publish_tool("lazaret", "", function(x) x, "string", "", TRUE)
-        for (env in list(as.environment("lazaret:tools"), globalenv())) {
-            unlockBinding("lazaret", env)
-            rm("lazaret", envir = env)
-        }
+        unlockBinding("lazaret", as.environment("lazaret:tools"))
+        rm("lazaret", envir = as.environment("lazaret:tools"))
         renew()
     }
     if (exists(".Random.seed", globalenv(), inherits = FALSE))
