@@ -433,6 +433,10 @@ static void execution_submit(struct laz_execution *execution)
         execution_end(execution, rc, &why);
         return;
     }
+    if (!execution->is_check) {
+        execution->result->replaced = session->replaced;
+        session->replaced = NULL;
+    }
     execution_started(execution);
 }
 
@@ -447,8 +451,10 @@ static int execution_find_box(struct laz_session *session, struct laz_error *err
                              session->failure.code ? "the session is not running: %s"
                                                    : "the session is not running%s",
                              session->failure.code ? session->failure.text : "");
-    if (session->misbehaved && session->box && !session->start.under_way)
+    if (session->misbehaved && session->box && !session->start.under_way) {
+        session->replaced = laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR);
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+    }
     return 0;
 }
 

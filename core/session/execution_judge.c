@@ -98,6 +98,7 @@ void laz_execution_judge(struct laz_execution *execution)
     laz_buf_fini(&judgement.evidence);
     laz_audit_judged(execution);
     if (judgement.replace || laz_box_is_ended(box) || session->misbehaved) {
+        session->replaced = laz_verdict_name(judgement.verdict);
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
         if (!session->keeps_dead && !atomic_load(&session->closing))
             laz_session_begin_start(session, "replaced");

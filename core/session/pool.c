@@ -143,6 +143,7 @@ static struct laz_session *member_hand_out(struct laz_pool_member *member)
 {
     member->is_busy = member->is_used = true;
     member->is_doubtful = false;
+    member->session->replaced = NULL; /* what an earlier caller had is nobody's business */
     return member->session;
 }
 

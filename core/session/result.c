@@ -95,6 +95,11 @@ bool laz_result_is_truncated(const struct laz_result *result)
     return result->output.truncated;
 }
 
+const char *laz_result_replaced(const struct laz_result *result)
+{
+    return result->replaced;
+}
+
 const char *laz_result_error(const struct laz_result *result)
 {
     return result->has_error ? result->error_message : NULL;
@@ -161,6 +166,7 @@ const char *laz_result_json(struct laz_result *result)
     laz_json_add_text(&write, "detail", laz_result_detail(result));
     result_write_raw(&write, "evidence", result->evidence ? result->evidence : "{}");
     laz_json_end_object(&write);
+    laz_json_add_text(&write, "replaced", result->replaced);
     laz_json_begin_object(&write, "usage");
     result_write_ms(&write, "wall_ms", result->wall_us);
     result_write_ms(&write, "cpu_ms", result->cpu_us);

@@ -20,7 +20,8 @@ struct laz_result {
     struct laz_strv traceback, warnings;
     struct laz_output output;
     uint64_t wall_us, cpu_us, max_rss_bytes, tool_calls;
-    char *isolation; /* JSON */
+    char *isolation;      /* JSON */
+    const char *replaced; /* static text, or NULL */
     char session[20];
     char *json; /* made when asked for */
 };

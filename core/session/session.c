@@ -200,6 +200,7 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     laz_session_look(session);
     laz_session_abandon_start(session);
     laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+    session->replaced = NULL;
     laz_session_begin_start(session, "asked");
     rc = session_await(session, err);
     session->start.is_unrecorded = false; /* the next execution tries the log again */

@@ -54,6 +54,8 @@ struct laz_session {
     bool misbehaved;          /* the idle agent sent something, or its channel failed on this side:
                                  the box is to be replaced */
     bool cut_off;             /* the host has killed the box for it */
+    const char *replaced;     /* name of the verdict that ended the box before this one, until a
+                                 result has said so; NULL: none */
     size_t n_tools;           /* size of the tool set when the session was opened */
     char *tools_json;
     char *isolation;

@@ -317,5 +317,6 @@ void laz_session_look(struct laz_session *session)
     laz_audit_session_lost(session, cut_off ? session->failure.text
                                     : why   ? why
                                             : "its box has ended");
+    session->replaced = cut_off ? laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR) : NULL;
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

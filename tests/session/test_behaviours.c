@@ -109,6 +109,18 @@ static char *time_out(struct laz_session *session, const char *code, uint64_t ms
     return output;
 }
 
+/* The next result says that it comes from another interpreter, and why; NULL: it does not. */
+static void says_replaced(struct laz_session *session, const char *by)
+{
+    struct laz_result *result = test_run(session, "1 + 1", NULL);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(laz_result_replaced(result), by);
+    laz_result_free(result);
+}
+
 static void timing_out(struct laz_session *session, const struct words *w)
 {
     int64_t pid = laz_session_pid(session);
@@ -118,7 +130,8 @@ static void timing_out(struct laz_session *session, const struct words *w)
     output = time_out(session, code, 1000);
     CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
     CU_ASSERT_TRUE(laz_session_is_alive(session));
-    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    says_replaced(session, "timeout");
+    says_replaced(session, NULL);
     CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
     free(code);
     free(output);
@@ -169,7 +182,9 @@ static void restarting(struct laz_session *session, const struct words *w)
 
     snprintf(id, sizeof id, "%s", laz_session_id(session));
     test_expect(session, w->set_x, LAZ_VERDICT_OK, NULL);
+    says_replaced(session, NULL);
     CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
+    says_replaced(session, NULL); /* it was asked for */
     CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
     CU_ASSERT_TRUE(laz_session_is_alive(session));
     UNIT_TEXT(laz_session_id(session), id);
@@ -630,6 +645,31 @@ static void folders_of_a_runtimes_options_are_visible_and_searched(void)
     CU_ASSERT_EQUAL(rmdir(folder), 0);
 }
 
+/* ---- editors of other systems --------------------------------------------------------------- */
+
+static void other_systems(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "\xef\xbb\xbfx = 1\r\nif x:\r\n    x = 2\r\nx\r\n",
+        .r = "\xef\xbb\xbfx <- 1\r\nif (x == 1) {\r\n  x <- 2\r\n}\r\nx\r\n",
+        .lua = "\xef\xbb\xbfx = 1\r\nif x then\r\n    x = 2\r\nend\r\nreturn x\r\n",
+    };
+    static const struct phrase mark = {.python = "'\xef\xbb\xbf' + 'a'",
+                                       .r = "'\xef\xbb\xbf"
+                                            "a'",
+                                       .lua = "'\xef\xbb\xbf' .. 'a'"};
+
+    test_expect(session, test_phrase(w, &code), LAZ_VERDICT_OK, "2");
+    test_expect(session, test_phrase(w, &mark), LAZ_VERDICT_OK,
+                "\"\xef\xbb\xbf"
+                "a\"");
+}
+
+static void code_from_editors_of_other_systems_runs(void)
+{
+    test_each_kept("", other_systems);
+}
+
 static const struct unit_test tests[] = {
     UNIT(session_describes_itself_and_its_tools),
     UNIT(execute_gives_the_last_value_and_keeps_state),
@@ -643,6 +683,7 @@ static const struct unit_test tests[] = {
     UNIT(tools_are_functions_of_the_language),
     UNIT(exits_and_crashes_are_verdicts),
     UNIT(code_that_does_not_parse_does_not_run),
+    UNIT(code_from_editors_of_other_systems_runs),
     /* these hold the clock of the engines that are kept */
     UNIT(timeout_kills_and_the_session_stays_usable),
     UNIT(code_that_ends_in_time_is_left_alone),

@@ -351,6 +351,10 @@ LAZ_EXPORT size_t laz_result_outputs(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_output(const struct laz_result *result, size_t index, int *stream,
                                          size_t *len);
 LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
+/* The name of the verdict that ended this session's interpreter before this execution, which ran in
+ * a fresh one: variables of earlier executions are gone. NULL: it ran in the same one as the execution
+ * before, or the first one, or one that laz_session_restart has made. Static text. */
+LAZ_EXPORT const char *laz_result_replaced(const struct laz_result *result);
 /* Message of the error, or NULL: an error of the code, or why nothing ran. */
 LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
 /* The whole result as the one JSON object that `lazaret run --json` prints. */
