@@ -77,7 +77,7 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
     }
     if (rc)
         return err ? (*err = why, rc) : rc;
-    rc = laz_session_execute(session, code, len, options, result, err);
+    rc = laz_session_execute_last(session, code, len, options, result, err);
     laz_session_close(session); /* whoever has the result finds nothing of it running */
     laz_session_free(session);
     return rc;

@@ -276,6 +276,7 @@ static void execution_started(struct laz_execution *execution)
     struct laz_session_shared *shared = session->shared;
 
     session->execution = execution;
+    session->finish.has_run = true;
     execution->phase = LAZ_PHASE_RUNNING;
     execution->cpu_before_us = session->cpu_us;
     execution->started_us = laz_loop_now_us(shared->driver->loop);
@@ -382,6 +383,21 @@ static void execution_warn_audit(struct laz_execution *execution)
     free(trouble);
 }
 
+/* What its clocks have left, at its end: no call is open, and both run. */
+static uint64_t execution_left_ms(const struct laz_execution *execution)
+{
+    const uint64_t now_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
+    const uint64_t spent_ms = now_ms - execution->code_since_ms;
+    const uint64_t wall_ms = execution->result->wall_us / 1000;
+    uint64_t code_ms = LAZ_UNLIMITED, whole_ms = LAZ_UNLIMITED;
+
+    if (execution->timeout_ms)
+        code_ms = execution->code_left_ms > spent_ms ? execution->code_left_ms - spent_ms : 0;
+    if (execution->deadline_ms)
+        whole_ms = execution->deadline_ms > wall_ms ? execution->deadline_ms - wall_ms : 0;
+    return code_ms < whole_ms ? code_ms : whole_ms;
+}
+
 /* The outcome has arrived, or the box has ended: judges the execution and reports the result. */
 static void execution_complete(struct laz_execution *execution)
 {
@@ -390,6 +406,7 @@ static void execution_complete(struct laz_execution *execution)
 
     execution_finish(execution);
     laz_execution_judge(execution);
+    session->finish.left_ms = execution_left_ms(execution);
     laz_execution_log_refused(execution);
     if (!execution->is_check && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
         session->executions++;
@@ -656,23 +673,17 @@ static void execution_waiter_done(void *user, struct laz_result *result,
 }
 
 /* Begins an execution and runs the loop until it has its result. */
-static int execute_and_wait(struct laz_session *session, bool is_check, const char *code,
-                            size_t len, const struct laz_execute_options *options,
+static int execute_and_wait(struct laz_execution *asked, const struct laz_execute_options *options,
                             struct laz_result **result, struct laz_error *err)
 {
+    struct laz_session *session = asked->session;
     struct laz_session_shared *shared = session->shared;
     struct execution_waiter waiter = {0};
-    struct laz_execution asked = {
-        .session = session,
-        .is_check = is_check,
-        .code = code,
-        .len = len,
-        .done = execution_waiter_done,
-        .user = &waiter,
-    };
 
     *result = NULL;
-    int rc = execution_begin(&asked, false, options, err);
+    asked->done = execution_waiter_done;
+    asked->user = &waiter;
+    int rc = execution_begin(asked, false, options, err);
     if (rc)
         return rc;
     session->waiters++;
@@ -680,6 +691,8 @@ static int execute_and_wait(struct laz_session *session, bool is_check, const ch
     while (!waiter.is_done)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     session->waiters--;
+    if (asked->is_last && waiter.result)
+        session->finish.output = &waiter.result->output;
     if (atomic_load(&session->closing) && !atomic_load(&session->freeing))
         laz_session_end(session);
     laz_session_settle(session);
@@ -694,7 +707,21 @@ int laz_session_execute(struct laz_session *session, const char *code, size_t le
                         const struct laz_execute_options *options, struct laz_result **result,
                         struct laz_error *err)
 {
-    return execute_and_wait(session, false, code, len, options, result, err);
+    struct laz_execution asked = {.session = session, .code = code, .len = len};
+
+    return execute_and_wait(&asked, options, result, err);
+}
+
+int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
+                             const struct laz_execute_options *options, struct laz_result **result,
+                             struct laz_error *err)
+{
+    struct laz_execution asked = {.session = session, .code = code, .len = len, .is_last = true};
+
+    int rc = execute_and_wait(&asked, options, result, err);
+    if (!rc)
+        laz_session_finish_last(session, *result);
+    return rc;
 }
 
 int laz_session_execute_async(struct laz_session *session, const char *code, size_t len,
@@ -719,5 +746,7 @@ int laz_session_execute_async(struct laz_session *session, const char *code, siz
 int laz_session_check(struct laz_session *session, const char *code, size_t len,
                       struct laz_result **result, struct laz_error *err)
 {
-    return execute_and_wait(session, true, code, len, NULL, result, err);
+    struct laz_execution asked = {.session = session, .code = code, .len = len, .is_check = true};
+
+    return execute_and_wait(&asked, NULL, result, err);
 }

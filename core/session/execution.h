@@ -33,6 +33,7 @@ struct laz_execution {
     void *user;
     int64_t id;
     bool is_check; /* checks the syntax only */
+    bool is_last;  /* the session executes nothing else */
     bool over;     /* the outcome has arrived, or the box has ended */
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SESSION_FINISH_MS 2000u /* for an interpreter that is closed: exit handlers, open files */
+
 /* ---- between two turns of the loop ----------------------------------------------------------- */
 
 static void session_advance(struct laz_stir *stir)
@@ -199,6 +201,7 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     laz_log(&shared->driver->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
     laz_session_look(session);
     laz_session_abandon_start(session);
+    (void)laz_session_finish(session, SESSION_FINISH_MS);
     laz_session_drop_box(session, LAZ_EVENT_REPLACE);
     session->replaced = NULL;
     laz_session_begin_start(session, "asked");
@@ -237,6 +240,7 @@ void laz_session_end(struct laz_session *session)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     atomic_store(&session->closing, false);
     laz_session_abandon_start(session);
+    (void)laz_session_finish(session, SESSION_FINISH_MS);
     if (session->box)
         laz_box_kill(session->box);
     while (session->box && !laz_box_is_ended(session->box)) /* a callback may drop it meanwhile */

@@ -8,6 +8,7 @@
 #include "session/shared.h"
 #include "session/guard.h"
 #include "session/pool.h"
+#include "session/result.h"
 #include "session/session_fsm.h"
 #include "session/verdict.h"
 #include "wire/message.h"
@@ -32,6 +33,15 @@ struct laz_start {
     const char *cause;                 /* for the audit log: "first", "asked", "replaced" */
     int rc;                            /* result of the start, until a caller has got it */
     struct laz_error why;
+};
+
+/* The end of an interpreter that ends by itself. */
+struct laz_finish {
+    bool has_run; /* code has run in this box */
+    bool under_way;
+    bool is_over;              /* its time is, or it was cancelled */
+    uint64_t left_ms;          /* of the clocks of the last execution; LAZ_UNLIMITED: they stand */
+    struct laz_output *output; /* of a last result: takes what is written after it; or NULL */
 };
 
 struct laz_session {
@@ -66,6 +76,7 @@ struct laz_session {
     int64_t last_id;
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_guard guard;
+    struct laz_finish finish;
     struct laz_execution *execution; /* the one that runs in its box, or NULL */
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
     atomic_bool executing;
@@ -103,6 +114,14 @@ void laz_session_end(struct laz_session *session);
 /* The same without waiting: what it executes is reported as cancelled in here, and its box ends
  * without it. */
 void laz_session_abandon(struct laz_session *session);
+/* Lets the interpreter of an idle session end by itself, as after a script, in at most `ms`
+ * milliseconds, running the loop (session_finish.c). True: it has, or there was nothing to end. The
+ * caller ends the box. */
+bool laz_session_finish(struct laz_session *session, uint64_t ms);
+void laz_session_finish_cancel(struct laz_session *session);
+/* After the last execution, outside of the driver: the same in the time that its clocks have left.
+ * What is written meanwhile belongs to the result. */
+void laz_session_finish_last(struct laz_session *session, struct laz_result *result);
 /* The session is closed: ends its box without waiting, and records its end. */
 void laz_session_shut(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in

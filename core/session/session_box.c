@@ -191,13 +191,27 @@ static bool session_line(void *user, char *line, size_t len)
     return rc == 0;
 }
 
+/* After the result, with the limit of the execution. */
+static void session_last_output(struct laz_session *session, int stream, const char *data,
+                                size_t len)
+{
+    const uint64_t most = session->shared->values->session.max_output_size * 64;
+
+    laz_output_add(session->finish.output, stream, data, len);
+    if (most && session->finish.output->total > most)
+        laz_box_kill(session->box);
+}
+
 static bool session_output(void *user, int stream, const char *data, size_t len)
 {
     struct laz_session *session = user;
 
     if (session->execution)
         session->shared->listener->output(session, stream, data, len);
-    return session->execution || session->state != LAZ_SESSION_IDLE;
+    else if (session->finish.output)
+        session_last_output(session, stream, data, len);
+    return session->execution || session->finish.output || session->finish.under_way ||
+           session->state != LAZ_SESSION_IDLE;
 }
 
 static void session_broken(void *user, const struct laz_error *why)
@@ -277,6 +291,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     session->failure = (struct laz_error){0};
     session->misbehaved = session->cut_off = false;
     session->cpu_us = 0;
+    session->finish = (struct laz_finish){0};
     if (!session_note_isolation(session)) { /* results have to report what is in force */
         laz_session_event(session, LAZ_EVENT_GONE);
         laz_box_release(session->box);

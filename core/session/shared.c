@@ -24,8 +24,10 @@ static void sessions_cancelled(void *user)
     if (all)
         laz_box_cancel_waits(shared->boxes);
     for (struct laz_session *session = shared->sessions; session; session = session->next)
-        if (atomic_exchange(&session->cancel, false) || all)
+        if (atomic_exchange(&session->cancel, false) || all) {
             laz_execution_cancel(session);
+            laz_session_finish_cancel(session);
+        }
     if (all)
         laz_pools_cancel(shared);
 }

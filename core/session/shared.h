@@ -50,6 +50,12 @@ static inline void laz_options_take(void *options, size_t size, const void *give
 /* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
                       struct laz_session **session, struct laz_error *err);
+/* As laz_session_execute, of a session that executes nothing else: after the result its interpreter
+ * ends as at the end of a script, in the time that the clocks have left, and what it writes until
+ * then belongs to the result. */
+int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
+                             const struct laz_execute_options *options, struct laz_result **result,
+                             struct laz_error *err);
 /* Implements laz_pool_new. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    struct laz_pool **pool, struct laz_error *err);

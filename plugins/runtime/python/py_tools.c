@@ -150,8 +150,7 @@ PyObject *py_call_outcome(struct python_state *state, const char *tool, int rc, 
     PyObject *message;
 
     if (rc == LAZ_ECLOSED)
-        return PyErr_Format(state->tool_error,
-                            "Tool '%s': called by a thread while nothing is executed", tool);
+        return PyErr_Format(state->tool_error, "Tool '%s': called while nothing is executed", tool);
     if (rc == LAZ_ECANCELLED)
         return PyErr_Format(state->tool_error,
                             "Tool '%s': the execution ended before the tool had answered", tool);

@@ -191,22 +191,24 @@ static const char *python_version(void *data)
 static void python_destroy(void *data)
 {
     struct python_state *state = data;
-    PyObject *done = NULL;
 
     if (!state)
         return;
     if (state->main_thread)
         PyEval_RestoreThread(state->main_thread);
+    const bool ends = state->boot && getpid() == state->pid;
     py_template_fini(state);
-    if (state->boot && getpid() == state->pid)
-        done = py_call(state, PY_RUN_EXIT_FUNCTIONS, "()");
-    Py_XDECREF(done);
     PyErr_Clear();
     py_flush(state);
     py_eval_fini(state);
-    py_boot_fini(state);
-    /* The interpreter's lock is kept, so that no thread of the code runs any more. The tools and
-     * their calls are not freed, because a thread may be waiting for an answer. */
+    if (!ends) {
+        py_boot_fini(state);
+        return;
+    }
+    /* Waits for the threads of the code, runs its exit functions, flushes and closes its files. All
+     * of them may call tools, which are therefore not freed, nor is what their errors need. */
+    Py_CLEAR(state->globals);
+    (void)Py_FinalizeEx();
 }
 
 static const struct laz_runtime_ops python_ops = {

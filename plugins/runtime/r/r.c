@@ -259,9 +259,10 @@ static void r_destroy(void *state)
 
     if (!s)
         return;
-    r_console_flush(s);
-    if (getpid() == s->owner)
-        R_CleanTempDir();
+    if (getpid() == s->owner && s->running)
+        r_console_end(s);
+    else
+        r_console_flush(s);
     s->running = false;
     r_self = NULL;
     r_free(s);

@@ -149,6 +149,7 @@ void r_console_busy(int which);
 void r_console_file_too_large(int signal); /* a handler of SIGXFSZ */
 /* Called by other files of this plugin. */
 void r_console_begin(struct r_state *state);   /* once R runs */
+void r_console_end(struct r_state *state);     /* .Last, finalizers, devices: R's own end */
 void r_console_flush(struct r_state *state);   /* writes all pending output */
 void r_console_capture(struct r_state *state); /* redirects standard output to state->captured */
 void r_console_release(struct r_state *state, bool keep); /* !keep: writes the captured text */

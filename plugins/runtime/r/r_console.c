@@ -218,6 +218,29 @@ void r_console_suicide(const char *text)
     abort();
 }
 
+static void console_run_last(void *unused)
+{
+    (void)unused;
+    R_dot_Last();
+}
+
+static void console_finalize(void *unused)
+{
+    (void)unused;
+    R_RunExitFinalizers();
+    Rf_KillAllDevices();
+}
+
+void r_console_end(struct r_state *state)
+{
+    state->muted = false;
+    R_ToplevelExec(console_run_last, NULL);
+    r_console_warnings();
+    R_ToplevelExec(console_finalize, NULL);
+    R_CleanTempDir();
+    r_console_flush(state);
+}
+
 /* quit(): does what R does before its process ends, then the agent ends it. */
 void r_console_clean_up(SA_TYPE save, int status, int run_last)
 {

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* test_finish.c - an interpreter ends by itself, as it does at the end of a script: exit handlers
+ * run, threads end, open files are written. */
+#include "live.h"
+
+#include "base/buf.h"
+#include "os/directories.h"
+#include "os/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Writes into an open file, and prints something at the end. @: a directory of the host. */
+static const struct phrase leaving = {
+    .python = "import atexit, threading, time\n"
+              "def work():\n"
+              "    time.sleep(0.05)\n"
+              "    print('thread')\n"
+              "t = threading.Thread(target=work).start()\n"
+              "h = atexit.register(lambda: print('bye'))\n"
+              "f = open('@/file', 'w')\n"
+              "n = f.write('kept')\n"
+              "print('main')\n"
+              "7",
+    .r = "f <- file('@/file', 'w')\n"
+         "cat('kept', file = f)\n"
+         ".Last <- function() cat('bye\\n')\n"
+         "cat('main\\n')\n"
+         "7",
+    .lua = "f = io.open('@/file', 'w')\n"
+           "f:write('kept')\n"
+           "handler = setmetatable({}, {__gc = function() print('bye') end})\n"
+           "print('main')\n"
+           "return 7",
+};
+
+static const char *folder_of_host(char *folder)
+{
+    CU_ASSERT_FATAL(mkdtemp(folder) && chmod(folder, 0777) == 0);
+    return folder;
+}
+
+static void has_kept(const char *folder)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    char path[80];
+
+    snprintf(path, sizeof path, "%s/file", folder);
+    CU_ASSERT_EQUAL(laz_os_read_file(path, 100, &text, NULL), 0);
+    UNIT_TEXT(laz_buf_text(&text), "kept");
+    laz_buf_fini(&text);
+}
+
+static struct laz_engine *engine_writing(const char *folder)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, "sandbox.write=[\"%s\"]", folder);
+    return test_engine(text);
+}
+
+static char *code_of(const struct words *w, const char *folder)
+{
+    const char *code = test_phrase(w, &leaving), *at = strchr(code, '@');
+
+    return laz_strdupf("%.*s%s%s", (int)(at - code), code, folder, at + 1);
+}
+
+static struct laz_result *run_once(struct laz_engine *engine, const char *runtime, const char *code,
+                                   const struct laz_execute_options *options)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = runtime};
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    int rc = laz_execute(engine, &session, code, strlen(code), options, &result, &err);
+    if (rc)
+        printf("\n    %s: %s", runtime, err.text);
+    CU_ASSERT_EQUAL(rc, 0);
+    return result;
+}
+
+static void add_line(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream;
+    laz_buf_printf(user, "%.*s\n", (int)len, text);
+}
+
+/* The result and the handlers have what was written after the value. */
+static void one_shot(const struct words *w)
+{
+    char folder[] = "/tmp/laz-test-XXXXXX";
+    struct laz_engine *engine = engine_writing(folder_of_host(folder));
+    struct laz_buf lines = LAZ_BUF_INIT;
+    const struct laz_execute_options options = {
+        .size = sizeof options, .line = add_line, .user = &lines};
+    const char *expected =
+        strcmp(w->runtime, "python") == 0 ? "main\nthread\nbye\n" : "main\nbye\n";
+    char *code = code_of(w, folder);
+    struct laz_result *result =
+        engine && code ? run_once(engine, w->runtime, code, &options) : NULL;
+
+    if (result) {
+        char *output = test_output(result, LAZ_STDOUT);
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+        UNIT_TEXT(laz_result_value(result), "7");
+        UNIT_TEXT(output, expected);
+        UNIT_TEXT(laz_buf_text(&lines), expected);
+        CU_ASSERT_TRUE(test_result_has(result, "\"warnings\":[]"));
+        has_kept(folder);
+        free(output);
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+    laz_buf_fini(&lines);
+    laz_os_remove_tree(folder);
+    free(code);
+}
+
+static void a_script_ends_like_one(void)
+{
+    for (size_t i = 0; i < n_languages; i++)
+        one_shot(&languages[i]);
+}
+
+/* How a session is left: closed, or restarted, its interpreter ends by itself; freed, it is killed,
+ * which leaves the file as it was when it was opened. */
+static void leave(const struct words *w, void (*by)(struct laz_session *session), bool writes)
+{
+    char folder[] = "/tmp/laz-test-XXXXXX";
+    struct laz_engine *engine = engine_writing(folder_of_host(folder));
+    struct laz_session *session = engine ? test_session(engine, w->runtime) : NULL;
+    char *code = code_of(w, folder);
+
+    if (session && code) {
+        test_expect(session, code, LAZ_VERDICT_OK, "7");
+        by(session);
+    }
+    laz_engine_free(engine);
+    if (session && writes)
+        has_kept(folder);
+    laz_os_remove_tree(folder);
+    free(code);
+}
+
+static void restart(struct laz_session *session)
+{
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void a_session_that_is_closed_or_restarted_writes_its_files(void)
+{
+    for (size_t i = 0; i < n_languages; i++) {
+        leave(&languages[i], laz_session_close, true);
+        leave(&languages[i], restart, true);
+        leave(&languages[i], laz_session_free, false);
+    }
+}
+
+static void calls_of_tools_at_the_end_are_errors(void)
+{
+    static const char code[] = "import atexit\n"
+                               "def last():\n"
+                               "    try: print(add(1, 2))\n"
+                               "    except Exception as error: print(error)\n"
+                               "h = atexit.register(last)";
+    struct laz_engine *engine = test_engine("");
+    struct laz_result *result = engine ? run_once(engine, "python", code, NULL) : NULL;
+
+    if (result) {
+        char *output = test_output(result, LAZ_STDOUT);
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+        if (!strstr(output, "while nothing is executed"))
+            printf("\n    %s", output);
+        CU_ASSERT_PTR_NOT_NULL(strstr(output, "while nothing is executed"));
+        free(output);
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
+/* The clocks of the execution go on; what does not end is killed, and the result says so. */
+static void an_end_that_takes_too_long_is_cut_off(void)
+{
+    static const char code[] = "import threading\n"
+                               "e = threading.Event()\n"
+                               "threading.Thread(target=e.wait).start()";
+    const struct laz_execute_options options = {.size = sizeof options, .deadline_ms = 300};
+    struct laz_engine *engine = test_engine("");
+    struct laz_result *result = engine ? run_once(engine, "python", code, &options) : NULL;
+
+    if (result && laz_result_verdict(result) != LAZ_VERDICT_DEADLINE) { /* of a slow machine */
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+        CU_ASSERT_TRUE(test_result_has(result, "did not finish in the time"));
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_script_ends_like_one),
+    UNIT(a_session_that_is_closed_or_restarted_writes_its_files),
+    UNIT(calls_of_tools_at_the_end_are_errors),
+    UNIT(an_end_that_takes_too_long_is_cut_off),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("finish", tests);
+}
