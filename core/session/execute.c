@@ -468,10 +468,8 @@ static int execution_find_box(struct laz_session *session, struct laz_error *err
                              session->failure.code ? "the session is not running: %s"
                                                    : "the session is not running%s",
                              session->failure.code ? session->failure.text : "");
-    if (session->misbehaved && session->box && !session->start.under_way) {
-        session->replaced = laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR);
+    if (session->misbehaved && session->box && !session->start.under_way)
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-    }
     return 0;
 }
 

@@ -309,6 +309,8 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
         laz_session_event(session, event);
     if (session->state == LAZ_SESSION_CLOSING)
         laz_session_event(session, LAZ_EVENT_GONE);
+    if (event == LAZ_EVENT_REPLACE && session->misbehaved && !session->replaced)
+        session->replaced = laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR);
     laz_timer_cancel(session->guard.timer);
     laz_box_release(session->box);
     session->box = NULL;
@@ -332,6 +334,5 @@ void laz_session_look(struct laz_session *session)
     laz_audit_session_lost(session, cut_off ? session->failure.text
                                     : why   ? why
                                             : "its box has ended");
-    session->replaced = cut_off ? laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR) : NULL;
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

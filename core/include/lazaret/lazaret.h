@@ -212,16 +212,19 @@ LAZ_EXPORT void laz_session_cancel(struct laz_session *session); /* NULL is allo
  * syntax_error. */
 LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, size_t len,
                                  struct laz_result **result, struct laz_error *err);
-/* Starts a new interpreter in a new box; works on a dead session too. LAZ_EBUSY while executing. */
+/* Starts a new interpreter in a new box; works on a dead session too. The old one may finish first,
+ * as in laz_session_close. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
-/* Ends everything inside, and waits for that end. Idempotent; the object remains until
- * laz_session_free. During an execution, from one of its callbacks or another thread, it cancels
- * that, and the session is closed when the execution has returned. NULL is allowed. */
+/* Ends everything inside, and waits for that end. An interpreter that has run code and is idle gets
+ * two seconds to finish as at the end of a script (exit handlers, open files). Idempotent; the
+ * object remains until laz_session_free. During an execution, from one of its callbacks or another
+ * thread, it cancels that, and the session is closed when the execution has returned. NULL is
+ * allowed. */
 LAZ_EXPORT void laz_session_close(struct laz_session *session);
 /* Kills everything inside, and frees the object: at once, or, from a callback of its own execution,
- * when that has returned. Does not wait: an asynchronous execution is reported as cancelled in here,
- * and the processes end while the engine is used, or in laz_engine_free; to have none left when it
- * returns, close the session first. NULL is allowed. */
+ * when that has returned. Does not wait: an asynchronous execution is reported as cancelled in
+ * here, and the processes end while the engine is used, or in laz_engine_free; to have none left
+ * when it returns, close the session first. NULL is allowed. */
 LAZ_EXPORT void laz_session_free(struct laz_session *session);
 LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
 /* Process id of the outermost process of the box on the host; -1 when closed. */
@@ -237,7 +240,8 @@ LAZ_EXPORT const char *laz_session_describe(struct laz_session *session);
 LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 
 /* Opens a session, executes the code in it and closes it. As laz_session_execute; a failed start
- * gives the verdict setup_failed. */
+ * gives the verdict setup_failed. The interpreter ends as at the end of a script, in the time that
+ * the clocks have left; what it writes until then belongs to the result. */
 LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_options *session,
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
@@ -352,8 +356,8 @@ LAZ_EXPORT const char *laz_result_output(const struct laz_result *result, size_t
                                          size_t *len);
 LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
 /* The name of the verdict that ended this session's interpreter before this execution, which ran in
- * a fresh one: variables of earlier executions are gone. NULL: it ran in the same one as the execution
- * before, or the first one, or one that laz_session_restart has made. Static text. */
+ * a fresh one: variables of earlier executions are gone. NULL: it ran in the same one as the
+ * execution before, or the first one, or one that laz_session_restart has made. Static text. */
 LAZ_EXPORT const char *laz_result_replaced(const struct laz_result *result);
 /* Message of the error, or NULL: an error of the code, or why nothing ran. */
 LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);

@@ -147,7 +147,10 @@ struct laz_runtime_ops {
      * code did; LAZ_E* only when the runtime itself is broken (the session then ends). */
     int (*eval)(void *state, const char *code, size_t len, uint32_t print,
                 struct laz_outcome *outcome);
-    void (*destroy)(void *state); /* may be NULL; the process ends right after */
+    /* Ends the interpreter as it ends after a script: exit handlers, files that are open, threads
+     * that it waits for. May be NULL; the process ends right after, or is killed when it takes too
+     * long. */
+    void (*destroy)(void *state);
     /* Data for the host again: the programs that functions of the language start, as names ("sh")
      * or absolute paths; a directory stands for everything in it. Missing ones are ignored. Ends
      * with NULL; may be NULL. */
