@@ -38,8 +38,9 @@ struct cli_command;
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
-    const char *config, *backend, *runtime, *timeout, *code, *format, *platform, *expect;
-    struct laz_strv set; /* KEY=VALUE, in order */
+    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect;
+    struct laz_strv set;  /* KEY=VALUE, in order */
+    struct laz_strv code; /* of -e: lines of one program */
     bool json, quiet, verbose, check, help, version;
     char **operands;
     int n_operands;
@@ -63,6 +64,7 @@ struct cli {
 #define CLI_FOR_PLAN    (1u << 5)
 #define CLI_FOR_DOCTOR  (1u << 6)
 #define CLI_FOR_AUDIT   (1u << 7)
+#define CLI_FOR_HELP    (1u << 8)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_ALL     UINT32_MAX
 
@@ -87,6 +89,7 @@ int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);
 int cli_audit(struct cli *cli);
 int cli_doctor(struct cli *cli);
+int cli_help_about(struct cli *cli); /* needs no settings */
 
 /* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
 int cli_parse(struct cli *cli, int argc, char **argv);

@@ -92,5 +92,14 @@ const struct cli_command cli_commands[] = {
             "standard input. Exit status 1: not intact.",
         .run = cli_audit,
     },
+    {
+        .name = "help",
+        .bit = CLI_FOR_HELP,
+        .operands = "[SUBCOMMAND]",
+        .max_operands = 1,
+        .summary = "print this help, or that of a subcommand",
+        .text = "",
+        .run = cli_help_about,
+    },
     {.name = NULL},
 };

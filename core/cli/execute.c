@@ -118,14 +118,15 @@ static int source_read(struct cli *cli, struct source *source)
 {
     int status;
 
-    if (cli->code && cli->n_operands) {
+    if (cli->code.n && cli->n_operands) {
         cli_problem(cli, "%s: code comes from -e or from a file, not from both",
                     cli->command->name);
         return CLI_USAGE;
     }
-    if (cli->code) {
+    if (cli->code.n) {
         source->name = "-e";
-        laz_buf_puts(&source->code, cli->code);
+        for (size_t i = 0; i < cli->code.n; i++)
+            laz_buf_printf(&source->code, "%s%s", i ? "\n" : "", cli->code.items[i]);
         return 0;
     }
     if (!cli->n_operands) {
@@ -211,8 +212,8 @@ static void execute_report(struct cli *cli, struct laz_result *result, const cha
 
     if (!cli->quiet)
         execute_warn(laz_json_get(json, "warnings"), name);
-    if (!cli->quiet && laz_result_is_truncated(result))
-        cli_say("warning: output beyond session.max_output_size or session.max_output_lines was "
+    if (laz_result_is_truncated(result))
+        cli_say("output beyond session.max_output_size or session.max_output_lines was "
                 "dropped");
     if (verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_SYNTAX_ERROR) {
         if (laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
@@ -250,7 +251,8 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
         fflush(stdout);
         execute_report(cli, result, name);
     }
-    return laz_verdict_exit_status(laz_result_verdict(result));
+    int status = laz_result_exit_status(result);
+    return status == CLI_OK && laz_result_is_truncated(result) ? CLI_OUTPUT : status;
 }
 
 static int execute_run(struct cli *cli, struct laz_engine *engine, const struct source *source,
@@ -316,6 +318,8 @@ int cli_execute(struct cli *cli)
         status = cli_fail(cli, &err);
     else
         status = execute_finish(cli, result, source.name);
+    if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
+        status = laz_interrupt_status(interrupt);
 out:
     laz_interrupt_free(interrupt);
     laz_result_free(result);

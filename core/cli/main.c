@@ -21,13 +21,15 @@ static int main_dispatch(struct cli *cli)
         cli_printf(cli, "lazaret %s\n", laz_version());
         return CLI_OK;
     }
+    if (cli->command->bit == CLI_FOR_HELP) /* also where the settings are wrong */
+        return cli->command->run(cli);
     status = cli_load(cli);
     return status ? status : cli->command->run(cli);
 }
 
 int main(int argc, char **argv)
 {
-    struct cli cli = {.set = LAZ_STRV_INIT, .problems = LAZ_BUF_INIT};
+    struct cli cli = {.set = LAZ_STRV_INIT, .code = LAZ_STRV_INIT, .problems = LAZ_BUF_INIT};
     int status;
 
     laz_library_secure();
@@ -39,6 +41,7 @@ int main(int argc, char **argv)
     cli_answer_failure(&cli, status);
     laz_settings_free(cli.settings);
     laz_strv_fini(&cli.set);
+    laz_strv_fini(&cli.code);
     laz_buf_fini(&cli.problems);
     return cli_finish(&cli, status);
 }

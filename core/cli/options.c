@@ -16,7 +16,7 @@ struct cli_option {
     char letter;          /* 0: none */
     const char *name;     /* NULL: none */
     const char *argument; /* its name in help texts; NULL: none */
-    size_t field;         /* bool without an argument, else const char *; `set` is a list */
+    size_t field;         /* bool without an argument, else const char *, or a list */
     uint32_t commands;    /* CLI_FOR_* */
     const char *help;
 };
@@ -25,7 +25,7 @@ struct cli_option {
 
 static const struct cli_option options[] = {
     {'e', NULL, "CODE", FIELD(code), CLI_FOR_RUN | CLI_FOR_CHECK,
-     "the code itself, in place of a file"},
+     "the code itself, in place of a file; several are its lines"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
      "text, json, r, python, javascript or lua"},
     {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
@@ -95,8 +95,8 @@ static void option_store(struct cli *cli, const struct cli_option *option, const
 
     if (!option->argument)
         *(bool *)(void *)field = true;
-    else if (option->field == FIELD(set))
-        laz_strv_add(&cli->set, value);
+    else if (option->field == FIELD(set) || option->field == FIELD(code))
+        laz_strv_add((struct laz_strv *)(void *)field, value);
     else
         *(const char **)(void *)field = value;
 }
@@ -264,4 +264,13 @@ void cli_help(struct cli *cli)
             cli_printf(cli, "  %-10s %s\n", command->name, command->summary);
     help_options(cli, "\ncommon options:\n", CLI_FOR_ALL, true);
     cli_puts(cli, "\nFor more see lazaret SUBCOMMAND --help and lazaret(1).\n");
+}
+
+int cli_help_about(struct cli *cli)
+{
+    cli->command = NULL;
+    if (cli->n_operands && parse_command(cli, cli->operands[0]) != 0)
+        return CLI_USAGE;
+    cli_help(cli);
+    return CLI_OK;
 }

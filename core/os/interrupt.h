@@ -15,6 +15,9 @@ int laz_interrupt_block(struct laz_interrupt **interrupt, struct laz_error *err)
  * request ends the process in the usual way. */
 int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *user), void *user,
                         struct laz_error *err);
+/* The exit status of a process that such a request has ended: 128 and the number of its signal (130,
+ * Ctrl-C); 0: none came. */
+int laz_interrupt_status(const struct laz_interrupt *interrupt);
 void laz_interrupt_free(struct laz_interrupt *interrupt); /* NULL is allowed */
 
 #endif

@@ -81,6 +81,7 @@ void laz_execution_judge(struct laz_execution *execution)
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;
     result->verdict = judgement.verdict;
+    result->status = judgement.status;
     result->detail = laz_strdup(judgement.detail);
     result->evidence = laz_strdupf("{%s}", laz_buf_text(&judgement.evidence));
     result->isolation = laz_strdup(laz_session_isolation(session));

@@ -57,6 +57,14 @@ enum laz_verdict laz_result_verdict(const struct laz_result *result)
     return result->verdict;
 }
 
+int laz_result_exit_status(const struct laz_result *result)
+{
+    const bool is_own = result->verdict == LAZ_VERDICT_ERROR && result->status > 0 &&
+                        result->status < laz_verdict_exit_status(LAZ_VERDICT_TIMEOUT);
+
+    return is_own ? result->status : laz_verdict_exit_status(result->verdict);
+}
+
 const char *laz_result_detail(const struct laz_result *result)
 {
     return result->detail ? result->detail : "";

@@ -10,6 +10,7 @@
 
 struct laz_result {
     enum laz_verdict verdict;
+    int status; /* with which the code ended its process, if it did; else 0 */
     char *detail;
     char *evidence; /* JSON object */
     char *value;    /* JSON; NULL: null */

@@ -125,6 +125,7 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
         laz_json_add_int(&j->add, "exit_status", message->status);
         if (message->status == 0)
             j->verdict = LAZ_VERDICT_OK;
+        j->status = (int)message->status;
         snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
                  (int)message->status);
     } else if (j->verdict == LAZ_VERDICT_MEMORY_LIMIT) {
@@ -197,6 +198,7 @@ static void judge_other_end(const struct judge_end *how, struct laz_judgement *j
                  how->signal, laz_os_signal_words(how->signal), cause);
     } else if (how->signal == 0 && how->status >= 0) {
         j->verdict = how->status ? LAZ_VERDICT_ERROR : LAZ_VERDICT_OK;
+        j->status = how->status;
         snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
                  how->status);
     } else {

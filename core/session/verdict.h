@@ -41,6 +41,7 @@ struct laz_judgement {
     struct laz_json_write add; /* writes them */
     bool replace;              /* the session needs a new box */
     bool overrules;            /* the outcome that the agent reported is discarded */
+    int status;                /* with which the code ended its process, if it did; else 0 */
 };
 
 /* Fills *judgement; the caller frees judgement->evidence. Any thread. */

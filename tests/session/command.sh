@@ -75,6 +75,10 @@ expect usage_code_has_one_origin 2 '' 'not from both' run -e 1 file.py
 expect usage_too_many_files 2 '' 'too many arguments: b.py' run a.py b.py
 expect help_goes_to_standard_output 0 '*' '' --help
 expect help_of_a_subcommand 0 '*' '' run --help
+"$lazaret" run --help >want
+expect help_is_a_subcommand 0 "$(cat want)" '' help run
+expect help_needs_no_settings 0 "$(cat want)" '' help run --config nowhere.toml
+expect help_of_what_is_unknown 2 '' 'did you mean run?' help rum
 expect version_is_printed 0 'lazaret 0.1.0' '' --version
 
 # ---- configuration -------------------------------------------------------------------------------
@@ -170,6 +174,12 @@ sessions() {
     in_python uncaught_error 1 '' 'error: -e:2: ValueError: no' 'x = 1
 raise ValueError("no")'
     in_python syntax_error 1 '' 'syntax error: -e:1:' 'x = = 1'
+    expect several_are_lines_of_one_program 0 3 '' run --runtime python -e 'for i in 1, 2:' \
+        -e '    x = i' -e 'x + 1'
+    in_python status_of_the_code_passes 3 '' 'SystemExit: 3' 'import sys; sys.exit(3)'
+    in_python status_with_a_meaning_of_its_own_does_not 1 '' 'SystemExit: 137' 'import sys; sys.exit(137)'
+    in_python output_that_was_cut_is_no_success 74 'kept' 'was dropped' 'print("kept"); print("cut")' \
+        -q --set session.max_output_lines=1
     in_python messages_cannot_move_the_cursor 1 '' 'a\x1b[2Jb' 'raise ValueError("a\033[2Jb")'
     in_python messages_cannot_pose_as_others 1 '' 'lazaret: lazaret: all is well' \
         'raise ValueError("x\nlazaret: all is well")'

@@ -67,7 +67,9 @@ static const struct attack {
      "for i in range(12):\n"
      "    if os.fork() == 0:\n"
      "        for j in range(110):\n"
-     "            n = os.write(os.pipe()[1], bytes(1 << 16))\n"
+     "            w = os.pipe()[1]\n"
+     "            os.set_blocking(w, False)\n" /* smaller where others have used up the quota */
+     "            n = os.write(w, bytes(1 << 16))\n"
      "        while True: signal.pause()\n",
      USED},
     {"files",

@@ -472,7 +472,7 @@ after_signal() {
 signals() {
     after_signal INT 130 cancelled
     [ ! -e "$folder" ] || wrong after_INT "$folder stays"
-    after_signal TERM 130 cancelled
+    after_signal TERM 143 cancelled
     [ ! -e "$folder" ] || wrong after_TERM "$folder stays"
     after_signal KILL 137 ''
     # The next engine on the machine, perhaps of another test, removes what is left.
@@ -514,7 +514,10 @@ verdicts() {
     verdict ok 0 -e '1'
     verdict ok 0 -e 'os.exit(0)'
     verdict error 1 -e 'error("no")'
-    verdict error 1 -e 'os.exit(3)'
+    verdict error 3 -e 'os.exit(3)'
+    verdict error 123 -e 'os.exit(123)'
+    verdict error 1 -e 'os.exit(124)'
+    verdict error 1 -e 'os.exit(255)'
     verdict syntax_error 1 -e 'x = = 1'
     verdict timeout 124 --timeout 0.3 -e 'os.execute("sleep 3000")'
     verdict deadline 124 --config slow.toml --set session.deadline=0.5 -e 'hush()'

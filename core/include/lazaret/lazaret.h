@@ -346,6 +346,10 @@ LAZ_EXPORT int laz_verdict_exit_status(enum laz_verdict verdict);
 
 /* All texts are borrowed until laz_result_free. */
 LAZ_EXPORT enum laz_verdict laz_result_verdict(const struct laz_result *result);
+/* The exit status that the command gives for it: that of the verdict, or of code that ended its
+ * process with a status of its own, from 1 to 123 (the others have a meaning here, and become 1).
+ */
+LAZ_EXPORT int laz_result_exit_status(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result); /* a sentence, or "" */
 LAZ_EXPORT const char *laz_result_value(const struct laz_result *result); /* JSON; "null" if none */
 /* What the language's prompt would print for the value; NULL when it would print nothing. */

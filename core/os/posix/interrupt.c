@@ -21,6 +21,7 @@ struct laz_interrupt {
     pthread_t thread;
     bool running;
     atomic_bool ending;
+    atomic_int signal; /* the first one; 0: none came */
     void (*asked)(void *user);
     void *user;
 };
@@ -51,6 +52,7 @@ static void *interrupt_wait(void *user)
 
     if (sigwait(&interrupt->signals, &signal_number) != 0 || atomic_load(&interrupt->ending))
         return NULL;
+    atomic_store(&interrupt->signal, signal_number);
     do
         interrupt->asked(interrupt->user);
     while ((signal_number = laz_posix_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 &&
@@ -73,6 +75,13 @@ int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *use
         return laz_error_os(err, failed, "the thread that waits for Ctrl-C cannot be started");
     interrupt->running = true;
     return 0;
+}
+
+int laz_interrupt_status(const struct laz_interrupt *interrupt)
+{
+    int number = interrupt ? atomic_load(&interrupt->signal) : 0;
+
+    return number ? 128 + number : 0;
 }
 
 void laz_interrupt_free(struct laz_interrupt *interrupt)

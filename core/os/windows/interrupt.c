@@ -5,6 +5,7 @@
 #include "os/windows/text.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -85,6 +86,11 @@ int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *use
     int failed = pthread_create(&interrupt->thread, NULL, interrupt_main, interrupt);
     interrupt->runs = !failed;
     return failed ? laz_error_os(err, failed, "no thread could be made") : 0;
+}
+
+int laz_interrupt_status(const struct laz_interrupt *interrupt)
+{
+    return interrupt && atomic_load(&interrupt->asked_once) ? 128 + SIGINT : 0;
 }
 
 void laz_interrupt_free(struct laz_interrupt *interrupt)
