@@ -54,11 +54,12 @@ static void has_kept(const char *folder)
     laz_buf_fini(&text);
 }
 
-static struct laz_engine *engine_writing(const char *folder)
+static struct laz_engine *engine_writing(bool warm, const char *folder)
 {
     char text[200];
 
-    snprintf(text, sizeof text, "sandbox.write=[\"%s\"]", folder);
+    snprintf(text, sizeof text, "%ssandbox.write=[\"%s\"]", warm ? "pool.warm=template;" : "",
+             folder);
     return test_engine(text);
 }
 
@@ -92,8 +93,8 @@ static void add_line(void *user, int stream, const char *text, size_t len)
 /* The result and the handlers have what was written after the value. */
 static void one_shot(const struct words *w)
 {
-    char folder[] = "/tmp/laz-test-XXXXXX";
-    struct laz_engine *engine = engine_writing(folder_of_host(folder));
+    char folder[] = "/var/tmp/laz-test-XXXXXX";
+    struct laz_engine *engine = engine_writing(false, folder_of_host(folder));
     struct laz_buf lines = LAZ_BUF_INIT;
     const struct laz_execute_options options = {
         .size = sizeof options, .line = add_line, .user = &lines};
@@ -128,11 +129,14 @@ static void a_script_ends_like_one(void)
 
 /* How a session is left: closed, or restarted, its interpreter ends by itself; freed, it is killed,
  * which leaves the file as it was when it was opened. */
-static void leave(const struct words *w, void (*by)(struct laz_session *session), bool writes)
+static void leave(const struct words *w, bool warm, void (*by)(struct laz_session *session),
+                  bool writes)
 {
-    char folder[] = "/tmp/laz-test-XXXXXX";
-    struct laz_engine *engine = engine_writing(folder_of_host(folder));
-    struct laz_session *session = engine ? test_session(engine, w->runtime) : NULL;
+    char folder[] = "/var/tmp/laz-test-XXXXXX";
+    struct laz_engine *engine = engine_writing(warm, folder_of_host(folder));
+    struct laz_session *session = !engine ? NULL
+                                  : warm  ? test_warm_session(engine, w->runtime)
+                                          : test_session(engine, w->runtime);
     char *code = code_of(w, folder);
 
     if (session && code) {
@@ -155,9 +159,10 @@ static void restart(struct laz_session *session)
 static void a_session_that_is_closed_or_restarted_writes_its_files(void)
 {
     for (size_t i = 0; i < n_languages; i++) {
-        leave(&languages[i], laz_session_close, true);
-        leave(&languages[i], restart, true);
-        leave(&languages[i], laz_session_free, false);
+        leave(&languages[i], false, laz_session_close, true);
+        leave(&languages[i], false, restart, true);
+        leave(&languages[i], false, laz_session_free, false);
+        leave(&languages[i], true, laz_session_close, true);
     }
 }
 
