@@ -208,6 +208,11 @@ static void python_destroy(void *data)
     /* Waits for the threads of the code, runs its exit functions, flushes and closes its files. All
      * of them may call tools, which are therefore not freed, nor is what their errors need. */
     Py_CLEAR(state->globals);
+    PyObject *gc = PyImport_ImportModule("gc"); /* what a template has frozen could not go */
+    PyObject *done = gc ? PyObject_CallMethod(gc, "unfreeze", NULL) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(gc);
+    PyErr_Clear();
     (void)Py_FinalizeEx();
 }
 
