@@ -41,6 +41,7 @@ struct cli {
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
+    struct laz_strv read, write, env;
     bool json, quiet, verbose, check, help, version;
     char **operands;
     int n_operands;

@@ -14,8 +14,9 @@ const struct cli_command cli_commands[] = {
         .summary = "run code in a fresh sandboxed session",
         .text = "Runs a file, standard input (-) or the argument of -e, once. The suffix of a file "
                 "decides\nthe runtime, else --runtime or the configuration. Output comes as the "
-                "code writes it; the\nvalue of the last expression is printed as the prompt of the "
-                "language would print it.",
+                "code writes it. A file\nshows what its interpreter shows for one; of - and -e the "
+                "value of the last expression is\nprinted as the prompt of the language would "
+                "print it.",
         .run = cli_execute,
     },
     {

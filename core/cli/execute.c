@@ -31,6 +31,7 @@ struct source {
     const char *name;    /* for messages: the file, "-e", "standard input" */
     const char *runtime; /* NULL: as the settings say; else borrowed from the registry */
     struct laz_registry *registry;
+    bool is_silent; /* the value of its last expression is not shown */
 };
 
 static int source_read_fd(struct cli *cli, struct source *source, int fd)
@@ -105,6 +106,19 @@ static int source_find_runtime(struct cli *cli, struct source *source)
     return 0;
 }
 
+/* A file shows what its interpreter shows for one; at a prompt all values are shown. */
+static int source_find_language(struct cli *cli, struct source *source)
+{
+    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
+    const struct laz_language *language = NULL;
+    int status = source->registry ? 0 : cli_registry(cli, true, &source->registry);
+
+    if (!status)
+        (void)laz_registry_language(source->registry, runtime, &language, NULL);
+    source->is_silent = !language || !language->echoes;
+    return status;
+}
+
 static void source_empty_first_line(struct source *source)
 {
     const char *text = laz_buf_text(&source->code);
@@ -142,6 +156,8 @@ static int source_read(struct cli *cli, struct source *source)
         status = source_read_file(cli, source);
         if (!status)
             status = source_find_runtime(cli, source);
+        if (!status)
+            status = source_find_language(cli, source);
     }
     source_empty_first_line(source);
     return status;
@@ -264,6 +280,7 @@ static int execute_run(struct cli *cli, struct laz_engine *engine, const struct 
         .size = sizeof options,
         .output = cli->json ? NULL : execute_output,
         .user = &execution,
+        .no_print = source->is_silent,
     };
 
     int code = laz_execute(engine, &session, laz_buf_text(&source->code), source->code.len,

@@ -6,6 +6,10 @@
  * name of their own. Every mistake found is reported, not only the first. */
 #include "cli/cli.h"
 
+#include "base/json_write.h"
+#include "os/paths.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +80,72 @@ static int load_set_pair(struct cli *cli, const char *pair)
     return status;
 }
 
+/* Sets a key to a list: what the settings have already, and `more`. */
+static int load_extend(struct cli *cli, const char *option, const char *key,
+                       const struct laz_strv *before, const struct laz_strv *more)
+{
+    struct laz_buf list = LAZ_BUF_INIT; /* strings of JSON are strings of TOML */
+    int status = CLI_SETUP;
+
+    laz_buf_putc(&list, '[');
+    for (size_t i = 0; i < before->n + more->n; i++) {
+        const char *item = i < before->n ? before->items[i] : more->items[i - before->n];
+        laz_buf_puts(&list, i ? ", " : "");
+        laz_json_quote(&list, item, strlen(item));
+    }
+    laz_buf_putc(&list, ']');
+    if (list.failed)
+        cli_problem(cli, "out of memory");
+    else
+        status = load_set(cli, option, key, laz_buf_text(&list));
+    laz_buf_fini(&list);
+    return status;
+}
+
+/* Paths as they are given on a command line: from the current directory, and through links. */
+static int load_paths(struct cli *cli, const char *option, const char *key,
+                      const struct laz_strv *before, const struct laz_strv *given)
+{
+    struct laz_strv paths = LAZ_STRV_INIT;
+    int status = 0;
+
+    for (size_t i = 0; i < given->n && !status; i++) {
+        char *path = laz_os_real_path(given->items[i]);
+        if (path)
+            laz_strv_add(&paths, path);
+        else
+            status = (cli_problem(cli, "%s: %s: %s", option, given->items[i], strerror(errno)),
+                      CLI_USAGE);
+        free(path);
+    }
+    if (!status && paths.n)
+        status = load_extend(cli, option, key, before, &paths);
+    laz_strv_fini(&paths);
+    return status;
+}
+
+static int load_variable(struct cli *cli, const char *pair)
+{
+    const char *equals = strchr(pair, '=');
+    struct laz_strv name = LAZ_STRV_INIT;
+    struct laz_buf value = LAZ_BUF_INIT;
+    int status;
+
+    laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
+    if (!equals) {
+        status = load_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);
+    } else {
+        char *key = laz_strdupf("env.set.%s", name.n ? name.items[0] : "");
+        laz_json_quote(&value, equals + 1, strlen(equals + 1));
+        status =
+            key && !value.failed ? load_set(cli, "--env", key, laz_buf_text(&value)) : CLI_SETUP;
+        free(key);
+    }
+    laz_strv_fini(&name);
+    laz_buf_fini(&value);
+    return status;
+}
+
 int cli_load(struct cli *cli)
 {
     struct laz_error err = {0};
@@ -95,6 +165,10 @@ int cli_load(struct cli *cli)
     status |= load_set(cli, "--backend", "sandbox.backend", cli->backend);
     status |= load_set(cli, "--runtime", "session.runtime", cli->runtime);
     status |= load_set(cli, "--timeout", "session.timeout", cli->timeout);
+    status |= load_paths(cli, "--read", "sandbox.read", &cli->values->sandbox.read, &cli->read);
+    status |= load_paths(cli, "--write", "sandbox.write", &cli->values->sandbox.write, &cli->write);
+    for (size_t i = 0; i < cli->env.n; i++)
+        status |= load_variable(cli, cli->env.items[i]);
     if (cli->verbose)
         status |= load_set(cli, "--verbose", "session.verbose", "true");
     return status ? CLI_USAGE : 0;

@@ -42,6 +42,9 @@ int main(int argc, char **argv)
     laz_settings_free(cli.settings);
     laz_strv_fini(&cli.set);
     laz_strv_fini(&cli.code);
+    laz_strv_fini(&cli.read);
+    laz_strv_fini(&cli.write);
+    laz_strv_fini(&cli.env);
     laz_buf_fini(&cli.problems);
     return cli_finish(&cli, status);
 }

@@ -26,6 +26,12 @@ struct cli_option {
 static const struct cli_option options[] = {
     {'e', NULL, "CODE", FIELD(code), CLI_FOR_RUN | CLI_FOR_CHECK,
      "the code itself, in place of a file; several are its lines"},
+    {0, "read", "PATH", FIELD(read), CLI_FOR_RUN | CLI_FOR_PLAN,
+     "show the code this path, too (sandbox.read)"},
+    {0, "write", "PATH", FIELD(write), CLI_FOR_RUN | CLI_FOR_PLAN,
+     "let the code write to it (sandbox.write)"},
+    {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_RUN | CLI_FOR_PLAN,
+     "set a variable, or pass on one of this environment"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
      "text, json, r, python, javascript or lua"},
     {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
@@ -46,6 +52,10 @@ static const struct cli_option options[] = {
     {0, "version", NULL, FIELD(version), CLI_FOR_ALL, "print the version"},
     {'h', "help", NULL, FIELD(help), CLI_FOR_ALL, "print this help"},
 };
+
+/* The fields of options that may be repeated. */
+static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write), FIELD(env),
+                                      FIELD(set)};
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
 #define LONG_FIRST 256 /* what getopt_long returns for row 0 */
@@ -89,13 +99,22 @@ static const struct cli_option *option_of(int value)
     return NULL;
 }
 
+static bool option_is_list(const struct cli_option *option)
+{
+    size_t i = 0;
+
+    while (i < sizeof option_lists / sizeof *option_lists && option_lists[i] != option->field)
+        i++;
+    return i < sizeof option_lists / sizeof *option_lists;
+}
+
 static void option_store(struct cli *cli, const struct cli_option *option, const char *value)
 {
     char *field = (char *)cli + option->field;
 
     if (!option->argument)
         *(bool *)(void *)field = true;
-    else if (option->field == FIELD(set) || option->field == FIELD(code))
+    else if (option_is_list(option))
         laz_strv_add((struct laz_strv *)(void *)field, value);
     else
         *(const char **)(void *)field = value;

@@ -77,6 +77,7 @@ struct laz_language_probe {
 struct laz_language {
     const char *name;
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
+    bool echoes;         /* its interpreter shows the values of the expressions in a file */
     struct laz_language_probe probe;
     struct laz_language_stub stub;
     struct laz_language_lexer lexer;

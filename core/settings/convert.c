@@ -86,6 +86,17 @@ bool laz_convert_size(const struct laz_toml_node *node, uint64_t *bytes)
     return true;
 }
 
+void laz_suggest_size(struct laz_buf *buf, const struct laz_toml_node *node)
+{
+    static const char letters[] = "kmgt";
+    const char *text = laz_toml_is_text(node) ? node->text : "";
+    size_t digits = strspn(text, "0123456789."), at = digits + (text[digits] == ' ');
+    const char *unit = text[at] ? strchr(letters, text[at] | 0x20) : NULL;
+
+    if (digits && unit && strspn(text + at + 1, "iIbB") == strlen(text + at + 1))
+        laz_buf_printf(buf, " (did you mean %.*s%ciB?)", (int)digits, text, *unit & ~0x20);
+}
+
 bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms)
 {
     const uint64_t per_ms = 1000 * 1000;

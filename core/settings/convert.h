@@ -12,6 +12,9 @@
 bool laz_convert_size(const struct laz_toml_node *node, uint64_t *bytes);
 /* 30, 0.5, "30s", "250ms": milliseconds, rounded up, so that only 0 becomes 0. */
 bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms);
+/* Appends what somebody may have meant who wrote a size that is none, as docker and other programs
+ * have it ("512M", "1gb"); else nothing. */
+void laz_suggest_size(struct laz_buf *buf, const struct laz_toml_node *node);
 /* The reverse, for messages: "8MiB", "366d". */
 void laz_format_size(struct laz_buf *buf, uint64_t bytes);
 void laz_format_time(struct laz_buf *buf, uint64_t ms);

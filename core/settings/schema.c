@@ -240,4 +240,7 @@ void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *ke
         laz_buf_printf(buf, "; did you mean %s%s%s?", section, prefix ? "." : "", best);
     else if (elsewhere)
         laz_buf_printf(buf, "; did you mean %s?", elsewhere);
+    for (const struct schema_key *row = laz_schema; row->key && !best && !elsewhere; row++)
+        if (prefix && row->kind == SCHEMA_ENVIRONMENT && strncmp(row->key, section, prefix) == 0)
+            laz_buf_printf(buf, "; %s sets a variable", row->key);
 }

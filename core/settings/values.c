@@ -63,8 +63,12 @@ static int values_number(struct values_job *job, const struct laz_toml_node *nod
     } else {
         fits = laz_convert_time(node, &value);
     }
-    if (!fits || value < job->key->min || value > job->key->max)
-        return values_mismatch(job, node);
+    if (!fits || value < job->key->min || value > job->key->max) {
+        int rc = values_mismatch(job, node);
+        if (!fits && (kind == SCHEMA_SIZE || kind == SCHEMA_LIMIT_SIZE))
+            laz_suggest_size(job->why, node);
+        return rc;
+    }
     *(uint64_t *)field = kind == SCHEMA_LIMIT_TIME ? (value + 999) / 1000 : value;
     return 0;
 }

@@ -81,9 +81,12 @@ static void stub_value(const struct laz_language_stub *stub, const char *value,
 static void stub_comment(const struct laz_language_stub *stub, const char *prefix,
                          const char *words, struct laz_buf *text)
 {
+    unsigned quotes = 0; /* in a row */
+
     laz_buf_puts(text, prefix);
     for (const char *p = words; *p; p++) {
         unsigned char c = (unsigned char)*p;
+        quotes = c == '"' ? quotes + 1 : 0;
         if (c == '\n') {
             laz_buf_putc(text, '\n');
             laz_buf_puts(text, prefix);
@@ -93,7 +96,7 @@ static void stub_comment(const struct laz_language_stub *stub, const char *prefi
             laz_buf_putc(text, ' ');
         } else {
             laz_buf_putc(text, (char)c);
-            if ((c == '*' && p[1] == '/') || (c == '"' && p[1] == '"'))
+            if ((c == '*' && p[1] == '/') || (quotes % 2 == 0 && quotes && p[1] == '"'))
                 laz_buf_putc(text, ' ');
         }
     }

@@ -95,6 +95,10 @@ expect config_check_is_silent_when_right 0 '' '' config --check
 expect config_check_looks_at_backends 2 '' 'nix' config --check --backend nix
 expect set_needs_a_value 2 '' 'expected KEY=VALUE, found session' run --set session -e 1
 expect set_refuses_unknown_keys 2 '' 'session.timeuot' config --set session.timeuot=3
+expect a_size_as_elsewhere_is_understood 2 '' 'did you mean 512MiB?' config --set limits.memory=512M
+expect a_size_in_small_letters_is_understood 2 '' 'did you mean 1.5GiB?' \
+    config --set 'limits.memory="1.5 gb"'
+expect a_variable_in_the_wrong_place 2 '' 'env.set sets a variable' config --set env.FOO=x
 expect set_comes_before_named_options 0 '*' '' config --timeout 7 --set session.timeout=5
 grep -qE '^session.timeout = 7 ' out || { echo "--timeout does not win"; failures=$((failures + 1)); }
 "$lazaret" config --timeout 7 >again.toml
@@ -196,6 +200,21 @@ raise ValueError("no")'
     printf '#!/usr/bin/env python3\nimport sys\n1/0\n' >code.py
     expect suffix_decides_and_lines_keep_their_numbers 1 '' 'code.py:3: ZeroDivisionError' \
         run code.py
+    echo data >shown && mkdir -p written && chmod 777 written
+    in_python a_path_is_shown 0 data '' "print(open('$work/shown').read().strip())" --read shown
+    in_python a_path_is_not_shown 1 '' 'No such file' "open('$work/shown')"
+    in_python a_path_can_be_written_to 0 '' '' \
+        "f = open('$work/written/new', 'w'); n = f.write('x'); f = None" --write written
+    [ "$(cat written/new)" = x ] || { status=; fail a_path_can_be_written_to x; }
+    expect a_path_to_show_is_missing 2 '' '--read: nowhere: No such file' run --read nowhere -e 1
+    in_python a_variable_is_set 0 'a "b"' '' 'import os; print(os.environ["GREETING"])' \
+        --env 'GREETING=a "b"'
+    PASSED_ON=yes && export PASSED_ON
+    in_python a_variable_is_passed_on 0 yes '' 'import os; print(os.environ["PASSED_ON"])' --env PASSED_ON
+    in_python a_variable_is_not_passed_on 0 None '' 'import os; print(os.environ.get("PASSED_ON"))'
+    in_python a_variable_has_a_name 2 '' 'a name of letters' 1 --env '=x'
+    printf 'print(1)\n6 * 7\n' >value.py
+    expect a_file_of_python_shows_no_value 0 1 '' run value.py
     printf '6 * 7' | "$lazaret" run - >out 2>err
     [ "$(cat out)" = 42 ] || { status=; fail standard_input 42; }
     expect check_runs_nothing 0 '' '' check -e 'raise SystemExit(3)'

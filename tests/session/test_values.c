@@ -282,7 +282,9 @@ out:
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-#define SAME NULL
+#define SAME  NULL
+#define MINUS "{\"$int\":\"-9007199254740993\"}"
+#define BOTH  "[{\"$int\":\"9007199254740993\"},{\"$int\":\"9007199254740995\"}]"
 
 /* Values that come back in another form, as documented in docs/values-*.md. A number may be written
  * differently; Lua sorts names. */
@@ -301,6 +303,8 @@ static const struct {
     {"9007199254740992", {SAME, SAME, SAME}},
     {"-9007199254740992", {SAME, SAME, SAME}},
     {"{\"$int\":\"9007199254740993\"}", {SAME, SAME, SAME}},
+    {"-9007199254740993", {MINUS, MINUS, MINUS}},
+    {"[9007199254740993,9007199254740995]", {BOTH, BOTH, BOTH}},
     {"{\"$int\":\"-9223372036854775808\"}", {SAME, SAME, SAME}},
     {"{\"$num\":\"NaN\"}", {SAME, SAME, SAME}},
     {"{\"$num\":\"Inf\"}", {SAME, SAME, SAME}},

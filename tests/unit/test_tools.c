@@ -491,7 +491,7 @@ static const struct {
     const char *format, *text;
 } stubs[] = {
     {"r", "#' Record of a customer\n"
-          "#' with * / and \" \" \" and \\d\n"
+          "#' with * / and \"\" \" and \\d\n"
           "#' @param id integer: customer number\n"
           "#' @param full logical, default FALSE\n"
           "#' @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
@@ -508,7 +508,7 @@ static const struct {
                "extra={\"a\": [1, None, True], \"b c\": {}}, note: str = None, *, last):\n"
                "    \"\"\"\n"
                "    Record of a customer\n"
-               "    with * / and \" \" \" and \\\\d\n"
+               "    with * / and \"\" \" and \\\\d\n"
                "\n"
                "    id: integer: customer number\n"
                "    full: logical, default False\n"
@@ -523,7 +523,7 @@ static const struct {
                "    now\n"
                "    \"\"\"\n" TOGETHER_PYTHON},
     {"lua", "--- Record of a customer\n"
-            "--- with * / and \" \" \" and \\d\n"
+            "--- with * / and \"\" \" and \\d\n"
             "-- @param id integer: customer number\n"
             "-- @param full logical, default false\n"
             "-- @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\001\"\n"
@@ -537,7 +537,7 @@ static const struct {
     {"javascript",
      "/**\n"
      " * Record of a customer\n"
-     " * with * / and \" \" \" and \\d\n"
+     " * with * / and \"\" \" and \\d\n"
      " * @param id integer: customer number\n"
      " * @param full logical, default false\n"
      " * @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"

@@ -4,11 +4,13 @@
  *
  * Scalars become vectors of one; an array of only numbers, only strings or only booleans becomes a
  * vector, which is built in place and doubled when full; any other array a list; an object a named
- * list. Numbers are always double. A vector made from an array of one gets class AsIs, as from I(),
- * so that it is written as an array again. A tagged form with unsuitable content is an ordinary
- * object. */
+ * list. Numbers are double, but for integers that a double does not hold. A vector made from an
+ * array of one gets class AsIs, as from I(), so that it is written as an array again. A tagged form
+ * with unsuitable content is an ordinary object. */
 #include "r.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ enum read_kind {
     READ_LOGICAL,
     READ_COMPLEX,
     READ_DECIMAL,
+    READ_INTEGER64,
     READ_DATE,
     READ_TIME,
     READ_LIST,
@@ -32,7 +35,7 @@ static const struct {
     [READ_STRING] = {STRSXP, NULL},   [READ_LOGICAL] = {LGLSXP, NULL},
     [READ_COMPLEX] = {CPLXSXP, NULL}, [READ_DECIMAL] = {STRSXP, "lazaret_int"},
     [READ_DATE] = {REALSXP, "Date"},  [READ_TIME] = {REALSXP, "POSIXct"},
-    [READ_LIST] = {VECSXP, NULL},
+    [READ_LIST] = {VECSXP, NULL},     [READ_INTEGER64] = {REALSXP, "integer64"},
 };
 
 /* A vector that grows. `data` is protected by the caller at `index`. */
@@ -164,10 +167,11 @@ static enum read_kind read_kind_of(SEXP x)
         return READ_LIST;
     switch (TYPEOF(x)) {
     case REALSXP:
-        return !OBJECT(x)                  ? READ_REAL
-               : Rf_inherits(x, "Date")    ? READ_DATE
-               : Rf_inherits(x, "POSIXct") ? READ_TIME
-                                           : READ_LIST;
+        return !OBJECT(x)                    ? READ_REAL
+               : Rf_inherits(x, "Date")      ? READ_DATE
+               : Rf_inherits(x, "POSIXct")   ? READ_TIME
+               : Rf_inherits(x, "integer64") ? READ_INTEGER64
+                                             : READ_LIST;
     case STRSXP:
         return !OBJECT(x) ? READ_STRING : Rf_inherits(x, "lazaret_int") ? READ_DECIMAL : READ_LIST;
     case LGLSXP:
@@ -210,6 +214,41 @@ static SEXP read_vector_end(struct read_vector *v)
     return v->data;
 }
 
+/* ---- integers ---- */
+
+/* Is the number a double? Only an integer beyond 2^53 may be none. */
+static bool read_is_double(const char *number)
+{
+    char whole[64];
+    size_t len = strlen(number);
+
+    if (len < 16 || strpbrk(number, ".eE"))
+        return true;
+    return len < sizeof whole &&
+           snprintf(whole, sizeof whole, "%.0f", strtod(number, NULL)) == (int)len &&
+           strcmp(whole, number) == 0;
+}
+
+/* An integer that is none: of class integer64 where package bit64 is loaded and it fits, else text
+ * of class lazaret_int. Both are written as the same integer again. */
+static SEXP read_integer(const char *digits)
+{
+    char *end;
+
+    errno = 0;
+    int64_t value = strtoll(digits, &end, 10);
+    bool fits =
+        errno == 0 && *end == '\0' && end != digits && value != INT64_MIN; /* that is its NA */
+    bool loaded = Rf_findVarInFrame(R_NamespaceRegistry, Rf_install("bit64")) != R_UnboundValue;
+    double bits;
+    memcpy(&bits, &value, sizeof bits);
+    SEXP x = PROTECT(fits && loaded ? Rf_ScalarReal(bits)
+                                    : Rf_ScalarString(r_utf8(digits, strlen(digits))));
+    read_set_class(x, fits && loaded ? "integer64" : "lazaret_int", NULL);
+    UNPROTECT(1);
+    return x;
+}
+
 /* ---- arrays and objects ---- */
 
 /* Reads one element of an array. Numbers, the common case, need no R object. */
@@ -219,6 +258,12 @@ static void read_array_element(struct r_state *s, struct read_vector *v, uint32_
 
     if (type == LAZ_JSON_NUMBER && (v->kind == READ_REAL || v->kind == READ_NOTHING)) {
         s->json->next(s->reader, &token);
+        if (!read_is_double(token.text)) {
+            SEXP x = PROTECT(read_integer(token.text));
+            read_vector_push(v, x, read_kind_of(x));
+            UNPROTECT(1);
+            return;
+        }
         double number = strtod(token.text, NULL);
         read_vector_take(v, READ_REAL, false);
         REAL(v->data)[v->n++] = number;
@@ -308,10 +353,7 @@ static SEXP build_na(struct r_state *s, SEXP x)
 static SEXP build_int(struct r_state *s, SEXP x)
 {
     (void)s;
-    if (!read_text_of(x))
-        return NULL;
-    read_set_class(x, "lazaret_int", NULL);
-    return x;
+    return read_text_of(x) ? read_integer(read_text_of(x)) : NULL;
 }
 
 static SEXP build_bytes(struct r_state *s, SEXP x)
@@ -500,7 +542,9 @@ static SEXP read_value(struct r_state *s)
     case LAZ_JSON_FALSE:
         return Rf_ScalarLogical(token.type == LAZ_JSON_TRUE);
     case LAZ_JSON_NUMBER:
-        return Rf_ScalarReal(strtod(token.text, NULL)); /* R keeps LC_NUMERIC at "C" */
+        return read_is_double(token.text)
+                   ? Rf_ScalarReal(strtod(token.text, NULL)) /* R keeps LC_NUMERIC at "C" */
+                   : read_integer(token.text);
     case LAZ_JSON_STRING:
         return Rf_ScalarString(r_utf8(token.text, token.len));
     case LAZ_JSON_ARRAY_BEGIN:
