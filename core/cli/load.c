@@ -131,6 +131,10 @@ static int load_variable(struct cli *cli, const char *pair)
     struct laz_buf value = LAZ_BUF_INIT;
     int status;
 
+    if (equals == pair || !*pair) {
+        cli_problem(cli, "--env: expected NAME or NAME=VALUE, found %s", pair);
+        return CLI_USAGE;
+    }
     laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
     if (!equals) {
         status = load_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);

@@ -200,7 +200,7 @@ raise ValueError("no")'
     printf '#!/usr/bin/env python3\nimport sys\n1/0\n' >code.py
     expect suffix_decides_and_lines_keep_their_numbers 1 '' 'code.py:3: ZeroDivisionError' \
         run code.py
-    echo data >shown && mkdir -p written && chmod 777 written
+    chmod 755 . && echo data >shown && mkdir -p written && chmod 777 written
     in_python a_path_is_shown 0 data '' "print(open('$work/shown').read().strip())" --read shown
     in_python a_path_is_not_shown 1 '' 'No such file' "open('$work/shown')"
     in_python a_path_can_be_written_to 0 '' '' \
@@ -212,7 +212,7 @@ raise ValueError("no")'
     PASSED_ON=yes && export PASSED_ON
     in_python a_variable_is_passed_on 0 yes '' 'import os; print(os.environ["PASSED_ON"])' --env PASSED_ON
     in_python a_variable_is_not_passed_on 0 None '' 'import os; print(os.environ.get("PASSED_ON"))'
-    in_python a_variable_has_a_name 2 '' 'a name of letters' 1 --env '=x'
+    in_python a_variable_has_a_name 2 '' 'expected NAME or NAME=VALUE, found =x' 1 --env '=x'
     printf 'print(1)\n6 * 7\n' >value.py
     expect a_file_of_python_shows_no_value 0 1 '' run value.py
     printf '6 * 7' | "$lazaret" run - >out 2>err
