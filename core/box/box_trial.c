@@ -76,6 +76,21 @@ static int choice_names_none(struct laz_registry *registry, struct laz_error *er
     return rc;
 }
 
+/* A name that no backend has is a mistake, wherever it stands in the list: what it was to say may
+ * be a stronger box than the one that comes instead. 0, or what the registry says of it. */
+static int choice_names_unknown(struct laz_box_shared *shared, struct laz_error *err)
+{
+    const struct laz_strv *wanted = &shared->values->sandbox.backend;
+    const struct laz_plugin *plugin;
+    int rc = 0;
+
+    for (size_t i = 0; i < wanted->n && !rc; i++)
+        if (strcmp(wanted->items[i], "auto") != 0)
+            rc = laz_registry_find(shared->registry, LAZ_PLUGIN_BACKEND, wanted->items[i], &plugin,
+                                   err);
+    return rc == LAZ_ENOENT ? rc : 0;
+}
+
 /* No backend works, by `why`: that error, or, where sandbox.strict is false, no box at all. */
 static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,
                        const struct laz_error *why, struct laz_error *err)
@@ -184,7 +199,9 @@ static int trial_new(struct laz_box_shared *shared, struct laz_backend_trial **o
         trial_free(trial);
         return laz_error_nomem(err);
     }
-    if (!trial->names.n)
+    if (choice_names_unknown(shared, &trial->last))
+        trial->goes_on = false; /* whatever sandbox.strict says */
+    else if (!trial->names.n)
         choice_names_none(shared->registry, &trial->last);
     *out = trial;
     return 0;

@@ -32,6 +32,7 @@
 #define CLI_SETUP       125 /* no box, agent or runtime could be started, or out of memory */
 #define CLI_REFUSED     126 /* a policy does not allow it */
 #define CLI_INTERRUPTED 130 /* by a signal, before the execution began */
+#define CLI_UNREAD      141 /* nobody reads standard output any more: as SIGPIPE would end it */
 
 struct cli_command;
 

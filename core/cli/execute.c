@@ -265,7 +265,8 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
             cli_puts(cli, "\n");
         }
         fflush(stdout);
-        execute_report(cli, result, name);
+        if (cli->output_errno != EPIPE)
+            execute_report(cli, result, name);
     }
     int status = laz_result_exit_status(result);
     return status == CLI_OK && laz_result_is_truncated(result) ? CLI_OUTPUT : status;

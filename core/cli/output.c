@@ -86,6 +86,8 @@ int cli_finish(struct cli *cli, int status)
         cli->output_errno = errno ? errno : EIO;
     if (!cli->output_errno)
         return status;
+    if (cli->output_errno == EPIPE) /* lazaret ... | head */
+        return CLI_UNREAD;
     cli_say("standard output cannot be written: %s", strerror(cli->output_errno));
     return CLI_OUTPUT;
 }

@@ -179,6 +179,12 @@ END
 wrong_plugins() {
     fails backend_unknown 2 setup_failed 'no backend is called "bwarp" (did you mean "bwrap"?)' \
         $run --backend bwarp -e "$code"
+    fails backend_unknown_whatever_strict_says 2 setup_failed 'no backend is called "brwap"' \
+        $run --backend brwap --set sandbox.strict=false -e "$code"
+    fails backend_unknown_in_a_list 2 setup_failed 'no backend is called "docker"' \
+        $run --set 'sandbox.backend=["docker","bwrap"]' -e "$code"
+    fails backend_unknown_at_the_end 2 setup_failed 'no backend is called "docker"' \
+        $run --set 'sandbox.backend=["bwrap","docker"]' -e "$code"
     fails runtime_unknown 2 setup_failed 'no runtime is called "lau" (did you mean "lua"?)' \
         "$lazaret" run --runtime lau -e "$code"
     fails runtime_of_later 2 setup_failed '"javascript" is not available in this version' \
