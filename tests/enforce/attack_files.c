@@ -27,7 +27,11 @@ static int files_read_at(int folder, const char *path)
 {
     char text[8192];
     int fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+    ssize_t n;
+
+    do /* /dev/kmsg says by EPIPE that records are lost meanwhile, and goes on with the next one */
+        n = fd < 0 ? -1 : read(fd, text, sizeof text);
+    while (n < 0 && fd >= 0 && errno == EPIPE);
     int result = attack_result(n);
 
     if (fd >= 0)

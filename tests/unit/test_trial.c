@@ -79,13 +79,13 @@ bool laz_box_explain(struct laz_box *box, bool timed_out, struct laz_buf *text)
 
 /* ---- backends ------------------------------------------------------------------------------- */
 
-static struct laz_backend_ops backend_ops[3];
-static struct laz_plugin backends[3];
+static struct laz_backend_ops backend_ops[4];
+static struct laz_plugin backends[4];
 
 int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
                       const struct laz_plugin **plugin, struct laz_error *err)
 {
-    static const char *const names[] = {"one", "two", "none"};
+    static const char *const names[] = {"one", "two", "none", "foreign"};
 
     (void)registry;
     CU_ASSERT_EQUAL(kind, LAZ_PLUGIN_BACKEND);
@@ -93,7 +93,7 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
         if (strcmp(names[i], name) != 0)
             continue;
         backend_ops[i].size = sizeof backend_ops[i];
-        backend_ops[i].platforms = laz_os_platform();
+        backend_ops[i].platforms = strcmp(name, "foreign") == 0 ? "beos" : laz_os_platform();
         backends[i] = (struct laz_plugin){.name = names[i], .ops = &backend_ops[i]};
         *plugin = &backends[i];
         return 0;
@@ -227,11 +227,12 @@ static void the_first_is_taken_without_a_trial(void)
     world_close();
 }
 
-static void a_backend_that_is_not_there_leads_to_a_trial_of_the_next(void)
+static void a_backend_of_another_system_leads_to_a_trial_of_the_next(void)
 {
     struct asking a, b;
+    char said[120];
 
-    world_open(true, "nowhere", "two");
+    world_open(true, "foreign", "two");
     CU_ASSERT_FALSE(asks(&a, false));
     CU_ASSERT_FALSE(asks(&b, false)); /* joins */
     UNIT_TEXT(mock.backend, "two");
@@ -243,7 +244,10 @@ static void a_backend_that_is_not_there_leads_to_a_trial_of_the_next(void)
     UNIT_TEXT(chosen(), "two");
     CU_ASSERT_TRUE(world.shared.choice.proven);
     CU_ASSERT_EQUAL(mock.started, 1);
-    UNIT_TEXT(laz_buf_text(&world.log), "backend nowhere: there is no nowhere\n");
+    snprintf(said, sizeof said,
+             "backend foreign: sandbox.backend: foreign is made for beos and not for %s\n",
+             laz_os_platform());
+    UNIT_TEXT(laz_buf_text(&world.log), said);
     world_close();
 }
 
@@ -368,7 +372,7 @@ static void a_trial_ends_with_its_last_asker(void)
 {
     struct asking a, b;
 
-    world_open(true, "nowhere", "two");
+    world_open(true, "foreign", "two");
     CU_ASSERT_FALSE(asks(&a, false));
     CU_ASSERT_FALSE(asks(&b, false));
     laz_box_withdraw(&world.shared, &a.asker);
@@ -455,7 +459,7 @@ static void an_answer_may_withdraw_another_asker(void)
 {
     struct asking a;
 
-    world_open(true, "nowhere", "two");
+    world_open(true, "foreign", "two");
     CU_ASSERT_FALSE(asks(&a, false));
     CU_ASSERT_FALSE(asks(&withdrawn, false));
     a.asker.answer = asking_withdraws;
@@ -503,9 +507,28 @@ static void a_list_without_backends_is_an_error(void)
     world_close();
 }
 
+/* Wherever it stands, and whatever sandbox.strict says: a box that is weaker than the one that was
+ * meant must not take its place. */
+static void a_name_that_no_backend_has_is_an_error(void)
+{
+    static const char *const lists[][2] = {
+        {"typo", NULL}, {"typo", "two"}, {"one", "typo"}, {"auto", "typo"}};
+    struct asking a;
+
+    for (size_t i = 0; i < 2 * sizeof lists / sizeof *lists; i++) {
+        world_open(i % 2 == 0, lists[i / 2][0], lists[i / 2][1]);
+        CU_ASSERT_TRUE(asks(&a, false));
+        CU_ASSERT_EQUAL(a.rc, LAZ_ENOENT);
+        UNIT_TEXT(a.why.text, "there is no typo");
+        UNIT_TEXT(chosen(), "");
+        CU_ASSERT_EQUAL(mock.started, 0);
+        world_close();
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(the_first_is_taken_without_a_trial),
-    UNIT(a_backend_that_is_not_there_leads_to_a_trial_of_the_next),
+    UNIT(a_backend_of_another_system_leads_to_a_trial_of_the_next),
     UNIT(a_backend_that_works_is_not_replaced),
     UNIT(a_backend_that_does_not_work_is_replaced),
     UNIT(when_none_works_the_error_names_all),
@@ -520,6 +543,7 @@ static const struct unit_test tests[] = {
     UNIT(auto_is_the_list_of_the_registry),
     UNIT(nothing_is_chosen_from_an_incomplete_list),
     UNIT(a_list_without_backends_is_an_error),
+    UNIT(a_name_that_no_backend_has_is_an_error),
     {0},
 };
 
