@@ -262,9 +262,9 @@ static const char *report_shared(void)
     if (strcmp(laz_os_platform(), "linux") != 0)
         return NULL;
     return laz_os_is_root() ? "sessions from one template share pages of pipes and watches of "
-                              "epoll; locks of files are not bounded"
+                              "epoll"
                             : "sessions share pages of pipes and watches of epoll with all that "
-                              "this user runs; locks of files are not bounded";
+                              "this user runs";
 }
 
 void doctor_report(struct doctor *doctor)

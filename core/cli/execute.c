@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 
 #include "base/json.h"
+#include "base/outcome.h"
 #include "os/descriptors.h"
 #include "os/files.h"
 #include "os/interrupt.h"
@@ -199,13 +200,18 @@ static void execute_warn(const struct laz_json *warnings, const char *name)
             cli_say("warning: %s: %s", name, laz_json_string(w));
 }
 
-/* Prints an error of the code: verdict, place, message and traceback. */
+/* Prints an error of the code: verdict, place, message and traceback. Code that ends itself with a
+ * status has said what it had to say: the interpreters are silent as well. */
 static void execute_report_error(const struct laz_json *error, const char *verdict,
                                  const char *name)
 {
     const struct laz_json *traceback = laz_json_get(error, "traceback");
     const char *message = laz_json_string(laz_json_get(error, "message"));
+    const char *kind = laz_json_string(laz_json_get(error, "kind"));
     double line = laz_json_number(laz_json_get(error, "line"));
+
+    if (kind && strcmp(kind, laz_error_kinds[LAZ_OUTCOME_EXIT].name) == 0)
+        return;
 
     if (line > 0)
         cli_say("%s: %s:%.0f: %s", verdict, name, line, message ? message : "");
