@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/outcome.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,30 @@ static size_t serve_mark(const struct laz_message *request)
     return request->code_len >= 3 && memcmp(request->code, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+static int serve_eval(struct agent *agent, const struct laz_message *request, const char *code,
+                      size_t len, struct laz_outcome *outcome)
+{
+    const struct laz_runtime_ops *ops = agent->ops;
+    const struct laz_strv *argv = &request->argv;
+    static char words[400];
+
+    if (request->cwd && chdir(request->cwd) != 0) {
+        outcome->kind = LAZ_OUTCOME_RUNTIME;
+        snprintf(words, sizeof words, "the working directory %.300s: %s", request->cwd,
+                 strerror(errno));
+        outcome->message = words;
+        return 0;
+    }
+    if (argv->n && LAZ_HAS(ops, set_script) && ops->set_script &&
+        ops->set_script(agent->state, (const char *const *)argv->items, argv->n,
+                        request->directory) != 0) {
+        outcome->kind = LAZ_OUTCOME_MEMORY;
+        outcome->message = "not enough memory for the command line of the code";
+        return 0;
+    }
+    return ops->eval(agent->state, code, len, request->print, outcome);
+}
+
 /* Returns true when the agent has to end, with *status. */
 static bool serve_run(struct agent *agent, const struct laz_message *request, int *status)
 {
@@ -222,7 +247,7 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
 
     agent->request = request;
     int rc = is_check ? agent->ops->check(agent->state, code, len, &outcome)
-                      : agent->ops->eval(agent->state, code, len, request->print, &outcome);
+                      : serve_eval(agent, request, code, len, &outcome);
     if (agent_is_forked(agent)) /* a child of the code came back instead of ending itself */
         _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
     if (is_check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {

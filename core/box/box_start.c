@@ -252,6 +252,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     if (!fds)
         return laz_error_nomem(err);
     fds[0] = (struct laz_spawn_fd){laz_os_take_end(box->listener), 0};
+    if (purpose->input)
+        fds[0].parent = *purpose->input;
     fds[1] = (struct laz_spawn_fd){-1, 1};
     fds[2] = (struct laz_spawn_fd){-1, 2};
     if (!laz_backend_has_own_files(purpose->choice->ops)) {
@@ -293,6 +295,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
         rc = start_spawn(box, &spawn, err);
     }
     laz_cgroup_close(&door);
+    if (purpose->input)
+        fds[0].parent = -1;
     while (n)
         laz_os_close(&fds[--n].parent);
     free(home);

@@ -39,7 +39,7 @@ struct cli_command;
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
-    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect;
+    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
@@ -50,6 +50,7 @@ struct cli {
     struct laz_settings *settings;
     const struct laz_settings_values *values; /* those of `settings` */
     struct laz_log log;
+    char *cwd_path;          /* where the code starts; NULL: nowhere in particular */
     int output_errno;        /* why standard output cannot be written; 0: it can */
     struct laz_buf problems; /* messages of cli_problem, one a line */
     bool answered;           /* run and check: the JSON object of --json has been printed */
@@ -101,6 +102,10 @@ void cli_help(struct cli *cli); /* for cli->command; without one, the general he
 
 /* Makes the settings from the file and the options; prints every mistake. 0 or an exit status. */
 int cli_load(struct cli *cli);
+/* Sets a key to a list: `before`, which the settings have already, and `more`. `option`: for
+ * messages. 0 or an exit status (printed). */
+int cli_extend(struct cli *cli, const char *option, const char *key, const struct laz_strv *before,
+               const struct laz_strv *more);
 /* Prints the error and returns the exit status for its code. */
 int cli_fail(struct cli *cli, const struct laz_error *err);
 /* Finds the plugins in the directories of the settings. `quiet`: do not report unusable ones. The

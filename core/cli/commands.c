@@ -5,18 +5,21 @@
  * available yet and not as unknown. */
 #include "cli/cli.h"
 
+#include <limits.h>
+
 const struct cli_command cli_commands[] = {
     {
         .name = "run",
         .bit = CLI_FOR_RUN,
-        .operands = "[FILE | -]",
-        .max_operands = 1,
+        .operands = "[FILE | -] [ARGS...]",
+        .max_operands = INT_MAX,
         .summary = "run code in a fresh sandboxed session",
         .text = "Runs a file, standard input (-) or the argument of -e, once. The suffix of a file "
-                "decides\nthe runtime, else --runtime or the configuration. Output comes as the "
-                "code writes it. A file\nshows what its interpreter shows for one; of - and -e the "
-                "value of the last expression is\nprinted as the prompt of the language would "
-                "print it.",
+                "decides\nthe runtime, else --runtime or the configuration. From the file on all "
+                "arguments are the code's;\noptions stand before it. Standard input reaches the "
+                "code, and output comes as the code writes it.\nA file shows what its interpreter "
+                "shows for one; of - and -e the value of the last expression\nis printed as the "
+                "prompt of the language would print it.",
         .run = cli_execute,
     },
     {

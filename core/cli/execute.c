@@ -9,166 +9,16 @@
 
 #include "base/json.h"
 #include "base/outcome.h"
-#include "os/descriptors.h"
-#include "os/files.h"
+#include "cli/source.h"
+#include "os/input.h"
 #include "os/interrupt.h"
 #include "session/result.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define SOURCE_MAX ((size_t)64 << 20)
-
-/* ---- the code: from a file, standard input or the command line ------------------------------- */
-
-/* A file's suffix decides the runtime unless --runtime does. A first line that begins with "#!" is
- * meant for the system and not for the language: it is made empty but kept, so that lines keep
- * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
- * the code. */
-struct source {
-    struct laz_buf code;
-    const char *name;    /* for messages: the file, "-e", "standard input" */
-    const char *runtime; /* NULL: as the settings say; else borrowed from the registry */
-    struct laz_registry *registry;
-    bool is_silent; /* the value of its last expression is not shown */
-};
-
-static int source_read_fd(struct cli *cli, struct source *source, int fd)
-{
-    for (;;) {
-        ssize_t n;
-
-        if (!laz_buf_reserve(&source->code, 65536)) {
-            cli_problem(cli, "%s: out of memory", source->name);
-            return CLI_SETUP;
-        }
-        n = read(fd, source->code.data + source->code.len, 65536);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
-            return CLI_USAGE;
-        }
-        source->code.len += (size_t)n;
-        source->code.data[source->code.len] = '\0';
-        if (n == 0)
-            return 0;
-        if (source->code.len > SOURCE_MAX) {
-            cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
-            return CLI_USAGE;
-        }
-    }
-}
-
-static int source_read_file(struct cli *cli, struct source *source)
-{
-    struct laz_look look;
-    int fd = laz_os_open_file(source->name, true, &look);
-    int status;
-
-    if (fd < 0) {
-        cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
-        return CLI_USAGE;
-    }
-    if (look.kind == LAZ_LOOK_DIRECTORY) {
-        cli_problem(cli, "%s: is a directory", source->name);
-        status = CLI_USAGE;
-    } else {
-        status = source_read_fd(cli, source, fd);
-    }
-    laz_os_close(&fd);
-    return status;
-}
-
-/* Finds the runtime for the file's suffix. For a name without one the settings decide. */
-static int source_find_runtime(struct cli *cli, struct source *source)
-{
-    const char *slash = strrchr(source->name, '/');
-    const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
-    const struct laz_runtime_info *info;
-    int status;
-
-    if (cli->runtime || !dot)
-        return 0;
-    status = cli_registry(cli, true, &source->registry);
-    if (status)
-        return status;
-    info = laz_registry_runtime_for(source->registry, source->name);
-    if (!info) {
-        cli_problem(cli,
-                    "%s: no installed runtime takes files that end in %s; name one with --runtime "
-                    "(lazaret plugins lists them)",
-                    source->name, dot);
-        return CLI_USAGE;
-    }
-    source->runtime = info->name;
-    return 0;
-}
-
-/* A file shows what its interpreter shows for one; at a prompt all values are shown. */
-static int source_find_language(struct cli *cli, struct source *source)
-{
-    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
-    const struct laz_language *language = NULL;
-    int status = source->registry ? 0 : cli_registry(cli, true, &source->registry);
-
-    if (!status)
-        (void)laz_registry_language(source->registry, runtime, &language, NULL);
-    source->is_silent = !language || !language->echoes;
-    return status;
-}
-
-static void source_empty_first_line(struct source *source)
-{
-    const char *text = laz_buf_text(&source->code);
-
-    if (strncmp(text, "#!", 2) == 0)
-        laz_buf_drop(&source->code, strcspn(text, "\n"));
-}
-
-/* 0 or an exit status (printed). */
-static int source_read(struct cli *cli, struct source *source)
-{
-    int status;
-
-    if (cli->code.n && cli->n_operands) {
-        cli_problem(cli, "%s: code comes from -e or from a file, not from both",
-                    cli->command->name);
-        return CLI_USAGE;
-    }
-    if (cli->code.n) {
-        source->name = "-e";
-        for (size_t i = 0; i < cli->code.n; i++)
-            laz_buf_printf(&source->code, "%s%s", i ? "\n" : "", cli->code.items[i]);
-        return 0;
-    }
-    if (!cli->n_operands) {
-        cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
-                    cli->command->name);
-        return CLI_USAGE;
-    }
-    if (strcmp(cli->operands[0], "-") == 0) {
-        source->name = "standard input";
-        status = source_read_fd(cli, source, STDIN_FILENO);
-    } else {
-        source->name = cli->operands[0];
-        status = source_read_file(cli, source);
-        if (!status)
-            status = source_find_runtime(cli, source);
-        if (!status)
-            status = source_find_language(cli, source);
-    }
-    source_empty_first_line(source);
-    return status;
-}
-
-static void source_fini(struct source *source)
-{
-    laz_buf_fini(&source->code);
-    laz_registry_free(source->registry);
-}
 
 /* ---- its execution -------------------------------------------------------------------------- */
 
@@ -203,8 +53,9 @@ static void execute_warn(const struct laz_json *warnings, const char *name)
 /* Prints an error of the code: verdict, place, message and traceback. Code that ends itself with a
  * status has said what it had to say: the interpreters are silent as well. */
 static void execute_report_error(const struct laz_json *error, const char *verdict,
-                                 const char *name)
+                                 const struct source *source)
 {
+    const char *name = source->name;
     const struct laz_json *traceback = laz_json_get(error, "traceback");
     const char *message = laz_json_string(laz_json_get(error, "message"));
     const char *kind = laz_json_string(laz_json_get(error, "kind"));
@@ -220,11 +71,16 @@ static void execute_report_error(const struct laz_json *error, const char *verdi
     for (const struct laz_json *t = laz_json_first(traceback); t; t = laz_json_next(t))
         if (laz_json_string(t))
             cli_say("    %s", laz_json_string(t));
+    char *missing = source_missing(source, message);
+    if (missing)
+        cli_say("%s is not shown to the code: %s", missing, source->hides);
+    free(missing);
 }
 
 /* Prints the result as messages on standard error. */
-static void execute_report(struct cli *cli, struct laz_result *result, const char *name)
+static void execute_report(struct cli *cli, struct laz_result *result, const struct source *source)
 {
+    const char *name = source->name;
     enum laz_verdict verdict = laz_result_verdict(result);
     const char *words =
         verdict == LAZ_VERDICT_SYNTAX_ERROR ? "syntax error" : laz_verdict_name(verdict);
@@ -239,7 +95,7 @@ static void execute_report(struct cli *cli, struct laz_result *result, const cha
                 "dropped");
     if (verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_SYNTAX_ERROR) {
         if (laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
-            execute_report_error(error, words, name);
+            execute_report_error(error, words, source);
         else
             cli_say("%s: %s: %s", words, name, laz_result_detail(result));
     } else if (verdict != LAZ_VERDICT_OK) {
@@ -252,7 +108,7 @@ static void execute_report(struct cli *cli, struct laz_result *result, const cha
     laz_json_free(json);
 }
 
-static int execute_finish(struct cli *cli, struct laz_result *result, const char *name)
+static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
 {
     const char *text = cli->json ? laz_result_json(result) : laz_result_text(result);
 
@@ -272,22 +128,30 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
         }
         fflush(stdout);
         if (cli->output_errno != EPIPE)
-            execute_report(cli, result, name);
+            execute_report(cli, result, source);
     }
     int status = laz_result_exit_status(result);
     return status == CLI_OK && laz_result_is_truncated(result) ? CLI_OUTPUT : status;
 }
 
 static int execute_run(struct cli *cli, struct laz_engine *engine, const struct source *source,
-                       struct laz_result **result, struct laz_error *err)
+                       int input, struct laz_result **result, struct laz_error *err)
 {
     struct execution execution = {.cli = cli, .engine = engine};
-    const struct laz_session_options session = {.size = sizeof session, .runtime = source->runtime};
+    const struct laz_session_options session = {
+        .size = sizeof session,
+        .runtime = source->runtime,
+        .input = input >= 0 ? &input : NULL,
+    };
     const struct laz_execute_options options = {
         .size = sizeof options,
         .output = cli->json ? NULL : execute_output,
         .user = &execution,
         .no_print = source->is_silent,
+        .argv = (const char *const *)source->argv.items,
+        .n_argv = source->argv.n,
+        .directory = source->directory,
+        .cwd = cli->cwd_path,
     };
 
     int code = laz_execute(engine, &session, laz_buf_text(&source->code), source->code.len,
@@ -317,6 +181,25 @@ static void execute_cancel(void *engine)
     laz_engine_cancel(engine); /* no effect on an engine that is not in use yet */
 }
 
+/* Shows the code what belongs to it. */
+static int execute_show(struct cli *cli, const struct source *source)
+{
+    return source->shown.n && cli->command->bit == CLI_FOR_RUN
+               ? cli_extend(cli, source->name, "sandbox.read", &cli->values->sandbox.read,
+                            &source->shown)
+               : 0;
+}
+
+/* Code that comes from standard input has read it to its end. */
+static int execute_take_input(struct cli *cli, const struct source *source,
+                              struct laz_input **input, int *fd, struct laz_error *err)
+{
+    *fd = -1;
+    return cli->command->bit == CLI_FOR_RUN && !source->is_input
+               ? laz_input_begin(STDIN_FILENO, input, fd, err)
+               : 0;
+}
+
 int cli_execute(struct cli *cli)
 {
     const struct laz_engine_options options = {
@@ -329,25 +212,30 @@ int cli_execute(struct cli *cli)
     struct laz_interrupt *interrupt = NULL;
     struct laz_engine *engine = NULL;
     struct laz_result *result = NULL;
+    struct laz_input *input = NULL;
     struct laz_error err = {0};
-    int status = source_read(cli, &source);
+    int status = source_read(cli, &source), fd;
 
+    if (!status)
+        status = execute_show(cli, &source);
     if (status)
         goto out;
     if (laz_interrupt_block(&interrupt, &err) != 0 ||
         laz_engine_new(cli->settings, &options, &engine, &err) != 0 ||
         laz_interrupt_start(interrupt, execute_cancel, engine, &err) != 0 ||
-        (cli->command->bit == CLI_FOR_RUN ? execute_run(cli, engine, &source, &result, &err)
+        execute_take_input(cli, &source, &input, &fd, &err) != 0 ||
+        (cli->command->bit == CLI_FOR_RUN ? execute_run(cli, engine, &source, fd, &result, &err)
                                           : execute_check(engine, &source, &result, &err)) != 0)
         status = cli_fail(cli, &err);
     else
-        status = execute_finish(cli, result, source.name);
+        status = execute_finish(cli, result, &source);
     if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
         status = laz_interrupt_status(interrupt);
 out:
     laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(engine);
+    laz_input_end(input);
     source_fini(&source);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/json_write.h"
+#include "base/path.h"
 #include "os/paths.h"
 
 #include <errno.h>
@@ -80,9 +81,8 @@ static int load_set_pair(struct cli *cli, const char *pair)
     return status;
 }
 
-/* Sets a key to a list: what the settings have already, and `more`. */
-static int load_extend(struct cli *cli, const char *option, const char *key,
-                       const struct laz_strv *before, const struct laz_strv *more)
+int cli_extend(struct cli *cli, const char *option, const char *key, const struct laz_strv *before,
+               const struct laz_strv *more)
 {
     struct laz_buf list = LAZ_BUF_INIT; /* strings of JSON are strings of TOML */
     int status = CLI_SETUP;
@@ -119,8 +119,31 @@ static int load_paths(struct cli *cli, const char *option, const char *key,
         free(path);
     }
     if (!status && paths.n)
-        status = load_extend(cli, option, key, before, &paths);
+        status = cli_extend(cli, option, key, before, &paths);
     laz_strv_fini(&paths);
+    return status;
+}
+
+/* The directory in which the code starts; it is shown, unless the settings do that. */
+static int load_cwd(struct cli *cli)
+{
+    const struct laz_strv *lists[] = {&cli->values->sandbox.read, &cli->values->sandbox.write};
+    struct laz_strv path = LAZ_STRV_INIT;
+
+    if (!cli->cwd)
+        return 0;
+    cli->cwd_path = laz_os_real_path(cli->cwd);
+    if (!cli->cwd_path) {
+        cli_problem(cli, "--cwd: %s: %s", cli->cwd, strerror(errno));
+        return CLI_USAGE;
+    }
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->n; i++)
+            if (laz_path_is_within(cli->cwd_path, lists[list]->items[i]))
+                return 0;
+    laz_strv_add(&path, cli->cwd_path);
+    int status = cli_extend(cli, "--cwd", "sandbox.read", &cli->values->sandbox.read, &path);
+    laz_strv_fini(&path);
     return status;
 }
 
@@ -137,7 +160,7 @@ static int load_variable(struct cli *cli, const char *pair)
     }
     laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
     if (!equals) {
-        status = load_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);
+        status = cli_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);
     } else {
         char *key = laz_strdupf("env.set.%s", name.n ? name.items[0] : "");
         laz_json_quote(&value, equals + 1, strlen(equals + 1));
@@ -171,6 +194,7 @@ int cli_load(struct cli *cli)
     status |= load_set(cli, "--timeout", "session.timeout", cli->timeout);
     status |= load_paths(cli, "--read", "sandbox.read", &cli->values->sandbox.read, &cli->read);
     status |= load_paths(cli, "--write", "sandbox.write", &cli->values->sandbox.write, &cli->write);
+    status |= load_cwd(cli);
     for (size_t i = 0; i < cli->env.n; i++)
         status |= load_variable(cli, cli->env.items[i]);
     if (cli->verbose)

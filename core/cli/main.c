@@ -9,6 +9,8 @@
 #include "os/library.h"
 #include "os/streams.h"
 
+#include <stdlib.h>
+
 static int main_dispatch(struct cli *cli)
 {
     int status;
@@ -46,5 +48,6 @@ int main(int argc, char **argv)
     laz_strv_fini(&cli.write);
     laz_strv_fini(&cli.env);
     laz_buf_fini(&cli.problems);
+    free(cli.cwd_path);
     return cli_finish(&cli, status);
 }

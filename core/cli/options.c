@@ -30,6 +30,8 @@ static const struct cli_option options[] = {
      "show the code this path, too (sandbox.read)"},
     {0, "write", "PATH", FIELD(write), CLI_FOR_RUN | CLI_FOR_PLAN,
      "let the code write to it (sandbox.write)"},
+    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_RUN | CLI_FOR_PLAN,
+     "start in this directory, which is shown"},
     {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_RUN | CLI_FOR_PLAN,
      "set a variable, or pass on one of this environment"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
@@ -226,7 +228,9 @@ int cli_parse(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     argc -= first;
     argv += first;
-    first = options_read(cli, argc, argv, cli->command->bit, "");
+    /* what follows the file that is run belongs to it */
+    first = options_read(cli, argc, argv, cli->command->bit,
+                         cli->command->bit == CLI_FOR_RUN ? "+" : "");
     if (first < 0)
         return CLI_USAGE;
     cli->operands = argv + first;

@@ -193,6 +193,40 @@ static uint64_t option_or(uint64_t option, uint64_t setting)
     return option == LAZ_NO_LIMIT ? 0 : option ? option : setting;
 }
 
+/* Copies a text of the options; NULL stays NULL. */
+static int execution_take_text(const char *given, const char *what, char **copy,
+                               struct laz_error *err)
+{
+    if (!given)
+        return 0;
+    if (!laz_utf8_is_valid(given, strlen(given)))
+        return laz_error_set(err, LAZ_EINVAL, 0, "%s is not valid UTF-8", what);
+    *copy = laz_strdup(given);
+    return *copy ? 0 : laz_error_nomem(err);
+}
+
+/* Copies where the code starts and its command line. */
+static int execution_take_script(struct laz_execution *execution,
+                                 const struct laz_execute_options *given, struct laz_error *err)
+{
+    struct laz_execute_options options;
+    char *arg = NULL;
+
+    laz_options_take(&options, sizeof options, given);
+    int rc = execution_take_text(options.cwd, "the working directory", &execution->cwd, err);
+    if (!rc && options.n_argv)
+        rc = execution_take_text(options.directory, "the directory of modules",
+                                 &execution->directory, err);
+    for (size_t i = 0; i < options.n_argv && !rc; i++) {
+        rc = execution_take_text(options.argv[i], "an argument of the code", &arg, err);
+        if (!rc)
+            laz_strv_add(&execution->argv, arg);
+        free(arg);
+        arg = NULL;
+    }
+    return !rc && execution->argv.failed ? laz_error_nomem(err) : rc;
+}
+
 static void execution_take_options(struct laz_execution *execution,
                                    const struct laz_execute_options *given)
 {
@@ -241,6 +275,9 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .code = execution->code,
         .code_len = execution->len,
         .print = execution->print,
+        .argv = execution->argv,
+        .cwd = execution->cwd,
+        .directory = execution->directory,
     };
     laz_message_make(&request, &line);
     size_t most = session->shared->values->session.max_value_size;
@@ -318,6 +355,9 @@ static void execution_free(struct laz_execution *execution)
     laz_result_free(execution->result);
     free(execution->calls);
     free(execution->copy);
+    laz_strv_fini(&execution->argv);
+    free(execution->cwd);
+    free(execution->directory);
     free(execution);
 }
 
@@ -613,9 +653,11 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     execution->result = calloc(1, sizeof *execution->result);
     if (is_async)
         execution->code = execution->copy = laz_strndup(asked->code, asked->len);
-    if (!execution->result || !execution->code) {
+    rc = execution->result && execution->code ? execution_take_script(execution, options, err)
+                                              : laz_error_nomem(err);
+    if (rc) {
         execution_free(execution);
-        return laz_error_nomem(err);
+        return rc;
     }
     execution_take_options(execution, options);
     session->wanted = execution;

@@ -25,6 +25,8 @@ struct laz_execution {
     const char *code; /* borrowed from the caller that waits, or `copy` */
     size_t len;
     char *copy;
+    struct laz_strv argv; /* this and the next two: copies */
+    char *cwd, *directory;
     bool print, no_validate;
     bool cancelled; /* before it was running */
     struct laz_hook *hook;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
+#include "os/descriptors.h"
 #include "session/audit_events.h"
 
 #include <stdio.h>
@@ -130,9 +131,13 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
     shared->sessions = session;
     session->pre_execute = options->pre_execute;
     session->pre_execute_user = options->pre_execute_user;
-    session->warm = options->warm;
-    int rc =
-        session_prepare(session, runtime ? runtime : laz_settings_runtime(shared->values), err);
+    session->has_input = options->input;
+    session->input = options->input ? *options->input : -1;
+    session->warm = options->warm && !session->has_input;
+    int rc = session->has_input && !laz_os_is_stream(session->input)
+                 ? laz_error_set(err, LAZ_EINVAL, 0, "the input is neither a pipe nor a socket")
+                 : session_prepare(session,
+                                   runtime ? runtime : laz_settings_runtime(shared->values), err);
     if (rc) {
         laz_session_destroy(session);
         return rc;

@@ -275,6 +275,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .runtime = session->runtime,
             .read = &session->runtime_paths,
             .choice = choice,
+            .input = session->has_input ? &session->input : NULL,
         };
         const struct laz_template_source source = {session->runtime,
                                                    laz_buf_text(&session->runtime_options),

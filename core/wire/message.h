@@ -122,6 +122,8 @@ struct laz_message {
     struct laz_strv traceback;
     struct laz_strv confined; /* steps of its confinement that the agent reports as in force */
     struct laz_strv missing;  /* those that failed, each with its reason */
+    struct laz_strv argv;
+    const char *cwd, *directory;
     struct laz_wire_options options;
 };
 

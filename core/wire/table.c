@@ -235,6 +235,12 @@ static const struct laz_field execute_members[] = {
      .help = "all of it is parsed before any of it runs"},
     {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
      .help = "is `text` of the result wanted?"},
+    {"argv", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(argv),
+     .help = "the command line of the code: the name of its file, then arguments"},
+    {"cwd", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(cwd),
+     .help = "the working directory from now on"},
+    {"directory", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(directory),
+     .help = "with `argv`: where modules are looked for first"},
 };
 
 static const struct laz_field check_members[] = {

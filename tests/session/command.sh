@@ -72,7 +72,7 @@ expect usage_takes_no_argument 2 '' '--json takes no argument' run --json=yes -e
 expect usage_option_of_another_subcommand 2 '' 'belongs to another subcommand' run --format r -e 1
 expect usage_run_needs_code 2 '' 'is needed' run
 expect usage_code_has_one_origin 2 '' 'not from both' run -e 1 file.py
-expect usage_too_many_files 2 '' 'too many arguments: b.py' run a.py b.py
+expect usage_too_many_files 2 '' 'too many arguments: b.py' check a.py b.py
 expect help_goes_to_standard_output 0 '*' '' --help
 expect help_of_a_subcommand 0 '*' '' run --help
 "$lazaret" run --help >want

@@ -157,6 +157,10 @@ struct laz_session_options {
     uint32_t no_wait; /* not 0: return while it starts; executions begun meanwhile wait for it, and
                          get the verdict setup_failed when it does not start */
     uint32_t warm;    /* not 0: made from a template, if pool.warm allows; 0: in a box of its own */
+    const int *input; /* a pipe or socket that is the standard input of the code, borrowed until the
+                         session is closed; NULL: that is empty. Such a session is in a box of its
+                         own. LAZ_EINVAL for anything else, a terminal or a file: code could write
+                         to it. Not on Windows. */
 };
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
@@ -186,6 +190,15 @@ struct laz_execute_options {
     /* Each piece of output as it comes, unchanged. */
     void (*output)(void *user, int stream, const char *data, size_t len);
     void *user;
+    /* The code is that of a file: its command line as the code finds it (sys.argv, commandArgs(),
+     * arg), of which the first is the name of the file, in UTF-8. n_argv 0: it is not, as at a
+     * prompt. */
+    const char *const *argv;
+    size_t n_argv;
+    const char *cwd; /* the path in the box of the working directory from now on; NULL: it stays as
+                        it is, at first the session's own */
+    const char *directory; /* with argv: the path in the box of the directory in which the language
+                              looks for modules first; NULL: none */
 };
 
 /* Runs code and waits. The outcome is in *result, which the caller owns; 0 is returned for every

@@ -170,6 +170,11 @@ struct laz_runtime_ops {
      * random numbers, and what is no longer valid: process ids, names of temporary files. The
      * working directory and those for temporary files are empty and belong to this session. */
     int (*renew)(void *state, struct laz_error *err);
+    /* The next eval is of a file. `argv` (n >= 1) is the command line that the code is to find: the
+     * name of the file, then its arguments. `directory`, if not NULL, is where modules are looked
+     * for before all other places. May be NULL: the language has nothing of the kind. Returns 0 or
+     * LAZ_ENOMEM. */
+    int (*set_script)(void *state, const char *const *argv, size_t n, const char *directory);
 };
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int laz_posix_above(int fd)
@@ -97,4 +98,11 @@ int laz_os_place(int *fd, int to, struct laz_error *err)
         return laz_error_os(err, failed, "a descriptor cannot get the number %d", to);
     *fd = to;
     return 0;
+}
+
+bool laz_os_is_stream(int fd)
+{
+    struct stat stat;
+
+    return fstat(fd, &stat) == 0 && (S_ISFIFO(stat.st_mode) || S_ISSOCK(stat.st_mode));
 }

@@ -216,3 +216,9 @@ int laz_os_dup_onto(int fd, int number)
     errno = ENOSYS; /* a child gets handles, by CreateProcessW */
     return -1;
 }
+
+bool laz_os_is_stream(int fd)
+{
+    (void)fd;
+    return false;
+}

@@ -23,7 +23,6 @@
 #endif
 
 #define LUART_CHUNK  "=code" /* name of the code in messages */
-#define LUART_PREFIX "code:"
 #define LUART_FRAMES 200
 
 static const struct laz_option options[] = {
@@ -55,39 +54,46 @@ static const char *luart_read(lua_State *L, void *data, size_t *len)
     return source->parts[source->next++];
 }
 
-static int luart_load_as(lua_State *L, const char *prefix, const char *code, size_t len)
+static int luart_load_as(struct luart_state *st, const char *prefix, const char *code, size_t len)
 {
     struct luart_source source = {{prefix, code}, {strlen(prefix), len}, 0};
 
-    return lua_load(L, luart_read, &source, LUART_CHUNK, "t");
+    return lua_load(st->L, luart_read, &source, st->chunk ? st->chunk : LUART_CHUNK, "t");
 }
 
-/* Pushes the compiled function, or the parser's message. */
-static int luart_load(lua_State *L, const char *code, size_t len)
+/* Pushes the compiled function, or the parser's message. A file is no expression. */
+static int luart_load(struct luart_state *st, const char *code, size_t len)
 {
     if (len > 1 && code[0] == '#' && code[1] == '!') { /* skip a first line for the shell */
         const char *end = memchr(code, '\n', len);
         len = end ? len - (size_t)(end - code) : 0;
         code = end ? end : code;
     }
-    int status = luart_load_as(L, "return ", code, len);
+    if (st->is_script)
+        return luart_load_as(st, "", code, len);
+    int status = luart_load_as(st, "return ", code, len);
     if (status == LUA_ERRSYNTAX) {
-        lua_pop(L, 1);
-        status = luart_load_as(L, "", code, len);
+        lua_pop(st->L, 1);
+        status = luart_load_as(st, "", code, len);
     }
     return status;
 }
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
+static struct luart_state *luart_of(lua_State *L)
+{
+    return *(struct luart_state **)lua_getextraspace(L);
+}
+
 /* For "code:3: text" returns the line and sets *text to the text; 0 for other messages. */
-static int luart_position(const char *message, const char **text)
+static int luart_position(const struct luart_state *st, const char *message, const char **text)
 {
     char *end;
 
-    if (strncmp(message, LUART_PREFIX, strlen(LUART_PREFIX)) != 0)
+    if (strncmp(message, st->prefix, strlen(st->prefix)) != 0)
         return 0;
-    long line = strtol(message + strlen(LUART_PREFIX), &end, 10);
+    long line = strtol(message + strlen(st->prefix), &end, 10);
     if (line <= 0 || line > INT32_MAX || strncmp(end, ": ", 2) != 0)
         return 0;
     *text = end + 2;
@@ -97,11 +103,13 @@ static int luart_position(const char *message, const char **text)
 /* The line of the innermost frame that belongs to the code. */
 static int luart_line(lua_State *L)
 {
+    const struct luart_state *st = luart_of(L);
+    const char *chunk = st->chunk ? st->chunk : LUART_CHUNK;
     lua_Debug frame;
 
     for (int level = 1; lua_getstack(L, level, &frame); level++) {
         lua_getinfo(L, "Sl", &frame);
-        if (strcmp(frame.source, LUART_CHUNK) == 0 && frame.currentline > 0)
+        if (strcmp(frame.source, chunk) == 0 && frame.currentline > 0)
             return frame.currentline;
     }
     return 0;
@@ -134,6 +142,7 @@ static void luart_error_text(lua_State *L, int index)
  * the frames below the code's first one. */
 static void luart_traceback(lua_State *L)
 {
+    const struct luart_state *st = luart_of(L);
     int n = 0, last = 0;
 
     luaL_traceback(L, L, NULL, 1);
@@ -144,7 +153,7 @@ static void luart_traceback(lua_State *L)
         size_t len = strcspn(text, "\n");
         lua_pushlstring(L, text, len);
         if (strstr(lua_tostring(L, -1), "in main chunk") &&
-            strncmp(text, LUART_PREFIX, strlen(LUART_PREFIX)) == 0)
+            strncmp(text, st->prefix, strlen(st->prefix)) == 0)
             last = n + 1;
         lua_rawseti(L, -2, ++n);
         text = strchr(text, '\n');
@@ -169,7 +178,7 @@ static int luart_handle(lua_State *L)
     lua_createtable(L, 3, 0);
     luart_error_text(L, 1);
     const char *text = lua_tostring(L, -1);
-    int line = text ? luart_position(text, &rest) : 0;
+    int line = text ? luart_position(luart_of(L), text, &rest) : 0;
     if (line)
         lua_pushstring(L, rest);
     else
@@ -200,7 +209,7 @@ static void luart_failed(struct luart_state *st, struct laz_outcome *outcome)
     outcome->message = "the error has no text";
     if (lua_type(L, -1) == LUA_TSTRING) { /* the message handler itself failed */
         const char *rest = NULL, *text = lua_tostring(L, -1);
-        outcome->line = luart_position(text, &rest);
+        outcome->line = luart_position(st, text, &rest);
         outcome->message = outcome->line ? rest : text;
         outcome->kind = luart_kind(outcome->message);
         return;
@@ -235,8 +244,41 @@ static void luart_syntax(struct luart_state *st, struct laz_outcome *outcome)
     const char *text = lua_tostring(st->L, -1), *rest = text;
 
     outcome->kind = LAZ_OUTCOME_SYNTAX;
-    outcome->line = text ? luart_position(text, &rest) : 0;
+    outcome->line = text ? luart_position(st, text, &rest) : 0;
     outcome->message = rest ? rest : "the code does not parse";
+}
+
+/* ---- a file and its arguments --------------------------------------------------------------- */
+
+/* Puts search patterns for `path` before the value of package.FIELD. */
+static void luart_prepend(lua_State *L, const char *field, const char *path, const char *format)
+{
+    lua_getglobal(L, "package");
+    lua_pushfstring(L, format, path, path);
+    lua_getfield(L, -2, field);
+    lua_concat(L, 2);
+    lua_setfield(L, -2, field);
+    lua_pop(L, 1);
+}
+
+/* The interpreter shortens the name of a file in its messages: it is asked how. May raise. */
+static void luart_set_prefix(struct luart_state *st)
+{
+    lua_Debug chunk;
+
+    if (luart_load_as(st, "", "", 0) != LUA_OK)
+        lua_error(st->L);
+    lua_getinfo(st->L, ">S", &chunk);
+    snprintf(st->prefix, sizeof st->prefix, "%s:", chunk.short_src);
+}
+
+/* Code that comes next is of no file. */
+static void luart_end_script(struct luart_state *st)
+{
+    free(st->chunk);
+    st->chunk = NULL;
+    st->is_script = false;
+    snprintf(st->prefix, sizeof st->prefix, "%s:", LUART_CHUNK + 1);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -273,7 +315,16 @@ static int luart_run(lua_State *L)
     struct luart_job *job = lua_touserdata(L, 1);
     struct luart_state *st = job->st;
 
-    lua_call(L, 0, LUA_MULTRET);
+    int n_arguments = 0;
+    if (st->is_script) { /* a file gets its arguments as `...` */
+        lua_getglobal(L, "arg");
+        n_arguments = (int)lua_rawlen(L, 3);
+        luaL_checkstack(L, n_arguments, "too many arguments");
+        for (int i = 1; i <= n_arguments; i++)
+            lua_rawgeti(L, 3, i);
+        lua_remove(L, 3);
+    }
+    lua_call(L, n_arguments, LUA_MULTRET);
     int n = job->n_values = lua_gettop(L) - 1;
     luaL_checkstack(L, n + 8, "too many values");
     st->json->writer_reset(st->value);
@@ -321,9 +372,10 @@ static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
     lua_pushcfunction(L, luart_handle);
     lua_pushcfunction(L, luart_run);
     lua_pushlightuserdata(L, &job);
-    int status = luart_load(L, code, len);
+    int status = luart_load(st, code, len);
     if (status == LUA_ERRSYNTAX) {
         luart_syntax(st, outcome);
+        luart_end_script(st);
         return 0;
     }
     if (status == LUA_OK)
@@ -338,7 +390,48 @@ static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
         luart_failed(st, outcome);
     if (!outcome->line && outcome->kind == LAZ_OUTCOME_RUNTIME && !memchr(code, '\n', len))
         outcome->line = 1; /* a tail call leaves no frame from which to read the line */
+    luart_end_script(st);
     return 0;
+}
+
+/* Arguments: argv, its length, the directory or nil. */
+static int luart_begin_script(lua_State *L)
+{
+    struct luart_state *st = luart_of(L);
+    const char *const *argv = lua_touserdata(L, 1);
+    const int n = (int)lua_tointeger(L, 2);
+
+    lua_createtable(L, n - 1, 2);
+    for (int i = 0; i < n; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    lua_pushliteral(L, "lua");
+    lua_rawseti(L, -2, -1);
+    lua_setglobal(L, "arg");
+    if (!lua_isnil(L, 3))
+        luart_prepend(L, "path", lua_tostring(L, 3), "%s/?.lua;%s/?/init.lua;");
+    luart_set_prefix(st);
+    return 0;
+}
+
+static int luart_set_script(void *state, const char *const *argv, size_t n, const char *directory)
+{
+    struct luart_state *st = state;
+    lua_State *L = st->L;
+
+    luart_end_script(st);
+    st->chunk = malloc(strlen(argv[0]) + 2);
+    if (!st->chunk)
+        return LAZ_ENOMEM;
+    sprintf(st->chunk, "@%s", argv[0]);
+    st->is_script = true;
+    lua_settop(L, 0);
+    lua_pushcfunction(L, luart_begin_script);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)argv);
+    lua_pushinteger(L, (lua_Integer)n);
+    lua_pushstring(L, directory);
+    return lua_pcall(L, 3, 0, 0) == LUA_OK ? 0 : LAZ_ENOMEM;
 }
 
 static int luart_check(void *state, const char *code, size_t len, struct laz_outcome *outcome)
@@ -346,7 +439,7 @@ static int luart_check(void *state, const char *code, size_t len, struct laz_out
     struct luart_state *st = state;
 
     lua_settop(st->L, 0);
-    int status = luart_load(st->L, code, len);
+    int status = luart_load(st, code, len);
     if (status == LUA_ERRSYNTAX)
         luart_syntax(st, outcome);
     else if (status != LUA_OK)
@@ -369,17 +462,6 @@ static int luart_exit(lua_State *L)
     fflush(NULL);
     st->services->leave(st->services->agent, status & 0xff);
     return 0;
-}
-
-/* Puts search patterns for `path` before the value of package.FIELD. */
-static void luart_prepend(lua_State *L, const char *field, const char *path, const char *format)
-{
-    lua_getglobal(L, "package");
-    lua_pushfstring(L, format, path, path);
-    lua_getfield(L, -2, field);
-    lua_concat(L, 2);
-    lua_setfield(L, -2, field);
-    lua_pop(L, 1);
 }
 
 /* Applies the options, a table on top of the stack. Directories are prepended in reverse order, so
@@ -423,6 +505,8 @@ static int luart_open(lua_State *L)
 {
     struct luart_state *st = lua_touserdata(L, 1);
 
+    *(struct luart_state **)lua_getextraspace(L) = st;
+    luart_end_script(st);
     luaL_openlibs(L);
     luart_value_open(L);
     luart_seed(L);
@@ -496,6 +580,7 @@ static void luart_destroy(void *state)
     }
     free(st->traceback);
     free(st->options);
+    free(st->chunk);
     free(st);
 }
 
@@ -591,6 +676,7 @@ static const struct laz_runtime_ops ops = {
     .programs = programs,
     .before_fork = luart_before_fork,
     .renew = luart_renew,
+    .set_script = luart_set_script,
 };
 
 LAZ_PLUGIN(lua) = {

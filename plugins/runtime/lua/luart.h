@@ -50,7 +50,10 @@ struct luart_state {
     struct luart_tool *tools;
     size_t n_tools;
     const char **traceback; /* the strings are on the stack of L */
-    char *options;          /* JSON text given to create */
+    char *chunk;            /* the code's name for the interpreter: "=code", or that of its file */
+    bool is_script;         /* the code that comes next is that of the file */
+    char prefix[LUA_IDSIZE + 1]; /* of messages of the interpreter about the code: "code:" */
+    char *options;               /* JSON text given to create */
     size_t options_len;
 };
 

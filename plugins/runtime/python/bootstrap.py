@@ -188,6 +188,38 @@ def start(paths):
         sys.meta_path.insert(0, LinecacheFinder)
 
 
+def set_script(argv, directory):
+    sys.argv[:] = argv
+    sys.modules['__main__'].__file__ = argv[0]
+    if directory is not None:
+        sys.path.insert(0, directory)
+        find_unlisted(directory)
+
+
+class AnyName:
+    def __contains__(self, name):
+        return True
+
+
+def find_unlisted(directory):
+    # Modules are found by the names in their directory. A box may show some of its files and not
+    # their names; there each name that could be a module's is tried.
+    import posix
+    try:
+        posix.listdir(directory)
+    except PermissionError:
+        machinery = sys.modules['_frozen_importlib_external']
+
+        class Finder(machinery.FileFinder):
+            def _fill_cache(self):
+                self._path_cache = self._relaxed_path_cache = AnyName()
+
+        sys.path_importer_cache[directory] = Finder(
+            directory, *machinery._get_supported_file_loaders())
+    except OSError:
+        pass  # it is not there
+
+
 def run_exit_functions():
     if 'atexit' in sys.modules:
         sys.modules['atexit']._run_exitfuncs()

@@ -27,6 +27,7 @@ static const struct {
     enum py_part part;
 } boot_functions[PY_FUNCTIONS] = {
     [PY_START] = {"start", PY_PART_START},
+    [PY_SET_SCRIPT] = {"set_script", PY_PART_START},
     [PY_PREPARE_RUN] = {"prepare_run", PY_PART_START},
     [PY_PREPARE_CHECK] = {"prepare_check", PY_PART_START},
     [PY_DESCRIBE] = {"describe", PY_PART_REPORT},

@@ -49,6 +49,8 @@ void py_eval_fini(struct python_state *state)
     state->value = NULL;
     free(state->reserve);
     state->reserve = NULL;
+    free(state->script);
+    state->script = NULL;
 }
 
 /* Takes the result of describe(): (message, line, (entry, ...)), bytes objects that `state`
@@ -268,12 +270,14 @@ static void eval_run(struct python_state *state, PyObject *codes, const char *na
 int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
 {
     struct python_state *state = data;
-    char name[32] = "<code>";
+    char number[32] = "<code>", *script = state->script;
+    const char *name = script ? script : number;
     PyObject *codes;
 
     eval_begin(state);
+    state->script = NULL;
     if (state->executions++)
-        snprintf(name, sizeof name, "<code %llu>", (unsigned long long)state->executions);
+        snprintf(number, sizeof number, "<code %llu>", (unsigned long long)state->executions);
     codes = py_call(state, PY_PREPARE_RUN, "(s#s)", code, (Py_ssize_t)len, name);
     if (!codes) {
         outcome_syntax(state, outcome);
@@ -284,7 +288,28 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
         py_calls_set_running(state, false);
         Py_DECREF(codes);
     }
+    free(script);
     return eval_end(state);
+}
+
+int py_set_script(void *data, const char *const *argv, size_t n, const char *directory)
+{
+    struct python_state *state = data;
+    char *script = strdup(argv[0]);
+
+    if (!script)
+        return LAZ_ENOMEM;
+    eval_begin(state);
+    PyObject *list = py_texts(argv, n);
+    PyObject *done = list ? py_call(state, PY_SET_SCRIPT, "(Oz)", list, directory) : NULL;
+    free(state->script);
+    state->script = done ? script : NULL;
+    if (!done)
+        free(script);
+    Py_XDECREF(list);
+    Py_XDECREF(done);
+    eval_end(state);
+    return state->script ? 0 : LAZ_ENOMEM;
 }
 
 int py_check(void *data, const char *code, size_t len, struct laz_outcome *outcome)

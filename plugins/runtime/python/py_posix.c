@@ -3,9 +3,7 @@
  * Side: box.  Input trusted: yes. */
 #include "py_runtime.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 /* The name of the library, as CPython's own build forms it. */
 #if defined Py_GIL_DISABLED
@@ -36,17 +34,9 @@ const char *const py_read_paths[] = {PY_PLACES_READ, NULL};
 const char *const py_programs[] = {PY_PLACES_PROGRAMS, NULL};
 
 /* Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file over its limit raise errors in
- * Python. Standard input is already at end of file. */
+ * Python. */
 void py_prepare_process(void)
 {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    if (null >= 0 && null != STDIN_FILENO) {
-        dup2(null, STDIN_FILENO);
-        close(null);
-    } else if (null == STDIN_FILENO) {
-        fcntl(null, F_SETFD, 0);
-    }
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }

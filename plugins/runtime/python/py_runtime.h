@@ -54,6 +54,7 @@ enum py_part {
 /* Functions in them, by name. */
 enum py_function {
     PY_START,
+    PY_SET_SCRIPT,
     PY_PREPARE_RUN,
     PY_PREPARE_CHECK,
     PY_DESCRIBE,
@@ -87,6 +88,7 @@ struct python_state {
     PyObject *flush;      /* the string "flush" */
     PyObject *streams[2]; /* the original sys.stdout and sys.stderr, or NULL */
     uint64_t executions;
+    char *script; /* the name of the file whose code comes next; NULL: none */
 
     struct py_tool *tools;
     size_t n_tools;
@@ -134,6 +136,7 @@ PyObject *py_take_exception(void);
 /* ---- py_eval.c ------------------------------------------------------------------------------ */
 
 int py_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
+int py_set_script(void *data, const char *const *argv, size_t n, const char *directory);
 int py_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
 void py_eval_fini(struct python_state *state);
 

@@ -235,6 +235,7 @@ static const struct laz_runtime_ops python_ops = {
     .before_fork = py_before_fork,
     .renew = py_renew,
 #endif
+    .set_script = py_set_script,
 };
 
 LAZ_PLUGIN(python) = {

@@ -204,6 +204,7 @@ static void r_free(struct r_state *state)
     r_text_fini(&state->captured);
     r_text_fini(&state->startup);
     r_text_fini(&state->code);
+    free(state->script);
     state->json->reader_free(state->reader);
     state->json->writer_free(state->writer);
     free(state);
@@ -308,6 +309,7 @@ static const struct laz_runtime_ops r_ops = {
     .before_fork = r_before_fork,
     .renew = r_renew,
 #endif
+    .set_script = r_set_script,
 };
 
 LAZ_PLUGIN(r) = {

@@ -91,6 +91,7 @@ struct r_state {
     struct r_text captured;
     struct r_text startup; /* standard error during the start, for the error message */
 
+    char *script; /* the name of the file whose code comes next; NULL: none */
     struct r_job job;
     struct r_text code; /* of the job, where its line ends were changed */
     struct r_failure failure;
@@ -132,8 +133,8 @@ bool r_start(struct r_state *state);
 void r_start_give_up(void) __attribute__((noreturn));
 
 /* r_console.c: callbacks of R. */
-int r_console_read(const char *prompt, unsigned char *buffer, int size, int history); /* always end
-                                                                                         of file */
+/* A line of standard input, as R reads one from its console; 0 at the end. */
+int r_console_read(const char *prompt, unsigned char *buffer, int size, int history);
 void r_console_write(const char *text, int len, int type); /* type: 0 is standard output */
 void r_console_message(const char *text);
 void r_console_suicide(const char *text); /* R cannot continue: memory is corrupt, or R_HOME is
@@ -212,6 +213,7 @@ SEXP r_tool_map(SEXP tool, SEXP args, SEXP more, SEXP call);
 
 /* r_eval.c */
 int r_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
+int r_set_script(void *state, const char *const *argv, size_t n, const char *directory);
 int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
 SEXP r_eval_note(SEXP message, SEXP line, SEXP traceback); /* called by r_support.R */
 void r_failure_clear(struct r_failure *failure);

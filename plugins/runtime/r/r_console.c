@@ -150,9 +150,8 @@ int r_console_read(const char *prompt, unsigned char *buffer, int size, int hist
 {
     (void)prompt;
     (void)history;
-    if (size > 0)
-        buffer[0] = '\0';
-    return 0;
+    r_console_flush_hook();
+    return size > 0 && fgets((char *)buffer, size, stdin) ? 1 : 0;
 }
 
 void r_console_flush_hook(void)

@@ -8,6 +8,7 @@
  * records errors while their frames exist; errors that bypass it, such as an exhausted C stack, are
  * read from R's error buffer. */
 #include "r.h"
+#include "r_paths.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ static SEXP eval_new_srcfile(struct r_state *s, SEXP code)
     SEXP file = PROTECT(R_NewEnv(R_EmptyEnv, 0, 0));
     SEXP class = PROTECT(Rf_allocVector(STRSXP, 2));
 
-    eval_define(file, "filename", Rf_mkString("<code>"));
+    eval_define(file, "filename", Rf_mkString(s->script ? s->script : "<code>"));
     eval_define(file, "Enc", Rf_mkString("UTF-8"));
     eval_define(file, "lines", code);
     eval_define(file, "isFile", Rf_ScalarLogical(0));
@@ -350,6 +351,33 @@ int r_check(void *state, const char *code, size_t len, struct laz_outcome *outco
     return 0;
 }
 
+int r_set_script(void *state, const char *const *argv, size_t n, const char *directory)
+{
+    struct r_state *s = state;
+    const char *const first[] = {LAZ_R_HOME "/bin/exec/R", "--no-echo", "--no-restore"};
+    char **line = calloc(n + 5, sizeof *line);
+    size_t at = 0;
+
+    (void)directory; /* R looks for nothing beside a file */
+    free(s->script);
+    s->script = strdup(argv[0]);
+    char *file = malloc(strlen(argv[0]) + sizeof "--file=");
+    if (line && file && s->script) {
+        for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+            line[at++] = (char *)(uintptr_t)first[i];
+        sprintf(file, "--file=%s", argv[0]);
+        line[at++] = file;
+        if (n > 1)
+            line[at++] = (char *)(uintptr_t) "--args";
+        for (size_t i = 1; i < n; i++)
+            line[at++] = (char *)(uintptr_t)argv[i];
+        R_set_command_line_arguments((int)at, line); /* copies them */
+    }
+    free(line);
+    free(file);
+    return at ? 0 : LAZ_ENOMEM;
+}
+
 int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
 {
     struct r_state *s = state;
@@ -368,5 +396,7 @@ int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz
         eval_outcome_failed(s, outcome);
     else
         eval_outcome_value(s, outcome);
+    free(s->script);
+    s->script = NULL;
     return 0;
 }

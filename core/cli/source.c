@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - the code that run and check are given: from a file, standard input or the command
+ * line.
+ *
+ * Side: host.  Input trusted: no (files of the user's, which others may have written).
+ *
+ * A file's suffix decides the runtime unless --runtime does. A first line that begins with "#!" is
+ * meant for the system and not for the language: it is made empty but kept, so that lines keep
+ * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
+ * the code.
+ *
+ * A script finds at home what lies beside it. Here it is shown the source files of its language
+ * there, and directories that have some, because these are what it loads; everything else is the
+ * user's to show (--read). Where anybody's files may lie, which is in a home directory itself or
+ * in one for temporary files, it is shown its own file only. */
+#include "cli/source.h"
+
+#include "base/path.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SOURCE_ANYBODY 0xfffffff0u /* a user id that owns nothing */
+#define SOURCE_MAX     ((size_t)64 << 20)
+#define SOURCE_SHOWN   256 /* files and directories beside a script; with more none is shown */
+
+/* ---- reading it ------------------------------------------------------------------------------ */
+
+static int source_read_fd(struct cli *cli, struct source *source, int fd)
+{
+    for (;;) {
+        ssize_t n;
+
+        if (!laz_buf_reserve(&source->code, 65536)) {
+            cli_problem(cli, "%s: out of memory", source->name);
+            return CLI_SETUP;
+        }
+        n = read(fd, source->code.data + source->code.len, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
+            return CLI_USAGE;
+        }
+        source->code.len += (size_t)n;
+        source->code.data[source->code.len] = '\0';
+        if (n == 0)
+            return 0;
+        if (source->code.len > SOURCE_MAX) {
+            cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
+            return CLI_USAGE;
+        }
+    }
+}
+
+static int source_read_file(struct cli *cli, struct source *source)
+{
+    struct laz_look look;
+    int fd = laz_os_open_file(source->name, true, &look);
+    int status;
+
+    if (fd < 0) {
+        cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
+        return CLI_USAGE;
+    }
+    if (look.kind == LAZ_LOOK_DIRECTORY) {
+        cli_problem(cli, "%s: is a directory", source->name);
+        status = CLI_USAGE;
+    } else {
+        status = source_read_fd(cli, source, fd);
+    }
+    laz_os_close(&fd);
+    return status;
+}
+
+/* Finds the runtime for the file's suffix. For a name without one the settings decide. */
+static int source_find_runtime(struct cli *cli, struct source *source)
+{
+    const char *slash = strrchr(source->name, '/');
+    const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
+    const struct laz_runtime_info *info;
+    int status;
+
+    if (cli->runtime || !dot)
+        return 0;
+    status = cli_registry(cli, true, &source->registry);
+    if (status)
+        return status;
+    info = laz_registry_runtime_for(source->registry, source->name);
+    if (!info) {
+        cli_problem(cli,
+                    "%s: no installed runtime takes files that end in %s; name one with --runtime "
+                    "(lazaret plugins lists them)",
+                    source->name, dot);
+        return CLI_USAGE;
+    }
+    source->runtime = info->name;
+    return 0;
+}
+
+/* A file shows what its interpreter shows for one; at a prompt all values are shown. */
+static int source_find_language(struct cli *cli, struct source *source)
+{
+    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
+    const struct laz_language *language = NULL;
+    int status = source->registry ? 0 : cli_registry(cli, true, &source->registry);
+
+    if (!status)
+        (void)laz_registry_language(source->registry, runtime, &language, NULL);
+    source->is_silent = !language || !language->echoes;
+    return status;
+}
+
+static void source_empty_first_line(struct source *source)
+{
+    const char *text = laz_buf_text(&source->code);
+
+    if (strncmp(text, "#!", 2) == 0)
+        laz_buf_drop(&source->code, strcspn(text, "\n"));
+}
+
+/* ---- what lies beside it --------------------------------------------------------------------- */
+
+/* Is it a directory in which anybody's files may lie? */
+static bool source_is_common(const char *directory)
+{
+    static const char *const common[] = {"/",     "/tmp",  "/var/tmp", "/dev/shm", "/private/tmp",
+                                         "/home", "/root", "/Users",   NULL};
+    const char *slash = strrchr(directory, '/');
+    const char *home = getenv("HOME");
+    size_t above = slash ? (size_t)(slash - directory) : 0;
+
+    for (size_t i = 0; common[i]; i++)
+        if (strcmp(directory, common[i]) == 0)
+            return true;
+    if ((above == strlen("/home") && strncmp(directory, "/home", above) == 0) ||
+        (above == strlen("/Users") && strncmp(directory, "/Users", above) == 0))
+        return true;
+    char *real = home && *home ? laz_os_real_path(home) : NULL;
+    bool is_home = real && strcmp(real, directory) == 0;
+    free(real);
+    return is_home;
+}
+
+static bool source_has_suffix(const struct laz_runtime_info *info, const char *name)
+{
+    const size_t len = strlen(name);
+
+    for (size_t i = 0; i < info->suffixes.n; i++) {
+        const size_t suffix = strlen(info->suffixes.items[i]);
+        if (len > suffix && strcmp(name + len - suffix, info->suffixes.items[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Has the directory a source file of the language? */
+static bool source_is_package(const struct laz_runtime_info *info, const char *path)
+{
+    struct laz_strv names = LAZ_STRV_INIT;
+    bool is = false;
+
+    if (laz_os_list_directory(path, &names, NULL) == 0)
+        for (size_t i = 0; i < names.n && !is; i++)
+            is = source_has_suffix(info, names.items[i]);
+    laz_strv_fini(&names);
+    return is;
+}
+
+/* Is it something that code loads, and does it lie where it seems to? */
+static bool source_is_module(const struct source *source, const struct laz_runtime_info *info,
+                             const char *name, const char *path)
+{
+    struct laz_look look;
+    char *real = *name == '.' ? NULL : laz_os_real_path(path);
+    bool is = real && laz_path_is_below(real, source->directory) &&
+              laz_os_look(real, true, &look) == 0 &&
+              (look.kind == LAZ_LOOK_FILE        ? source_has_suffix(info, name)
+               : look.kind == LAZ_LOOK_DIRECTORY ? source_is_package(info, real)
+                                                 : false);
+
+    free(real);
+    return is;
+}
+
+/* Started by root, sessions have another user, whom nothing may keep from what they are shown. */
+static bool source_is_reachable(const char *path)
+{
+    return !laz_os_is_root() || laz_os_is_reachable(path, SOURCE_ANYBODY, false);
+}
+
+static void source_show_modules(struct source *source, const struct laz_runtime_info *info)
+{
+    struct laz_strv names = LAZ_STRV_INIT, found = LAZ_STRV_INIT;
+
+    if (source_is_common(source->directory))
+        source->hides = "anybody's files may lie beside it, so only --read shows it";
+    else if (laz_os_list_directory(source->directory, &names, NULL) != 0)
+        source->hides = "its directory cannot be listed; --read shows it";
+    for (size_t i = 0; i < names.n; i++) {
+        char *path = laz_strdupf("%s/%s", source->directory, names.items[i]);
+        if (path && source_is_module(source, info, names.items[i], path)) {
+            if (!source_is_reachable(path))
+                source->hides = "the user that lazaret's sessions have cannot reach it (chmod "
+                                "o+rx; o+x on directories above)";
+            else
+                laz_strv_add(&found, path);
+        }
+        free(path);
+    }
+    if (found.n > SOURCE_SHOWN)
+        source->hides = "there are very many beside it; --read shows it";
+    for (size_t i = 0; i < found.n && found.n <= SOURCE_SHOWN; i++)
+        laz_strv_add(&source->shown, found.items[i]);
+    source->shown.failed |= found.failed;
+    laz_strv_fini(&found);
+    laz_strv_fini(&names);
+}
+
+/* True if the settings show the path anyway. */
+static bool source_is_shown(const struct laz_settings_values *values, const char *path)
+{
+    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
+
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->n; i++)
+            if (laz_path_is_within(path, lists[list]->items[i]))
+                return true;
+    return false;
+}
+
+/* The path of the file in the box: its own name, in a directory without links, because another
+ * directory than here is the current one there. NULL: it has none (a pipe of the shell). */
+static char *source_path(const struct source *source)
+{
+    const char *slash = strrchr(source->name, '/');
+    char *folder =
+        slash ? laz_strndup(source->name, (size_t)(slash - source->name) + 1) : laz_strdup(".");
+    char *real = folder ? laz_os_real_path(folder) : NULL;
+    char *path = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real,
+                                    slash ? slash + 1 : source->name)
+                      : NULL;
+
+    free(folder);
+    free(real);
+    return path;
+}
+
+/* The code is that of a file: its command line, and the files that it is shown. */
+static void source_take_file(struct cli *cli, struct source *source)
+{
+    const struct laz_runtime_info *info = NULL;
+    struct laz_look look;
+    char *path = source_path(source), *real = laz_os_real_path(source->name);
+    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
+    const bool is_file =
+        path && real && laz_os_look(real, true, &look) == 0 && look.kind == LAZ_LOOK_FILE;
+
+    laz_strv_add(&source->argv, path ? path : source->name);
+    if (is_file) {
+        source->directory = laz_strndup(real, (size_t)(strrchr(real, '/') - real));
+        if (source->directory && !*source->directory) {
+            free(source->directory);
+            source->directory = laz_strdup("/");
+        }
+    }
+    if (is_file && source->directory && !source_is_shown(cli->values, source->directory)) {
+        if (!source_is_shown(cli->values, path) && source_is_reachable(path))
+            laz_strv_add(&source->shown, path);
+        if (strcmp(path, real) != 0 && !source_is_shown(cli->values, real) &&
+            source_is_reachable(real))
+            laz_strv_add(&source->shown, real);
+        (void)laz_registry_runtime(source->registry, runtime, &info, NULL);
+        if (info)
+            source_show_modules(source, info);
+    }
+    free(path);
+    free(real);
+}
+
+char *source_missing(const struct source *source, const char *message)
+{
+    static const char quotes[] = "'\"`";
+    const char *suffix = strrchr(source->name, '.');
+    char *found = NULL;
+
+    for (const char *at = message; source->hides && at && !found;) {
+        at = strpbrk(at, quotes);
+        const size_t len = at ? strcspn(at + 1, quotes) : 0;
+        if (at && len && len < 200 && !memchr(at + 1, '/', len)) {
+            for (int bare = 0; bare < 2 && !found; bare++) {
+                struct laz_look look;
+                found = laz_strdupf("%s/%.*s%s", source->directory, (int)len, at + 1,
+                                    bare || !suffix ? "" : suffix);
+                if (found && laz_os_look(found, true, &look) != 0) {
+                    free(found);
+                    found = NULL;
+                }
+            }
+        }
+        at = at ? at + 1 : NULL;
+    }
+    return found;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+int source_read(struct cli *cli, struct source *source)
+{
+    int status;
+
+    if (cli->code.n && cli->n_operands) {
+        cli_problem(cli, "%s: code comes from -e or from a file, not from both",
+                    cli->command->name);
+        return CLI_USAGE;
+    }
+    if (cli->code.n) {
+        source->name = "-e";
+        for (size_t i = 0; i < cli->code.n; i++)
+            laz_buf_printf(&source->code, "%s%s", i ? "\n" : "", cli->code.items[i]);
+        return 0;
+    }
+    if (!cli->n_operands) {
+        cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
+                    cli->command->name);
+        return CLI_USAGE;
+    }
+    if (strcmp(cli->operands[0], "-") == 0) {
+        source->name = "standard input";
+        source->is_input = true;
+        status = source_read_fd(cli, source, STDIN_FILENO);
+    } else {
+        source->name = cli->operands[0];
+        status = source_read_file(cli, source);
+        if (!status)
+            status = source_find_runtime(cli, source);
+        if (!status)
+            status = source_find_language(cli, source);
+        if (!status)
+            source_take_file(cli, source);
+    }
+    if (cli->n_operands > 1 && !source->argv.n)
+        laz_strv_add(&source->argv, cli->operands[0]);
+    for (int i = 1; i < cli->n_operands; i++)
+        laz_strv_add(&source->argv, cli->operands[i]);
+    if (!status && (source->argv.failed || source->shown.failed || source->code.failed)) {
+        cli_problem(cli, "%s: out of memory", source->name);
+        status = CLI_SETUP;
+    }
+    source_empty_first_line(source);
+    return status;
+}
+
+void source_fini(struct source *source)
+{
+    laz_buf_fini(&source->code);
+    laz_strv_fini(&source->argv);
+    laz_strv_fini(&source->shown);
+    free(source->directory);
+    laz_registry_free(source->registry);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* input.c - standard input of this process, passed on through a pipe.  System: POSIX.
+ *
+ * The thread may be waiting for what nobody types when it is to end, and a descriptor that is
+ * shared with other processes must not be made non-blocking.  So it is not waited for, and what it
+ * uses is freed by whoever leaves last.  Reading a file does not wait: there the thread ends as
+ * soon as the pipe has no reader, and is waited for. */
+#include "os/input.h"
+
+#include "os/descriptors.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INPUT_READ          ((size_t)64 << 10)
+#define INPUT_BACKGROUND_MS 200
+
+struct laz_input {
+    pthread_t thread;
+    atomic_int users; /* of this struct: the thread and its owner */
+    atomic_bool is_over;
+    int from, write_end, read_end;
+    bool is_file;
+};
+
+static void input_leave(struct laz_input *input)
+{
+    if (atomic_fetch_sub(&input->users, 1) == 1)
+        free(input);
+}
+
+/* Waits until something can be read. False: the pipe has no reader any more. */
+static bool input_await(const struct laz_input *input)
+{
+    struct pollfd fds[] = {{.fd = input->from, .events = POLLIN}, {.fd = input->write_end}};
+
+    while (poll(fds, 2, -1) < 0)
+        if (errno != EINTR)
+            return true;
+    return !fds[1].revents;
+}
+
+/* Reads up to INPUT_READ bytes; 0: there is no more, or nobody wants it. */
+static size_t input_read(const struct laz_input *input, char *data)
+{
+    while (!atomic_load(&input->is_over) && input_await(input)) {
+        ssize_t n = read(input->from, data, INPUT_READ);
+        if (n >= 0)
+            return (size_t)n;
+        if (errno == EIO && isatty(input->from) && tcgetpgrp(input->from) != getpgrp())
+            poll(NULL, 0, INPUT_BACKGROUND_MS); /* in place of SIGTTIN, which is blocked here */
+        else if (errno != EINTR && errno != EAGAIN)
+            return 0;
+    }
+    return 0;
+}
+
+static bool input_write(const struct laz_input *input, const char *data, size_t len)
+{
+    while (len) {
+        ssize_t n = write(input->write_end, data, len);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            data += n;
+            len -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+static void *input_run(void *user)
+{
+    struct laz_input *input = user;
+    char *data = malloc(INPUT_READ);
+    size_t n = 0;
+
+    while (data && (n = input_read(input, data)) > 0 && input_write(input, data, n))
+        continue;
+    free(data);
+    laz_os_close(&input->write_end);
+    input_leave(input);
+    return NULL;
+}
+
+int laz_input_begin(int from, struct laz_input **out, int *fd, struct laz_error *err)
+{
+    struct laz_input *input = calloc(1, sizeof *input);
+    struct stat stat;
+
+    if (!input)
+        return laz_error_nomem(err);
+    *input = (struct laz_input){.users = 2, .from = from, .write_end = -1, .read_end = -1};
+    input->is_file = fstat(from, &stat) == 0 && S_ISREG(stat.st_mode);
+    int rc = laz_os_cloexec_pipe(&input->read_end, &input->write_end, err);
+    int failed = rc ? 0 : laz_os_thread(&input->thread, 0, input_run, input);
+    if (failed)
+        rc = laz_error_set(err, LAZ_EOS, failed, "a thread for standard input: %s",
+                           laz_errno_text(failed));
+    if (rc) {
+        laz_os_close(&input->read_end);
+        laz_os_close(&input->write_end);
+        free(input);
+        return rc;
+    }
+    *out = input;
+    *fd = input->read_end;
+    return 0;
+}
+
+/* Ends the thread that reads a file, and gives back what lies in the pipe. */
+static void input_give_back(struct laz_input *input)
+{
+    char data[4096];
+    off_t unread = 0;
+    ssize_t n;
+
+    while ((n = read(input->read_end, data, sizeof data)) > 0 || (n < 0 && errno == EINTR))
+        unread += n > 0 ? n : 0;
+    pthread_join(input->thread, NULL);
+    if (unread)
+        lseek(input->from, -unread, SEEK_CUR);
+}
+
+void laz_input_end(struct laz_input *input)
+{
+    if (!input)
+        return;
+    atomic_store(&input->is_over, true);
+    if (input->is_file)
+        input_give_back(input);
+    else
+        pthread_detach(input->thread);
+    laz_os_close(&input->read_end);
+    input_leave(input);
+}

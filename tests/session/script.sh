@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# script.sh - `lazaret run FILE` in the place of an interpreter: the command line of the code, its
+# standard input, the files beside it, where it starts; as a #! line, in a pipe and in a Makefile.
+#
+# What lazaret shows is compared with what the interpreter shows for the same file, where it is
+# installed, or with a text.
+. "${0%/*}/lib.sh"
+
+lazaret=$PWD/lazaret
+# Not in a directory of those in which anybody's files lie, and every user can reach it.
+work=$(mktemp -d "${TMPDIR:-/tmp}/script-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+HOME=$work/home
+export HOME
+mkdir -p "$HOME" "$work/project/helpers" "$work/written"
+chmod 777 "$work/written"
+be_patient
+cd "$work/project" || exit 1
+
+# has RUNTIME - is it installed?
+has() {
+    "$lazaret" check --runtime "$1" -e '' >/dev/null 2>&1 || may_be_missing "$1" "no such runtime"
+}
+
+# shows NAME STATUS OUT ARGUMENTS... - standard input is the file ../input.
+shows() {
+    name=$1 want=$2 want_out=$3
+    shift 3
+    cases=$((cases + 1)) status=0
+    "$lazaret" run "$@" <../input >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq "$want" ] || { wrong "$name" "status $status, expected $want"; return; }
+    [ "$(cat "$work/out")" = "$want_out" ] || wrong "$name" "expected on standard output: $want_out"
+}
+
+printf 'one\ntwo\n' >../input
+echo hidden >.env
+echo data >table.csv
+
+if has python; then
+    cat >main.py <<'END'
+import inspect, os, sys
+import util
+from helpers import deep
+class Shape:
+    sides = 4
+print(sys.argv[1:], os.path.basename(sys.argv[0]), __file__ == sys.argv[0], __name__)
+print(util.where(), deep.where(), inspect.getsource(Shape).splitlines()[1])
+print([line.strip() for line in sys.stdin])
+try:
+    open(os.path.join(os.path.dirname(__file__), 'table.csv'))
+except OSError:
+    print('not shown')
+END
+    echo 'def where(): return "beside"' | tee util.py >helpers/deep.py
+    touch helpers/__init__.py
+    want="['-v', '--json', 'a b'] main.py True __main__
+beside beside     sides = 4
+['one', 'two']
+not shown"
+    shows python_script 0 "$want" main.py -v --json 'a b'
+    shows python_script_by_another_way 0 "$want" --backend landlock ./../project/main.py -v --json 'a b'
+    echo 'import sys; print(sys.argv)' >../input
+    shows arguments_of_standard_input 0 "['-', 'x', '-q']" - x -q
+    seq 1 100000 >../input
+    shows much_input 0 5000050000 -e 'import sys; print(sum(map(int, sys.stdin)))'
+    echo 'print(open("/proc/self/fd/0", "w"))' >../input
+    shows input_is_no_file 1 '' -e 'import os, sys; open("/proc/self/fd/0", "r+b", 0).write(b"x"); print(os.fstat(0).st_size)'
+    [ "$(cat ../input)" = 'print(open("/proc/self/fd/0", "w"))' ] ||
+        wrong input_is_no_file "the code wrote to the file of its standard input"
+    printf 'one\ntwo\n' >../input
+    shows it_starts_where_it_is_told 0 'project True' --cwd . -e \
+        'import os; print(os.path.basename(os.getcwd()), os.path.exists("table.csv"))'
+    shows it_starts_where_it_may_write 0 '' --write ../written --cwd ../written -e \
+        'with open("new", "w") as f: f.write("x")'
+    [ "$(cat ../written/new)" = x ] || wrong it_starts_where_it_may_write "nothing was written"
+    expect a_directory_is_missing 2 '' '--cwd: nowhere: No such file' \
+        "$lazaret" run --cwd nowhere -e 1
+    cp main.py util.py "$HOME"
+    expect a_home_is_not_shown 1 '' "util.py is not shown to the code: anybody's files may lie" \
+        "$lazaret" run "$HOME/main.py"
+    expect a_home_can_be_shown 1 '' "No module named 'helpers'" \
+        "$lazaret" run --read "$HOME/util.py" "$HOME/main.py"
+    echo 'import sys; print(sys.stdin.isatty(), sys.argv[1:])' >arguments.py
+    printf '#!/usr/bin/env -S %s run\n' "$lazaret" | cat - arguments.py >program.py
+    chmod 755 program.py
+    expect a_program 0 "False ['-x', 'y']" '' ./program.py -x y
+    expect non_utf8_arguments 2 '' 'is not valid UTF-8' "$lazaret" run arguments.py "$(printf 'a\377')"
+    printf 'import sys\nfor line in sys.stdin: print(line.strip().upper())\nsys.exit(3)\n' >upper.py
+    cases=$((cases + 1))
+    [ "$(echo word | "$lazaret" run upper.py | tr A-Z a-z)" = word ] || wrong in_a_pipe "no word"
+    cat >Makefile <<'END'
+%.up: %.txt
+	@$(LAZARET) run upper.py <$< >$@ || test $$? = 3
+END
+    echo text >a.txt
+    cases=$((cases + 1))
+    make -s LAZARET="$lazaret" a.up && [ "$(cat a.up)" = TEXT ] || wrong in_a_makefile "no text"
+    cases=$((cases + 1))
+    printf '1\n2\n3\n' >lines
+    while read -r line; do "$lazaret" run -e "print('$line')"; done <lines >"$work/out"
+    [ "$(cat "$work/out")" = "$(cat lines)" ] || wrong what_nobody_read_is_given_back "1 2 3"
+fi
+
+if has lua; then
+    cat >main.lua <<'END'
+local beside = require "beside"
+print(#arg, arg[1], arg[2], arg[0]:match("[^/]*$"), beside.value, ...)
+for line in io.lines() do print(line) end
+error("the end")
+END
+    echo 'return { value = 5 }' >beside.lua
+    shows lua_script 1 '2	-v	a b	main.lua	5	-v	a b
+one
+two' main.lua -v 'a b'
+    grep -q 'error: main.lua:4: the end' "$work/err" || wrong lua_script "no line of the error"
+    echo '1 + 1' >value.lua
+    shows lua_file_is_no_expression 1 '' value.lua
+fi
+
+if has r; then
+    cat >main.R <<'END'
+commandArgs(trailingOnly = TRUE)
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "beside.R"))
+beside()
+readLines(file("stdin"))
+file.exists(file.path(here, "table.csv"))
+END
+    echo 'beside <- function() "beside"' >beside.R
+    shows r_script 0 '[1] "-v"  "a b"
+[1] "beside"
+[1] "one" "two"
+[1] FALSE' main.R -v 'a b'
+    shows r_console 0 '[1] "one" "two"' --runtime r -e 'readLines(stdin())'
+fi
+
+echo "$cases cases, $failures failures"
+[ "$failures" = 0 ]
