@@ -19,6 +19,7 @@
 #include <lazaret/runtime.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -91,6 +92,7 @@ struct agent {
     void *state;
     const struct laz_message *request; /* being answered, or NULL */
     struct laz_agent_services services;
+    atomic_int stream;  /* that was written to last; 0: none */
     struct laz_buf out; /* the line that is being made */
     /* For `ready`: the steps of the confinement that are in force, sentences about the others, and
      * the time of each step: "fork 210, filter 150". */

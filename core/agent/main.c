@@ -170,7 +170,8 @@ int main(int argc, char **argv)
             return main_modes[i].run(argv + 2);
     fputs("usage: lazaret-agent [--describe FILE.so [LIBRARY...] | --probe [JSON] | --reap PROGRAM "
           "ARG... | "
-          "--template | --version | --wait MARK | --warden | --launcher [GROUP]]\nIt is started by lazaret; there is no "
+          "--template | --version | --wait MARK | --warden | --launcher [GROUP]]\nIt is started by "
+          "lazaret; there is no "
           "use in running it by hand.\n",
           stderr);
     return 2;

@@ -150,9 +150,33 @@ static void serve_result(struct agent *agent, const struct laz_message *request,
 
 /* ---- services of the runtime ---------------------------------------------------------------- */
 
+struct serve_turn {
+    struct agent *agent;
+    int stream;
+};
+
+/* False: another thread writes to the other stream meanwhile, so there is no order to keep. */
+static bool serve_has_turn(void *user)
+{
+    const struct serve_turn *turn = user;
+
+    return atomic_load(&turn->agent->stream) == turn->stream;
+}
+
+static void serve_switch_output(void *data, int stream)
+{
+    struct agent *agent = data;
+    const int last = atomic_exchange(&agent->stream, stream);
+
+    if (!last || last == stream || agent_is_forked(agent))
+        return;
+    laz_os_await_reader(last == 2 ? STDERR_FILENO : STDOUT_FILENO, serve_has_turn,
+                        &(struct serve_turn){agent, stream});
+}
+
 static void serve_output(void *data, int stream, const char *text, size_t len)
 {
-    (void)data;
+    serve_switch_output(data, stream);
     (void)laz_os_write_waiting(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, text, len);
 }
 
@@ -181,6 +205,7 @@ void agent_services_init(struct agent *agent)
         .output = serve_output,
         .leave = serve_leave,
         .max_message = agent->max_message,
+        .switch_output = serve_switch_output,
     };
     agent_calls_offer(agent);
 }

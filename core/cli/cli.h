@@ -102,10 +102,9 @@ void cli_help(struct cli *cli); /* for cli->command; without one, the general he
 
 /* Makes the settings from the file and the options; prints every mistake. 0 or an exit status. */
 int cli_load(struct cli *cli);
-/* Sets a key to a list: `before`, which the settings have already, and `more`. `option`: for
- * messages. 0 or an exit status (printed). */
-int cli_extend(struct cli *cli, const char *option, const char *key, const struct laz_strv *before,
-               const struct laz_strv *more);
+/* Shows these paths to the code as well (sandbox.read). `option`: for messages. 0 or an exit status
+ * (printed). */
+int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths);
 /* Prints the error and returns the exit status for its code. */
 int cli_fail(struct cli *cli, const struct laz_error *err);
 /* Finds the plugins in the directories of the settings. `quiet`: do not report unusable ones. The

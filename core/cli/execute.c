@@ -185,8 +185,7 @@ static void execute_cancel(void *engine)
 static int execute_show(struct cli *cli, const struct source *source)
 {
     return source->shown.n && cli->command->bit == CLI_FOR_RUN
-               ? cli_extend(cli, source->name, "sandbox.read", &cli->values->sandbox.read,
-                            &source->shown)
+               ? cli_show_paths(cli, source->name, &source->shown)
                : 0;
 }
 

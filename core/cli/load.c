@@ -81,8 +81,9 @@ static int load_set_pair(struct cli *cli, const char *pair)
     return status;
 }
 
-int cli_extend(struct cli *cli, const char *option, const char *key, const struct laz_strv *before,
-               const struct laz_strv *more)
+/* Sets a key to a list: what the settings have already, and `more`. */
+static int load_extend(struct cli *cli, const char *option, const char *key,
+                       const struct laz_strv *before, const struct laz_strv *more)
 {
     struct laz_buf list = LAZ_BUF_INIT; /* strings of JSON are strings of TOML */
     int status = CLI_SETUP;
@@ -102,6 +103,11 @@ int cli_extend(struct cli *cli, const char *option, const char *key, const struc
     return status;
 }
 
+int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths)
+{
+    return load_extend(cli, option, "sandbox.read", &cli->values->sandbox.read, paths);
+}
+
 /* Paths as they are given on a command line: from the current directory, and through links. */
 static int load_paths(struct cli *cli, const char *option, const char *key,
                       const struct laz_strv *before, const struct laz_strv *given)
@@ -119,7 +125,7 @@ static int load_paths(struct cli *cli, const char *option, const char *key,
         free(path);
     }
     if (!status && paths.n)
-        status = cli_extend(cli, option, key, before, &paths);
+        status = load_extend(cli, option, key, before, &paths);
     laz_strv_fini(&paths);
     return status;
 }
@@ -142,7 +148,7 @@ static int load_cwd(struct cli *cli)
             if (laz_path_is_within(cli->cwd_path, lists[list]->items[i]))
                 return 0;
     laz_strv_add(&path, cli->cwd_path);
-    int status = cli_extend(cli, "--cwd", "sandbox.read", &cli->values->sandbox.read, &path);
+    int status = cli_show_paths(cli, "--cwd", &path);
     laz_strv_fini(&path);
     return status;
 }
@@ -160,7 +166,7 @@ static int load_variable(struct cli *cli, const char *pair)
     }
     laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
     if (!equals) {
-        status = cli_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);
+        status = load_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);
     } else {
         char *key = laz_strdupf("env.set.%s", name.n ? name.items[0] : "");
         laz_json_quote(&value, equals + 1, strlen(equals + 1));

@@ -26,11 +26,11 @@ has() {
 
 # shows NAME STATUS OUT ARGUMENTS... - standard input is the file ../input.
 shows() {
-    name=$1 want=$2 want_out=$3
+    name=$1 want_status=$2 want_out=$3
     shift 3
     cases=$((cases + 1)) status=0
     "$lazaret" run "$@" <../input >"$work/out" 2>"$work/err" || status=$?
-    [ "$status" -eq "$want" ] || { wrong "$name" "status $status, expected $want"; return; }
+    [ "$status" -eq "$want_status" ] || { wrong "$name" "status $status"; return; }
     [ "$(cat "$work/out")" = "$want_out" ] || wrong "$name" "expected on standard output: $want_out"
 }
 

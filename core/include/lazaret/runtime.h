@@ -56,7 +56,8 @@ struct laz_agent_services {
      * other times and in a process that the code forked. */
     int (*call_tool)(void *agent, const char *tool, const char *args, size_t args_len,
                      const char **value, size_t *value_len, const char **error);
-    /* Writes to standard output (1) or error (2) of the box, all of it. A runtime with buffers of
+    /* Writes to standard output (1) or error (2) of the box, all of it, and in this order
+     * (switch_output). A runtime with buffers of
      * its own flushes them before eval returns and before it calls a tool. */
     void (*output)(void *agent, int stream, const char *text, size_t len);
     /* The code asked to end its process (quit(), os.exit()): reports it and does not return. */
@@ -93,6 +94,10 @@ struct laz_agent_services {
      * not take messages once eval has returned, so it checks that after waiting and before
      * next_answer. Not while another thread is in next_answer. */
     int (*await_answer)(void *agent, int wait_ms);
+    /* To be called before output that does not go through output() is written to `stream` (1 or 2):
+     * so the host sees what is written to the two in that order. Waits until what was written to
+     * the other one has been read. Any thread. */
+    void (*switch_output)(void *agent, int stream);
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */

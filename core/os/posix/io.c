@@ -8,13 +8,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-#define IO_PARTS 8
+#define IO_PARTS  8
+#define IO_YIELDS 10 /* before it sleeps: a reader that is awake is quick */
 
 static ssize_t io_result(ssize_t n)
 {
@@ -114,6 +117,21 @@ size_t laz_os_pending(int fd)
     int there = 0;
 
     return ioctl(fd, FIONREAD, &there) == 0 && there > 0 ? (size_t)there : 0;
+}
+
+void laz_os_await_reader(int fd, bool (*goes_on)(void *user), void *user)
+{
+    const struct timespec pause = {.tv_nsec = 20 * 1000};
+
+    for (unsigned round = 0; laz_os_pending(fd) && goes_on(user); round++) {
+        struct pollfd end = {.fd = fd}; /* POLLERR: no reader */
+        if (poll(&end, 1, 0) > 0)
+            return;
+        if (round < IO_YIELDS)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    }
 }
 
 /* ---- connections that block ----------------------------------------------------------------- */

@@ -501,6 +501,46 @@ static void luart_seed(lua_State *L)
 #endif
 }
 
+/* ---- standard error -------------------------------------------------------------------------- */
+
+/* What the code writes to both streams is to arrive in that order: before standard error, standard
+ * output is written out and read, and the other way round. */
+#ifdef HAVE_FOPENCOOKIE
+static ssize_t luart_write_error(void *user, const char *text, size_t len)
+{
+    struct luart_state *st = user;
+
+    fflush(stdout);
+    st->services->output(st->services->agent, 2, text, len);
+    st->services->switch_output(st->services->agent, 1);
+    return (ssize_t)len;
+}
+
+static void luart_open_error(struct luart_state *st)
+{
+    if (!LAZ_HAS(st->services, switch_output))
+        return;
+    st->error_output = fopencookie(st, "w", (cookie_io_functions_t){.write = luart_write_error});
+    if (st->error_output)
+        setvbuf(st->error_output, NULL, _IONBF, 0);
+}
+#else
+static void luart_open_error(struct luart_state *st)
+{
+    (void)st;
+}
+#endif
+
+static void luart_use_error(struct luart_state *st, lua_State *L)
+{
+    lua_getglobal(L, "io");
+    lua_getfield(L, -1, "stderr");
+    luaL_Stream *stream = luaL_testudata(L, -1, LUA_FILEHANDLE);
+    if (stream && st->error_output)
+        stream->f = st->error_output;
+    lua_pop(L, 2);
+}
+
 static int luart_open(lua_State *L)
 {
     struct luart_state *st = lua_touserdata(L, 1);
@@ -508,6 +548,7 @@ static int luart_open(lua_State *L)
     *(struct luart_state **)lua_getextraspace(L) = st;
     luart_end_script(st);
     luaL_openlibs(L);
+    luart_use_error(st, L);
     luart_value_open(L);
     luart_seed(L);
     lua_getglobal(L, "os");
@@ -581,6 +622,8 @@ static void luart_destroy(void *state)
     free(st->traceback);
     free(st->options);
     free(st->chunk);
+    if (st->error_output)
+        fclose(st->error_output);
     free(st);
 }
 
@@ -604,6 +647,7 @@ static int luart_create(const struct laz_agent_services *services, const char *o
         goto no_memory;
     memcpy(st->options, options_json, options_len);
     st->options[options_len] = '\0';
+    luart_open_error(st);
     code = luart_start(st, err);
     if (code)
         goto fail;

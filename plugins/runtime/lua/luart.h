@@ -11,6 +11,7 @@
 #include <lualib.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* A parameter and a tool, as copied from define_tools. */
 enum luart_type {
@@ -53,6 +54,7 @@ struct luart_state {
     char *chunk;            /* the code's name for the interpreter: "=code", or that of its file */
     bool is_script;         /* the code that comes next is that of the file */
     char prefix[LUA_IDSIZE + 1]; /* of messages of the interpreter about the code: "code:" */
+    FILE *error_output;          /* that of io.stderr; NULL: the C library's own */
     char *options;               /* JSON text given to create */
     size_t options_len;
 };

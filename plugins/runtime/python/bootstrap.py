@@ -179,11 +179,41 @@ def prepare_check(text):
 
 # ---- the start and the end -------------------------------------------------------------------
 
+class Output(sys.modules['io'].FileIO):
+    # A standard stream. What is written to both of them arrives in that order.
+    def write(self, data):
+        number = self.fileno()
+        if number == 2 and streams[1] is not None:
+            try:
+                streams[1].flush()
+            except Exception:
+                pass  # the code has closed it
+        switch_output(number)
+        return super().write(data)
+
+
+streams = [None, None, None]
+
+
+def open_stream(number, name):
+    old = getattr(sys, name)
+    if old is None:
+        return
+    io = sys.modules['io']
+    raw = Output(number, 'w', closefd=False)
+    raw.name = '<%s>' % name
+    stream = io.TextIOWrapper(io.BufferedWriter(raw), old.encoding, old.errors, newline='\n',
+                              line_buffering=True, write_through=number == 2)
+    stream.mode = 'w'
+    streams[number] = stream
+    setattr(sys, name, stream)
+    setattr(sys, '__%s__' % name, stream)
+
+
 def start(paths):
     sys.path[:0] = paths
-    for stream in sys.stdout, sys.stderr:
-        if stream is not None:  # on Windows it would write '\r\n'
-            stream.reconfigure(line_buffering=True, newline='\n')
+    open_stream(1, 'stdout')
+    open_stream(2, 'stderr')
     if 'linecache' not in sys.modules:
         sys.meta_path.insert(0, LinecacheFinder)
 

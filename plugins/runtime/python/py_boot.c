@@ -181,6 +181,32 @@ PyObject *py_call(struct python_state *state, enum py_function function, const c
     return result;
 }
 
+/* switch_output(stream) */
+static PyObject *boot_switch_output(PyObject *self, PyObject *stream)
+{
+    struct python_state *state = PyCapsule_GetPointer(self, NULL);
+    const long number = PyLong_AsLong(stream);
+
+    if (!state || PyErr_Occurred())
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    state->services->switch_output(state->services->agent, (int)number);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
+static bool boot_offer(struct python_state *state)
+{
+    static PyMethodDef method = {"switch_output", boot_switch_output, METH_O, NULL};
+    PyObject *self = PyCapsule_New(state, NULL, NULL);
+    PyObject *function = self ? PyCFunction_New(&method, self) : NULL;
+    bool ok = function && PyDict_SetItemString(state->boot, method.ml_name, function) == 0;
+
+    Py_XDECREF(function);
+    Py_XDECREF(self);
+    return ok;
+}
+
 static bool boot_namespace(struct python_state *state)
 {
     PyObject *name = PyUnicode_FromString("lazaret");
@@ -189,7 +215,7 @@ static bool boot_namespace(struct python_state *state)
     state->boot = PyDict_New();
     ok = state->boot && name && PyDict_SetItemString(state->boot, "__name__", name) == 0 &&
          PyDict_SetItemString(state->boot, "__builtins__", state->builtins) == 0 &&
-         boot_run(state, PY_PART_START);
+         boot_offer(state) && boot_run(state, PY_PART_START);
     Py_XDECREF(name);
     if (ok)
         state->tool_error = Py_XNewRef(PyDict_GetItemString(state->boot, "ToolError"));
@@ -218,10 +244,10 @@ int py_boot_start(struct python_state *state, const char *const *paths, size_t n
     state->flush = PyUnicode_InternFromString("flush");
     if (!state->globals || !state->builtins || !state->flush || !boot_namespace(state))
         return py_boot_error(err, LAZ_ESETUP, "its own code does not start");
-    boot_streams(state);
     list = py_texts(paths, n_paths);
     if (list)
         started = py_call(state, PY_START, "(O)", list);
+    boot_streams(state);
     Py_XDECREF(list);
     Py_XDECREF(started);
     return started ? 0 : py_boot_error(err, LAZ_ESETUP, "its own code does not start");

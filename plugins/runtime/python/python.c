@@ -149,7 +149,7 @@ static int python_create(const struct laz_agent_services *services, const char *
     struct python_state *state = calloc(1, sizeof *state);
     int rc;
 
-    if (!LAZ_HAS(services, await_answer)) {
+    if (!LAZ_HAS(services, switch_output)) {
         rc = python_fail(err, LAZ_EPLUGIN, "its start", "lazaret-agent is older than this runtime");
         goto out;
     }
