@@ -28,6 +28,7 @@ static void tools_parameter(struct agent_tools *tools, const struct laz_wire_par
                             struct laz_parameter *to)
 {
     to->name = from->name;
+    to->spelling = from->spelling ? from->spelling : from->name;
     to->type = tools_text(from->type);
     to->type_name = from->type_name ? from->type_name : to->type;
     to->description = tools_text(from->description);
@@ -47,6 +48,7 @@ static void tools_sign(struct agent_tools *tools)
         tools->tools[tools->n] = (struct laz_tool_signature){
             .size = sizeof *tools->tools,
             .name = from->name,
+            .spelling = from->spelling ? from->spelling : from->name,
             .description = tools_text(from->description),
             .parameters = next,
             .n_parameters = from->parameters.n,

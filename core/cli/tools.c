@@ -40,7 +40,8 @@ static int toolbox_format(struct cli_toolbox *box, const char *format, struct la
     int rc = laz_registry_language(box->registry, format, &language, err);
 
     if (!rc)
-        rc = laz_tool_set_format(&box->tools.set, format, language, text, err);
+        rc = laz_tool_set_format(&box->tools.set, format, language,
+                                 laz_spelling_of(&box->tools.spellings, format), text, err);
     if (rc == LAZ_EINVAL) {
         struct laz_buf known = LAZ_BUF_INIT;
         laz_registry_stubs(box->registry, &names);

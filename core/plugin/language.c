@@ -30,14 +30,11 @@ static const struct laz_field stub_rows[] = {
     STUB(TEXT, before_name, true),
     STUB(TEXT, after_name, true),
     STUB(TEXT, after_arguments, true),
-    STUB(TEXT, quoted_before, false),
-    STUB(TEXT, quoted_after, false),
     STUB(TEXT, by_name, false),
     STUB(TEXT, together, false),
     STUB(PAIRS, types, false),
     STUB(BOOLEAN, decimal_escapes, false),
     STUB(BOOLEAN, docstring, false),
-    STUB(BOOLEAN, dots, false),
     STUB(BOOLEAN, defaults, false),
     STUB(BOOLEAN, signature_first, false),
 };
@@ -70,6 +67,15 @@ static const struct laz_field patterns_rows[] = {
 
 static const struct laz_fields patterns_fields = LAZ_FIELDS(laz_language_patterns, patterns_rows);
 
+#define NAMES(is, name, must) LAZ_FIELD(laz_language_names, is, name, must)
+
+static const struct laz_field names_rows[] = {
+    NAMES(TEXT, other, true),         NAMES(TEXT, first, true),    NAMES(TEXT, after, true),
+    NAMES(TEXTS, words, false),       NAMES(BOOLEAN, dots, false), NAMES(BOOLEAN, fields, false),
+    NAMES(BOOLEAN, underscore, false)};
+
+static const struct laz_fields names_fields = LAZ_FIELDS(laz_language_names, names_rows);
+
 #define PROBE(name) LAZ_FIELD(laz_language_probe, TEXT, name, true)
 
 static const struct laz_field probe_rows[] = {PROBE(code), PROBE(value), PROBE(call),
@@ -90,6 +96,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD(laz_language, TEXT, package, false),
     LAZ_FIELD(laz_language, BOOLEAN, echoes, false),
     PART(probe, probe_fields),
+    PART(names, names_fields),
     PART(stub, stub_fields),
     PART(lexer, lexer_fields),
     PART(patterns, patterns_fields),

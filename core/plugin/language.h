@@ -22,13 +22,11 @@ struct laz_language_stub {
     const char *before_parameter, *after_parameter; /* around its name */
     const char *before_name, *after_name;           /* around the name of the tool */
     const char *after_arguments;                    /* what ends the signature */
-    const char *quoted_before, *quoted_after;       /* names with dots, quoted; may be NULL */
     const char *by_name;   /* before required parameters behind optional ones; may be NULL */
     const char *together;  /* comment on how to make several calls at once; may be NULL */
     struct laz_strv types; /* pairs: a word of JSON Schema, the type; empty: no types are written */
     bool decimal_escapes;  /* control bytes in strings are \001, not \u0001 */
     bool docstring;        /* documentation is a string literal: "\\" is escaped */
-    bool dots;             /* names may contain dots */
     bool defaults;         /* a signature shows defaults */
     bool signature_first;  /* before the documentation */
 };
@@ -74,11 +72,23 @@ struct laz_language_probe {
     const char *call, *answer; /* lazaret_doctor_add with two integers, and their sum */
 };
 
+/* How a language writes names that it does not have (tool/spelling.h). */
+struct laz_language_names {
+    const char *other;     /* in place of a character that names cannot have; NULL: not declared */
+    const char *first;     /* before a name that begins with a digit, say */
+    const char *after;     /* after a reserved word */
+    struct laz_strv words; /* reserved ones, of a language that has no runtime to declare them */
+    bool dots;             /* names may contain dots */
+    bool fields;           /* a dot in the name of a tool leads to the field of a table */
+    bool underscore;       /* names may begin with '_' */
+};
+
 struct laz_language {
     const char *name;
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
     bool echoes;         /* its interpreter shows the values of the expressions in a file */
     struct laz_language_probe probe;
+    struct laz_language_names names;
     struct laz_language_stub stub;
     struct laz_language_lexer lexer;
     struct laz_language_patterns patterns;

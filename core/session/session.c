@@ -101,7 +101,8 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     if (rc)
         return rc;
     session_collect_paths(session);
-    laz_tool_set_json(&shared->tools->set, &tools);
+    laz_tool_set_json(&shared->tools->set,
+                      laz_spelling_of(&shared->tools->spellings, session->runtime->name), &tools);
     session->n_tools = shared->tools->set.n;
     session->tools_json = laz_buf_steal(&tools);
     session->start_timer = laz_timer_new(shared->driver->loop, laz_session_start_too_late, session);

@@ -446,7 +446,7 @@ void laz_tools_fini(struct laz_tools *tools)
         call_free(tools->calls);
     laz_lend_free(tools->lend);
     laz_tool_set_fini(&tools->set);
-    laz_strv_fini(&tools->reserved);
+    laz_spellings_fini(&tools->spellings);
 }
 
 int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
@@ -454,7 +454,10 @@ int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
                                struct laz_reply *reply),
                   void *user, struct laz_error *err)
 {
-    int rc = laz_tool_set_add(&tools->set, tool, &tools->reserved, NULL, 0, err);
+    int rc = laz_spellings_find(&tools->spellings, tools->registry, err);
+
+    if (!rc)
+        rc = laz_tool_set_add(&tools->set, tool, &tools->spellings, NULL, 0, err);
 
     if (!rc) {
         struct laz_tool_entry *added = &tools->set.entries[tools->set.n - 1];

@@ -2,9 +2,9 @@
 /* providers.c - the tool providers of an engine: one instance for each [[tools]] table.
  *
  * The address of an instance never changes: the plugin holds its table of services, through which
- * alone it reaches the host, and entries of the tool set point to it.  An error is reported with its
- * position in the configuration; an error of a tool with that of the table that has its name, if
- * there is one. */
+ * alone it reaches the host, and entries of the tool set point to it.  An error is reported with
+ * its position in the configuration; an error of a tool with that of the table that has its name,
+ * if there is one. */
 #include "tool/tool_parts.h"
 
 #include "base/json.h"
@@ -171,7 +171,7 @@ static int provider_add_tools(const struct laz_provider *provider,
     for (size_t i = 0; !ret && i < n; i++) {
         const struct laz_tool *tool =
             (const struct laz_tool *)((const char *)list + i * list->size);
-        ret = laz_tool_set_add(&tools->set, tool, &tools->reserved, provider, i, err);
+        ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
         if (ret)
             ret = provider_refused(tools, tool, table, ret, err);
     }
@@ -206,15 +206,6 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* Appends "python:if" for each reserved word of an installed runtime. */
-static void providers_reserve(void *user, const struct laz_runtime_info *runtime)
-{
-    struct laz_strv *reserved = user;
-
-    for (size_t i = 0; i < runtime->reserved_words.n; i++)
-        laz_strv_addf(reserved, "%s:%s", runtime->name, runtime->reserved_words.items[i]);
-}
-
 static int providers_add(struct laz_tools *tools, struct laz_registry *registry, const char *name,
                          const struct laz_toml_node *table, struct laz_error *err)
 {
@@ -236,11 +227,13 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 {
     size_t n = laz_settings_tools(settings);
 
-    laz_registry_visit_runtimes(registry, providers_reserve, &tools->reserved);
+    tools->registry = registry;
     tools->providers = calloc(n + 1, sizeof *tools->providers);
-    if (tools->reserved.failed || !tools->providers)
+    if (!tools->providers)
         return laz_error_nomem(err);
     int ret = laz_command_environment(&tools->env, err);
+    if (!ret && n)
+        ret = laz_spellings_find(&tools->spellings, registry, err);
     for (size_t i = 0; !ret && i < n; i++) {
         const char *name = NULL;
         const struct laz_toml_node *table = laz_settings_tools_table(settings, i, &name);

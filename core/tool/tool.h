@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "loop/driver.h"
+#include "tool/spelling.h"
 
 #include <lazaret/lazaret.h>
 #include <lazaret/tool.h>
@@ -62,6 +63,7 @@ struct laz_tool_queue {
 /* A declared tool. Either a provider has it, or the application (laz_tools_add). */
 struct laz_tool_entry {
     char *name, *description;
+    struct laz_strv spelled; /* in each of the languages that were asked for */
     struct laz_tool_parameter *parameters;
     size_t n_parameters;
     uint32_t timeout_ms, max_concurrent; /* 0: no limit */
@@ -77,20 +79,18 @@ struct laz_tool_set {
     size_t n;
 };
 
-/* Adds a tool (copied) after checking names, reserved words, duplicates and parameters (types,
- * defaults and enumerations that fit). `reserved` has an item "LANGUAGE:word" for each word that
- * cannot be a name in a language ("python:if"); NULL: none. Names that differ in dots and
- * underscores only are duplicates: most languages replace a dot in a name by "_". On failure the
- * set is unchanged. Errors: LAZ_EINVAL with a sentence that names tool and parameter, LAZ_ENOMEM.
- */
+/* Adds a tool (copied) after checking names, duplicates and parameters (types, defaults and
+ * enumerations that fit). Names that a language of `spellings` would write alike are duplicates;
+ * NULL: no language. On failure the set is unchanged. Errors: LAZ_EINVAL with a sentence that names
+ * tool and parameter, LAZ_ENOMEM. */
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
-                     const struct laz_strv *reserved, const struct laz_provider *provider,
+                     const struct laz_spellings *spellings, const struct laz_provider *provider,
                      size_t index, struct laz_error *err);
 void laz_tool_set_fini(struct laz_tool_set *set);
 /* The tool with this name (`len` bytes), or NULL. Borrowed until the set changes. */
 const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, const char *name,
                                                size_t len);
-/* ^[A-Za-z.][A-Za-z0-9_.]*$ */
+/* ^[A-Za-z0-9_.-]{1,128}$ */
 bool laz_tool_name_is_valid(const char *name, size_t len);
 
 /* Checks a scanned JSON object (or "null": no arguments) of `len` bytes against the declaration,
@@ -102,14 +102,16 @@ bool laz_tool_name_is_valid(const char *name, size_t len);
 int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,
                              struct laz_buf *checked, struct laz_error *err);
 
-/* Appends the tools as a JSON list, for the message `init` and laz_session_tools. */
-void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json);
+/* Appends the tools as a JSON list, for the message `init` and laz_session_tools, with their
+ * spelling in a language (NULL: in none) where it differs from the name. */
+void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_spelling *spelling,
+                       struct laz_buf *json);
 /* Appends the tools as text for people (`format` "text"), as "json", or as stubs to show to a
- * model, in `language`, which has the name of the format. LAZ_EINVAL: `language` is NULL or has no
- * stubs, and the format is another one. LAZ_ENOMEM. */
+ * model, in `language`, which has the name of the format, with names by its `spelling`. LAZ_EINVAL:
+ * `language` is NULL or has no stubs, and the format is another one. LAZ_ENOMEM. */
 int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
-                        const struct laz_language *language, struct laz_buf *text,
-                        struct laz_error *err);
+                        const struct laz_language *language, const struct laz_spelling *spelling,
+                        struct laz_buf *text, struct laz_error *err);
 
 /* ---- the tools of an engine: calls.c, providers.c ------------------------------------------- */
 
@@ -118,8 +120,9 @@ struct laz_tools {
     struct laz_spawner *spawner;
     struct laz_lend *lend;
     struct laz_tool_set set;
-    struct laz_call *calls;          /* not answered, or their function has not returned */
-    struct laz_strv reserved;        /* words that no tool may have as its name */
+    struct laz_call *calls;        /* not answered, or their function has not returned */
+    struct laz_registry *registry; /* for `spellings`, which are found with the first tool */
+    struct laz_spellings spellings;
     struct laz_strv env;             /* environment of the commands that providers run */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;

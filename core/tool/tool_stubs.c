@@ -12,15 +12,10 @@
 #include "plugin/language.h"
 #include "wire/message.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
-
-static void stub_name(const struct laz_language_stub *stub, const char *name, struct laz_buf *text)
-{
-    for (; *name; name++)
-        laz_buf_putc(text, *name == '.' && !stub->dots ? '_' : *name);
-}
 
 static void stub_string(const struct laz_language_stub *stub, const char *string, size_t len,
                         struct laz_buf *text)
@@ -42,12 +37,29 @@ static void stub_string(const struct laz_language_stub *stub, const char *string
     laz_buf_putc(text, '"');
 }
 
+/* Appends JSON with whole numbers as they are written in code, in place of their exact form. */
+static void stub_integers(const char *value, struct laz_buf *text)
+{
+    static const char before[] = "{\"$int\":\"", after[] = "\"}";
+
+    for (const char *at; (at = strstr(value, before)) != NULL;) {
+        const char *number = at + strlen(before);
+        laz_buf_append(text, value, (size_t)(at - value));
+        laz_buf_append(text, number, strcspn(number, "\""));
+        value = number + strcspn(number, "\"") + strlen(after);
+    }
+    laz_buf_puts(text, value);
+}
+
 /* A JSON text as a literal of the language. */
 static void stub_value(const struct laz_language_stub *stub, const char *value,
                        struct laz_buf *text)
 {
     const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *reader = json->reader_new(value, strlen(value));
+    struct laz_buf plain = LAZ_BUF_INIT;
+
+    stub_integers(value, &plain);
+    struct laz_json_reader *reader = json->reader_new(laz_buf_text(&plain), plain.len);
     struct laz_json_token token;
     bool first = true;
 
@@ -71,9 +83,9 @@ static void stub_value(const struct laz_language_stub *stub, const char *value,
         if (token.type == LAZ_JSON_KEY)
             laz_buf_puts(text, stub->key_close);
     }
-    if (!reader)
-        text->failed = true;
+    text->failed |= !reader || plain.failed;
     json->reader_free(reader);
+    laz_buf_fini(&plain);
 }
 
 /* Appends untrusted text, each line after `prefix`. A space is put into sequences that would end a
@@ -105,12 +117,13 @@ static void stub_comment(const struct laz_language_stub *stub, const char *prefi
 
 /* Appends the line of a parameter: "integer, default 3, one of 1, 2, 3" and the description. */
 static void stub_parameter(const struct laz_language_stub *stub,
+                           const struct laz_spelling *spelling,
                            const struct laz_tool_parameter *parameter, struct laz_buf *text)
 {
     struct laz_buf words = LAZ_BUF_INIT;
 
     laz_buf_puts(&words, stub->before_parameter);
-    stub_name(stub, parameter->name, &words);
+    laz_spell(spelling, LAZ_SPELLED_PARAMETER, parameter->name, &words);
     laz_buf_puts(&words, stub->after_parameter);
     laz_buf_puts(&words, *parameter->type_name ? parameter->type_name : "any value");
     if (parameter->default_value) {
@@ -148,7 +161,8 @@ static const char *stub_type(const struct laz_language_stub *stub,
 
 /* Appends "(id, full = FALSE)". Where required parameters come first in a language, a later one is
  * declared to be passed by name. */
-static void stub_arguments(const struct laz_language_stub *stub, const struct laz_tool_entry *tool,
+static void stub_arguments(const struct laz_language_stub *stub,
+                           const struct laz_spelling *spelling, const struct laz_tool_entry *tool,
                            struct laz_buf *text)
 {
     bool optional = false, by_name = !stub->by_name;
@@ -163,7 +177,7 @@ static void stub_arguments(const struct laz_language_stub *stub, const struct la
             by_name = true;
         }
         optional |= !parameter->required;
-        stub_name(stub, parameter->name, text);
+        laz_spell(spelling, LAZ_SPELLED_PARAMETER, parameter->name, text);
         if (type)
             laz_buf_printf(text, ": %s", type);
         if (parameter->required || !stub->defaults)
@@ -174,34 +188,19 @@ static void stub_arguments(const struct laz_language_stub *stub, const struct la
     laz_buf_putc(text, ')');
 }
 
-/* True for the name of a field of a table, "my.tool". */
-static bool stub_is_field(const char *name)
-{
-    const char *dot = strchr(name, '.');
-
-    return dot && dot != name && dot[1] && !strchr(dot + 1, '.');
-}
-
-static void stub_signature(const struct laz_language_stub *stub, const struct laz_tool_entry *tool,
+static void stub_signature(const struct laz_language_stub *stub,
+                           const struct laz_spelling *spelling, const struct laz_tool_entry *tool,
                            struct laz_buf *text)
 {
-    if (stub->quoted_before && strchr(tool->name, '.') && !stub_is_field(tool->name)) {
-        laz_buf_puts(text, stub->quoted_before);
-        stub_string(stub, tool->name, strlen(tool->name), text);
-        laz_buf_puts(text, stub->quoted_after ? stub->quoted_after : "");
-    } else {
-        laz_buf_puts(text, stub->before_name);
-        if (stub->quoted_before) /* a field keeps its dot */
-            laz_buf_puts(text, tool->name);
-        else
-            stub_name(stub, tool->name, text);
-        laz_buf_puts(text, stub->after_name);
-    }
-    stub_arguments(stub, tool, text);
+    laz_buf_puts(text, stub->before_name);
+    laz_spell(spelling, LAZ_SPELLED_TOOL, tool->name, text);
+    laz_buf_puts(text, stub->after_name);
+    stub_arguments(stub, spelling, tool, text);
     laz_buf_puts(text, stub->after_arguments);
 }
 
-static void stub_documentation(const struct laz_language_stub *stub, const char *description,
+static void stub_documentation(const struct laz_language_stub *stub,
+                               const struct laz_spelling *spelling, const char *description,
                                const struct laz_tool_entry *tool, struct laz_buf *text)
 {
     laz_buf_puts(text, stub->before);
@@ -210,20 +209,20 @@ static void stub_documentation(const struct laz_language_stub *stub, const char 
     if (tool->n_parameters && stub->before_parameters)
         laz_buf_puts(text, stub->before_parameters);
     for (size_t i = 0; i < tool->n_parameters; i++)
-        stub_parameter(stub, &tool->parameters[i], text);
+        stub_parameter(stub, spelling, &tool->parameters[i], text);
     laz_buf_puts(text, stub->after);
 }
 
-static void stub_tool(const struct laz_language_stub *stub, bool is_plain,
+static void stub_tool(const struct laz_language_stub *stub, const struct laz_spelling *spelling,
                       const struct laz_tool_entry *tool, struct laz_buf *text)
 {
-    const char *description = *tool->description || is_plain ? tool->description : tool->name;
+    const char *description = *tool->description || !spelling ? tool->description : tool->name;
 
     if (stub->signature_first)
-        stub_signature(stub, tool, text);
-    stub_documentation(stub, description, tool, text);
+        stub_signature(stub, spelling, tool, text);
+    stub_documentation(stub, spelling, description, tool, text);
     if (!stub->signature_first)
-        stub_signature(stub, tool, text);
+        stub_signature(stub, spelling, tool, text);
 }
 
 /* For people: call, description, parameters. */
@@ -246,7 +245,6 @@ static const struct laz_language_stub stub_plain = {
     .before_name = "",
     .after_name = "",
     .after_arguments = "\n",
-    .dots = true,
     .signature_first = true,
 };
 
@@ -271,7 +269,22 @@ static struct laz_wire_parameter json_parameter(const struct laz_tool_parameter 
     };
 }
 
-void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json)
+/* Its spelling, where that is another one; kept in `texts`. */
+static const char *json_spelled(const struct laz_spelling *spelling, enum laz_spelled what,
+                                const char *name, struct laz_strv *texts)
+{
+    char *spelled = spelling ? laz_spell_new(spelling, what, name) : NULL;
+    const bool differs = spelled && strcmp(spelled, name) != 0;
+
+    texts->failed |= spelling && !spelled;
+    if (differs)
+        laz_strv_add(texts, spelled);
+    free(spelled);
+    return differs && !texts->failed ? texts->items[texts->n - 1] : NULL;
+}
+
+void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_spelling *spelling,
+                       struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
     struct laz_wire_parameter parameters[LAZ_TOOL_MAX_PARAMETERS];
@@ -279,32 +292,50 @@ void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json)
     laz_json_begin_list(&write, NULL);
     for (size_t i = 0; i < set->n; i++) {
         const struct laz_tool_entry *entry = &set->entries[i];
-        for (size_t k = 0; k < entry->n_parameters; k++)
+        struct laz_strv texts = LAZ_STRV_INIT;
+        for (size_t k = 0; k < entry->n_parameters; k++) {
             parameters[k] = json_parameter(&entry->parameters[k]);
+            parameters[k].spelling =
+                json_spelled(spelling, LAZ_SPELLED_PARAMETER, parameters[k].name, &texts);
+        }
         const struct laz_wire_tool tool = {
-            entry->name, entry->description, {parameters, entry->n_parameters}};
+            .name = entry->name,
+            .spelling = json_spelled(spelling, LAZ_SPELLED_TOOL, entry->name, &texts),
+            .description = entry->description,
+            .parameters = {parameters, entry->n_parameters},
+        };
         laz_fields_add(&write, NULL, &laz_wire_tool, &tool);
+        json->failed |= texts.failed;
+        laz_strv_fini(&texts);
     }
     laz_json_end_list(&write);
 }
 
 int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
-                        const struct laz_language *language, struct laz_buf *text,
-                        struct laz_error *err)
+                        const struct laz_language *language, const struct laz_spelling *spelling,
+                        struct laz_buf *text, struct laz_error *err)
 {
     bool is_plain = strcmp(format, "text") == 0;
 
     if (strcmp(format, "json") == 0) {
-        laz_tool_set_json(set, text);
+        laz_tool_set_json(set, NULL, text);
         laz_buf_putc(text, '\n');
         return text->failed ? laz_error_nomem(err) : 0;
     }
     if (!is_plain && (!language || !language->stub.null_word))
         return laz_error_set(err, LAZ_EINVAL, 0, "unknown format '%.100s'", format);
     const struct laz_language_stub *stub = is_plain ? &stub_plain : &language->stub;
+    const struct laz_spelling own = {
+        .language = format,
+        .rules = language && language->names.other ? &language->names : NULL,
+    };
+    if (is_plain)
+        spelling = NULL;
+    else if (!spelling)
+        spelling = &own; /* its runtime is not installed */
     for (size_t i = 0; i < set->n; i++) {
         laz_buf_puts(text, i ? "\n" : "");
-        stub_tool(stub, is_plain, &set->entries[i], text);
+        stub_tool(stub, spelling, &set->entries[i], text);
     }
     if (set->n && stub->together)
         laz_buf_printf(text, "\n%s", stub->together);

@@ -14,80 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool name_is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 bool laz_tool_name_is_valid(const char *name, size_t len)
 {
-    if (!len || !(name_is_letter(name[0]) || name[0] == '.'))
-        return false;
-    for (size_t i = 1; i < len; i++)
-        if (!name_is_letter(name[i]) && !(name[i] >= '0' && name[i] <= '9') && name[i] != '_' &&
-            name[i] != '.')
+    for (size_t i = 0; i < len; i++) {
+        const char c = name[i];
+        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) &&
+            c != '_' && c != '.' && c != '-')
             return false;
-    return true;
-}
-
-/* Excludes ".", "..." and ".2x", which are valid on the wire but not as names of functions in R. */
-static bool name_is_declarable(const char *name)
-{
-    size_t len = strlen(name);
-    size_t dots = strspn(name, ".");
-
-    return laz_tool_name_is_valid(name, len) && len <= LAZ_TOOL_MAX_NAME && dots < len &&
-           !(dots && name[dots] >= '0' && name[dots] <= '9');
-}
-
-/* True if two names are the same once dots are replaced by "_". */
-static bool name_is_same(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if ((*a == '.' ? '_' : *a) != (*b == '.' ? '_' : *b))
-            return false;
-    return *a == *b;
-}
-
-static void name_add_languages(const struct laz_strv *reserved, const char *name,
-                               struct laz_buf *languages)
-{
-    for (size_t i = 0; reserved && i < reserved->n; i++) {
-        const char *item = reserved->items[i];
-        const char *colon = strchr(item, ':');
-        if (!colon || strcmp(colon + 1, name) != 0)
-            continue;
-        laz_buf_printf(languages, "%s%.*s", languages->len ? ", " : "", (int)(colon - item), item);
     }
+    return len && len <= LAZ_TOOL_MAX_NAME;
 }
 
 /* Checks a name of a tool (`parameter` NULL) or of one of its parameters. */
-static int name_check(const char *tool, const char *parameter, const struct laz_strv *reserved,
-                      struct laz_error *err)
+static int name_check(const char *tool, const char *parameter, struct laz_error *err)
 {
-    const char *name = parameter ? parameter : tool;
-    struct laz_buf languages = LAZ_BUF_INIT;
-    int ret = 0;
+    const char *name = parameter ? parameter : tool ? tool : "";
 
-    if (!name || !name_is_declarable(name)) {
-        ret = laz_error_set(err, LAZ_EINVAL, 0,
-                            "'%.100s' is not a valid name of a %s: a name begins with a letter or "
-                            "a dot, followed by letters, digits, '_' and '.'",
-                            name ? name : "", parameter ? "parameter" : "tool");
-        if (parameter)
-            laz_error_prefix(err, "Tool '%s': ", tool);
-        return ret;
-    }
-    name_add_languages(reserved, name, &languages);
-    if (languages.failed)
-        ret = laz_error_nomem(err);
-    else if (languages.len)
-        ret = laz_error_set(err, LAZ_EINVAL, 0,
-                            "Tool '%s': %s%s%s is a reserved word of %s: choose another name", tool,
-                            parameter ? "parameter '" : "the name", parameter ? parameter : "",
-                            parameter ? "'" : "", languages.data);
-    laz_buf_fini(&languages);
-    return ret;
+    if (laz_tool_name_is_valid(name, strlen(name)))
+        return 0;
+    laz_error_set(err, LAZ_EINVAL, 0,
+                  "'%.100s' is not a valid name of a %s: a name has 1 to %d letters, digits, '_', "
+                  "'.' and '-'",
+                  name, parameter ? "parameter" : "tool", LAZ_TOOL_MAX_NAME);
+    if (parameter)
+        laz_error_prefix(err, "Tool '%s': ", tool);
+    return LAZ_EINVAL;
 }
 
 /* ---- one parameter -------------------------------------------------------------------------- */
@@ -236,6 +187,29 @@ static int declaration_enumeration(struct declaration *declaration, struct laz_e
     return declaration_keep(ret, &list, &declaration->parameter->enumeration, err);
 }
 
+/* Appends JSON in which whole numbers that a double would change have the form that keeps them
+ * ($int): so a default is exact however it was declared. */
+static void declaration_exact(const char *raw, size_t len, struct laz_buf *text)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        bool is_whole = raw[i] == '-' || (raw[i] >= '0' && raw[i] <= '9');
+        const bool is_number = is_whole;
+
+        n = 1;
+        if (raw[i] == '"') {
+            while (i + n < len && raw[i + n] != '"')
+                n += raw[i + n] == '\\' ? 2 : 1;
+            n++;
+        }
+        for (; is_number && i + n < len && strchr("+-.eE0123456789", raw[i + n]); n++)
+            is_whole &= raw[i + n] >= '0' && raw[i + n] <= '9';
+        if (is_whole && !laz_json_is_kept(raw + i, n))
+            laz_buf_printf(text, "{\"$int\":\"%.*s\"}", (int)n, raw + i);
+        else
+            laz_buf_append(text, raw + i, n);
+    }
+}
+
 /* Sets `required` and the default. A default of null means optional without a default. */
 static int declaration_default(struct declaration *declaration, struct laz_error *err)
 {
@@ -253,13 +227,18 @@ static int declaration_default(struct declaration *declaration, struct laz_error
                                 "it is required and has a default: remove one of them");
     if (!given->raw || given->raw[0] == 'n')
         return 0;
-    int ret = laz_tool_check_value(declaration->tool, parameter, "the default of", given->raw,
-                                   given->len, &write, NULL, err);
+    struct laz_buf exact = LAZ_BUF_INIT;
+    declaration_exact(given->raw, given->len, &exact);
+    int ret = exact.failed
+                  ? laz_error_nomem(err)
+                  : laz_tool_check_value(declaration->tool, parameter, "the default of",
+                                         laz_buf_text(&exact), exact.len, &write, NULL, err);
+    laz_buf_fini(&exact);
     return declaration_keep(ret, &value, &parameter->default_value, err);
 }
 
 static int parameter_parse(struct laz_tool_parameter *parameter, const char *tool, const char *raw,
-                           size_t len, const struct laz_strv *reserved, struct laz_error *err)
+                           size_t len, struct laz_error *err)
 {
     struct declaration declaration = {.tool = tool, .parameter = parameter};
     int ret = declaration_read(&declaration, raw, len, err);
@@ -268,7 +247,7 @@ static int parameter_parse(struct laz_tool_parameter *parameter, const char *too
         return ret;
     if (!parameter->name)
         return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': a parameter has no name", tool);
-    ret = name_check(tool, parameter->name, reserved, err);
+    ret = name_check(tool, parameter->name, err);
     if (!ret && !parameter->description && !(parameter->description = laz_strdup("")))
         ret = laz_error_nomem(err);
     if (!ret)
@@ -293,26 +272,43 @@ static void entry_fini(struct laz_tool_entry *entry)
         free(parameter->enumeration);
     }
     free(entry->parameters);
+    laz_strv_fini(&entry->spelled);
     free(entry->name);
     free(entry->description);
 }
 
-static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, size_t len,
-                               const struct laz_strv *reserved, struct laz_error *err)
+/* Two parameters must not have the same spelling in any language. */
+static int entry_check_parameters(const struct laz_tool_entry *entry,
+                                  const struct laz_spelling *spelling, struct laz_error *err)
 {
-    struct laz_tool_parameter *added = &entry->parameters[entry->n_parameters++];
-    int ret = parameter_parse(added, entry->name, raw, len, reserved, err);
+    struct laz_strv spelled = LAZ_STRV_INIT;
+    int ret = 0;
 
-    for (size_t i = 0; !ret && i + 1 < entry->n_parameters; i++)
-        if (name_is_same(entry->parameters[i].name, added->name))
-            ret = laz_error_set(err, LAZ_EINVAL, 0,
-                                "Tool '%s': Duplicate parameter names: '%s' and '%s'", entry->name,
-                                entry->parameters[i].name, added->name);
+    for (size_t i = 0; i < entry->n_parameters && !ret; i++) {
+        char *name = laz_spell_new(spelling, LAZ_SPELLED_PARAMETER, entry->parameters[i].name);
+        for (size_t k = 0; name && k < i && !ret; k++)
+            if (strcmp(spelled.items[k], name) == 0)
+                ret = laz_error_set(
+                    err, LAZ_EINVAL, 0, "Tool '%s': Duplicate parameter names: '%s' and '%s'%s%s",
+                    entry->name, entry->parameters[k].name, entry->parameters[i].name,
+                    spelling ? " would be the same in " : "", spelling ? spelling->language : "");
+        laz_strv_add(&spelled, name ? name : "");
+        if (!name || spelled.failed)
+            ret = laz_error_nomem(err);
+        free(name);
+    }
+    laz_strv_fini(&spelled);
     return ret;
 }
 
+static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, size_t len,
+                               struct laz_error *err)
+{
+    return parameter_parse(&entry->parameters[entry->n_parameters++], entry->name, raw, len, err);
+}
+
 static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text,
-                                  const struct laz_strv *reserved, struct laz_error *err)
+                                  const struct laz_spellings *spellings, struct laz_error *err)
 {
     const char *raw;
     size_t len = strlen(text);
@@ -334,38 +330,53 @@ static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text
             ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': more than %d parameters",
                                 entry->name, LAZ_TOOL_MAX_PARAMETERS);
         else
-            ret = entry_add_parameter(entry, raw, len, reserved, err);
+            ret = entry_add_parameter(entry, raw, len, err);
     }
+    if (!ret)
+        ret = entry_check_parameters(entry, NULL, err);
+    for (size_t i = 0; spellings && i < spellings->n && !ret; i++)
+        ret = entry_check_parameters(entry, &spellings->items[i], err);
     return ret;
 }
 
 /* ---- the set -------------------------------------------------------------------------------- */
 
-static int set_check_duplicate(const struct laz_tool_set *set, const char *name,
-                               struct laz_error *err)
+/* Spells the tool in each language, and compares it with the others. */
+static int set_check_duplicate(const struct laz_tool_set *set, struct laz_tool_entry *entry,
+                               const struct laz_spellings *spellings, struct laz_error *err)
 {
-    for (size_t i = 0; i < set->n; i++) {
-        const char *other = set->entries[i].name;
-        if (strcmp(other, name) == 0)
-            return laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", name);
-        if (name_is_same(other, name))
-            return laz_error_set(err, LAZ_EINVAL, 0,
-                                 "Duplicate tool names: '%s' and '%s' would be the same function "
-                                 "where '.' is replaced by '_'",
-                                 other, name);
+    for (size_t i = 0; i < set->n; i++)
+        if (strcmp(set->entries[i].name, entry->name) == 0)
+            return laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", entry->name);
+    for (size_t k = 0; spellings && k < spellings->n; k++) {
+        const struct laz_spelling *spelling = &spellings->items[k];
+        char *name = laz_spell_new(spelling, LAZ_SPELLED_TOOL, entry->name);
+        laz_strv_add(&entry->spelled, name ? name : "");
+        if (!name || entry->spelled.failed)
+            return free(name), laz_error_nomem(err);
+        free(name);
+        name = entry->spelled.items[k];
+        for (size_t i = 0; i < set->n; i++) {
+            const struct laz_tool_entry *other = &set->entries[i];
+            if (k < other->spelled.n &&
+                laz_spelled_collide(spelling, other->spelled.items[k], name))
+                return laz_error_set(err, LAZ_EINVAL, 0,
+                                     "Duplicate tool names: '%s' and '%s' cannot both be in %s, "
+                                     "where they are %s and %s",
+                                     other->name, entry->name, spelling->language,
+                                     other->spelled.items[k], name);
+        }
     }
     return 0;
 }
 
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
-                     const struct laz_strv *reserved, const struct laz_provider *provider,
+                     const struct laz_spellings *spellings, const struct laz_provider *provider,
                      size_t index, struct laz_error *err)
 {
     const char *description = tool->description ? tool->description : "";
-    int ret = name_check(tool->name, NULL, reserved, err);
+    int ret = name_check(tool->name, NULL, err);
 
-    if (!ret)
-        ret = set_check_duplicate(set, tool->name, err);
     if (!ret && !laz_utf8_is_valid(description, strlen(description)))
         ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': its description is not valid UTF-8",
                             tool->name);
@@ -382,8 +393,10 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
     struct laz_tool_entry *entries = NULL;
     if (!entry.name || !entry.description)
         ret = laz_error_nomem(err);
-    else if (tool->parameters)
-        ret = entry_parse_parameters(&entry, tool->parameters, reserved, err);
+    else
+        ret = set_check_duplicate(set, &entry, spellings, err);
+    if (!ret && tool->parameters)
+        ret = entry_parse_parameters(&entry, tool->parameters, spellings, err);
     if (!ret && !(entries = realloc(set->entries, (set->n + 1) * sizeof *entries)))
         ret = laz_error_nomem(err);
     if (ret) {

@@ -75,14 +75,14 @@ struct laz_wire_confine {
 
 /* `init.tools` */
 struct laz_wire_parameter {
-    const char *name, *type, *type_name, *description;
+    const char *name, *spelling, *type, *type_name, *description;
     const char *default_value, *enumeration; /* JSON */
     size_t default_len, enumeration_len;
     bool is_required;
 };
 
 struct laz_wire_tool {
-    const char *name, *description;
+    const char *name, *spelling, *description;
     struct laz_field_list parameters; /* struct laz_wire_parameter */
 };
 

@@ -104,6 +104,8 @@ const struct laz_fields laz_wire_confine = {
 
 static const struct laz_field parameter_members[] = {
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
+    {"spelling", LAZ_FIELD_TEXT, AT(spelling),
+     .help = "the name in the language of the session, where that is another one"},
     {"type", LAZ_FIELD_TEXT, AT(type),
      .help = "the type that the runtime checks; absent: the host checks alone"},
     {"type_name", LAZ_FIELD_TEXT, AT(type_name),
@@ -127,6 +129,8 @@ const struct laz_fields laz_wire_parameter = {
 
 static const struct laz_field tool_members[] = {
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
+    {"spelling", LAZ_FIELD_TEXT, AT(spelling),
+     .help = "the name in the language of the session, where that is another one"},
     {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
     {"parameters", LAZ_FIELD_LIST, AT(parameters), .of = &laz_wire_parameter,
      .help = "in the order of positional arguments"},

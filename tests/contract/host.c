@@ -16,7 +16,7 @@
 #define PARAMETER(param_name, param_type, param_required)                                          \
     {                                                                                              \
         .name = (param_name), .type = (param_type), .type_name = (param_type), .description = "",  \
-        .required = (param_required)                                                               \
+        .required = (param_required), .spelling = (param_name)                                     \
     }
 
 static const struct laz_parameter host_add[] = {PARAMETER("a", "number", 1),
@@ -28,8 +28,12 @@ static const struct laz_parameter host_given[] = {
     PARAMETER("s", "string", 0),  PARAMETER("n", "number", 0), PARAMETER("i", "integer", 0),
     PARAMETER("b", "boolean", 0), PARAMETER("a", "array", 0),  PARAMETER("o", "object", 0),
     PARAMETER("v", "", 0)};
-static const struct laz_parameter host_rnum[] = {
-    {.name = "x", .type = "number", .type_name = "numeric", .description = "", .required = 1}};
+static const struct laz_parameter host_rnum[] = {{.name = "x",
+                                                  .type = "number",
+                                                  .type_name = "numeric",
+                                                  .description = "",
+                                                  .required = 1,
+                                                  .spelling = "x"}};
 static const struct laz_parameter host_store[] = {PARAMETER("record", "object", 1),
                                                   PARAMETER("table", "string", 0)};
 static const struct laz_parameter host_greet[] = {PARAMETER("name", "string", 1),
@@ -37,16 +41,19 @@ static const struct laz_parameter host_greet[] = {PARAMETER("name", "string", 1)
                                                    .type = "string",
                                                    .type_name = "string",
                                                    .description = "how to begin",
-                                                   .default_value = "\"Hello\""}};
+                                                   .default_value = "\"Hello\"",
+                                                   .spelling = "greeting"}};
 static const struct laz_parameter host_odd[] = {PARAMETER("x", "integer", 1)};
+static struct laz_parameter host_take[] = {PARAMETER("if", "string", 1), PARAMETER("a-b", "", 0)};
 
 #define TOOL(tool_name, text, list)                                                                \
     {                                                                                              \
         .size = sizeof(struct laz_tool_signature), .name = (tool_name), .description = (text),     \
-        .parameters = (list), .n_parameters = sizeof(list) / sizeof(*(list))                       \
+        .parameters = (list), .n_parameters = sizeof(list) / sizeof(*(list)),                      \
+        .spelling = (tool_name)                                                                    \
     }
 
-static const struct laz_tool_signature host_tools[] = {
+static struct laz_tool_signature host_tools[] = {
     TOOL("add", "The sum of two numbers", host_add),
     TOOL("echo", "Its argument", host_echo),
     TOOL("fail", "Fails with a message", host_fail),
@@ -54,13 +61,37 @@ static const struct laz_tool_signature host_tools[] = {
     TOOL("given", "Its arguments", host_given),
     TOOL("rnum", "Its argument, a numeric", host_rnum),
     TOOL("store", "Its arguments", host_store),
-    {.size = sizeof(struct laz_tool_signature), .name = "none", .description = ""},
+    {.size = sizeof(struct laz_tool_signature),
+     .name = "none",
+     .description = "",
+     .spelling = "none"},
     TOOL("greet", "A greeting", host_greet),
+    TOOL("take-out", "Its arguments", host_take),
     TOOL("my.tool_v2", "One more than its argument", host_odd),
 };
 
-const struct laz_tool_signature *contract_host_tools(size_t *n)
+/* Names that a language cannot have, as the host spells them (core/tool/spelling.c). */
+static const struct {
+    const char *language, *tool, *first, *second, *dotted;
+} host_spellings[] = {
+    {"r", "take.out", "if.", "a.b", "my.tool_v2"},
+    {"lua", "take_out", "if_", "a_b", "my.tool_v2"},
+    {"", "take_out", "if_", "a_b", "my_tool_v2"},
+};
+
+const struct laz_tool_signature *contract_host_tools(const char *language, size_t *n)
 {
+    size_t i = 0;
+
+    while (*host_spellings[i].language && strcmp(host_spellings[i].language, language) != 0)
+        i++;
+    host_take[0].spelling = host_spellings[i].first;
+    host_take[1].spelling = host_spellings[i].second;
+    for (size_t k = 0; k < sizeof host_tools / sizeof *host_tools; k++)
+        if (strcmp(host_tools[k].name, "take-out") == 0)
+            host_tools[k].spelling = host_spellings[i].tool;
+        else if (strcmp(host_tools[k].name, "my.tool_v2") == 0)
+            host_tools[k].spelling = host_spellings[i].dotted;
     *n = sizeof host_tools / sizeof *host_tools;
     return host_tools;
 }
@@ -212,10 +243,10 @@ static const struct {
     const char *name;
     bool (*run)(struct host_call *call); /* false: the answer is an error message */
 } host_answers[] = {
-    {"add", host_run_add},        {"echo", host_run_echo},   {"fail", host_run_fail},
-    {"big", host_run_big},        {"given", host_run_given}, {"rnum", host_run_echo},
-    {"store", host_run_given},    {"none", host_run_none},   {"greet", host_run_greet},
-    {"my.tool_v2", host_run_odd},
+    {"add", host_run_add},        {"echo", host_run_echo},      {"fail", host_run_fail},
+    {"big", host_run_big},        {"given", host_run_given},    {"rnum", host_run_echo},
+    {"store", host_run_given},    {"none", host_run_none},      {"greet", host_run_greet},
+    {"my.tool_v2", host_run_odd}, {"take-out", host_run_given},
 };
 
 static int host_call_tool(void *agent, const char *tool, const char *args, size_t args_len,
@@ -387,6 +418,13 @@ static void host_leave(void *agent, int status)
     _exit(status & 0xff);
 }
 
+/* Nobody reads what is written before the end: the streams are files. */
+static void host_switch_output(void *agent, int stream)
+{
+    (void)agent;
+    (void)stream;
+}
+
 void contract_host_init(struct contract_host *host, size_t max_message)
 {
     host->services = (struct laz_agent_services){
@@ -402,6 +440,7 @@ void contract_host_init(struct contract_host *host, size_t max_message)
         .next_answer = host_next_answer,
         .answers_fd = host_answers_fd,
         .await_answer = host_await_answer,
+        .switch_output = host_switch_output,
     };
     host->room = 20;
     pthread_mutex_init(&host->lock, NULL);

@@ -30,6 +30,6 @@ struct contract_host {
 void contract_host_init(struct contract_host *host, size_t max_message);
 void contract_host_fini(struct contract_host *host);
 /* The tools that cases.h describes. */
-const struct laz_tool_signature *contract_host_tools(size_t *n);
+const struct laz_tool_signature *contract_host_tools(const char *language, size_t *n);
 
 #endif

@@ -338,7 +338,7 @@ static bool trial_begin(struct trial *t, bool is_copy)
         trial_complain(t, "renew: %s", err.text);
         return false;
     }
-    tools = contract_host_tools(&n);
+    tools = contract_host_tools(t->runtime, &n);
     if (t->ops->define_tools(t->state, tools, n, &err)) {
         trial_complain(t, "define_tools: %s", err.text);
         return false;

@@ -26,12 +26,12 @@ static void check_taken(const struct laz_tool_set *set)
     static const char *const formats[] = {"text", "json", "r", "python", "lua", "javascript"};
     struct laz_buf text = LAZ_BUF_INIT;
 
-    laz_tool_set_json(set, &text);
+    laz_tool_set_json(set, NULL, &text);
     if (text.failed || laz_json_scan(text.data, text.len, NULL))
         abort();
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         laz_buf_clear(&text);
-        if (laz_tool_set_format(set, formats[i], languages_get(formats[i]), &text, NULL) ||
+        if (laz_tool_set_format(set, formats[i], languages_get(formats[i]), NULL, &text, NULL) ||
             text.failed || !laz_utf8_is_valid(laz_buf_text(&text), text.len))
             abort();
     }

@@ -136,5 +136,39 @@ END
     shows r_console 0 '[1] "one" "two"' --runtime r -e 'readLines(stdin())'
 fi
 
+# What an interpreter writes to both streams arrives in the order of the writes.
+in_order() {
+    cases=$((cases + 1))
+    "$lazaret" run "$1" 2>&1 </dev/null |
+        awk '$1 != (NR % 2 ? "o" : "e") || $2 != int((NR + 1) / 2) { exit 1 } END { exit NR != 400 }' ||
+        wrong "order_in_text_$1" "the streams are not in the order of the writes"
+    cases=$((cases + 1))
+    "$lazaret" run --json "$1" </dev/null >"$work/out" 2>"$work/err"
+    grep -o '[oe] [0-9]*' "$work/out" |
+        awk '$1 != (NR % 2 ? "o" : "e") || $2 != int((NR + 1) / 2) { exit 1 } END { exit NR != 400 }' ||
+        wrong "order_in_json_$1" "the pieces are not in the order of the writes"
+}
+cat >order.py <<'END'
+import sys
+for i in range(1, 201):
+    print("o", i)
+    print("e", i, file=sys.stderr)
+END
+cat >order.lua <<'END'
+for i = 1, 200 do
+    print("o " .. i)
+    io.stderr:write("e " .. i .. "\n")
+end
+END
+cat >order.R <<'END'
+for (i in 1:200) {
+    cat("o", i, "\n")
+    message("e ", i)
+}
+END
+! has python || in_order order.py
+! has lua || in_order order.lua
+! has r || in_order order.R
+
 echo "$cases cases, $failures failures"
 [ "$failures" = 0 ]

@@ -163,7 +163,7 @@ static void part_tools(void *user)
     CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
     if (!rc && !out.failed)
         CU_ASSERT(strstr(laz_buf_text(&out), "\"e\":\"two\"") != NULL);
-    laz_tool_set_json(&set, &json);
+    laz_tool_set_json(&set, NULL, &json);
     laz_buf_fini(&json);
     laz_buf_fini(&out);
     laz_tool_set_fini(&set);

@@ -69,7 +69,6 @@ static void cost_message(const char *text, size_t len)
 }
 
 static struct laz_tool_set tools;
-static const struct laz_strv reserved;
 
 static void cost_arguments(const char *text, size_t len)
 {
@@ -216,7 +215,7 @@ static void arguments_cost_alike(void)
                       "{\"name\":\"word\",\"enum\":[\"a\",\"b\"],\"required\":false}]"};
     struct laz_error err = {0};
 
-    if (laz_tool_set_add(&tools, &tool, &reserved, NULL, 0, &err))
+    if (laz_tool_set_add(&tools, &tool, NULL, NULL, 0, &err))
         CU_FAIL_FATAL("the tool was refused");
     cost_compare(WORST_ARGUMENTS, cost_arguments);
     laz_tool_set_fini(&tools);

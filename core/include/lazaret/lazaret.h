@@ -135,7 +135,7 @@ struct laz_reply; /* the answer of a tool that the application provides */
 /* A tool of the application, offered to sessions opened later. `tool` is copied. `call` runs on a
  * worker thread, several at once; `args` is a checked JSON object, borrowed for the call; it
  * answers through `reply` before it returns (no answer: null). Errors: LAZ_EINVAL for a bad name,
- * a reserved word, a repeated name, or bad parameters. */
+ * one that a language would spell as that of another tool, or bad parameters. */
 LAZ_EXPORT int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
                                    void (*call)(void *user, const char *args, size_t args_len,
                                                 struct laz_reply *reply),

@@ -27,6 +27,7 @@ struct laz_parameter {
     const char *default_value; /* JSON text, or NULL: none */
     const char *enumeration;   /* JSON list, or NULL: any value */
     uint32_t required;
+    const char *spelling; /* how code writes the name: a legal name of the language */
 };
 
 struct laz_tool_signature {
@@ -35,6 +36,7 @@ struct laz_tool_signature {
     const char *description;
     const struct laz_parameter *parameters; /* in the order of positional arguments */
     size_t n_parameters;
+    const char *spelling; /* as that of a parameter; maybe a path of fields, "math.gcd" */
 };
 
 /* One of several calls. Strings are borrowed for the call of call_all. */
@@ -135,7 +137,8 @@ struct laz_runtime_ops {
     const char *const *read;      /* host paths the interpreter needs beyond /usr and the loader's
                                      files: "/etc/R"; missing ones are ignored; ends with NULL */
     const char *const *env;       /* "R_HOME=/usr/lib/R": set in the box; ends with NULL */
-    const char *const *reserved_words; /* names no tool or parameter may have; ends with NULL */
+    const char *const *reserved_words; /* names no tool or parameter has in the language: they are
+                                          spelled in another way; ends with NULL */
 
     /* Starts the interpreter with the options of [runtime.NAME] as a JSON object. */
     int (*create)(const struct laz_agent_services *services, const char *options,

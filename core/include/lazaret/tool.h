@@ -18,7 +18,7 @@ extern "C" {
 /* A tool as it is declared. Strings are borrowed until the provider is destroyed. */
 struct laz_tool {
     size_t size;
-    const char *name;        /* ^[A-Za-z.][A-Za-z0-9_.]*$, no reserved word of a runtime */
+    const char *name;        /* ^[A-Za-z0-9_.-]{1,128}$ */
     const char *description; /* for the model; may be "" */
     /* JSON list, in the order of positional arguments; NULL: no parameters.
      *   [{"name":"id","type":"integer","description":"...","required":true,

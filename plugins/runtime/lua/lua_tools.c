@@ -4,7 +4,8 @@
  * The tools are not in _G itself but behind its metatable: reading an undefined global finds them,
  * and assigning to their name is an error that names the tool. So accidental assignments are caught
  * and ordinary globals stay fast. (Code can bypass this with rawset; the host checks every call
- * anyway.) A tool whose name has dots is also reachable through tables: my.tool. */
+ * anyway.) A tool whose name has dots is a field: my.tool. The table is one of Lua's own, or is
+ * made and guarded in the same way. _G finds a tool by its declared name, too. */
 #include "luart.h"
 
 #include <stdio.h>
@@ -25,9 +26,21 @@ static const struct luart_parameter *tools_parameter(const struct luart_tool *to
                                                      const char *name)
 {
     for (size_t i = 0; i < tool->n_parameters; i++)
-        if (strcmp(tool->parameters[i].name, name) == 0)
+        if (strcmp(tool->parameters[i].spelling, name) == 0 ||
+            strcmp(tool->parameters[i].name, name) == 0)
             return &tool->parameters[i];
     return NULL;
+}
+
+/* Pushes the member of the table at index 1 that is meant for the parameter, or nil. */
+static void tools_push_named(const struct luart_parameter *parameter, lua_State *L)
+{
+    lua_pushstring(L, parameter->spelling);
+    if (lua_rawget(L, 1) != LUA_TNIL)
+        return;
+    lua_pop(L, 1);
+    lua_pushstring(L, parameter->name);
+    lua_rawget(L, 1);
 }
 
 /* Are the arguments one table of named arguments? Yes when all its keys are strings and the first
@@ -56,8 +69,8 @@ static bool tools_is_named(struct luart_state *st, const struct luart_tool *tool
                tool->parameters[0].type == LUART_BOOLEAN;
     if (tool->parameters[0].type != LUART_ANY && tool->parameters[0].type != LUART_OBJECT)
         return true;
-    lua_pushstring(L, tool->parameters[0].name);
-    bool has_first = lua_rawget(L, 1) != LUA_TNIL;
+    tools_push_named(&tool->parameters[0], L);
+    bool has_first = !lua_isnil(L, -1);
     lua_pop(L, 1);
     return all_known && has_first;
 }
@@ -88,10 +101,8 @@ static void tools_take_named(const struct luart_tool *tool, lua_State *L)
         luaL_pushresult(&names);
         luaL_error(L, "Unexpected arguments for tool '%s': %s", tool->name, lua_tostring(L, -1));
     }
-    for (size_t i = 0; i < tool->n_parameters; i++) {
-        lua_pushstring(L, tool->parameters[i].name);
-        lua_rawget(L, 1);
-    }
+    for (size_t i = 0; i < tool->n_parameters; i++)
+        tools_push_named(&tool->parameters[i], L);
     lua_remove(L, 1);
 }
 
@@ -216,7 +227,8 @@ const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int
         lua_pop(L, 1);
     } else if (lua_type(L, index) == LUA_TSTRING) {
         for (size_t i = 0; i < st->n_tools && !tool; i++)
-            if (strcmp(st->tools[i].name, lua_tostring(L, index)) == 0)
+            if (strcmp(st->tools[i].name, lua_tostring(L, index)) == 0 ||
+                strcmp(st->tools[i].spelling, lua_tostring(L, index)) == 0)
                 tool = &st->tools[i];
     }
     return tool;
@@ -253,44 +265,6 @@ static void tools_guard(lua_State *L, const char *prefix)
     lua_setmetatable(L, guarded);
 }
 
-/* my.tool: a guarded table `my` among the tools, unless that name is taken. Stack: tools, then the
- * function. */
-static void tools_define_dotted(lua_State *L, const char *name)
-{
-    const char *dot = strchr(name, '.');
-    int tools = lua_gettop(L) - 1, function = lua_gettop(L);
-
-    if (!dot || dot == name || !dot[1] || strchr(dot + 1, '.'))
-        return;
-    lua_pushlstring(L, name, (size_t)(dot - name));
-    lua_pushglobaltable(L);
-    lua_pushvalue(L, -2);
-    bool taken = lua_rawget(L, -2) != LUA_TNIL;
-    lua_pushvalue(L, function + 1);
-    int found = lua_rawget(L, tools);
-    if (!taken && found == LUA_TNIL) {
-        lua_newtable(L); /* the tools below `my` */
-        lua_newtable(L); /* the table visible to code */
-        lua_pushlstring(L, name, (size_t)(dot - name) + 1);
-        const char *prefix = lua_tostring(L, -1);
-        lua_pushvalue(L, -3);
-        lua_pushvalue(L, -3);
-        tools_guard(L, prefix);
-        lua_pushvalue(L, function + 1);
-        lua_pushvalue(L, -2);
-        lua_rawset(L, tools);
-        lua_settop(L, function + 1);
-        lua_pushvalue(L, function + 1);
-        found = lua_rawget(L, tools);
-    }
-    if (!taken && found == LUA_TTABLE && luaL_getmetafield(L, -1, "__index") == LUA_TTABLE) {
-        lua_pushstring(L, dot + 1);
-        lua_pushvalue(L, function);
-        lua_rawset(L, -3);
-    }
-    lua_settop(L, function);
-}
-
 static bool tools_is_taken(lua_State *L, const char *name)
 {
     const int top = lua_gettop(L);
@@ -303,6 +277,70 @@ static bool tools_is_taken(lua_State *L, const char *name)
     taken |= lua_rawget(L, -2) != LUA_TNIL;
     lua_settop(L, top);
     return taken;
+}
+
+static void tools_refuse_name(lua_State *L, const char *name)
+{
+    luaL_error(L,
+               "a tool cannot be called '%s' in Lua: the language has a global of that name; "
+               "rename the tool",
+               name);
+}
+
+/* Pushes a table for tools below the field `name` of the table at index `at`: a guarded one is made
+ * there if there is none. `prefix`: of the tools in it, "my.". */
+static void tools_push_field(lua_State *L, int at, const char *name, const char *prefix)
+{
+    lua_pushstring(L, name);
+    if (lua_rawget(L, at) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_newtable(L); /* the tools in it */
+        lua_newtable(L); /* what code sees */
+        tools_guard(L, prefix);
+        lua_setfield(L, at, name);
+        return;
+    }
+    if (luaL_getmetafield(L, -1, "__index") == LUA_TTABLE)
+        lua_remove(L, -2);
+}
+
+/* Puts the function on top at the path `spelling`, below the tools or a table of Lua, and pops
+ * it. */
+static void tools_place(lua_State *L, const char *spelling)
+{
+    const int function = lua_gettop(L);
+    const char *dot = strchr(spelling, '.'), *name = spelling;
+
+    lua_pushvalue(L, 2);
+    if (dot) { /* a table of Lua's own ("math") has the tool as one more field */
+        lua_pushglobaltable(L);
+        lua_pushlstring(L, name, (size_t)(dot - name));
+        int found = lua_rawget(L, -2);
+        if (found != LUA_TNIL && found != LUA_TTABLE)
+            tools_refuse_name(L, spelling);
+        if (found == LUA_TTABLE) {
+            name = dot + 1;
+            dot = strchr(name, '.');
+        } else {
+            lua_pop(L, 2);
+        }
+    } else if (tools_is_taken(L, spelling)) {
+        tools_refuse_name(L, spelling);
+    }
+    for (; dot; name = dot + 1, dot = strchr(name, '.')) {
+        const int at = lua_gettop(L);
+        lua_pushlstring(L, name, (size_t)(dot - name));
+        lua_pushlstring(L, spelling, (size_t)(dot - spelling) + 1);
+        tools_push_field(L, at, lua_tostring(L, -2), lua_tostring(L, -1));
+    }
+    lua_pushstring(L, name);
+    if (lua_rawget(L, -2) != LUA_TNIL)
+        tools_refuse_name(L, spelling);
+    lua_pop(L, 1);
+    lua_pushstring(L, name);
+    lua_pushvalue(L, function);
+    lua_rawset(L, -3);
+    lua_settop(L, function - 1);
 }
 
 /* Argument: the state. Raises when a name is taken by Lua itself. */
@@ -318,17 +356,16 @@ static int tools_define_all(lua_State *L)
     lua_setmetatable(L, 2);
     lua_pushlightuserdata(L, st);
     lua_pushcclosure(L, luart_tool_map, 1);
-    lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool can have this name */
+    lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool is spelled so */
     for (size_t i = 0; i < st->n_tools; i++) {
-        if (tools_is_taken(L, st->tools[i].name))
-            return luaL_error(L,
-                              "a tool cannot be called '%s' in Lua: the language has a global of "
-                              "that name; rename the tool",
-                              st->tools[i].name);
+        const struct luart_tool *tool = &st->tools[i];
         lua_pushlightuserdata(L, &st->tools[i]);
         lua_pushcclosure(L, tools_call, 1);
-        tools_define_dotted(L, st->tools[i].name);
-        lua_setfield(L, 2, st->tools[i].name);
+        if (strcmp(tool->name, tool->spelling) != 0 || strchr(tool->name, '.')) {
+            lua_pushvalue(L, -1);
+            lua_setfield(L, 2, tool->name); /* no word of Lua has such a name */
+        }
+        tools_place(L, tool->spelling);
     }
     lua_pushglobaltable(L);
     tools_guard(L, "");
@@ -340,12 +377,13 @@ static bool tools_copy_parameter(const struct laz_parameter *from, struct luart_
     const char *word = from->type_name && *from->type_name ? from->type_name : from->type;
 
     to->name = strdup(from->name);
+    to->spelling = strdup(from->spelling);
     to->type_name = strdup(word);
     to->required = from->required != 0;
     for (size_t i = 0; i < sizeof tools_types / sizeof *tools_types; i++)
         if (strcmp(from->type, tools_types[i].name) == 0)
             to->type = tools_types[i].type;
-    return to->name && to->type_name;
+    return to->name && to->spelling && to->type_name;
 }
 
 static bool tools_copy(struct luart_state *st, const struct laz_tool_signature *from,
@@ -355,8 +393,9 @@ static bool tools_copy(struct luart_state *st, const struct laz_tool_signature *
 
     to->runtime = st;
     to->name = strdup(from->name);
+    to->spelling = strdup(from->spelling);
     to->parameters = calloc(from->n_parameters + 1, sizeof *to->parameters);
-    if (!to->name || !to->parameters)
+    if (!to->name || !to->spelling || !to->parameters)
         return false;
     to->n_parameters = from->n_parameters;
     for (size_t i = 0; ok && i < from->n_parameters; i++)
@@ -397,10 +436,12 @@ void luart_tools_free(struct luart_state *st)
     for (size_t i = 0; st->tools && i < st->n_tools; i++) {
         for (size_t j = 0; j < st->tools[i].n_parameters; j++) {
             free(st->tools[i].parameters[j].name);
+            free(st->tools[i].parameters[j].spelling);
             free(st->tools[i].parameters[j].type_name);
         }
         free(st->tools[i].parameters);
         free(st->tools[i].name);
+        free(st->tools[i].spelling);
     }
     free(st->tools);
     st->tools = NULL;

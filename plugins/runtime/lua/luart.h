@@ -25,7 +25,8 @@ enum luart_type {
 };
 
 struct luart_parameter {
-    char *name;
+    char *name;      /* as it was declared */
+    char *spelling;  /* as code writes it */
     char *type_name; /* the type as the author wrote it */
     enum luart_type type;
     bool required;
@@ -36,6 +37,7 @@ struct luart_state;
 struct luart_tool {
     struct luart_state *runtime;
     char *name;
+    char *spelling; /* maybe a path of fields, "math.gcd" */
     struct luart_parameter *parameters;
     size_t n_parameters;
 };

@@ -390,7 +390,7 @@ static PyObject *tool_doc(const struct laz_tool_signature *from)
             i                           ? "\n    "
             : PyUnicode_GET_LENGTH(doc) ? "\n\nParameters:\n    "
                                         : "Parameters:\n    ",
-            p->name, *type ? type : "any value", p->default_value ? ", default " : "",
+            p->spelling, *type ? type : "any value", p->default_value ? ", default " : "",
             p->default_value ? p->default_value : "",
             p->required || p->default_value ? "" : ", optional", p->enumeration ? ", one of " : "",
             p->enumeration ? p->enumeration : "", described ? ": " : "",
@@ -411,16 +411,12 @@ static PyObject *tool_parameters(struct python_state *state, const struct laz_to
         PyObject *value = p->default_value
                               ? py_read(state->json, p->default_value, strlen(p->default_value))
                               : Py_NewRef(Py_None);
-        PyObject *raw = value ? PyUnicode_FromString(p->name) : NULL;
-        PyObject *name = raw ? PyObject_CallMethod(raw, "replace", "ss", ".", "_") : NULL;
-        PyObject *tuple =
-            name ? Py_BuildValue("(OsOO)", name, p->type, p->required ? Py_True : Py_False, value)
-                 : NULL;
+        PyObject *tuple = value ? Py_BuildValue("(ssOO)", p->spelling, p->type,
+                                                p->required ? Py_True : Py_False, value)
+                                : NULL;
         if (!tuple || PyList_Append(list, tuple))
             Py_CLEAR(list);
         Py_XDECREF(tuple);
-        Py_XDECREF(name);
-        Py_XDECREF(raw);
         Py_XDECREF(value);
     }
     return list;
@@ -433,8 +429,8 @@ static bool tool_define(struct python_state *state, size_t index,
     PyObject *done = NULL;
 
     if (parameters)
-        done = py_call(state, PY_DEFINE_TOOL, "(nsOO)", (Py_ssize_t)index, from->name, doc,
-                       parameters);
+        done = py_call(state, PY_DEFINE_TOOL, "(nssOO)", (Py_ssize_t)index, from->name,
+                       from->spelling, doc, parameters);
     Py_XDECREF(parameters);
     Py_XDECREF(doc);
     Py_XDECREF(done);

@@ -53,17 +53,9 @@ def make_aio(tool):
     return aio
 
 
-def define_tool(index, original, doc, parameters):
+def define_tool(index, original, name, doc, parameters):
     # The function is in builtins, where `del` does not reach it. A tool with the name of a builtin
     # hides it for the code, but not for modules.
-    name = original.replace('.', '_')
-    if name in (known.replace('.', '_') for known in lazaret.tools):
-        raise ValueError("two tools would be called '%s' in Python" % name)
-    names = [p[0] for p in parameters]
-    for twice in names:
-        if names.count(twice) > 1:
-            raise ValueError("tool '%s' would have two parameters '%s' in Python"
-                             % (original, twice))
     tool = make_tool(index, name, parameters)
     tool.__doc__ = doc
     tool.aio = make_aio(tool)

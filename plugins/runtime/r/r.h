@@ -33,7 +33,8 @@ struct r_text {
 #define R_MAX_MESSAGE 8192
 
 struct r_parameter {
-    SEXP symbol;
+    SEXP symbol;           /* as it is spelled in R */
+    const char *name;      /* as it was declared */
     const char *type;      /* JSON Schema's word, or "" */
     const char *type_name; /* the type as the author wrote it */
     bool required;
@@ -41,6 +42,7 @@ struct r_parameter {
 
 struct r_tool {
     char *name;
+    const char *spelling;
     struct r_parameter *parameters;
     size_t n_parameters;
 };

@@ -158,13 +158,11 @@ static bool tools_check(const struct r_tool *tool, const struct r_parameter *par
 
 static bool tools_name_is_valid(const char *name)
 {
-    if (!isalpha((unsigned char)name[0]) && name[0] != '.')
-        return false;
     for (const char *p = name; *p; p++) {
-        if (!isalnum((unsigned char)*p) && *p != '.' && *p != '_')
+        if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
             return false;
     }
-    return true;
+    return *name && strlen(name) <= 128;
 }
 
 /* The text of the writer; raises an R error when it failed. */
@@ -269,8 +267,8 @@ static void tools_write(struct r_state *s, const struct r_tool *tool, SEXP value
     *w = tools_write_begin(s);
     for (size_t i = 0; i < tool->n_parameters; i++) {
         if (given[i])
-            tools_write_argument(s, w, CHAR(PRINTNAME(tool->parameters[i].symbol)),
-                                 VECTOR_ELT(values, (R_xlen_t)i), &tool->parameters[i]);
+            tools_write_argument(s, w, tool->parameters[i].name, VECTOR_ELT(values, (R_xlen_t)i),
+                                 &tool->parameters[i]);
     }
     s->json->object_end(s->writer);
 }
@@ -304,7 +302,7 @@ static SEXP tools_call(SEXP number, SEXP frame, SEXP call)
 const struct r_tool *r_tool_find(const struct r_state *s, const char *name)
 {
     for (size_t i = 0; i < s->n_tools; i++) {
-        if (strcmp(s->tools[i].name, name) == 0)
+        if (strcmp(s->tools[i].name, name) == 0 || strcmp(s->tools[i].spelling, name) == 0)
             return &s->tools[i];
     }
     return NULL;
@@ -335,7 +333,8 @@ static const char *tools_name_of(const struct r_tool *tool, SEXP names, R_xlen_t
 static const struct r_parameter *tools_parameter(const struct r_tool *tool, const char *name)
 {
     for (size_t i = 0; tool && i < tool->n_parameters; i++) {
-        if (strcmp(CHAR(PRINTNAME(tool->parameters[i].symbol)), name) == 0)
+        if (strcmp(CHAR(PRINTNAME(tool->parameters[i].symbol)), name) == 0 ||
+            strcmp(tool->parameters[i].name, name) == 0)
             return &tool->parameters[i];
     }
     return NULL;
@@ -374,10 +373,12 @@ static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
             snprintf(message, sizeof message, "Tool '%s': %s", name, wrong);
             r_tool_fail(s, &place, name, message);
         }
-        tools_write_argument(s, &w, key, VECTOR_ELT(args, i), tools_parameter(tool, key));
+        const struct r_parameter *parameter = tools_parameter(tool, key);
+        tools_write_argument(s, &w, parameter ? parameter->name : key, VECTOR_ELT(args, i),
+                             parameter);
     }
     s->json->object_end(s->writer);
-    SEXP result = tools_send(s, name, &w, &place);
+    SEXP result = tools_send(s, tool ? tool->name : name, &w, &place);
     UNPROTECT(1);
     return result;
 }
@@ -462,7 +463,7 @@ static void tools_publish(struct r_state *s, const struct laz_tool_signature *to
         LOGICAL(required)[i] = tool->parameters[i].required != 0;
     SEXP types = PROTECT(tools_text_vector(tool, offsetof(struct laz_parameter, type_name)));
     SEXP texts = PROTECT(tools_text_vector(tool, offsetof(struct laz_parameter, description)));
-    SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool->name, strlen(tool->name))));
+    SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool->spelling, strlen(tool->spelling))));
     SEXP about = PROTECT(Rf_ScalarString(r_utf8(tool->description, strlen(tool->description))));
     SEXP call = PROTECT(Rf_lcons(Rf_install("publish_tool"),
                                  Rf_lcons(name, Rf_list5(about, closure, types, texts, required))));
@@ -498,12 +499,14 @@ static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *fro
     tool->parameters = calloc(from->n_parameters + 1, sizeof *tool->parameters);
     if (!tool->name || !tool->parameters)
         return false;
+    tool->spelling = CHAR(PRINTNAME(Rf_install(from->spelling)));
     tool->n_parameters = from->n_parameters;
     for (size_t i = 0; i < from->n_parameters; i++) {
         struct r_parameter *to = &tool->parameters[i];
         const struct laz_parameter *p = &from->parameters[i];
         const char *type = p->type ? p->type : "";
-        to->symbol = Rf_install(p->name);
+        to->symbol = Rf_install(p->spelling);
+        to->name = CHAR(PRINTNAME(Rf_install(p->name)));
         to->required = p->required != 0;
         to->type = CHAR(PRINTNAME(Rf_install(*type ? type : "any")));
         to->type_name =

@@ -140,15 +140,22 @@ static struct argv_parameter *argv_read_parameters(const struct laz_json_api *js
 /* Length of the name in "{name}"; 0 when the text is not of that form. */
 static size_t argv_placeholder(const char *text)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.";
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     size_t len = strlen(text);
 
-    if (len < 3 || text[0] != '{' || text[len - 1] != '}' || !strchr(letters, text[1]))
+    if (len < 3 || text[0] != '{' || text[len - 1] != '}')
         return 0;
     for (const char *p = text + 1; *p != '}'; p++)
-        if (!strchr(letters, *p) && !strchr("0123456789_", *p))
+        if (!strchr(letters, *p) && !strchr("0123456789_.-", *p))
             return 0;
     return strcspn(text, "}") == len - 1 ? len - 2 : 0;
+}
+
+/* "{1}" and the like are what other programs use; they stand for a parameter only if there is one.
+ */
+static bool argv_is_surely(const char *text)
+{
+    return !strchr("0123456789_-", text[1]);
 }
 
 static struct argv_parameter *argv_find(struct argv_parameter *parameters, size_t n,
@@ -236,12 +243,12 @@ static int argv_bind_item(struct command_argv *argv, size_t index, const char *t
                              "tool '%s': command: {%s} stands for a whole argument: it cannot be "
                              "a part of '%.100s'",
                              tool, inside, item->text);
-    if (!len)
+    struct argv_parameter *parameter = len ? argv_find(parameters, n, item->text + 1, len) : NULL;
+    if (!len || (!parameter && !argv_is_surely(item->text)))
         return 0;
     if (index == 0)
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: the program cannot be a placeholder", tool);
-    struct argv_parameter *parameter = argv_find(parameters, n, item->text + 1, len);
     if (!parameter)
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: %s names no parameter (to mean the text, put a "
