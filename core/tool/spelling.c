@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spelling.c - names of tools and parameters as they are written in a language.
  * Side: host.  Input trusted: yes (declared names, descriptions of languages). */
-#include "tool/spelling.h"
+#include "tool/tool.h"
 
 #include <stdlib.h>
 #include <string.h>

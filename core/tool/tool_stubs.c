@@ -40,15 +40,24 @@ static void stub_string(const struct laz_language_stub *stub, const char *string
 /* Appends JSON with whole numbers as they are written in code, in place of their exact form. */
 static void stub_integers(const char *value, struct laz_buf *text)
 {
-    static const char before[] = "{\"$int\":\"", after[] = "\"}";
+    struct laz_buf form = LAZ_BUF_INIT; /* the form of an integer without digits */
+    struct laz_json_write write = {.to = &form};
 
-    for (const char *at; (at = strstr(value, before)) != NULL;) {
-        const char *number = at + strlen(before);
-        laz_buf_append(text, value, (size_t)(at - value));
-        laz_buf_append(text, number, strcspn(number, "\""));
-        value = number + strcspn(number, "\"") + strlen(after);
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "$int", "");
+    laz_json_end_object(&write);
+    const size_t before = form.len > 2 ? form.len - 2 : 0; /* bytes of it before the digits */
+    for (const char *at; before && (at = strstr(value, "$int")) != NULL;) {
+        const char *begin = at - 2, *number = begin + before;
+        const bool is = at - value >= 2 && strncmp(begin, laz_buf_text(&form), before) == 0;
+        laz_buf_append(text, value, (size_t)((is ? begin : at + 1) - value));
+        if (is)
+            laz_buf_append(text, number, strcspn(number, "\""));
+        value = is ? number + strcspn(number, "\"") + 2 : at + 1;
     }
     laz_buf_puts(text, value);
+    text->failed |= form.failed;
+    laz_buf_fini(&form);
 }
 
 /* A JSON text as a literal of the language. */

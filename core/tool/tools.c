@@ -187,6 +187,15 @@ static int declaration_enumeration(struct declaration *declaration, struct laz_e
     return declaration_keep(ret, &list, &declaration->parameter->enumeration, err);
 }
 
+static void declaration_integer(const char *raw, size_t len, struct laz_buf *text)
+{
+    struct laz_json_write write = {.to = text};
+
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_bytes(&write, "$int", raw, len);
+    laz_json_end_object(&write);
+}
+
 /* Appends JSON in which whole numbers that a double would change have the form that keeps them
  * ($int): so a default is exact however it was declared. */
 static void declaration_exact(const char *raw, size_t len, struct laz_buf *text)
@@ -204,7 +213,7 @@ static void declaration_exact(const char *raw, size_t len, struct laz_buf *text)
         for (; is_number && i + n < len && strchr("+-.eE0123456789", raw[i + n]); n++)
             is_whole &= raw[i + n] >= '0' && raw[i + n] <= '9';
         if (is_whole && !laz_json_is_kept(raw + i, n))
-            laz_buf_printf(text, "{\"$int\":\"%.*s\"}", (int)n, raw + i);
+            declaration_integer(raw + i, n, text);
         else
             laz_buf_append(text, raw + i, n);
     }
