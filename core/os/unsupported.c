@@ -21,6 +21,7 @@
 #include "os/pidfd.h"
 #include "os/process.h"
 #include "os/scope.h"
+#include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
 #include "os/warden.h"
@@ -161,4 +162,12 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 {
     return laz_error_set(err, LAZ_EREFUSED, 0, "there are no uids for sessions on this system");
+}
+
+void laz_os_package_configuration(const char *info, const struct laz_strv *prefixes,
+                                  struct laz_strv *paths)
+{
+    (void)info;
+    (void)prefixes;
+    (void)paths;
 }

@@ -94,6 +94,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_language, TEXT, name, true),
     LAZ_FIELD(laz_language, TEXT, package, false),
+    LAZ_FIELD(laz_language, TEXTS, packages, false),
     LAZ_FIELD(laz_language, BOOLEAN, echoes, false),
     PART(probe, probe_fields),
     PART(names, names_fields),

@@ -20,6 +20,7 @@
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/paths.h"
+#include "os/system.h"
 #include "os/trust.h"
 #include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
@@ -479,6 +480,15 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
     return registry_missing(registry, kind, name, other, err);
 }
 
+/* A runtime that is used reads what the packages of its language read, too. */
+static int registry_read_packages(struct laz_runtime_info *info, struct laz_error *err)
+{
+    if (!info->reads_packages && info->language)
+        laz_os_package_configuration(NULL, &info->language->packages, &info->read);
+    info->reads_packages = true;
+    return info->read.failed ? laz_error_nomem(err) : 0;
+}
+
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err)
 {
@@ -495,6 +505,8 @@ int laz_registry_runtime(struct laz_registry *registry, const char *name,
             continue;
         }
         rc = registry_load(registry, found, err);
+        if (!rc)
+            rc = registry_read_packages(found->runtime->data, err);
         if (!rc)
             *info = found->runtime->data;
         return rc;

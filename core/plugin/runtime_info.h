@@ -20,6 +20,7 @@ struct laz_runtime_info {
         const struct laz_option *options; /* its items, and one with key NULL */
     };
     const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
+    bool reads_packages; /* `read` has the configuration of the language's packages, too */
 };
 
 /* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */

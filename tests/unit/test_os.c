@@ -5,9 +5,12 @@
 
 #include "os/cgroup.h"
 #include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
 #include "os/pidfd.h"
 #include "os/process.h"
 #include "os/spawner.h"
+#include "os/system.h"
 #include "os/users.h"
 #include "base/buf.h"
 
@@ -671,6 +674,41 @@ static void child_that_gets_stuck_is_ended(void)
     laz_spawner_free(spawner);
 }
 
+static void packages_list_public_files_of_etc_only(void)
+{
+    struct laz_strv prefixes = LAZ_STRV_INIT, paths = LAZ_STRV_INIT;
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"python3-one.conffiles", "/etc/passwd\n/etc/shadow\nremove-on-upgrade /etc/group\n"},
+        {"python3-two.conffiles", "/usr/bin/env\n/etc/nowhere\n/etc\n/etc/group"},
+        {"python3-three.list", "/etc/hosts\n"},
+        {"ruby-four.conffiles", "/etc/fstab\n"},
+    };
+    char info[] = "/tmp/laz-test-packages-XXXXXX";
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(info));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = laz_strdupf("%s/%s", info, files[i].name);
+        CU_ASSERT_EQUAL(
+            laz_os_write_file(path, files[i].text, strlen(files[i].text), 0644, NULL), 0);
+        free(path);
+    }
+    laz_os_package_configuration(info, &prefixes, &paths);
+    CU_ASSERT_EQUAL(paths.n, 0);
+    laz_strv_add(&prefixes, "nothing-");
+    laz_strv_add(&prefixes, "python3-");
+    laz_os_package_configuration(info, &prefixes, &paths);
+    CU_ASSERT_EQUAL_FATAL(paths.n, 2);
+    UNIT_TEXT(paths.items[0], "/etc/passwd");
+    UNIT_TEXT(paths.items[1], "/etc/group");
+    laz_os_package_configuration("/nowhere", &prefixes, &paths);
+    CU_ASSERT_EQUAL(paths.n, 2);
+    laz_strv_fini(&paths);
+    laz_strv_fini(&prefixes);
+    laz_os_remove_tree(info);
+}
+
 static const struct unit_test tests[] = {
     UNIT(child_that_gets_stuck_is_ended),
     UNIT(spawn_gives_exactly_the_listed_descriptors),
@@ -690,6 +728,7 @@ static const struct unit_test tests[] = {
     UNIT(ignored_sigchld_leaves_the_end_known_but_not_how),
     UNIT(wait_ends_in_time),
     UNIT(several_threads_can_spawn),
+    UNIT(packages_list_public_files_of_etc_only),
     {0},
 };
 

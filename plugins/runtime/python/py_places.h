@@ -24,7 +24,7 @@
     PYTHON_PREFIX "/lib/python" PYTHON_VERSION, PY_PLACES_LIBRARY "/etc/python3",                  \
         "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize */                                 \
         "/etc/alternatives",          /* for the BLAS that numpy needs */                          \
-        "/etc/ssl/openssl.cnf", "/etc/mime.types", "/etc/localtime"
+        "/etc/ssl/openssl.cnf", "/etc/mime.types", "/etc/localtime", "/etc/fonts"
 
 /* sys.executable for multiprocessing and subprocess, os.system(), platform.processor(), and
  * ctypes.util.find_library(). */
