@@ -17,6 +17,7 @@ ulimit -S -c "$(ulimit -H -c)" # otherwise the step that disables core dumps wou
 # agent STEP - makes a copy that leaves STEP out.
 agent() {
     word=$(printf '%s________________' "$1" | cut -c1-15)
+    rm -f "$folder/lazaret-agent" # the last one may still run, and cannot be written then
     sed "s/LAZ_TEST_WITHOUT=nothing________/LAZ_TEST_WITHOUT=${word}/" tests/enforce/agent-layers \
         >"$folder/lazaret-agent"
     chmod 755 "$folder/lazaret-agent"
