@@ -264,12 +264,9 @@ static void source_take_file(struct cli *cli, struct source *source)
         path && real && laz_os_look(real, true, &look) == 0 && look.kind == LAZ_LOOK_FILE;
 
     laz_strv_add(&source->argv, path ? path : source->name);
-    if (is_file) {
-        source->directory = laz_strndup(real, (size_t)(strrchr(real, '/') - real));
-        if (source->directory && !*source->directory) {
-            free(source->directory);
-            source->directory = laz_strdup("/");
-        }
+    if (is_file && strchr(real, '/')) {
+        const size_t len = (size_t)(strrchr(real, '/') - real);
+        source->directory = laz_strndup(real, len ? len : 1);
     }
     if (is_file && source->directory && !source_is_shown(cli->values, source->directory)) {
         if (!source_is_shown(cli->values, path) && source_is_reachable(path))
@@ -294,7 +291,7 @@ char *source_missing(const struct source *source, const char *message)
     for (const char *at = message; source->hides && at && !found;) {
         at = strpbrk(at, quotes);
         const size_t len = at ? strcspn(at + 1, quotes) : 0;
-        if (at && len && len < 200 && !memchr(at + 1, '/', len)) {
+        if (at && len && len < 200 && at[1] != '.' && !memchr(at + 1, '/', len)) {
             for (int bare = 0; bare < 2 && !found; bare++) {
                 struct laz_look look;
                 found = laz_strdupf("%s/%.*s%s", source->directory, (int)len, at + 1,
