@@ -63,17 +63,17 @@ struct laz_box_shared {
     char *no_scope;   /* why nothing came of it, or none was asked; NULL: none is needed */
     bool groups_lost; /* that was reported */
     struct laz_backend_choice choice;
-    struct laz_backend_trial *trial;    /* under way; NULL: none */
-    struct laz_box_asker *askers;       /* wait for its end */
-    struct laz_box_asker *answered;     /* are being answered */
-    struct laz_box_asker *for_uid;      /* wait for the uid of a box that leaves */
-    struct laz_stir uid_stir;           /* answers those, when one has left */
-    struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
-    struct laz_templates *templates;    /* NULL: none was asked for */
-    struct laz_box *leaving;            /* released; not ended yet, or not removed */
-    struct laz_workers *remover;        /* removes directories of sessions; NULL: the loop does */
-    unsigned boxes;                     /* names them, in the log, and their directories */
-    uint64_t death_ms;                  /* from the kill of a box to its end */
+    struct laz_backend_trial *trial; /* under way; NULL: none */
+    struct laz_box_asker *askers;    /* wait for its end */
+    struct laz_box_asker *answered;  /* are being answered */
+    struct laz_box_asker *for_uid;   /* wait for the uid of a box that leaves */
+    struct laz_stir uid_stir;        /* answers those, when one has left */
+    struct laz_strv unmet;           /* limits that nothing keeps, and that were reported */
+    struct laz_templates *templates; /* NULL: none was asked for */
+    struct laz_box *leaving;         /* released; not ended yet, or not removed */
+    struct laz_workers *remover;     /* removes directories of sessions; NULL: the loop does */
+    unsigned boxes;                  /* names them, in the log, and their directories */
+    uint64_t death_ms;               /* from the kill of a box to its end */
 };
 /* All boxes and templates have ended. */
 void laz_box_shared_fini(struct laz_box_shared *shared);

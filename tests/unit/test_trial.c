@@ -326,9 +326,9 @@ static void without_strict_none_is_taken_at_last(void)
     CU_ASSERT(a.told == 1 && a.rc == 0);
     UNIT_TEXT(chosen(), "none");
     CU_ASSERT_FALSE(world.shared.choice.proven);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(laz_buf_text(&world.log), "no sandbox: backend one does not work: status 3; backend "
-                                         "two does not work: status 4; the code runs WITHOUT"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&world.log),
+                                  "no sandbox: backend one does not work: status 3; backend "
+                                  "two does not work: status 4; the code runs WITHOUT"));
     world_close();
 }
 
