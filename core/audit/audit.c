@@ -246,7 +246,6 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
     int rc = audit_append(audit, NULL, NULL, &audit_nothing, &why);
     if (rc == LAZ_ECONFIG || rc == LAZ_ENOMEM || (rc && audit->refuse)) {
         laz_audit_free(audit);
-        laz_error_prefix(&why, "audit.file: ");
         if (err)
             *err = why;
         return rc;

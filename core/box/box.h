@@ -63,17 +63,17 @@ struct laz_box_shared {
     char *no_scope;   /* why nothing came of it, or none was asked; NULL: none is needed */
     bool groups_lost; /* that was reported */
     struct laz_backend_choice choice;
-    struct laz_backend_trial *trial;    /* under way; NULL: none */
-    struct laz_box_asker *askers;       /* wait for its end */
-    struct laz_box_asker *answered;     /* are being answered */
-    struct laz_box_asker *for_uid;      /* wait for the uid of a box that leaves */
-    struct laz_stir uid_stir;           /* answers those, when one has left */
-    struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
-    struct laz_templates *templates;    /* NULL: none was asked for */
-    struct laz_box *leaving;            /* released; not ended yet, or not removed */
-    struct laz_workers *remover;        /* removes directories of sessions; NULL: the loop does */
-    unsigned boxes;                     /* names them, in the log, and their directories */
-    uint64_t death_ms;                  /* from the kill of a box to its end */
+    struct laz_backend_trial *trial; /* under way; NULL: none */
+    struct laz_box_asker *askers;    /* wait for its end */
+    struct laz_box_asker *answered;  /* are being answered */
+    struct laz_box_asker *for_uid;   /* wait for the uid of a box that leaves */
+    struct laz_stir uid_stir;        /* answers those, when one has left */
+    struct laz_strv unmet;           /* limits that nothing keeps, and that were reported */
+    struct laz_templates *templates; /* NULL: none was asked for */
+    struct laz_box *leaving;         /* released; not ended yet, or not removed */
+    struct laz_workers *remover;     /* removes directories of sessions; NULL: the loop does */
+    unsigned boxes;                  /* names them, in the log, and their directories */
+    uint64_t death_ms;               /* from the kill of a box to its end */
 };
 /* All boxes and templates have ended. */
 void laz_box_shared_fini(struct laz_box_shared *shared);
@@ -111,6 +111,14 @@ int laz_box_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
  * `err` stays as it is, or says what is wrong with all of them. */
 int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                          struct laz_error *err);
+/* Tries the present choice by a box with nothing in it, where none of it came up yet. As
+ * laz_box_next_backend: 0: it does not work, and another one was taken. LAZ_ESETUP, and `err` as it
+ * is: it works, and is proven. */
+int laz_box_try_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
+                        struct laz_error *err);
+/* A box did not start: may that be the backend's, so that another one may be taken? Not where the
+ * settings or a plugin are wrong, and not for exhausted memory, descriptors or uids. */
+bool laz_box_may_be_another(const struct laz_error *why);
 /* A box did not start, by LAZ_EBUSY: does it get a uid when one that leaves has ended? Then the
  * asker is answered after that (0), or when the waits are cancelled. */
 bool laz_box_await_uid(struct laz_box_shared *shared, struct laz_box_asker *asker);
@@ -249,6 +257,9 @@ static inline bool laz_box_has_turned(const struct laz_box *box)
 /* Begins its start. Errors leave nothing behind. All that follows is reported to the owner. */
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, struct laz_box **box, struct laz_error *err);
+/* Takes the steps of the start of a cold box, up to its process, and frees it. */
+int laz_box_inspect(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
+                    struct laz_error *err);
 /* Its owner knows it to be up, which proves its backend. */
 void laz_box_settle(struct laz_box *box);
 

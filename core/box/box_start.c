@@ -152,9 +152,10 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                         laz_backend_has_own_files(choice->ops), laz_os_platform(),
                         laz_buf_text(&choice->options), choice->options.len, &policy, err);
     if (!rc)
-        rc = laz_plan_make(choice->ops, choice->name, &policy->policy,
-                           purpose->runtime ? &box->host : NULL, require, box->folder, &box->plan,
-                           err);
+        rc = laz_plan_make(choice->ops, choice->name, &policy->policy, &box->host, require,
+                           box->folder, &box->plan, err);
+    if (rc == LAZ_EREFUSED && !laz_settings_place(shared->values, "sandbox.require", NULL, err))
+        laz_settings_place(shared->values, "sandbox.backend", choice->name, err);
     if (!rc)
         laz_box_tell_unmet(box);
     if (!rc && !purpose->runtime)
@@ -197,23 +198,27 @@ static const char *start_hint(struct laz_registry *registry, const struct laz_pl
 }
 
 /* The absolute path of the plan's program in place of its name. */
-static int start_program(struct laz_registry *registry, struct laz_plan *plan,
+static int start_program(const struct laz_box_shared *shared, struct laz_plan *plan,
                          struct laz_error *err)
 {
     struct laz_error why = {0};
-    char *path;
+    char options[96], *path;
 
     int rc = laz_os_find_program(plan->argv.items[0], &path, &why);
-    const char *hint = rc == LAZ_ENOENT ? start_hint(registry, plan) : NULL;
+    const char *hint = rc == LAZ_ENOENT ? start_hint(shared->registry, plan) : NULL;
     if (hint)
         return laz_error_set(err, LAZ_ESETUP, 0, "%s", hint);
     if (!rc && laz_trust_file(path, &why)) {
         rc = LAZ_ENOENT;
         free(path);
     }
-    if (rc)
-        return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, why.os_errno,
-                             "backend %s: %s", plan->backend, why.text);
+    if (rc) {
+        rc = laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, why.os_errno, "backend %s: %s",
+                           plan->backend, why.text);
+        snprintf(options, sizeof options, "sandbox.%.64s", plan->backend);
+        laz_settings_place(shared->values, options, plan->argv.items[0], err);
+        return rc;
+    }
     free(plan->argv.items[0]);
     plan->argv.items[0] = path;
     return 0;
@@ -304,19 +309,26 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     return rc;
 }
 
-/* A template runs no code and has no limits: its sessions have, each in a group of its own. */
+/* Has the box limits of its own? A template runs no code, and its sessions have, each in a group of
+ * its own; the box of a trial runs nothing at all. Both are planned as if they had. */
+static bool start_is_limited(const struct laz_box_purpose *purpose)
+{
+    return purpose->runtime && !purpose->is_template;
+}
+
 static int start_group(struct laz_box *box, const struct laz_box_purpose *purpose,
                        struct laz_error *err)
 {
-    if (!purpose->is_template)
+    if (start_is_limited(purpose))
         return laz_box_make_group(box, err);
     box->host = laz_box_host(box->shared->groups, &box->shared->values->limits,
-                             box->uid != LAZ_SPAWN_SAME_ID, true);
+                             box->uid != LAZ_SPAWN_SAME_ID, purpose->is_template);
     return 0;
 }
 
-int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
-                       struct laz_error *err)
+/* All of a start but its process. */
+static int start_prepare(struct laz_box *box, const struct laz_box_purpose *purpose,
+                         struct laz_error *err)
 {
     int rc = 0;
 
@@ -328,16 +340,24 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
         rc = start_folders(box, purpose, err);
     if (!rc && purpose->runtime)
         rc = start_listener(box, err);
-    if (!rc && purpose->runtime)
+    if (!rc)
         rc = start_group(box, purpose, err);
     if (!rc)
         rc = start_plan(box, purpose, err);
-    if (purpose->is_template)
+    if (!start_is_limited(purpose))
         box->host = (struct laz_plan_host){0};
     if (!rc)
         rc = start_files(box->plan, err);
     if (!rc)
-        rc = start_program(box->shared->registry, box->plan, err);
+        rc = start_program(box->shared, box->plan, err);
+    return rc;
+}
+
+int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
+                       struct laz_error *err)
+{
+    int rc = start_prepare(box, purpose, err);
+
     if (!rc)
         rc = start_process(box, purpose, err);
     return rc ? rc : laz_box_watch(box, err);
@@ -387,6 +407,18 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
     box->owner = *owner;
     *out = box;
     return 0;
+}
+
+int laz_box_inspect(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
+                    struct laz_error *err)
+{
+    struct laz_box *box = start_box(shared, NULL);
+
+    if (!box)
+        return laz_error_nomem(err);
+    int rc = start_prepare(box, purpose, err);
+    laz_box_release(box);
+    return rc;
 }
 
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)

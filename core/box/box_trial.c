@@ -46,10 +46,12 @@ static int choice_take(struct laz_box_shared *shared, const char *name,
     if (rc)
         return rc;
     const struct laz_backend_ops *ops = plugin->ops;
-    if (!laz_backend_is_for(ops, laz_os_platform()))
-        return laz_error_set(err, LAZ_ENOENT, 0,
-                             "sandbox.backend: %s is made for %s and not for %s", name,
-                             ops->platforms, laz_os_platform());
+    if (!laz_backend_is_for(ops, laz_os_platform())) {
+        laz_error_set(err, LAZ_ENOENT, 0, "sandbox.backend: %s is made for %s and not for %s", name,
+                      ops->platforms, laz_os_platform());
+        laz_settings_place(shared->values, "sandbox.backend", name, err);
+        return LAZ_ENOENT;
+    }
     snprintf(where, sizeof where, "sandbox.%.64s", name);
     laz_buf_fini(&choice->options);
     rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "sandbox", name),
@@ -85,9 +87,12 @@ static int choice_names_unknown(struct laz_box_shared *shared, struct laz_error 
     int rc = 0;
 
     for (size_t i = 0; i < wanted->n && !rc; i++)
-        if (strcmp(wanted->items[i], "auto") != 0)
+        if (strcmp(wanted->items[i], "auto") != 0) {
             rc = laz_registry_find(shared->registry, LAZ_PLUGIN_BACKEND, wanted->items[i], &plugin,
                                    err);
+            if (rc == LAZ_ENOENT)
+                laz_settings_blame(shared->values, "sandbox.backend", wanted->items[i], err);
+        }
     return rc == LAZ_ENOENT ? rc : 0;
 }
 
@@ -112,14 +117,19 @@ static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice 
     return 0;
 }
 
-/* Does the failure say that this system does not have the backend? A backend that is broken or has
- * wrong options does not say so, nor do a cancel, exhausted memory or descriptors, and uids that
- * are all in use (LAZ_EBUSY): none of them may lead to another backend, which may be weaker.
- * `taken`: by choice_take. */
+/* A backend that is broken or wrong settings, a cancel, exhausted memory or descriptors, and uids
+ * that are all in use (LAZ_EBUSY) do not say that this system does not have the backend: none of
+ * them may lead to another one, which may be weaker. */
+bool laz_box_may_be_another(const struct laz_error *why)
+{
+    return (why->code == LAZ_ESETUP || why->code == LAZ_EREFUSED || why->code == LAZ_EOS) &&
+           !laz_error_is_shortage(why);
+}
+
+/* Does the failure let others be tried? `taken`: by choice_take. */
 static bool choice_goes_on(bool taken, const struct laz_error *why)
 {
-    return !laz_box_is_short(why) && why->code != LAZ_ECANCELLED &&
-           (taken || why->code == LAZ_ENOENT);
+    return taken ? laz_box_may_be_another(why) : why->code == LAZ_ENOENT && !laz_box_is_short(why);
 }
 
 /* ---- trials --------------------------------------------------------------------------------- */
@@ -135,6 +145,7 @@ struct laz_backend_trial {
     bool goes_on;          /* the last failure lets others be tried */
     struct laz_backend_choice choice; /* the last candidate that was taken */
     struct laz_buf why;               /* what is wrong with those that were tried */
+    int code;                         /* of the first of them */
     struct laz_error lack;            /* what this side lacked to try the candidate; code 0 */
     struct laz_error last;            /* the last failure; at the end the answer to askers */
 };
@@ -280,15 +291,21 @@ static int trial_judge(struct laz_backend_trial *trial)
 /* A candidate does not work, by `last`. `taken`: it was there. */
 static void trial_note(struct laz_backend_trial *trial, bool taken)
 {
-    const char *name = trial->names.items[trial->next - 1];
+    const char *name = trial->names.items[trial->next - 1], *text = trial->last.text;
+    char own[96];
 
     trial->goes_on = choice_goes_on(taken, &trial->last);
-    if (trial->names.n > 1)
-        laz_buf_printf(&trial->why, "%s%s: ", trial->why.len ? "; " : "", name);
-    laz_buf_puts(&trial->why, trial->last.text);
-    laz_log(&trial->shared->driver->log,
-            trial->next < trial->names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "backend %s: %s", name,
-            trial->last.text);
+    if (!trial->why.len)
+        trial->code = trial->last.code;
+    laz_buf_puts(&trial->why, trial->why.len ? "; " : "");
+    if (trial->names.n > 1 && trial->last.code != LAZ_EREFUSED) { /* a refusal names it */
+        snprintf(own, sizeof own, "backend %s: ", name);
+        const char *at = strstr(text, own);
+        laz_buf_printf(&trial->why, "backend %s does not work: %.*s", name,
+                       at ? (int)(at - text) : 0, text);
+        text = at ? at + strlen(own) : text;
+    }
+    laz_buf_puts(&trial->why, text);
 }
 
 /* None of the candidates works. */
@@ -299,9 +316,11 @@ static enum trial_end trial_none(struct laz_backend_trial *trial)
     if (!trial->goes_on)
         return TRIAL_FAILED;
     if (trial->why.len)
-        laz_error_set(&all, all.code, all.os_errno, "%s", laz_buf_text(&trial->why));
-    return choice_none(trial->shared, &trial->choice, &all, &trial->last) ? TRIAL_FAILED
-                                                                          : TRIAL_TOOK;
+        laz_error_set(&all, trial->code, all.os_errno, "%s", laz_buf_text(&trial->why));
+    if (choice_none(trial->shared, &trial->choice, &all, &trial->last))
+        return TRIAL_FAILED;
+    laz_buf_clear(&trial->why); /* that was said */
+    return TRIAL_TOOK;
 }
 
 /* Takes the next candidate that works, or begins to try it. */
@@ -344,6 +363,9 @@ static void trial_commit(struct laz_backend_trial *trial, enum trial_end end)
 
     if (end == TRIAL_STANDS || end == TRIAL_CANCELLED)
         return;
+    if (end == TRIAL_TOOK && trial->why.len)
+        laz_log(&trial->shared->driver->log, LAZ_LOG_WARNING, "%s; %s is used instead",
+                laz_buf_text(&trial->why), trial->choice.name);
     if (trial->choice.name) {
         free(choice->name);
         laz_buf_fini(&choice->options);
@@ -470,8 +492,9 @@ void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_err
     }
 }
 
-int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
-                         struct laz_error *err)
+/* `even_last`: though no other candidate could be taken. */
+static int trial_ask_next(struct laz_box_shared *shared, struct laz_box_asker *asker,
+                          bool even_last, struct laz_error *err)
 {
     const struct laz_backend_choice *choice = &shared->choice;
     struct laz_backend_trial *trial;
@@ -480,7 +503,7 @@ int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *as
         return laz_askers_join(&shared->askers, asker, true);
     if (!choice->ops || choice->proven || trial_new(shared, &trial, NULL))
         return LAZ_ESETUP;
-    if (choice->next >= trial->names.n) {
+    if (choice->next >= trial->names.n && !even_last) {
         trial_free(trial);
         return LAZ_ESETUP;
     }
@@ -488,6 +511,18 @@ int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *as
     trial->is_of_present = true;
     int rc = trial_start(trial, choice, &trial->last);
     return trial_begun(trial, rc ? trial_of_present(trial, rc) : TRIAL_GOES_ON, asker, true, err);
+}
+
+int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
+                         struct laz_error *err)
+{
+    return trial_ask_next(shared, asker, false, err);
+}
+
+int laz_box_try_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
+                        struct laz_error *err)
+{
+    return trial_ask_next(shared, asker, true, err);
 }
 
 void laz_trial_drop(struct laz_box_shared *shared)

@@ -69,6 +69,7 @@ struct cli {
 #define CLI_FOR_AUDIT   (1u << 7)
 #define CLI_FOR_HELP    (1u << 8)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
+#define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
 
 struct cli_command {
@@ -105,6 +106,8 @@ int cli_load(struct cli *cli);
 /* Shows these paths to the code as well (sandbox.read). `option`: for messages. 0 or an exit status
  * (printed). */
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths);
+/* The exit status for the code of an error, or for 0. */
+int cli_status(int code);
 /* Prints the error and returns the exit status for its code. */
 int cli_fail(struct cli *cli, const struct laz_error *err);
 /* Finds the plugins in the directories of the settings. `quiet`: do not report unusable ones. The
@@ -113,9 +116,12 @@ int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry);
 /* Checks the settings' table of a backend and appends it to `json`, with all defaults. */
 int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struct laz_buf *json,
                         struct laz_error *err);
-/* Checks the tables of backends, runtimes and tools against the plugins, without starting anything;
- * prints each mistake. 0 or CLI_USAGE. */
-int cli_inspect(struct cli *cli);
+/* Does what `run` does with these settings, up to the start of the code's process, and prints each
+ * mistake. The caller frees *engine, which executes nothing; NULL: there is none. 0 or an exit
+ * status. */
+int cli_inspect(struct cli *cli, struct laz_engine **engine);
+/* An engine of the command: it logs to standard error. */
+struct laz_engine_options cli_engine_options(const struct cli *cli);
 /* Adds a list of the names of these LAZ_ENFORCE_* bits. */
 void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
 

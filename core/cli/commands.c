@@ -54,8 +54,9 @@ const struct cli_command cli_commands[] = {
         .bit = CLI_FOR_CONFIG,
         .operands = "",
         .summary = "show the settings in force and where each comes from",
-        .text = "With --check only mistakes are printed, those in the tables of plugins and tools "
-                "included.",
+        .text = "With --check all mistakes are printed that run would refuse, and nothing else: it "
+                "does what run does\nwith these settings, up to the start of the code's process, "
+                "and tries the backend.",
         .run = cli_config,
     },
     {
@@ -63,8 +64,9 @@ const struct cli_command cli_commands[] = {
         .bit = CLI_FOR_PLAN,
         .operands = "",
         .summary = "show the box that would be built around a session",
-        .text = "Arguments, environment, files, limits, and what enforces what. Nothing is "
-                "started.\nExit status 126 when the settings require what the backend cannot "
+        .text = "Arguments, environment, files, limits, and what enforces what. Backends are "
+                "tried as by run, in boxes\nwithout code; with --backend or --platform nothing is "
+                "started. Exit status 126 when the settings\nrequire what the backend cannot "
                 "enforce.",
         .run = cli_plan,
     },

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c - shows the settings in force, in TOML notation, each with its origin.
+/* config.c - shows the settings in force, in TOML notation, each with its origin; or all that is
+ * wrong with them.
  *
  * The text is a valid file for --config: the keys are dotted TOML keys, the origins comments. */
 #include "cli/cli.h"
+
+#include "engine/engine.h"
 
 #include <string.h>
 
@@ -33,12 +36,37 @@ static void config_json(void *user, const char *key, const char *value, const ch
     laz_json_end_object(write);
 }
 
+int cli_inspect(struct cli *cli, struct laz_engine **engine)
+{
+    const struct laz_engine_options options = cli_engine_options(cli);
+    struct laz_mistakes mistakes = {.texts = LAZ_STRV_INIT};
+    struct laz_error err = {0};
+
+    laz_settings_collect(cli->settings, &mistakes);
+    int rc = laz_engine_inspect(cli->settings, &options, engine, &err);
+    laz_settings_collect(cli->settings, NULL);
+    for (size_t i = 0; i < mistakes.texts.n; i++)
+        cli_problem(cli, "%s", mistakes.texts.items[i]);
+    int status = rc ? cli_fail(cli, &err) : cli_status(mistakes.code);
+    laz_strv_fini(&mistakes.texts);
+    return status;
+}
+
+static int config_check(struct cli *cli)
+{
+    struct laz_engine *engine;
+    int status = cli_inspect(cli, &engine);
+
+    laz_engine_free(engine);
+    return status;
+}
+
 int cli_config(struct cli *cli)
 {
     struct config_list list = {.cli = cli, .json = LAZ_BUF_INIT};
 
     if (cli->check)
-        return cli_inspect(cli);
+        return config_check(cli);
     if (!cli->json) {
         laz_settings_visit(cli->settings, config_line, &list);
         return CLI_OK;

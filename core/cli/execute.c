@@ -201,12 +201,7 @@ static int execute_take_input(struct cli *cli, const struct source *source,
 
 int cli_execute(struct cli *cli)
 {
-    const struct laz_engine_options options = {
-        .size = sizeof options,
-        .log = cli->log.sink,
-        .log_user = cli->log.user,
-        .log_level = cli->log.level,
-    };
+    const struct laz_engine_options options = cli_engine_options(cli);
     struct source source = {.code = LAZ_BUF_INIT};
     struct laz_interrupt *interrupt = NULL;
     struct laz_engine *engine = NULL;

@@ -14,21 +14,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_fail(struct cli *cli, const struct laz_error *err)
+int cli_status(int code)
 {
     static const struct {
         int code, status;
     } rows[] = {
-        {LAZ_ECONFIG, CLI_USAGE}, {LAZ_EINVAL, CLI_USAGE},     {LAZ_ENOENT, CLI_USAGE},
-        {LAZ_EPARSE, CLI_USAGE},  {LAZ_EREFUSED, CLI_REFUSED}, {LAZ_ECANCELLED, CLI_INTERRUPTED},
+        {0, CLI_OK},
+        {LAZ_ECONFIG, CLI_USAGE},
+        {LAZ_EINVAL, CLI_USAGE},
+        {LAZ_ENOENT, CLI_USAGE},
+        {LAZ_EPARSE, CLI_USAGE},
+        {LAZ_EREFUSED, CLI_REFUSED},
+        {LAZ_ECANCELLED, CLI_INTERRUPTED},
     };
 
-    cli_problem(cli, "%s",
-                err->text[0] ? err->text : "failed without an error message (please report this)");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].code == err->code)
+        if (rows[i].code == code)
             return rows[i].status;
     return CLI_SETUP;
+}
+
+int cli_fail(struct cli *cli, const struct laz_error *err)
+{
+    cli_problem(cli, "%s",
+                err->text[0] ? err->text : "failed without an error message (please report this)");
+    return cli_status(err->code);
+}
+
+struct laz_engine_options cli_engine_options(const struct cli *cli)
+{
+    return (struct laz_engine_options){
+        .size = sizeof(struct laz_engine_options),
+        .log = cli->log.sink,
+        .log_user = cli->log.user,
+        .log_level = cli->log.level,
+    };
 }
 
 static void load_log(void *user, uint32_t level, const char *text)
@@ -55,7 +75,7 @@ static int load_set(struct cli *cli, const char *option, const char *key, const 
 {
     struct laz_error err = {0};
 
-    if (!value || laz_settings_set(cli->settings, key, value, &err) == 0)
+    if (!value || laz_settings_set_by(cli->settings, option, key, value, &err) == 0)
         return 0;
     cli_problem(cli, "%s: %s", option, err.text);
     return CLI_USAGE;
@@ -81,36 +101,25 @@ static int load_set_pair(struct cli *cli, const char *pair)
     return status;
 }
 
-/* Sets a key to a list: what the settings have already, and `more`. */
 static int load_extend(struct cli *cli, const char *option, const char *key,
-                       const struct laz_strv *before, const struct laz_strv *more)
+                       const struct laz_strv *more)
 {
-    struct laz_buf list = LAZ_BUF_INIT; /* strings of JSON are strings of TOML */
-    int status = CLI_SETUP;
+    struct laz_error err = {0};
 
-    laz_buf_putc(&list, '[');
-    for (size_t i = 0; i < before->n + more->n; i++) {
-        const char *item = i < before->n ? before->items[i] : more->items[i - before->n];
-        laz_buf_puts(&list, i ? ", " : "");
-        laz_json_quote(&list, item, strlen(item));
-    }
-    laz_buf_putc(&list, ']');
-    if (list.failed)
-        cli_problem(cli, "out of memory");
-    else
-        status = load_set(cli, option, key, laz_buf_text(&list));
-    laz_buf_fini(&list);
-    return status;
+    if (laz_settings_extend(cli->settings, option, key, more, &err) == 0)
+        return 0;
+    cli_problem(cli, "%s: %s", option, err.text);
+    return CLI_USAGE;
 }
 
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths)
 {
-    return load_extend(cli, option, "sandbox.read", &cli->values->sandbox.read, paths);
+    return load_extend(cli, option, "sandbox.read", paths);
 }
 
 /* Paths as they are given on a command line: from the current directory, and through links. */
 static int load_paths(struct cli *cli, const char *option, const char *key,
-                      const struct laz_strv *before, const struct laz_strv *given)
+                      const struct laz_strv *given)
 {
     struct laz_strv paths = LAZ_STRV_INIT;
     int status = 0;
@@ -125,7 +134,7 @@ static int load_paths(struct cli *cli, const char *option, const char *key,
         free(path);
     }
     if (!status && paths.n)
-        status = load_extend(cli, option, key, before, &paths);
+        status = load_extend(cli, option, key, &paths);
     laz_strv_fini(&paths);
     return status;
 }
@@ -166,7 +175,7 @@ static int load_variable(struct cli *cli, const char *pair)
     }
     laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
     if (!equals) {
-        status = load_extend(cli, "--env", "env.allow", &cli->values->env.allow, &name);
+        status = load_extend(cli, "--env", "env.allow", &name);
     } else {
         char *key = laz_strdupf("env.set.%s", name.n ? name.items[0] : "");
         laz_json_quote(&value, equals + 1, strlen(equals + 1));
@@ -198,8 +207,8 @@ int cli_load(struct cli *cli)
     status |= load_set(cli, "--backend", "sandbox.backend", cli->backend);
     status |= load_set(cli, "--runtime", "session.runtime", cli->runtime);
     status |= load_set(cli, "--timeout", "session.timeout", cli->timeout);
-    status |= load_paths(cli, "--read", "sandbox.read", &cli->values->sandbox.read, &cli->read);
-    status |= load_paths(cli, "--write", "sandbox.write", &cli->values->sandbox.write, &cli->write);
+    status |= load_paths(cli, "--read", "sandbox.read", &cli->read);
+    status |= load_paths(cli, "--write", "sandbox.write", &cli->write);
     status |= load_cwd(cli);
     for (size_t i = 0; i < cli->env.n; i++)
         status |= load_variable(cli, cli->env.items[i]);
@@ -213,8 +222,7 @@ int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry)
     static const struct laz_log silent = {0};
     struct laz_error err = {0};
 
-    if (laz_registry_new(&cli->values->plugins.path, quiet ? &silent : &cli->log, registry, &err) !=
-        0)
+    if (laz_registry_new(cli->values, quiet ? &silent : &cli->log, registry, &err) != 0)
         return cli_fail(cli, &err);
     return 0;
 }

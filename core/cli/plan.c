@@ -2,7 +2,8 @@
 /* plan.c - shows the box that would be built, without building it.
  *
  * A plan is a pure function of the policy, so the plan for another system can be shown here too.
- * Placeholders stand for what only a session knows (token, socket, uid). */
+ * Placeholders stand for what only a session knows (token, socket, uid). Which backend it is that
+ * `run` would take here has to be tried, unless the user names a backend or a system. */
 #include "cli/cli.h"
 
 #include "box/box.h"
@@ -32,6 +33,8 @@ static const struct plan_stand_in {
 
 struct plan_parts {
     struct cli *cli;
+    struct laz_engine *engine;               /* has tried the backends; NULL: nothing has */
+    const struct laz_backend_choice *choice; /* of the engine; NULL: none */
     const char *platform;
     bool is_here; /* the plan is for this system */
     bool own_uid; /* for another system the plan assumes that an ordinary user runs lazaret */
@@ -51,12 +54,19 @@ struct plan_parts {
 static int plan_find_backend(struct plan_parts *parts, struct laz_error *err)
 {
     struct laz_strv names = LAZ_STRV_INIT;
+    struct laz_buf ignored = LAZ_BUF_INIT;
     int code = LAZ_ENOENT;
 
-    laz_backend_candidates(parts->registry, &parts->cli->values->sandbox.backend, parts->platform,
-                           &names);
-    laz_error_set(err, LAZ_ECONFIG, 0, "sandbox.backend: no backend is known for the system \"%s\"",
-                  parts->platform);
+    if (parts->choice)
+        laz_strv_add(&names, parts->choice->name);
+    else
+        laz_backend_candidates(parts->registry, &parts->cli->values->sandbox.backend,
+                               parts->platform, &names);
+    laz_registry_ignored(parts->registry, &ignored);
+    laz_error_set(err, LAZ_ECONFIG, 0,
+                  "sandbox.backend: no backend is known for the system \"%s\"%s", parts->platform,
+                  laz_buf_text(&ignored));
+    laz_buf_fini(&ignored);
     for (size_t i = 0; i < names.n && code != 0; i++) {
         code = laz_registry_find(parts->registry, LAZ_PLUGIN_BACKEND, names.items[i],
                                  &parts->backend, err);
@@ -89,8 +99,8 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         code = laz_registry_runtime(parts->registry, laz_settings_runtime(values), &parts->runtime,
                                     err);
     if (code == 0 && laz_backend_hides_files(parts->ops))
-        code = laz_programs_new(&values->sandbox.programs, &parts->runtime->programs,
-                                parts->platform, session.uid, &parts->programs, err);
+        code = laz_programs_new(values, &parts->runtime->programs, parts->platform, session.uid,
+                                &parts->programs, err);
     if (code != 0)
         return code;
     session.programs = parts->programs;
@@ -112,6 +122,8 @@ static struct laz_plan_host plan_host(const struct plan_parts *parts)
     struct laz_plan_host host = {.is_watched = true, .limits = limits};
     struct laz_cgroups *groups = NULL;
 
+    if (parts->engine)
+        return laz_box_host(parts->engine->boxes.groups, limits, parts->own_uid, false);
     if (parts->is_here && laz_cgroups_new(true, &groups, NULL) == 0)
         host = laz_box_host(groups, limits, parts->own_uid, false);
     laz_cgroups_free(groups);
@@ -124,9 +136,11 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
     const struct laz_plan_host host = plan_host(parts);
     const struct laz_policy *policy = &parts->box->policy;
     const char *name = parts->backend->name;
+    const uint32_t require =
+        parts->choice ? parts->choice->require : parts->cli->values->sandbox.require;
 
-    if (laz_plan_make(parts->ops, name, policy, &host, parts->cli->values->sandbox.require,
-                      parts->stand_in->folder, &parts->plan, refusal) == 0)
+    if (laz_plan_make(parts->ops, name, policy, &host, require, parts->stand_in->folder,
+                      &parts->plan, refusal) == 0)
         return 0;
     if (refusal->code != LAZ_EREFUSED) {
         *err = *refusal;
@@ -145,22 +159,29 @@ int cli_plan(struct cli *cli)
     };
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0}, refusal = {0};
-    int status = cli_registry(cli, false, &parts.registry);
+    int tried = cli->backend || cli->platform ? 0 : cli_inspect(cli, &parts.engine);
+    int status = tried == CLI_USAGE ? tried : cli_registry(cli, parts.engine, &parts.registry);
 
-    if (status)
+    if (status) {
+        laz_engine_free(parts.engine);
         return status;
+    }
+    if (parts.engine && parts.engine->boxes.choice.ops)
+        parts.choice = &parts.engine->boxes.choice;
     parts.is_here = strcmp(parts.platform, laz_os_platform()) == 0;
     parts.own_uid = parts.is_here && laz_os_is_root();
     while (parts.stand_in->platform && strcmp(parts.stand_in->platform, parts.platform) != 0)
         parts.stand_in++;
-    if (laz_tables_check(parts.registry, cli->settings, NULL, &err) != 0 ||
+    if (laz_tables_check(parts.registry, cli->settings, &err) != 0 ||
         plan_find_backend(&parts, &err) != 0 || plan_make_policy(&parts, &err) != 0 ||
         plan_make(&parts, &refusal, &err) != 0) {
         status = cli_fail(cli, &err);
     } else {
         (cli->json ? laz_plan_json : laz_plan_text)(parts.plan, &text);
         cli_print(cli, &text);
-        if (refusal.code)
+        if (tried)
+            status = tried; /* the reason was printed */
+        else if (refusal.code)
             status = cli_fail(cli, &refusal);
     }
     laz_plan_free(parts.plan);
@@ -169,5 +190,6 @@ int cli_plan(struct cli *cli)
     free(parts.agent);
     laz_buf_fini(&parts.options);
     laz_registry_free(parts.registry);
+    laz_engine_free(parts.engine);
     return status;
 }

@@ -95,10 +95,13 @@ static int source_find_runtime(struct cli *cli, struct source *source)
         return status;
     info = laz_registry_runtime_for(source->registry, source->name);
     if (!info) {
+        struct laz_buf ignored = LAZ_BUF_INIT;
+        laz_registry_ignored(source->registry, &ignored);
         cli_problem(cli,
                     "%s: no installed runtime takes files that end in %s; name one with --runtime "
-                    "(lazaret plugins lists them)",
-                    source->name, dot);
+                    "(lazaret plugins lists them)%s",
+                    source->name, dot, laz_buf_text(&ignored));
+        laz_buf_fini(&ignored);
         return CLI_USAGE;
     }
     source->runtime = info->name;

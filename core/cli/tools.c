@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.c - lists the tools of the configuration, for users or in the form given to a model; and
- * checks the tables of plugins.
+/* tools.c - lists the tools of the configuration, for users or in the form given to a model.
  *
  * It makes neither an engine nor a box: the providers only list their tools. Nothing is called, so
  * the services handed to them are never used. */
 #include "cli/cli.h"
 
-#include "engine/engine.h"
 #include "tool/tool.h"
 #include "settings/settings.h"
 
@@ -72,54 +70,4 @@ int cli_tools(struct cli *cli)
     laz_buf_fini(&text);
     toolbox_close(&box);
     return status;
-}
-
-/* Checks the backends that have no table, too: one may need an option. */
-static int inspect_backends(struct cli *cli, struct laz_registry *registry)
-{
-    const struct laz_strv *names = &cli->values->sandbox.backend;
-    int status = 0;
-
-    for (size_t i = 0; i < names->n; i++) {
-        const char *name = names->items[i];
-        const struct laz_plugin *plugin;
-        struct laz_buf json = LAZ_BUF_INIT;
-        struct laz_error err = {0};
-
-        if (strcmp(name, "auto") == 0)
-            continue;
-        if (laz_registry_find(registry, LAZ_PLUGIN_BACKEND, name, &plugin, &err) != 0 ||
-            (!laz_settings_plugin_table(cli->settings, "sandbox", name) &&
-             cli_backend_options(cli, plugin, &json, &err) != 0))
-            status |= cli_fail(cli, &err);
-        laz_buf_fini(&json);
-    }
-    return status;
-}
-
-static int inspect_tables(struct cli *cli, struct laz_registry *registry)
-{
-    struct laz_strv problems = LAZ_STRV_INIT;
-    int status = laz_tables_check(registry, cli->settings, &problems, NULL) ? CLI_USAGE : 0;
-
-    for (size_t i = 0; i < problems.n; i++)
-        cli_problem(cli, "%s", problems.items[i]);
-    laz_strv_fini(&problems);
-    return status;
-}
-
-int cli_inspect(struct cli *cli)
-{
-    struct cli_toolbox box = {0};
-    struct laz_error err = {0};
-    int status = cli_registry(cli, false, &box.registry);
-
-    if (status)
-        return status;
-    status |= inspect_backends(cli, box.registry);
-    status |= inspect_tables(cli, box.registry);
-    if (toolbox_open(cli, &box, &err) != 0)
-        status |= cli_fail(cli, &err);
-    toolbox_close(&box);
-    return status ? CLI_USAGE : 0;
 }

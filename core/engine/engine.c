@@ -134,6 +134,7 @@ static int engine_join(struct laz_engine *engine, struct laz_error *err)
     boxes->programs.values = engine->values;
     boxes->programs.folder = engine->folder;
     int rc = laz_os_is_root() ? laz_uids_new(engine->values->sandbox.uids, &boxes->uids, err) : 0;
+    rc = laz_settings_wrong(engine->values, "sandbox.uids", NULL, rc, err);
     if (!rc)
         rc = laz_cgroups_new(false, &boxes->groups, err);
     if (!rc)
@@ -167,9 +168,8 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         (rc = laz_driver_init(&engine->driver, ENGINE_WORKERS, err)) ||
         (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
-        (rc = laz_registry_new(&engine->values->plugins.path, &engine->driver.log,
-                               &engine->registry, err)) ||
-        (rc = laz_tables_check(engine->registry, engine->settings, NULL, err)) ||
+        (rc = laz_registry_new(engine->values, &engine->driver.log, &engine->registry, err)) ||
+        (rc = laz_tables_check(engine->registry, engine->settings, err)) ||
         (rc = laz_os_runtime_directory(&engine->folder, &engine->folder_lock, err)) ||
         (rc = engine_join(engine, err)))
         goto fail;
@@ -178,6 +178,17 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
 fail:
     laz_engine_free(engine);
     return rc;
+}
+
+int laz_engine_inspect(const struct laz_settings *settings,
+                       const struct laz_engine_options *options, struct laz_engine **engine,
+                       struct laz_error *err)
+{
+    int rc = laz_engine_new(settings, options, engine, err);
+
+    if (!rc)
+        rc = laz_sessions_inspect(&(*engine)->sessions, err);
+    return laz_settings_wrong(laz_settings_values(settings), NULL, NULL, rc, err);
 }
 
 /* Frees what no callback of a tool or a hook can use. */

@@ -30,10 +30,16 @@ struct laz_engine {
 };
 
 /* tables.c: checks that every [sandbox.NAME] and [runtime.NAME] names a plugin and has only options
- * of it. Appends each mistake to `problems` (unless NULL) and returns the first. The table of a
- * known runtime that is not installed is accepted. Borrows everything for the call. Errors:
- * LAZ_ECONFIG with FILE:LINE:COL, LAZ_ENOMEM. */
+ * of it. The table of a known runtime that is not installed is accepted. Borrows everything for the
+ * call. Errors: LAZ_ECONFIG with FILE:LINE:COL, LAZ_ENOMEM. */
 int laz_tables_check(struct laz_registry *registry, const struct laz_settings *settings,
-                     struct laz_strv *problems, struct laz_error *err);
+                     struct laz_error *err);
+/* As laz_engine_new, and then all that the first session of the settings' runtime depends on, up to
+ * the start of its process (laz_sessions_inspect); boxes without code may be started to try
+ * backends. Where mistakes are collected (laz_settings_collect), errors of the steps that ended it
+ * are among them. The caller frees *engine; NULL: it could not be made. */
+int laz_engine_inspect(const struct laz_settings *settings,
+                       const struct laz_engine_options *options, struct laz_engine **engine,
+                       struct laz_error *err);
 
 #endif

@@ -59,22 +59,18 @@ static int tables_check_one(struct laz_registry *registry, const char *section,
 }
 
 int laz_tables_check(struct laz_registry *registry, const struct laz_settings *settings,
-                     struct laz_strv *problems, struct laz_error *err)
+                     struct laz_error *err)
 {
     const struct laz_toml_node *table;
     const char *section;
-    int result = 0;
+    int rc = 0;
 
-    for (size_t i = 0; (table = laz_settings_plugin_table_at(settings, i, &section)); i++) {
+    for (size_t i = 0; !rc && (table = laz_settings_plugin_table_at(settings, i, &section)); i++) {
         struct laz_error why = {0};
-        int rc = tables_check_one(registry, section, table, &why);
-        if (rc && problems)
-            laz_strv_add(problems, why.text);
-        if (rc && !result) {
-            result = rc;
-            if (err)
-                *err = why;
-        }
+        rc = tables_check_one(registry, section, table, &why);
+        rc = laz_settings_wrong(laz_settings_values(settings), NULL, NULL, rc, &why);
+        if (rc && err)
+            *err = why;
     }
-    return result;
+    return rc;
 }

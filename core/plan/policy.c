@@ -328,32 +328,42 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
     return rc;
 }
 
+static int policy_settings_path(struct policy_work *work, const char *given, const char *key,
+                                uint32_t kind, bool option, struct laz_error *err)
+{
+    char *path = policy_clean(work, key, given, err);
+    bool shown = false;
+    int rc = path ? 0 : err->code;
+
+    if (!rc && work->own_files)
+        rc = policy_check_reserved(key, path, err);
+    if (!rc)
+        rc = policy_check_exists(work, key, kind, path, err);
+    if (!rc && option)
+        rc = policy_check_trusted(work, key, path, err);
+    if (!rc && option)
+        rc = policy_check_template(work, key, path, err);
+    if (!rc)
+        rc = policy_check_own(work, key, kind, path, err);
+    if (!rc)
+        rc = policy_within(work, key, kind, option, path, &shown, err);
+    if (!rc && !shown)
+        policy_add(work, kind, kind == LAZ_PATH_WRITE ? LAZ_POLICY_WRITE : LAZ_POLICY_READ, path,
+                   path);
+    free(path);
+    return rc;
+}
+
+/* The list of a key, or, with the table of the runtime as the key, of its options. */
 static int policy_settings_paths(struct policy_work *work, const struct laz_strv *list,
                                  const char *key, uint32_t kind, struct laz_error *err)
 {
-    bool option = list == work->session->read, shown = false;
+    bool option = list == work->session->read;
     int rc = 0;
 
     for (size_t i = 0; list && i < list->n && !rc; i++) {
-        char *path = policy_clean(work, key, list->items[i], err);
-        if (!path)
-            return err->code;
-        if (work->own_files)
-            rc = policy_check_reserved(key, path, err);
-        if (!rc)
-            rc = policy_check_exists(work, key, kind, path, err);
-        if (!rc && option)
-            rc = policy_check_trusted(work, key, path, err);
-        if (!rc && option)
-            rc = policy_check_template(work, key, path, err);
-        if (!rc)
-            rc = policy_check_own(work, key, kind, path, err);
-        if (!rc)
-            rc = policy_within(work, key, kind, option, path, &shown, err);
-        if (!rc && !shown)
-            policy_add(work, kind, kind == LAZ_PATH_WRITE ? LAZ_POLICY_WRITE : LAZ_POLICY_READ,
-                       path, path);
-        free(path);
+        rc = policy_settings_path(work, list->items[i], key, kind, option, err);
+        rc = laz_settings_wrong(work->values, key, list->items[i], rc, err);
     }
     return rc;
 }
@@ -584,8 +594,10 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
         laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
     policy_programs(work);
     policy_runtime_paths(work);
-    rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
-                               err);
+    char *options = laz_strdupf("runtime.%s", work->runtime ? work->runtime->name : "");
+    rc = options ? policy_settings_paths(work, work->session->read, options, LAZ_PATH_READ, err)
+                 : laz_error_nomem(err);
+    free(options);
     if (!rc)
         rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ, err);
     if (!rc)

@@ -72,12 +72,12 @@ int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool exec
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* Resolves `wanted` (sandbox.programs); the caller frees *programs. `runtime`: programs that the
+/* Resolves sandbox.programs of `values`; the caller frees *programs. `runtime`: programs that the
  * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
  * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
  * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
  * default program that is missing is skipped), LAZ_ENOMEM. */
-int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+int laz_programs_new(const struct laz_settings_values *values, const struct laz_strv *runtime,
                      const char *platform, uint32_t uid, struct laz_programs **programs,
                      struct laz_error *err);
 void laz_programs_free(struct laz_programs *programs);

@@ -215,46 +215,62 @@ static bool env_declares(const struct env_system *system, const struct laz_strv 
     return false;
 }
 
-static int env_allow(const struct env_system *system, const struct laz_settings_values *values,
+static int env_allow(const struct env_system *system, const char *name,
                      const struct laz_strv *runtime, struct laz_strv *env, struct laz_error *err)
 {
-    for (size_t i = 0; i < values->env.allow.n; i++) {
-        const char *name = values->env.allow.items[i];
-        const struct env_names *refused = env_refused(system, false, name, strlen(name));
-        if (!*name || strchr(name, '='))
-            return laz_error_set(err, LAZ_ECONFIG, 0,
-                                 "env.allow: \"%s\" is not the name of a variable", name);
-        if (env_declares(system, runtime, name, strlen(name)))
-            continue; /* the value of the runtime has precedence */
-        if (refused)
-            return laz_error_set(err, LAZ_ECONFIG, 0,
-                                 "env.allow: %s cannot be inherited, it %s; a fixed value can be "
-                                 "given with env.set where that is allowed",
-                                 name, refused->why);
-        env_inherit(system, env, name);
-    }
+    const struct env_names *refused = env_refused(system, false, name, strlen(name));
+
+    if (!*name || strchr(name, '='))
+        return laz_error_set(err, LAZ_ECONFIG, 0, "env.allow: \"%s\" is not the name of a variable",
+                             name);
+    if (env_declares(system, runtime, name, strlen(name)))
+        return 0; /* the value of the runtime has precedence */
+    if (refused)
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "env.allow: %s cannot be inherited, it %s; a fixed value can be "
+                             "given with env.set where that is allowed",
+                             name, refused->why);
+    env_inherit(system, env, name);
     return 0;
 }
 
-static int env_set(const struct env_system *system, const struct laz_settings_values *values,
+static int env_set(const struct env_system *system, const char *text,
                    const struct laz_strv *runtime, struct laz_strv *env, struct laz_error *err)
 {
-    for (size_t i = 0; i < values->env.set.n; i++) {
-        const char *text = values->env.set.items[i];
-        size_t len = strcspn(text, "=");
-        if (len == 0 || text[len] != '=')
-            return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
-        const struct env_names *refused = env_refused(system, true, text, len);
-        if (refused)
-            return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s",
-                                 (int)len, text, refused->why);
-        if (env_declares(system, runtime, text, len))
-            return laz_error_set(err, LAZ_ECONFIG, 0,
-                                 "env.set: %.*s cannot be set, the runtime needs it as it is",
-                                 (int)len, text);
-        env_put(system, env, text);
-    }
+    size_t len = strcspn(text, "=");
+
+    if (len == 0 || text[len] != '=')
+        return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
+    const struct env_names *refused = env_refused(system, true, text, len);
+    if (refused)
+        return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s", (int)len,
+                             text, refused->why);
+    if (env_declares(system, runtime, text, len))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "env.set: %.*s cannot be set, the runtime needs it as it is", (int)len,
+                             text);
+    env_put(system, env, text);
     return 0;
+}
+
+static int env_of_settings(const struct env_system *system,
+                           const struct laz_settings_values *values, const struct laz_strv *runtime,
+                           struct laz_strv *env, struct laz_error *err)
+{
+    const struct laz_strv *allow = &values->env.allow, *set = &values->env.set;
+    int rc = 0;
+
+    for (size_t i = 0; i < allow->n && !rc; i++) {
+        rc = env_allow(system, allow->items[i], runtime, env, err);
+        rc = laz_settings_wrong(values, "env.allow", allow->items[i], rc, err);
+    }
+    for (size_t i = 0; i < set->n && !rc; i++) {
+        char *name = laz_strndup(set->items[i], strcspn(set->items[i], "="));
+        rc = env_set(system, set->items[i], runtime, env, err);
+        rc = laz_settings_wrong(values, "env.set", name, rc, err);
+        free(name);
+    }
+    return rc;
 }
 
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
@@ -273,9 +289,7 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
         env_inherit(system, env, env_inherited[i]);
     for (size_t i = 0; runtime && i < runtime->n; i++)
         env_put(system, env, runtime->items[i]);
-    rc = env_allow(system, values, runtime, env, err);
-    if (!rc)
-        rc = env_set(system, values, runtime, env, err);
+    rc = env_of_settings(system, values, runtime, env, err);
     if (!rc && env->failed)
         rc = laz_error_nomem(err);
     return rc;

@@ -319,10 +319,11 @@ static int programs_add_defaults(struct programs_work *work, const struct laz_st
     return rc;
 }
 
-int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+int laz_programs_new(const struct laz_settings_values *values, const struct laz_strv *runtime,
                      const char *platform, uint32_t uid, struct laz_programs **out,
                      struct laz_error *err)
 {
+    const struct laz_strv *wanted = &values->sandbox.programs;
     struct laz_programs *programs = calloc(1, sizeof *programs);
     struct programs_work work = {.programs = programs,
                                  .platform = platform,
@@ -338,6 +339,7 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
             rc = programs_add_defaults(&work, runtime, err);
         else
             rc = programs_add(&work, wanted->items[i], true, err);
+        rc = laz_settings_wrong(values, "sandbox.programs", wanted->items[i], rc, err);
     }
     if (!rc && !programs->any) {
         laz_os_program_directories(programs_folder, programs);

@@ -295,8 +295,8 @@ int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime
             return laz_error_nomem(err);
         made->runtime = runtime;
         made->lock = -1;
-        rc = laz_programs_new(&store->values->sandbox.programs, &runtime->programs,
-                              laz_os_platform(), uid, &made->list, err);
+        rc = laz_programs_new(store->values, &runtime->programs, laz_os_platform(), uid,
+                              &made->list, err);
         if (rc) {
             free(made);
             return rc;

@@ -26,6 +26,7 @@
 #include "plugin/descriptor.h"
 #include "plugin/installed.h"
 #include "plugin/module.h"
+#include "settings/settings.h"
 
 #define REGISTRY_MAX_DESCRIPTION (1u << 20) /* bytes of a file */
 
@@ -120,8 +121,9 @@ enum registry_origin {
     REGISTRY_INSTALLED,   /* need not exist */
 };
 
-/* Adds a directory, or notes why it is ignored. */
-static int registry_add_directory(struct laz_registry *registry, const char *directory,
+/* Adds a directory, or notes why it is ignored. `values`: the settings that name it, or NULL. */
+static int registry_add_directory(struct laz_registry *registry,
+                                  const struct laz_settings_values *values, const char *directory,
                                   enum registry_origin origin, struct laz_error *err)
 {
     bool must_exist = origin != REGISTRY_INSTALLED;
@@ -144,6 +146,10 @@ static int registry_add_directory(struct laz_registry *registry, const char *dir
         }
         /* this user has no plugins in an installed directory that it cannot enter */
         bool harmless = !must_exist && why.os_errno == EACCES;
+        if (values)
+            laz_settings_blame(values, "plugins.path", directory, &why);
+        else if (origin == REGISTRY_ENVIRONMENT)
+            laz_error_prefix(&why, "LAZARET_PLUGIN_PATH: ");
         laz_strv_add(&registry->refused, why.text);
         laz_log(&registry->log, harmless ? LAZ_LOG_INFO : LAZ_LOG_WARNING,
                 "ignoring a directory of plugins: %s", why.text);
@@ -163,8 +169,9 @@ static int registry_add_list(struct laz_registry *registry, const char *list, st
     while (!rc && list && *list) {
         size_t len = strcspn(list, laz_os_list_separator);
         char *directory = laz_strndup(list, len);
-        rc = directory ? registry_add_directory(registry, directory, REGISTRY_ENVIRONMENT, err)
-                       : LAZ_ENOMEM;
+        rc = directory
+                 ? registry_add_directory(registry, NULL, directory, REGISTRY_ENVIRONMENT, err)
+                 : LAZ_ENOMEM;
         free(directory);
         list += len + (list[len] != '\0');
     }
@@ -195,7 +202,7 @@ static void registry_pair(struct laz_registry *registry)
     }
 }
 
-int laz_registry_new(const struct laz_strv *directories, const struct laz_log *log,
+int laz_registry_new(const struct laz_settings_values *values, const struct laz_log *log,
                      struct laz_registry **registry, struct laz_error *err)
 {
     struct laz_registry *made = calloc(1, sizeof *made);
@@ -206,11 +213,12 @@ int laz_registry_new(const struct laz_strv *directories, const struct laz_log *l
     if (log)
         made->log = *log;
     int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"), err);
-    for (size_t i = 0; !rc && directories && i < directories->n; i++)
-        rc = registry_add_directory(made, directories->items[i], REGISTRY_SETTINGS, err);
+    for (size_t i = 0; !rc && values && i < values->plugins.path.n; i++)
+        rc = registry_add_directory(made, values, values->plugins.path.items[i], REGISTRY_SETTINGS,
+                                    err);
     char *installed = laz_installed_plugins();
     if (!rc)
-        rc = installed ? registry_add_directory(made, installed, REGISTRY_INSTALLED, err)
+        rc = installed ? registry_add_directory(made, NULL, installed, REGISTRY_INSTALLED, err)
                        : LAZ_ENOMEM;
     free(installed);
     if (rc) {
@@ -365,6 +373,12 @@ static uint32_t registry_kind(const struct registry_file *object)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
+void laz_registry_ignored(const struct laz_registry *registry, struct laz_buf *text)
+{
+    for (size_t i = 0; i < registry->refused.n; i++)
+        laz_buf_printf(text, "; ignored: %s", registry->refused.items[i]);
+}
+
 /* Appends to a message about a missing plugin: " (did you mean "a"?); installed: a, b" and the
  * directories that were ignored. */
 static void registry_list(struct laz_registry *registry, uint32_t kind, const char *name,
@@ -393,8 +407,7 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
                        installed ? installed : "the installed directory");
         free(installed);
     }
-    for (size_t i = 0; i < registry->refused.n; i++)
-        laz_buf_printf(text, "; ignored: %s", registry->refused.items[i]);
+    laz_registry_ignored(registry, text);
     laz_buf_fini(&list);
 }
 
@@ -671,6 +684,7 @@ void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text
         laz_buf_printf(text, "%s%s/%s%s", before, object->directory, object->name, suffix);
         before = ", ";
     }
+    laz_registry_ignored(registry, text);
 }
 
 const char *laz_registry_advice(struct laz_registry *registry, const char *platform,

@@ -17,13 +17,18 @@
 #include <stdbool.h>
 
 struct laz_registry;
+struct laz_settings_values;
 
 /* Lists the plugins in $LAZARET_PLUGIN_PATH (colon-separated; ignored in a set-id process), then
- * `directories` in order, then the installed directory. A directory that others can write is
- * ignored and logged. Nothing is loaded yet: NAME.so is loaded on first use. */
-int laz_registry_new(const struct laz_strv *directories, const struct laz_log *log,
+ * those of plugins.path (`values` NULL: none) in order, then the installed directory. A directory
+ * that others can write is ignored and logged. Nothing is loaded yet: NAME.so is loaded on first
+ * use. */
+int laz_registry_new(const struct laz_settings_values *values, const struct laz_log *log,
                      struct laz_registry **registry, struct laz_error *err);
 void laz_registry_free(struct laz_registry *registry);
+/* Appends, to a message that something is missing, a clause for each directory that is ignored, and
+ * why: "; ignored: ...". */
+void laz_registry_ignored(const struct laz_registry *registry, struct laz_buf *text);
 /* The plugin of this kind and name, loaded on first use and kept. Errors: LAZ_ENOENT with the names
  * of those installed (and the package to install, if a language declares it), LAZ_EPLUGIN. */
 int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
@@ -40,7 +45,8 @@ int laz_registry_backend(struct laz_registry *registry, const char *name,
 void laz_registry_automatic(struct laz_registry *registry, const char *platform,
                             struct laz_strv *names);
 /* For a message that "auto" stands for no backend: appends a clause with the descriptions that are
- * missing beside backends of the same directories. Loads these. Nothing if none is missing. */
+ * missing beside backends of the same directories, which it loads, and laz_registry_ignored.
+ * Nothing if nothing is missing or ignored. */
 void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text);
 /* The advice for a word of LAZ_ENFORCE_* of the first backend that "auto" considers and that
  * declares one: a sentence for the user. NULL: none does. */

@@ -58,7 +58,9 @@ int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
     if (!options.file || !*options.file)
         return 0;
     int rc = laz_audit_new(&options, &shared->audit, err);
-    return rc ? rc : events_log_is_outside(values, err);
+    if (!rc)
+        rc = events_log_is_outside(values, err);
+    return laz_settings_wrong(values, "audit.file", NULL, rc, err);
 }
 
 static int events_write(const struct laz_session *session, const char *event,

@@ -82,14 +82,18 @@ static void session_collect_paths(struct laz_session *session)
     }
 }
 
-/* Makes everything of a session but its box. */
-static int session_prepare(struct laz_session *session, const char *runtime, struct laz_error *err)
+/* Makes everything of a session but its box. `given`: the name of its runtime; NULL: the settings
+ * name it. */
+static int session_prepare(struct laz_session *session, const char *given, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
+    const char *runtime = given ? given : laz_settings_runtime(shared->values);
     struct laz_buf tools = LAZ_BUF_INIT;
     char where[96];
 
     int rc = laz_registry_runtime(shared->registry, runtime, &session->runtime, err);
+    if (rc == LAZ_ENOENT && !given)
+        laz_settings_blame(shared->values, "session.runtime", NULL, err);
     if (!rc)
         rc = laz_random_name(session->id, sizeof session->id - 1, err);
     if (rc)
@@ -98,6 +102,9 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "runtime", runtime),
                                     session->runtime->options, where, NULL,
                                     &session->runtime_options, err);
+    rc = laz_settings_wrong(shared->values, NULL, NULL, rc, err);
+    if (!rc)
+        rc = laz_hook_check(shared->values, err);
     if (rc)
         return rc;
     session_collect_paths(session);
@@ -117,10 +124,10 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     return 0;
 }
 
-int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
-                     struct laz_session **out, struct laz_error *err)
+int laz_session_unstarted(struct laz_session_shared *shared,
+                          const struct laz_session_options *options, struct laz_session **out,
+                          struct laz_error *err)
 {
-    const char *runtime = options->runtime;
     struct laz_session *session = calloc(1, sizeof *session);
 
     *out = NULL;
@@ -137,15 +144,25 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
     session->warm = options->warm && !session->has_input;
     int rc = session->has_input && !laz_os_is_stream(session->input)
                  ? laz_error_set(err, LAZ_EINVAL, 0, "the input is neither a pipe nor a socket")
-                 : session_prepare(session,
-                                   runtime ? runtime : laz_settings_runtime(shared->values), err);
+                 : session_prepare(session, options->runtime, err);
     if (rc) {
         laz_session_destroy(session);
         return rc;
     }
-    laz_session_begin_start(session, "first");
     *out = session;
     return 0;
+}
+
+int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
+                     struct laz_session **out, struct laz_error *err)
+{
+    *out = NULL;
+    if (shared->values->mistakes)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "these settings are only being checked");
+    int rc = laz_session_unstarted(shared, options, out, err);
+    if (!rc)
+        laz_session_begin_start(*out, "first");
+    return rc;
 }
 
 /* Runs the loop until the start has ended. Returns its result, and clears it. */

@@ -106,6 +106,10 @@ void laz_session_be_patient(struct laz_session *session);
 void laz_session_stir(struct laz_session *session);
 /* Changes the state; see laz_session_step. */
 bool laz_session_event(struct laz_session *session, enum laz_session_event event);
+/* Makes a session without a box, which laz_session_destroy frees; `options` are complete. */
+int laz_session_unstarted(struct laz_session_shared *shared,
+                          const struct laz_session_options *options, struct laz_session **session,
+                          struct laz_error *err);
 /* Makes a session and begins its start; `options` are complete. Errors: as laz_session_open, except
  * those of the start. */
 int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,

@@ -113,10 +113,8 @@ static int start_instead(struct laz_session *session, int rc)
     struct laz_start *start = &session->start;
 
     while (rc && rc != LAZ_BOX_ASKED) {
-        bool may_go_on = (rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS) &&
-                         !laz_error_is_shortage(&start->why);
         laz_audit_start_failed(session, &start->why);
-        if (!start->is_first || !may_go_on)
+        if (!start->is_first || !laz_box_may_be_another(&start->why))
             return rc;
         bool others = boxes->choice.ops != start->ops; /* another start found one */
         int next = others ? 0 : laz_box_next_backend(boxes, &start->asker, &start->why);

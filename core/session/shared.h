@@ -50,6 +50,11 @@ static inline void laz_options_take(void *options, size_t size, const void *give
 /* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
                       struct laz_session **session, struct laz_error *err);
+/* Does what the first session of the settings' runtime depends on, up to the start of its process:
+ * the runtime and its options, the hook, the box as it would be planned, the backend, which is
+ * tried. Errors: as laz_session_open; where mistakes are collected (laz_settings_collect), it goes
+ * on after each that others do not depend on. */
+int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *err);
 /* As laz_session_execute, of a session that executes nothing else: after the result its interpreter
  * ends as at the end of a script, in the time that the clocks have left, and what it writes until
  * then belongs to the result. */

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "settings/state.h"
 
+#include "base/json_write.h"
 #include "os/current_process.h"
 #include "os/files.h"
 #include "os/paths.h"
@@ -93,7 +94,7 @@ static bool nodes_copy(struct settings_nodes *to, const struct settings_nodes *f
     return true;
 }
 
-static bool settings_is_default(const struct laz_toml_node *node)
+bool laz_settings_is_default(const struct laz_toml_node *node)
 {
     return strcmp(node->toml->name, SETTINGS_DEFAULT) == 0 && !node->toml->has_lines;
 }
@@ -111,7 +112,7 @@ static bool settings_convert(const struct settings_nodes *nodes, struct laz_sett
         /* it matters whether python was chosen or nothing was: NULL says that nothing was */
         if (!node ||
             (laz_schema[i].offset == offsetof(struct laz_settings_values, session.runtime) &&
-             settings_is_default(node)))
+             laz_settings_is_default(node)))
             continue;
         laz_buf_clear(&text);
         laz_buf_printf(&text, "%s: expected ", laz_schema[i].key);
@@ -164,6 +165,8 @@ static int settings_apply(struct laz_settings *settings, struct laz_toml *toml,
         nodes_fini(&nodes);
         return rc;
     }
+    values.settings = settings;
+    values.mistakes = settings->values.mistakes;
     laz_values_fini(&settings->values);
     nodes_fini(&settings->nodes);
     settings->values = values;
@@ -229,6 +232,8 @@ int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
         laz_settings_free(copy);
         return laz_error_nomem(err);
     }
+    copy->values.settings = copy;
+    copy->values.mistakes = from->values.mistakes;
     *to = copy;
     return 0;
 }
@@ -321,21 +326,20 @@ static bool settings_is_quoted_or_nested(const char *value)
 }
 
 /* Reads `value` in TOML notation, or else as a bare string. */
-static int settings_parse_pair(const char *key, const char *value, struct laz_toml **toml,
-                               struct laz_error *err)
+static int settings_parse_pair(const char *option, const char *key, const char *value,
+                               struct laz_toml **toml, struct laz_error *err)
 {
     struct laz_buf quoted = LAZ_BUF_INIT;
     int rc = LAZ_EPARSE;
 
     if (!settings_takes_text(key) || settings_is_quoted_or_nested(value))
-        rc = laz_toml_parse_pair(key, value, SETTINGS_SET, toml, err);
+        rc = laz_toml_parse_pair(key, value, option, toml, err);
     if (rc == LAZ_EPARSE && !settings_is_quoted_or_nested(value)) {
         laz_toml_free(*toml);
         *toml = NULL;
         laz_toml_format_string(&quoted, value, strlen(value));
-        rc = quoted.failed
-                 ? laz_error_nomem(err)
-                 : laz_toml_parse_pair(key, laz_buf_text(&quoted), SETTINGS_SET, toml, err);
+        rc = quoted.failed ? laz_error_nomem(err)
+                           : laz_toml_parse_pair(key, laz_buf_text(&quoted), option, toml, err);
         laz_buf_fini(&quoted);
     }
     return rc;
@@ -344,17 +348,65 @@ static int settings_parse_pair(const char *key, const char *value, struct laz_to
 int laz_settings_set(struct laz_settings *settings, const char *key, const char *value,
                      struct laz_error *err)
 {
+    return laz_settings_set_by(settings, SETTINGS_SET, key, value, err);
+}
+
+int laz_settings_set_by(struct laz_settings *settings, const char *option, const char *key,
+                        const char *value, struct laz_error *err)
+{
     struct laz_toml *toml = NULL;
     struct laz_error why = {0};
 
     laz_strv_fini(&settings->problems);
-    int rc = settings_parse_pair(key, value, &toml, &why);
+    int rc = settings_parse_pair(option, key, value, &toml, &why);
     if (rc == LAZ_EPARSE) {
         laz_error_prefix(&why, "%s: ", key);
         laz_toml_free(toml);
     } else if (rc == 0) {
         rc = settings_apply(settings, toml, &why);
     }
+    return settings_ended(settings, rc, &why, err);
+}
+
+/* Puts the items that the list of a key had before those of the new one, KEY = [...], which is all
+ * that its document has. False: out of memory. */
+static bool settings_join(struct laz_toml *toml, const struct laz_toml_node *old)
+{
+    struct laz_toml_node *list = toml->root->first->first;
+    const struct laz_toml_node *more = list->first;
+    bool done = true;
+
+    list->first = list->last = NULL;
+    list->n = 0;
+    for (const struct laz_toml_node *item = old ? old->first : NULL; item && done;
+         item = item->next)
+        done = laz_toml_adopt(toml, list, item);
+    for (; more && done; more = more->next)
+        done = laz_toml_adopt(toml, list, more);
+    return done;
+}
+
+int laz_settings_extend(struct laz_settings *settings, const char *option, const char *key,
+                        const struct laz_strv *more, struct laz_error *err)
+{
+    const struct schema_key *row = laz_schema;
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_toml *toml = NULL;
+    struct laz_error why = {0};
+
+    laz_strv_fini(&settings->problems);
+    while (strcmp(row->key, key) != 0)
+        row++;
+    laz_json_strings(&text, more); /* strings of JSON are strings of TOML */
+    int rc = text.failed ? laz_error_nomem(&why)
+                         : laz_toml_parse_pair(key, laz_buf_text(&text), option, &toml, &why);
+    if (!rc && !settings_join(toml, settings->nodes.keys[row - laz_schema]))
+        toml->failed = true;
+    if (!rc)
+        rc = settings_apply(settings, toml, &why);
+    else
+        laz_toml_free(toml);
+    laz_buf_fini(&text);
     return settings_ended(settings, rc, &why, err);
 }
 
@@ -428,7 +480,8 @@ void laz_settings_position(const struct laz_toml_node *node, char *out, size_t o
     struct laz_buf where = LAZ_BUF_INIT;
 
     if (node)
-        laz_toml_position(&where, node->toml, node->line, node->column);
+        laz_toml_position(&where, node->toml, node->key ? node->key_line : node->line,
+                          node->key ? node->key_column : node->column);
     snprintf(out, out_size, "%s", laz_buf_text(&where));
     laz_buf_fini(&where);
 }

@@ -20,8 +20,16 @@
 /* How sessions of a pool start: from a template, cold, or from a template where that works. */
 enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };
 
+/* Mistakes of a configuration, where all are wanted. */
+struct laz_mistakes {
+    struct laz_strv texts; /* in the order in which they were found, each once */
+    int code;              /* LAZ_E* of the first; 0: there is none */
+};
+
 /* Counts and times: 0 means unlimited where docs/configuration.md says so. */
 struct laz_settings_values {
+    const struct laz_settings *settings; /* whose values they are; NULL: of no file */
+    struct laz_mistakes *mistakes;       /* NULL: the first mistake ends what finds it */
     struct {
         char *runtime; /* NULL: not set; laz_settings_runtime gives the default */
         uint64_t timeout_ms, deadline_ms, start_timeout_ms;
@@ -69,6 +77,33 @@ const char *laz_settings_runtime(const struct laz_settings_values *values);
 int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
                       struct laz_error *err);
 
+/* As laz_settings_set, by an option of a command line, which messages and `lazaret
+ * config` name as the origin. */
+int laz_settings_set_by(struct laz_settings *settings, const char *option, const char *key,
+                        const char *value, struct laz_error *err);
+/* Appends `more` to the list of strings that a key has; the items that it had keep their origin. */
+int laz_settings_extend(struct laz_settings *settings, const char *option, const char *key,
+                        const struct laz_strv *more, struct laz_error *err);
+
+/* ---- mistakes that show when a setting is used: settings_mistakes.c -------------------------- */
+
+/* Puts before an error where the key was set, "FILE:LINE:COL: " or the option of a command line.
+ * `key`: of the schema, or the table of a plugin ("runtime.lua"). `item`: the text in its list, or
+ * the key in its table, that is wrong; NULL: all of it. False: it is a default. */
+bool laz_settings_place(const struct laz_settings_values *values, const char *key, const char *item,
+                        struct laz_error *err);
+/* The same, and the key itself unless the text names it. */
+void laz_settings_blame(const struct laz_settings_values *values, const char *key, const char *item,
+                        struct laz_error *err);
+/* A check has ended with rc, and is followed by others that do not depend on it. Blames the key
+ * (NULL: the text says all) and returns rc; but where mistakes are collected, the error is one of
+ * them, *err is empty again, and 0 is returned. */
+int laz_settings_wrong(const struct laz_settings_values *values, const char *key, const char *item,
+                       int rc, struct laz_error *err);
+/* From here on mistakes are collected (borrowed), by the copies of an engine as well. No session
+ * starts with such settings. */
+void laz_settings_collect(struct laz_settings *settings, struct laz_mistakes *mistakes);
+
 /* Tables that belong to plugins. */
 struct laz_toml_node;
 /* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime".
@@ -91,7 +126,8 @@ const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *
 int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
                                const char *where, const char *const *ignore, struct laz_buf *json,
                                struct laz_error *err);
-/* Copies "FILE:LINE:COL" of a node to `out`, for messages; "" for NULL. */
+/* Copies "FILE:LINE:COL" of a node, of its key if it has one, to `out`, for messages; "" for NULL.
+ */
 void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
 
 /* For `lazaret config`: visits each key of the schema in order, then the options in tables of

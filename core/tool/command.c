@@ -249,6 +249,9 @@ int laz_command_check(const char *program, struct laz_error *err)
         return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is not the absolute path of a program",
                              program ? program : "");
     int rc = laz_trust_file(program, err);
+    if (!rc && !laz_os_can_execute(program))
+        return laz_error_set(err, LAZ_EINVAL, 0, "%s is not a program that can be executed",
+                             program);
     return rc == LAZ_EREFUSED ? laz_error_as(err, LAZ_EINVAL) : rc;
 }
 

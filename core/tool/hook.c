@@ -7,6 +7,7 @@
  * an error.  `is_taken` says which of the two came first. */
 #include "tool/tool.h"
 
+#include "settings/settings.h"
 #include "tool/command.h"
 
 #include <stdio.h>
@@ -31,6 +32,16 @@ struct laz_hook {
     char reason[400];
     struct laz_error err;
 };
+
+int laz_hook_check(const struct laz_settings_values *values, struct laz_error *err)
+{
+    const struct laz_strv *command = &values->session.pre_execute_hook;
+    int rc = command->n ? laz_command_check(command->items[0], err) : 0;
+
+    if (rc && !(err && laz_error_is_shortage(err)))
+        rc = laz_error_as(err, LAZ_ECONFIG);
+    return laz_settings_wrong(values, "session.pre_execute_hook", NULL, rc, err);
+}
 
 static void hook_free(struct laz_hook *hook)
 {

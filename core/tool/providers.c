@@ -82,15 +82,16 @@ static struct laz_watch *service_watch_timer(void *host, uint64_t ms, void (*due
 /* ---- positions in the configuration --------------------------------------------------------- */
 
 /* Finds the table of a tool: an item of a list of tables in the provider's table, with the tool's
- * name. Returns the provider's table if there is none. */
+ * name; `skip`: behind so many others with that name. Returns the provider's table if there is
+ * none. */
 static const struct laz_toml_node *providers_tool_node(const struct laz_toml_node *table,
-                                                       const char *tool)
+                                                       const char *tool, size_t skip)
 {
     for (const struct laz_toml_node *list = table->first; list; list = list->next)
         for (const struct laz_toml_node *item = list->type == LAZ_TOML_ARRAY ? list->first : NULL;
              item; item = item->next) {
             const struct laz_toml_node *name = laz_toml_get(item, "name");
-            if (name && name->type == LAZ_TOML_STRING && strcmp(name->text, tool) == 0)
+            if (name && name->type == LAZ_TOML_STRING && strcmp(name->text, tool) == 0 && !skip--)
                 return item;
         }
     return table;
@@ -110,6 +111,25 @@ static int providers_locate(const struct laz_toml_node *node, int code, struct l
     return code;
 }
 
+static int service_mistake(void *host, const char *option, size_t item, const char *key,
+                           struct laz_error *err)
+{
+    struct laz_provider *provider = host;
+    const struct laz_toml_node *list = laz_toml_get(provider->table, option);
+    const struct laz_toml_node *node = list && list->type == LAZ_TOML_ARRAY ? list->first : NULL;
+
+    while (node && item--)
+        node = node->next;
+    if (!node || !err)
+        return err ? err->code : LAZ_EINVAL;
+    const struct laz_toml_node *value = key ? laz_toml_get(node, key) : NULL;
+    laz_error_prefix(err, "provider %s: ", provider->name);
+    int ret = providers_locate(value ? value : node, err->code, err);
+    ret = laz_settings_wrong(provider->values, NULL, NULL, ret, err);
+    provider->is_located = ret != 0;
+    return ret;
+}
+
 /* ---- an instance ---------------------------------------------------------------------------- */
 
 static int provider_create(struct laz_provider *provider, const struct laz_plugin *plugin,
@@ -121,9 +141,11 @@ static int provider_create(struct laz_provider *provider, const struct laz_plugi
 
     if (ret)
         goto out;
+    provider->table = table;
     ret = provider->ops->create(&provider->services, laz_buf_text(&options), options.len,
                                 &provider->state, err);
-    if (ret) {
+    provider->table = NULL;
+    if (ret && !provider->is_located) {
         laz_error_prefix(err, "provider %s: ", plugin->name);
         ret = providers_locate(table, ret, err);
     }
@@ -135,7 +157,7 @@ out:
 
 /* Reports that a tool was refused. If its name is taken, the text names the provider that has it.
  */
-static int provider_refused(const struct laz_tools *tools, const struct laz_tool *tool,
+static int provider_refused(const struct laz_tools *tools, const struct laz_tool *tool, size_t skip,
                             const struct laz_toml_node *table, int code, struct laz_error *err)
 {
     if (!tool->name)
@@ -147,7 +169,26 @@ static int provider_refused(const struct laz_tools *tools, const struct laz_tool
         laz_error_set(err, code, 0, "%s (the first is of provider %s)", text.text,
                       first->provider->name);
     }
-    return providers_locate(providers_tool_node(table, tool->name), code, err);
+    return providers_locate(providers_tool_node(table, tool->name, skip), code, err);
+}
+
+/* Tool number `i` of a list of plugins' structs. */
+static const struct laz_tool *provider_tool(const struct laz_tool *list, size_t i)
+{
+    return (const struct laz_tool *)((const char *)list + i * list->size);
+}
+
+/* How many tools before number `i` have its name. */
+static size_t provider_same_before(const struct laz_tool *list, size_t i)
+{
+    const char *name = provider_tool(list, i)->name;
+    size_t n = 0;
+
+    for (size_t k = 0; k < i && name; k++) {
+        const char *other = provider_tool(list, k)->name;
+        n += other && strcmp(other, name) == 0;
+    }
+    return n;
 }
 
 static int provider_add_tools(const struct laz_provider *provider,
@@ -169,22 +210,24 @@ static int provider_add_tools(const struct laz_provider *provider,
         return providers_locate(table, ret, err);
     }
     for (size_t i = 0; !ret && i < n; i++) {
-        const struct laz_tool *tool =
-            (const struct laz_tool *)((const char *)list + i * list->size);
+        const struct laz_tool *tool = provider_tool(list, i);
         ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
         if (ret)
-            ret = provider_refused(tools, tool, table, ret, err);
+            ret = provider_refused(tools, tool, provider_same_before(list, i), table, ret, err);
+        ret = laz_settings_wrong(provider->values, NULL, NULL, ret, err);
     }
     return ret;
 }
 
-static struct laz_provider *provider_new(struct laz_tools *tools, const struct laz_plugin *plugin)
+static struct laz_provider *provider_new(struct laz_tools *tools, const struct laz_plugin *plugin,
+                                         const struct laz_settings_values *values)
 {
     struct laz_provider *provider = calloc(1, sizeof *provider);
 
     if (!provider)
         return NULL;
     provider->tools = tools;
+    provider->values = values;
     provider->name = plugin->name;
     provider->ops = plugin->ops;
     provider->is_blocking = (provider->ops->flags & LAZ_TOOL_BLOCKING) != 0;
@@ -200,13 +243,15 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
         .watch_timer = service_watch_timer,
         .watch_stop = service_watch_stop,
         .check_program = service_check_program,
+        .mistake = service_mistake,
     };
     return provider;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static int providers_add(struct laz_tools *tools, struct laz_registry *registry, const char *name,
+static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
+                         const struct laz_settings_values *values, const char *name,
                          const struct laz_toml_node *table, struct laz_error *err)
 {
     const struct laz_plugin *plugin;
@@ -214,17 +259,21 @@ static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
 
     if (ret)
         return providers_locate(table, ret, err);
-    struct laz_provider *provider = provider_new(tools, plugin);
+    struct laz_provider *provider = provider_new(tools, plugin, values);
     if (!provider)
         return laz_error_nomem(err);
     tools->providers[tools->n_providers++] = provider;
     ret = provider_create(provider, plugin, table, err);
-    return ret ? ret : provider_add_tools(provider, table, err);
+    if (!ret)
+        ret = provider_add_tools(provider, table, err);
+    provider->values = NULL; /* these settings may be freed before it */
+    return ret;
 }
 
 int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
                        const struct laz_settings *settings, struct laz_error *err)
 {
+    const struct laz_settings_values *values = laz_settings_values(settings);
     size_t n = laz_settings_tools(settings);
 
     tools->registry = registry;
@@ -237,7 +286,8 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
     for (size_t i = 0; !ret && i < n; i++) {
         const char *name = NULL;
         const struct laz_toml_node *table = laz_settings_tools_table(settings, i, &name);
-        ret = providers_add(tools, registry, name, table, err);
+        ret = providers_add(tools, registry, values, name, table, err);
+        ret = laz_settings_wrong(values, NULL, NULL, ret, err);
     }
     return ret;
 }

@@ -24,6 +24,7 @@ struct laz_hook;
 struct laz_lend;
 struct laz_provider;
 struct laz_settings;
+struct laz_settings_values;
 struct laz_spawner;
 
 /* ---- names in a language: spelling.c ---------------------------------------------------------
@@ -224,6 +225,8 @@ bool laz_lend_serve(struct laz_lend *lend);
 
 /* ---- session.pre_execute_hook: hook.c ------------------------------------------------------- */
 
+/* Checks the program of the settings' hook, if there is one: as it would be run. LAZ_ECONFIG. */
+int laz_hook_check(const struct laz_settings_values *values, struct laz_error *err);
 /* Has a worker run `command` with `code` (copied) on standard input. Borrows driver, spawner and
  * command until the hook is freed. `answered` is called once, in the loop thread, when
  * laz_hook_end may be called. Errors: LAZ_ENOMEM, LAZ_EOS (no thread); the command was not run. */

@@ -7,6 +7,8 @@
 #include "base/json_write.h"
 #include "tool/tool.h"
 
+struct laz_toml_node;
+
 /* ---- tool_arguments.c: types and the values that they accept -------------------------------- */
 
 /* A word for a type, the JSON Schema type that it stands for, and the forms of values that it
@@ -42,6 +44,9 @@ struct laz_provider {
     const struct laz_tool_ops *ops;
     void *state;
     bool is_created;
+    const struct laz_settings_values *values; /* while it is created: for mistakes */
+    const struct laz_toml_node *table;        /* likewise: its [[tools]] table */
+    bool is_located;                          /* likewise: its error has its place already */
     bool is_blocking; /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
     struct laz_tool_services services;
 };

@@ -349,7 +349,7 @@ static void engine_is_refused(const char *settings, const char *part)
     CU_ASSERT_PTR_NULL(engine);
     if (!strstr(err.text, part))
         printf("\n    %s\n    lacks: %s", err.text, part);
-    CU_ASSERT(strstr(err.text, "audit.file: ") == err.text && strstr(err.text, part));
+    CU_ASSERT(strstr(err.text, "--set: audit.file: ") == err.text && strstr(err.text, part));
     laz_settings_free(values);
     free(text);
 }

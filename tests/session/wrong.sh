@@ -109,7 +109,7 @@ of_others() {
     words="$work/others: every user can write this directory (mode 0777), on the way to"
     fails config_below_everybody 2 setup_failed "$words" \
         $run --config others/in/lazaret.toml -e "$code"
-    fails hook_below_everybody 126 blocked "$words" $run --config ours.toml -e "$code"
+    fails hook_below_everybody 2 setup_failed "$words" $run --config ours.toml -e "$code"
     fails tool_below_everybody 2 setup_failed "$words" $run --config seven.toml -e "$code"
     fails agent_below_everybody 125 setup_failed "$words" \
         env LAZARET_AGENT="$work/others/in/agent" $run -e "$code"
@@ -333,13 +333,13 @@ END
     fails bwrap_builds_no_box 125 setup_failed 'does not work as bubblewrap' $broken -e "$code"
     says bwrap_builds_no_box_is_seen 'a process that is not in the box connected'
     # The next backend of a list is tried; the failure of each is reported.
-    fails bwrap_broken_in_a_list 125 setup_failed 'backend bwrap: ' \
+    fails bwrap_broken_in_a_list 125 setup_failed 'backend bwrap does not work: ' \
         $broken --set 'sandbox.backend=["bwrap","bwrap"]' -e "$code"
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
     falls_back 'ended with status 3 and said nothing' \
         "$lazaret" run --runtime lua --set sandbox.bwrap.program="$work/broken-bwrap"
     # A backend that does not enforce enough is not used, and one that would is tried first.
-    fails auto_refuses_less_than_required 125 setup_failed 'landlock: backend landlock does not enforce' \
+    fails auto_refuses_less_than_required 125 setup_failed '; --set: backend landlock does not enforce' \
         $run --set sandbox.bwrap.program="$work/broken-bwrap" \
         --set 'sandbox.require=["processes"]' -e "$code"
     expect list_passes_over_what_enforces_too_little 0 1 'landlock does not enforce' \
@@ -354,6 +354,9 @@ END
     [ ! -e "$canary/here" ] || wrong in_a_box_no_canary_file 'written outside the box'
     rm -f "$canary/here"
     fails backend_none_is_refused 126 blocked fs_read $run --backend none -e "$code"
+    expect a_call_that_nothing_refuses_gets_no_warning 0 '*' '' \
+        $run --backend none --set 'sandbox.require=[]' -e 'os.execute("true")'
+    expect a_call_that_may_be_refused_gets_one 0 '*' 'os.execute' $run -e 'os.execute("true")'
     fails backend_of_another_system 2 setup_failed 'windows-job is made for windows and not for' \
         $run --backend windows-job --set 'sandbox.require=[]' -e "$code"
 }

@@ -50,7 +50,8 @@ static int attempt_run(struct attempt *attempt)
                     .tmp_size = 4096},
         .env = {.allow = strv_of(attempt->allow), .set = strv_of(attempt->set)},
     };
-    struct laz_runtime_info runtime = {.read = strv_of(attempt->runtime_read),
+    struct laz_runtime_info runtime = {.name = "mock",
+                                       .read = strv_of(attempt->runtime_read),
                                        .env = strv_of(attempt->runtime_env)};
     struct laz_strv options = strv_of(attempt->options);
     static const char *const tail[] = {"--runtime", "x", NULL};
@@ -484,7 +485,7 @@ static void a_template_reads_nothing_that_sessions_write(void)
     const struct {
         const char *write, *read, *option, *runtime_read, *part;
     } rows[] = {
-        {in_base("out"), NULL, in_base("out/kept"), NULL, "the runtime's options: "},
+        {in_base("out"), NULL, in_base("out/kept"), NULL, "runtime.mock: "},
         {in_base("out"), NULL, in_base("alias"), NULL, "of sandbox.write: a template would run"},
         {in_base("out"), NULL, NULL, in_base("out"), "from which the language is loaded"},
         {in_base("out"), NULL, NULL, in_base("out/in"), "from which the language is loaded"},

@@ -45,7 +45,8 @@ static int resolve(const char *const *names, const char *const *runtime, uint32_
         laz_strv_add(&wanted, *names);
     for (; runtime && *runtime; runtime++)
         laz_strv_add(&declared, *runtime);
-    int rc = laz_programs_new(&wanted, &declared, laz_os_platform(), uid, programs, err);
+    const struct laz_settings_values values = {.sandbox.programs = wanted};
+    int rc = laz_programs_new(&values, &declared, laz_os_platform(), uid, programs, err);
     laz_strv_fini(&wanted);
     laz_strv_fini(&declared);
     return rc;
@@ -178,7 +179,8 @@ static void another_systems_programs_are_not_looked_for(void)
     laz_strv_add(&wanted, "/opt/no/such");
     laz_strv_add(&wanted, "sh");
     laz_strv_add(&wanted, "sed");
-    CU_ASSERT_EQUAL(laz_programs_new(&wanted, NULL, "darwin", LAZ_SPAWN_SAME_ID, &programs, NULL),
+    const struct laz_settings_values values = {.sandbox.programs = wanted};
+    CU_ASSERT_EQUAL(laz_programs_new(&values, NULL, "darwin", LAZ_SPAWN_SAME_ID, &programs, NULL),
                     0);
     static const char *const expected[] = {"/usr/bin/no-such-program", "/opt/no/such", "/bin/sh",
                                            "/bin/bash", "/usr/bin/sed"};
@@ -186,7 +188,7 @@ static void another_systems_programs_are_not_looked_for(void)
     for (size_t i = 0; i < programs->allowed.n; i++)
         UNIT_TEXT(programs->allowed.items[i], expected[i]);
     laz_programs_free(programs);
-    CU_ASSERT_EQUAL(laz_programs_new(&wanted, NULL, "windows", LAZ_SPAWN_SAME_ID, &programs, NULL),
+    CU_ASSERT_EQUAL(laz_programs_new(&values, NULL, "windows", LAZ_SPAWN_SAME_ID, &programs, NULL),
                     0);
     CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin/sh"));
     CU_ASSERT_FALSE(laz_strv_has(&programs->allowed, "/bin/bash"));

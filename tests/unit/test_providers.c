@@ -160,9 +160,9 @@ static void mistakes_are_found_where_they_were_made(void)
          "3:1: Tool 'a': Duplicate parameter names: 'perhaps' and 'perhaps_' would be the same in "
          "testrt"},
         {PROVIDER "[[tools.tool]]\nname = \"a\"\ncommand = [\"/nowhere/x\"]\n",
-         "1:1: provider command: tool 'a': command: /nowhere/x: No such file or directory"},
+         "5:1: provider command: tool 'a': command: /nowhere/x: No such file or directory"},
         {PROVIDER "[[tools.tool]]\nname = \"a\"\ncommand = [\"{x}\"]\n",
-         "1:1: provider command: tool 'a': command: '{x}' must be the absolute path"},
+         "5:1: provider command: tool 'a': command: '{x}' must be the absolute path"},
         {PROVIDER TOOL("a", "tiemout = 3"), "6:1: tools.tool.tiemout: "},
         {"\n[[tools]]\nprovider = \"nosuch\"\n", "2:1: "},
     };
@@ -318,7 +318,8 @@ static void write_runtime(void)
 
 int main(void)
 {
-    struct laz_strv folders = LAZ_STRV_INIT;
+    struct laz_settings_values values = {0};
+    struct laz_strv *folders = &values.plugins.path;
     struct laz_error err = {0};
     int status = 1;
 
@@ -326,16 +327,16 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     write_runtime();
-    laz_strv_add(&folders, folder);
-    laz_strv_add(&folders, PLUGIN_FOLDER);
-    laz_strv_add(&folders, MOCK_FOLDER);
-    if (laz_spawner_new(&spawner, &err) || laz_registry_new(&folders, NULL, &registry, &err))
+    laz_strv_add(folders, folder);
+    laz_strv_add(folders, PLUGIN_FOLDER);
+    laz_strv_add(folders, MOCK_FOLDER);
+    if (laz_spawner_new(&spawner, &err) || laz_registry_new(&values, NULL, &registry, &err))
         fprintf(stderr, "%s\n", err.text);
     else
         status = unit_run("providers", tests);
     laz_registry_free(registry);
     laz_spawner_free(spawner);
-    laz_strv_fini(&folders);
+    laz_strv_fini(folders);
     laz_os_remove_tree(folder);
     return status;
 }

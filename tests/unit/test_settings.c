@@ -479,7 +479,7 @@ static void settings_keep_the_tables_of_plugins(void)
     UNIT_TEXT(laz_toml_get(table, "program")->text, "/b"); /* the other key is kept */
     CU_ASSERT_FATAL(laz_toml_get(table, "x") != NULL);
     laz_settings_position(laz_toml_get(table, "x"), where, sizeof where);
-    snprintf(expected, sizeof expected, "%s/c.toml:3:5", folder);
+    snprintf(expected, sizeof expected, "%s/c.toml:3:1", folder);
     UNIT_TEXT(where, expected);
     laz_settings_position(laz_toml_get(table, "program"), where, sizeof where);
     UNIT_TEXT(where, "--set");

@@ -245,7 +245,8 @@ static void a_backend_of_another_system_leads_to_a_trial_of_the_next(void)
     CU_ASSERT_TRUE(world.shared.choice.proven);
     CU_ASSERT_EQUAL(mock.started, 1);
     snprintf(said, sizeof said,
-             "backend foreign: sandbox.backend: foreign is made for beos and not for %s\n",
+             "backend foreign does not work: sandbox.backend: foreign is made for beos and not for "
+             "%s; two is used instead\n",
              laz_os_platform());
     UNIT_TEXT(laz_buf_text(&world.log), said);
     world_close();
@@ -287,7 +288,8 @@ static void a_backend_that_does_not_work_is_replaced(void)
     box_ends(0);
     CU_ASSERT(a.told == 1 && a.rc == 0 && b.told == 1 && b.rc == 0);
     UNIT_TEXT(chosen(), "two");
-    UNIT_TEXT(laz_buf_text(&world.log), "backend one: status 3\n");
+    UNIT_TEXT(laz_buf_text(&world.log),
+              "backend one does not work: status 3; two is used instead\n");
     CU_ASSERT_TRUE(asks(&a, true)); /* there is nothing after it */
     CU_ASSERT(a.rc < 0);
     world_close();
@@ -304,8 +306,10 @@ static void when_none_works_the_error_names_all(void)
     box_ends(3);
     box_ends(4);
     CU_ASSERT(a.told == 1 && a.rc == LAZ_ESETUP && b.told == 1 && b.rc == LAZ_ESETUP);
-    UNIT_TEXT(a.why.text, "one: status 3; two: status 4");
-    UNIT_TEXT(b.why.text, "one: status 3; two: status 4");
+    UNIT_TEXT(a.why.text,
+              "backend one does not work: status 3; backend two does not work: status 4");
+    UNIT_TEXT(b.why.text,
+              "backend one does not work: status 3; backend two does not work: status 4");
     UNIT_TEXT(chosen(), "");
     world_close();
 }
@@ -322,8 +326,9 @@ static void without_strict_none_is_taken_at_last(void)
     CU_ASSERT(a.told == 1 && a.rc == 0);
     UNIT_TEXT(chosen(), "none");
     CU_ASSERT_FALSE(world.shared.choice.proven);
-    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&world.log), "no sandbox: one: status 3; two: "
-                                                            "status 4; the code runs WITHOUT"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&world.log),
+                                  "no sandbox: backend one does not work: status 3; backend "
+                                  "two does not work: status 4; the code runs WITHOUT"));
     world_close();
 }
 
@@ -342,7 +347,8 @@ static void a_box_that_is_late_is_killed_and_its_end_awaited(void)
     box_ends(0); /* whatever its status is by now */
     CU_ASSERT_FALSE(mock.killed);
     box_ends(4);
-    UNIT_TEXT(a.why.text, "one: a minimal box was not done within 5 seconds; two: status 4");
+    UNIT_TEXT(a.why.text, "backend one does not work: a minimal box was not done within 5 seconds; "
+                          "backend two does not work: status 4");
     world_close();
 }
 
@@ -519,7 +525,7 @@ static void a_name_that_no_backend_has_is_an_error(void)
         world_open(i % 2 == 0, lists[i / 2][0], lists[i / 2][1]);
         CU_ASSERT_TRUE(asks(&a, false));
         CU_ASSERT_EQUAL(a.rc, LAZ_ENOENT);
-        UNIT_TEXT(a.why.text, "there is no typo");
+        UNIT_TEXT(a.why.text, "sandbox.backend: there is no typo");
         UNIT_TEXT(chosen(), "");
         CU_ASSERT_EQUAL(mock.started, 0);
         world_close();

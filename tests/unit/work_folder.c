@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "settings/settings.h"
+
 void assert_has(const char *text, const char *part, unsigned line)
 {
     bool has = strstr(text, part) != NULL;
@@ -103,14 +105,15 @@ const char *make_folder(const char *name, mode_t mode)
 
 struct laz_registry *open_registry(const char *folder, const char *second)
 {
-    struct laz_strv folders = LAZ_STRV_INIT;
+    struct laz_settings_values values = {0};
+    struct laz_strv *folders = &values.plugins.path;
     struct laz_registry *registry = NULL;
     struct laz_error err = {0};
 
-    laz_strv_add(&folders, folder);
+    laz_strv_add(folders, folder);
     if (second)
-        laz_strv_add(&folders, second);
-    CU_ASSERT_FATAL(laz_registry_new(&folders, NULL, &registry, &err) == 0);
-    laz_strv_fini(&folders);
+        laz_strv_add(folders, second);
+    CU_ASSERT_FATAL(laz_registry_new(&values, NULL, &registry, &err) == 0);
+    laz_strv_fini(folders);
     return registry;
 }

@@ -86,11 +86,20 @@ struct laz_tool_services {
      * could change it; the text says what to do. For `create`, to report it early; `run` checks
      * again. Any thread. */
     int (*check_program)(void *host, const char *path, struct laz_error *err);
+
+    /* In `create`: something is wrong in item number `item` (from 0) of an option of the type
+     * LAZ_OPT_TABLES, as `err` says; `key`: which of its keys, or NULL. The host puts the place in
+     * the configuration before the text. Returns the code of the error, which `create` has to
+     * return; or 0: the host has taken the error (*err is empty again) and wants to hear of others,
+     * so leave this item out and go on. */
+    int (*mistake)(void *host, const char *option, size_t item, const char *key,
+                   struct laz_error *err);
 };
 
-#define LAZ_TOOL_BLOCKING 1u /* `call` may block: the host calls it on a worker thread, several at
-                                once. Without this flag it is called on the loop thread and must not
-                                block. */
+#define LAZ_TOOL_BLOCKING                                                                          \
+    1u /* `call` may block: the host calls it on a worker thread, several at                       \
+          once. Without this flag it is called on the loop thread and must not                     \
+          block. */
 
 struct laz_tool_ops {
     size_t size;

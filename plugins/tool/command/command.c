@@ -120,7 +120,7 @@ static bool command_read_tool(const struct laz_json_api *json, struct laz_json_r
         if (!command_read_key(json, reader, key, tool))
             return false;
     }
-    return !json->reader_failed(reader) && tool->name && tool->argv.n;
+    return !json->reader_failed(reader) && tool->name;
 }
 
 /* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: names are not searched in any
@@ -155,24 +155,32 @@ static int command_check_program(const struct command_state *state, const struct
     return 0;
 }
 
+/* *key: which one is wrong. */
 static int command_check_tool(struct command_state *state, struct command_tool *tool,
-                              struct laz_error *err)
+                              const char **key, struct laz_error *err)
 {
     const char *output = tool->output ? tool->output : "json";
     int ret;
 
+    *key = "output";
     tool->is_text = strcmp(output, "text") == 0;
     if (!tool->is_text && strcmp(output, "json") != 0)
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': output: expected json or text, found "
                              "'%.100s'",
                              tool->name, output);
+    *key = "max_concurrent";
     if (tool->max_concurrent < 0 || tool->max_concurrent > UINT32_MAX)
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': max_concurrent: expected 0 or more, found %lld",
                              tool->name, (long long)tool->max_concurrent);
+    *key = "timeout";
     if (tool->timeout_ms < 0 || tool->timeout_ms > UINT32_MAX)
         return command_error(err, LAZ_EINVAL, "tool '%s': timeout: expected 0 to 49 days",
+                             tool->name);
+    *key = "command";
+    if (!tool->argv.n)
+        return command_error(err, LAZ_EINVAL, "tool '%s': command: expected a program, found none",
                              tool->name);
     ret = command_check_program(state, tool, err);
     if (!ret)
@@ -263,29 +271,39 @@ static int command_answer(const struct command_state *state, const struct comman
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
+/* Frees what the last tool has, and forgets it. */
+static void command_drop(struct command_state *state)
+{
+    struct command_tool *tool = &state->items[--state->n];
+
+    command_argv_fini(&tool->argv);
+    free(tool->name);
+    free(tool->description);
+    free(tool->parameters);
+    free(tool->output);
+}
+
 static void command_destroy(void *data)
 {
     struct command_state *state = data;
 
     if (!state)
         return;
-    for (size_t i = 0; i < state->n; i++) {
-        struct command_tool *tool = &state->items[i];
-        command_argv_fini(&tool->argv);
-        free(tool->name);
-        free(tool->description);
-        free(tool->parameters);
-        free(tool->output);
-    }
+    while (state->n)
+        command_drop(state);
     free(state->items);
     free(state->tools);
     free(state);
 }
 
-static int command_add(struct command_state *state, struct laz_json_reader *reader,
+/* Tool number `item` of the options. */
+static int command_add(struct command_state *state, struct laz_json_reader *reader, size_t item,
                        struct laz_error *err)
 {
-    const struct laz_json_api *json = state->services->json;
+    const struct laz_tool_services *services = state->services;
+    const struct laz_json_api *json = services->json;
+    struct laz_error why = {0};
+    const char *key = NULL;
     struct command_tool *items = realloc(state->items, (state->n + 1) * sizeof *items);
     struct laz_tool *tools;
 
@@ -301,9 +319,15 @@ static int command_add(struct command_state *state, struct laz_json_reader *read
     if (!command_read_tool(json, reader, tool))
         return command_error(err, LAZ_EINVAL,
                              "the options of a tool are malformed, or out of memory");
-    int ret = command_check_tool(state, tool, err);
-    if (ret)
+    int ret = command_check_tool(state, tool, &key, &why);
+    if (ret) {
+        if (ret != LAZ_ENOMEM && LAZ_HAS(services, mistake))
+            ret = services->mistake(services->host, "tool", item, key, &why);
+        command_drop(state);
+        if (ret && err)
+            *err = why;
         return ret;
+    }
     tools[state->n - 1] = (struct laz_tool){
         .size = sizeof *tools,
         .name = tool->name,
@@ -322,6 +346,7 @@ static int command_create(const struct laz_tool_services *services, const char *
     struct command_state *state = calloc(1, sizeof *state);
     struct laz_json_reader *reader = json->reader_new(text, len);
     struct laz_json_token token;
+    size_t item = 0;
     int ret = 0;
 
     if (!state || !reader) {
@@ -337,11 +362,11 @@ static int command_create(const struct laz_tool_services *services, const char *
         }
         json->next(reader, &token);
         while (!ret && json->peek(reader) == LAZ_JSON_OBJECT_BEGIN)
-            ret = command_add(state, reader, err);
+            ret = command_add(state, reader, item++, err);
         if (!ret)
             json->next(reader, &token);
     }
-    if (!ret && (json->reader_failed(reader) || !state->n))
+    if (!ret && (json->reader_failed(reader) || !item))
         ret = command_error(err, LAZ_EINVAL, "it declares no tool: add a [[tools.tool]] table");
 out:
     json->reader_free(reader);

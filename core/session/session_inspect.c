@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* session_inspect.c - what a session would be refused for, without a session: for `lazaret config --check`
+ * and `lazaret plan`.
+ * Side: host.  Input trusted: yes (settings, plugins; no code is there).
+ *
+ * It takes the steps of a start in the order of session_start.c, with the same functions, and stops
+ * before the process.  In its place the backend is tried, by a box with nothing in it, so that the
+ * choice is the one that a session would end with. */
+#include "session/session.h"
+
+struct inspection {
+    struct laz_session_shared *shared;
+    struct laz_session *session;
+    bool is_answered;
+    int rc;
+    struct laz_error why;
+};
+
+static void inspect_answered(void *user, int rc, const struct laz_error *why)
+{
+    struct inspection *inspection = user;
+
+    inspection->is_answered = true;
+    inspection->rc = rc;
+    inspection->why = *why;
+}
+
+/* Waits for what `ask` has asked of the backend. */
+static int inspect_ask(struct inspection *inspection,
+                       int (*ask)(struct laz_box_shared *shared, struct laz_box_asker *asker,
+                                  struct laz_error *err),
+                       struct laz_error *err)
+{
+    struct laz_box_asker asker = {.user = inspection, .answer = inspect_answered};
+
+    inspection->is_answered = false;
+    int rc = ask(inspection->shared->boxes, &asker, err);
+    if (rc != LAZ_BOX_ASKED)
+        return rc;
+    while (!inspection->is_answered)
+        laz_driver_turn(inspection->shared->driver, LAZ_LOOP_FOREVER);
+    if (inspection->rc && inspection->why.code)
+        *err = inspection->why;
+    return inspection->rc;
+}
+
+/* The box of the session with the present choice, up to its process. */
+static int inspect_box(const struct inspection *inspection, struct laz_error *err)
+{
+    const struct laz_session *session = inspection->session;
+    struct laz_box_purpose purpose = {.runtime = session->runtime, .read = &session->runtime_paths};
+    int rc = laz_box_chosen(inspection->shared->boxes, &purpose.choice, err);
+
+    return rc ? rc : laz_box_inspect(inspection->shared->boxes, &purpose, err);
+}
+
+/* As a start: the first backend, and the next where it does not work or does not enforce enough. */
+static int inspect_backends(struct inspection *inspection, struct laz_error *err)
+{
+    struct laz_box_shared *boxes = inspection->shared->boxes;
+    const struct laz_mistakes *mistakes = inspection->shared->values->mistakes;
+    struct laz_error why = {0};
+    int rc = inspect_ask(inspection, laz_box_backend, &why);
+
+    while (!rc) {
+        rc = inspect_box(inspection, &why);
+        if ((rc && !laz_box_may_be_another(&why)) || (mistakes && mistakes->code) ||
+            boxes->choice.proven)
+            break;
+        int tried = inspect_ask(inspection, laz_box_try_backend, &why);
+        if (!tried) { /* there is another */
+            rc = 0;
+            continue;
+        }
+        if (!boxes->choice.proven && !why.code)
+            laz_error_set(&why, LAZ_ESETUP, 0, "the backend %s could not be tried",
+                          boxes->choice.name);
+        rc = boxes->choice.proven ? rc : why.code;
+        break;
+    }
+    if (rc && err)
+        *err = why;
+    return rc;
+}
+
+int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *err)
+{
+    const struct laz_session_options options = {.size = sizeof options};
+    struct inspection inspection = {.shared = shared};
+    int rc = laz_driver_enter(shared->driver, err);
+
+    if (rc)
+        return rc;
+    rc = laz_session_unstarted(shared, &options, &inspection.session, err);
+    if (!rc) {
+        rc = inspect_backends(&inspection, err);
+        laz_session_destroy(inspection.session);
+    }
+    laz_driver_leave(shared->driver);
+    return rc;
+}
