@@ -33,10 +33,4 @@ void laz_os_usual_paths(const char *platform, bool programs,
                         void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
                         void *user);
 
-/* Appends the files of /etc that installed packages with such a name read as their configuration:
- * those that everybody may read and only root writes. `info`: the directory with the lists of the
- * package manager; NULL: that of the system. None on a system without dpkg(1). */
-void laz_os_package_configuration(const char *info, const struct laz_strv *prefixes,
-                                  struct laz_strv *paths);
-
 #endif

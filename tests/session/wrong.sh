@@ -236,9 +236,9 @@ wrong_tools() {
     { tools_file twice /bin/true && tools_file twice /bin/true; } >twice.toml
     fails tool_declared_twice 2 setup_failed "twice.toml:9:1: " $run --config twice.toml -e "$code"
     says tool_declared_twice_name twice
-    tools_file if /bin/true >if.toml
-    fails tool_named_if 2 setup_failed "if.toml:3:1: " $run --config if.toml -e "$code"
-    says tool_named_if_reason if
+    { tools_file if /bin/true && tools_file if_ /bin/true; } >if.toml
+    fails tools_spelled_alike 2 setup_failed "if.toml:9:1: " $run --config if.toml -e "$code"
+    says tools_spelled_alike_reason "cannot both be in"
     tools_file gone /nowhere/gone >gone.toml
     fails tool_without_program 2 setup_failed '/nowhere/gone: No such file or directory' \
         $run --config gone.toml -e "$code"

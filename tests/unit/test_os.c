@@ -10,7 +10,7 @@
 #include "os/pidfd.h"
 #include "os/process.h"
 #include "os/spawner.h"
-#include "os/system.h"
+#include "os/packages.h"
 #include "os/users.h"
 #include "base/buf.h"
 
@@ -690,8 +690,8 @@ static void packages_list_public_files_of_etc_only(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(info));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *path = laz_strdupf("%s/%s", info, files[i].name);
-        CU_ASSERT_EQUAL(
-            laz_os_write_file(path, files[i].text, strlen(files[i].text), 0644, NULL), 0);
+        CU_ASSERT_EQUAL(laz_os_write_file(path, files[i].text, strlen(files[i].text), 0644, NULL),
+                        0);
         free(path);
     }
     laz_os_package_configuration(info, &prefixes, &paths);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* packages.c - the configuration of installed packages, by the database of dpkg(1).  System: Linux.
  *
- * A package that fails when it cannot read its file in /etc (matplotlib reads /etc/matplotlibrc when
- * it is imported) is useless in a box that has no such file.  dpkg lists these files of a package
- * in PACKAGE.conffiles; a system without dpkg has none to list. */
-#include "os/system.h"
+ * A package that fails when it cannot read its file in /etc (matplotlib reads /etc/matplotlibrc
+ * when it is imported) is useless in a box that has no such file.  dpkg lists these files of a
+ * package in PACKAGE.conffiles; a system without dpkg has none to list. */
+#include "os/packages.h"
 
 #include "os/directories.h"
 #include "os/files.h"
