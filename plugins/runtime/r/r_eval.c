@@ -124,15 +124,29 @@ static SEXP eval_new_srcfile(struct r_state *s, SEXP code)
     return file;
 }
 
+/* Takes the source text from the functions of a file, so that they are printed as by Rscript, which
+ * keeps none. The references of braces stay: they are the lines of errors. */
+static void eval_forget_functions(SEXP x)
+{
+    R_CheckStack();
+    for (; TYPEOF(x) == LANGSXP || TYPEOF(x) == LISTSXP; x = CDR(x)) {
+        if (TYPEOF(x) == LANGSXP && CAR(x) == Rf_install("function") && Rf_length(x) == 4)
+            SETCADDDR(x, R_NilValue);
+        eval_forget_functions(CAR(x));
+    }
+}
+
 /* Parses the code into expressions with source references; R_NilValue when it does not parse. */
 static SEXP eval_parse(struct r_state *s)
 {
     ParseStatus status;
     SEXP code = PROTECT(eval_code_string(&s->job));
     SEXP file = PROTECT(eval_new_srcfile(s, code));
-    SEXP parsed = R_ParseVector(code, -1, &status, file);
+    SEXP parsed = PROTECT(R_ParseVector(code, -1, &status, file));
 
-    UNPROTECT(2);
+    for (R_xlen_t i = 0; s->script && status == PARSE_OK && i < Rf_xlength(parsed); i++)
+        eval_forget_functions(VECTOR_ELT(parsed, i));
+    UNPROTECT(3);
     return status == PARSE_OK ? parsed : R_NilValue;
 }
 
