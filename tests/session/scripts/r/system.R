@@ -1,0 +1,13 @@
+system("echo straight")
+system("echo intern", intern = TRUE)
+system("exit 3")
+system2("sort", c("-r"), input = c("a", "b"), stdout = TRUE)
+readLines(pipe("echo piped | tr a-z A-Z"))
+x <- suppressWarnings(system("echo some; exit 2", intern = TRUE)); attr(x, "status")
+t <- tempfile("x", fileext = ".txt"); writeLines(c("a", "b"), t); file.exists(t); length(readLines(t)); unlink(t); file.exists(t)
+dir.create("made"); file.create("made/a.txt"); list.files("made"); file.copy("made/a.txt", "b.txt"); basename(normalizePath("b.txt"))
+file.rename("b.txt", "c.txt"); file.info("c.txt")$size; dirname("a/b/c"); tools::file_ext("x.tar.gz"); file.remove("c.txt")
+nchar(Sys.which("sh")) > 0; Sys.getpid() > 0; class(Sys.time()); is.character(R.version.string); .Platform$file.sep
+z <- gzfile("z.gz", "w"); writeLines("zipped", z); close(z); readLines("z.gz"); unlink("z.gz")
+suppressWarnings(file.remove("nowhere"))
+source("nowhere.R")
