@@ -61,7 +61,9 @@ on_error <- function(e) {
             trace <- c(trace, call)
     }
     .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
-    invokeRestart("abort")
+    # What options(error = ) names is run by R itself, after its own message: it may quit.
+    if (is.null(getOption("error")))
+        invokeRestart("abort")
 }
 
 only_ours <- list(error = on_error)
