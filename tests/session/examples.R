@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# examples.R - writes the examples of R's help pages that examples.txt lists as scripts of ten pages.
+# examples.R - writes the examples of the help pages in examples.txt as scripts of ten pages each.
 #
 # Rscript examples.R LIST DIRECTORY [EVERY]: with EVERY only each so many-th page. Before each page
 # stands what makes it start as the one before it did: no variables, R's options, one seed.

@@ -36,7 +36,8 @@ left() {
     rm -rf "$side"
     mkdir -p "$side/files"
     chmod 777 "$side/files"
-    (cd "$side/files" && "$@" alpha --number 5 'b c' <"$work/input" >../out 2>"$work/err") || status=$?
+    (cd "$side/files" && "$@" alpha --number 5 'b c' <"$work/input" >../out 2>"$work/err") ||
+        status=$?
     { cat "$side/out" && echo "status $status"; } >"$side/out.new"
     mv "$side/out.new" "$side/out"
 }
@@ -115,7 +116,8 @@ if has python; then
     refuses spawn_needs_a_file "spawn needs the functions of __main__ in a file.*$working" \
         -e "$import" -e 'def f(x): return x' -e 'get_context("spawn").Pool(1).map(f, [1])'
     refuses the_tracker_needs_a_program "needs the program python3.*$working" \
-        --set 'sandbox.programs=[]' -e "$import" -e 'shared_memory.SharedMemory(create=True, size=1)'
+        --set 'sandbox.programs=[]' -e "$import" \
+        -e 'shared_memory.SharedMemory(create=True, size=1)'
     if "$lazaret" run --backend landlock -e 1 >"$work/out" 2>&1; then
         refuses a_lock_needs_shared_memory 'needs a semaphore in /dev/shm.*threads' \
             --backend landlock -e "$import" -e 'Lock()'

@@ -14,5 +14,6 @@ print(os.remove('renamed.txt'), os.remove('renamed.txt'))
 local name = os.tmpname()
 print(io.open(name, 'w'):close(), os.remove(name))
 io.output('out.txt') io.write('elsewhere') io.close() io.output(io.stdout)
-print(io.open('out.txt'):read('a'), io.input('out.txt'):read(4), io.tmpfile():write('x'):seek('end'))
+print(io.open('out.txt'):read('a'), io.input('out.txt'):read(4),
+      io.tmpfile():write('x'):seek('end'))
 io.lines('nowhere')

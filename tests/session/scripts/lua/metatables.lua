@@ -14,11 +14,15 @@ local Named = setmetatable({}, {__index = Vector})
 Named.__index = Named
 local a, b = Vector.new(1, 2), Vector.new(3, 4)
 print(tostring(a + b), a == Vector.new(1, 2), a < b, #a, a(5), a .. b, a .. '!')
-print(setmetatable({}, {__index = function(_, k) return k .. '?' end}).anything, getmetatable('').__index == string)
+print(setmetatable({}, {__index = function(_, k) return k .. '?' end}).anything,
+      getmetatable('').__index == string)
 local log = setmetatable({}, {__newindex = function(t, k, v) rawset(t, k, v * 2) end})
 log.x = 5
 do local c <close> = Vector.new(0, 0) print(log.x) end
-for k, v in pairs(setmetatable({}, {__pairs = function() return next, {only = 1}, nil end})) do print(k, v) end
+for k,
+                  v in pairs(setmetatable({},
+                             {__pairs = function() return next, {only = 1}, nil end})) do print(k,
+                                 v) end
 local fixed <const> = 7
 print(fixed, getmetatable(setmetatable({}, {__metatable = 'locked'})))
 return a + 1

@@ -5,5 +5,6 @@ print(p:read('a'), p:close())
 p = io.popen('sort -r', 'w')
 p:write('a\nb\n')
 p:close()
-print(os.date('!%Y-%m-%d %H:%M:%S', 86399), os.time({year = 2000, month = 1, day = 1, hour = 12}) > 0)
+print(os.date('!%Y-%m-%d %H:%M:%S', 86399),
+      os.time({year = 2000, month = 1, day = 1, hour = 12}) > 0)
 print(os.date('!*t', 0).year, os.difftime(5, 3), os.clock() >= 0, type(os.time()))

@@ -2,7 +2,8 @@ local t = {5, 2, 8, 1, x = 'named'}
 table.sort(t)
 print(table.concat(t, ' '), #t, t.x, table.unpack(t, 2, 3))
 table.insert(t, 1, 0)
-print(table.remove(t), table.remove(t, 1), table.concat(table.move(t, 1, 2, 4), ','), select('#', table.unpack({1, nil, 3}, 1, 3)))
+print(table.remove(t), table.remove(t, 1), table.concat(table.move(t, 1, 2, 4), ','),
+      select('#', table.unpack({1, nil, 3}, 1, 3)))
 local words = {'pear', 'Apple', 'fig'}
 table.sort(words, function(a, b) return a:lower() < b:lower() end)
 print(table.concat(words, ' '), table.pack(1, nil).n, next({}), rawlen({1, 2}), rawequal(t, t))

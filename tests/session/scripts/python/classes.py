@@ -43,9 +43,12 @@ class Colour(enum.Flag):
     BLUE = enum.auto()
 
 
-print(Square(2, ['a']), Circle(1.5).double, Square(2) == Square(2, ['b']), Shape.known, Square.__mro__)
-print(sorted([Circle(1), Square(1)]), dataclasses.asdict(Square(3)), Colour.RED | Colour.BLUE, Colour(2))
-print(Square.__module__, Circle.__qualname__, type('Made', (Shape,), {'area': lambda self: 1})().double)
+print(Square(2, ['a']), Circle(1.5).double, Square(2) == Square(2, ['b']), Shape.known,
+      Square.__mro__)
+print(sorted([Circle(1), Square(1)]), dataclasses.asdict(Square(3)), Colour.RED | Colour.BLUE,
+      Colour(2))
+print(Square.__module__, Circle.__qualname__,
+      type('Made', (Shape,), {'area': lambda self: 1})().double)
 match Square(4):
     case Square(side=side) if side > 3:
         print('large', side)

@@ -30,7 +30,9 @@ def add(a, /, b, *, c=0):
 
 
 step = counter(5)
-print(step(), step(10), step.__closure__[0].cell_contents, [f(1) for f in [lambda x, n=n: x + n for n in range(3)]])
+print(step(), step(10), step.__closure__[0].cell_contents,
+      [f(1) for f in [lambda x, n=n: x + n for n in range(3)]])
 print(add(1, 2, c=3), add.__doc__, fibonacci(80), fibonacci.cache_info())
-print(functools.reduce(operator.mul, range(1, 6)), sorted('bca', key=functools.cmp_to_key(lambda a, b: ord(b) - ord(a))))
+print(functools.reduce(operator.mul, range(1, 6)),
+      sorted('bca', key=functools.cmp_to_key(lambda a, b: ord(b) - ord(a))))
 add(1, b=2, c=3, d=4)

@@ -13,5 +13,6 @@ print(back)
 with open('table.json', 'w') as file:
     json.dump({'rows': rows, 'none': None, 'big': 2 ** 70}, file, indent=1, sort_keys=True)
 print(json.load(open('table.json'))['big'], json.dumps('ü☃'), json.dumps('ü☃', ensure_ascii=False))
-print(csv.Sniffer().sniff('a;b;c\n1;2;3\n').delimiter, next(csv.reader(io.StringIO("a,'b,c'"), quotechar="'")))
+print(csv.Sniffer().sniff('a;b;c\n1;2;3\n').delimiter,
+      next(csv.reader(io.StringIO("a,'b,c'"), quotechar="'")))
 json.loads('{"a": }')

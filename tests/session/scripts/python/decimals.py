@@ -6,5 +6,6 @@ with localcontext() as context:
     context.prec = 50
     print(Decimal(2).sqrt())
 print(Decimal('2.675').quantize(Decimal('.01'), ROUND_HALF_UP), getcontext().prec)
-print(Fraction('0.125') + Fraction(1, 3), Fraction(0.1).limit_denominator(100), f'{Decimal("1234567.891"):,.2f}')
+print(Fraction('0.125') + Fraction(1, 3), Fraction(0.1).limit_denominator(100),
+      f'{Decimal("1234567.891"):,.2f}')
 print(Decimal(1) / 0)

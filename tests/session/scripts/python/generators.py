@@ -31,8 +31,10 @@ def section(name):
 source = numbers()
 print(next(source), source.send(10), next(source))
 source.close()
-print(list(chained()), list(it.islice(it.accumulate(it.count(1)), 5)), list(it.groupby('aab'))[0][0])
-print([*it.zip_longest('ab', 'c', fillvalue='-')], list(it.pairwise('abc')), dict(zip('ab', it.repeat(0))))
+print(list(chained()), list(it.islice(it.accumulate(it.count(1)), 5)),
+      list(it.groupby('aab'))[0][0])
+print([*it.zip_longest('ab', 'c', fillvalue='-')], list(it.pairwise('abc')),
+      dict(zip('ab', it.repeat(0))))
 with section('one') as name:
     print(name)
     raise ValueError('inside')

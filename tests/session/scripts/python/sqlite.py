@@ -7,7 +7,8 @@ with sqlite3.connect('things.db') as db:
     for row in db.execute('select name, weight, sum(weight) over (order by id) from thing'):
         print(row)
 db.create_function('twice', 1, lambda x: x * 2)
-print(db.execute('select twice(21), upper(name), typeof(weight) from thing where id = 3').fetchone())
+third = 'select twice(21), upper(name), typeof(weight) from thing where id = 3'
+print(db.execute(third).fetchone())
 try:
     with db:
         db.execute("insert into thing (name) values ('new')")

@@ -24,7 +24,8 @@ for thread in threads:
     jobs.put(None)
 for thread in threads:
     thread.join()
-print(sum(results), threading.active_count(), threading.current_thread().name, threads[0].is_alive())
+print(sum(results), threading.active_count(), threading.current_thread().name,
+      threads[0].is_alive())
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
     print(list(pool.map(str.upper, 'abc')), pool.submit(divmod, 7, 2).result())
     print(type(pool.submit(int, 'x').exception()).__name__)

@@ -2,7 +2,8 @@ d <- as.Date("2024-02-28") + 0:2
 d
 format(d, "%d.%m.%y %a %j")
 seq(as.Date("2024-01-31"), by = "month", length.out = 3)
-difftime(as.POSIXct("2024-03-31 04:00", tz = "Europe/Berlin"), as.POSIXct("2024-03-31 00:00", tz = "Europe/Berlin"))
+difftime(as.POSIXct("2024-03-31 04:00", tz = "Europe/Berlin"),
+    as.POSIXct("2024-03-31 00:00", tz = "Europe/Berlin"))
 x <- as.POSIXct("2024-07-01 12:00:00", tz = "UTC")
 format(x, tz = "America/New_York", usetz = TRUE)
 unclass(as.POSIXlt(x))$yday

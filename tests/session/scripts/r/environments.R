@@ -9,8 +9,10 @@ delayedAssign("lazy", {cat("evaluated "); 42}); lazy
 makeActiveBinding("now", function() "active", e); e$now
 x <- 1; rm(x); exists("x"); ls()
 con <- textConnection("line one\nline two"); readLines(con, 1); readLines(con); close(con)
-out <- textConnection("collected", "w"); sink(out); print(1:3); cat("partial"); sink(); close(out); collected
+out <- textConnection("collected", "w"); sink(out); print(1:3); cat("partial"); sink(); close(out)
+collected
 r <- rawConnection(raw(0), "wb"); writeBin(1:2, r); rawConnectionValue(r); close(r)
-eapply(e, class)[c("a", "b")]; as.list(e)[["b"]]; eval(parse(text = "1 + 1; 2 + 2")); identical(emptyenv(), parent.env(baseenv()))
+eapply(e, class)[c("a", "b")]; as.list(e)[["b"]]; eval(parse(text = "1 + 1; 2 + 2"))
+identical(emptyenv(), parent.env(baseenv()))
 sys.call(); nchar(Sys.getenv("HOME")) > 0; Sys.setenv(MINE = "set"); Sys.getenv("MINE")
 get("nowhere", e)

@@ -1,6 +1,7 @@
 r <- withCallingHandlers(
     { warning("first"); "value" },
-    warning = function(w) { cat("caught:", conditionMessage(w), "\n"); invokeRestart("muffleWarning") })
+    warning = function(w) { cat("caught:", conditionMessage(w),
+        "\n"); invokeRestart("muffleWarning") })
 r
 tryCatch(stop("a"), error = function(e) print(e), finally = cat("finally\n"))
 try(log(-1:0), silent = TRUE)

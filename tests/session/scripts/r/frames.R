@@ -7,7 +7,8 @@ merge(df, data.frame(g = c("a", "c"), y = c(TRUE, FALSE)), by = "g", all.x = TRU
 df[order(-df$n, df$g), c("g", "n")]
 with(df, tapply(x, g, mean, na.rm = TRUE))
 do.call(rbind, lapply(split(df, df$g), function(d) data.frame(g = d$g[1], rows = nrow(d))))
-reshape(data.frame(id = 1:2, x1 = c(5, 6), x2 = c(7, 8)), direction = "long", varying = c("x1", "x2"), v.names = "x", idvar = "id")
+reshape(data.frame(id = 1:2, x1 = c(5, 6), x2 = c(7, 8)), direction = "long",
+    varying = c("x1", "x2"), v.names = "x", idvar = "id")
 within(head(mtcars[1:3], 2), { ratio <- mpg / cyl })
 df$none$deeper
 df[["none"]]
