@@ -62,23 +62,35 @@ def show_source(linecache, name):
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
 
 
-class LinecacheFinder:
-    # Gives linecache our sources when something imports it.
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        if name != 'linecache':
+def show_sources(linecache):
+    for name in sources:
+        show_source(linecache, name)
+
+
+# Modules that are changed right after their import, and what does it. `guard` is written in C: it
+# runs guards.py.
+changed = dict.fromkeys(('multiprocessing.' + name for name in (
+    'connection', 'managers', 'popen_forkserver', 'popen_spawn_posix', 'resource_tracker',
+    'synchronize')), guard)
+changed['linecache'] = show_sources
+
+
+class ChangingFinder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        change = changed.pop(name, None)
+        if change is None:
             return None
-        sys.meta_path.remove(cls)
-        finder = sys.modules['_frozen_importlib_external'].PathFinder
-        spec = finder.find_spec(name)
+        spec = sys.modules['_frozen_importlib_external'].PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
-            spec.loader = LinecacheLoader(spec.loader)
+            spec.loader = ChangingLoader(spec.loader, change)
         return spec
 
 
-class LinecacheLoader:
-    def __init__(self, loader):
+class ChangingLoader:
+    def __init__(self, loader, change):
         self.loader = loader
+        self.change = change
 
     def create_module(self, spec):
         return None
@@ -86,8 +98,7 @@ class LinecacheLoader:
     def exec_module(self, module):
         module.__spec__.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
-        for name in sources:
-            show_source(module, name)
+        self.change(module)
 
 
 # ---- before the code runs --------------------------------------------------------------------
@@ -214,8 +225,7 @@ def start(paths):
     sys.path[:0] = paths
     open_stream(1, 'stdout')
     open_stream(2, 'stderr')
-    if 'linecache' not in sys.modules:
-        sys.meta_path.insert(0, LinecacheFinder)
+    sys.meta_path.insert(0, ChangingFinder)
 
 
 def set_script(argv, directory):

@@ -18,8 +18,11 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
                                                      ,
                                                  [PY_PART_AIO] =
 #include "aio.inc"
-                                                     , [PY_PART_TEMPLATE] =
+                                                     ,
+                                                 [PY_PART_TEMPLATE] =
 #include "template.inc"
+                                                     , [PY_PART_GUARDS] =
+#include "guards.inc"
 };
 
 static const struct {
@@ -41,6 +44,7 @@ static const struct {
     [PY_PRELOAD] = {"preload", PY_PART_TEMPLATE},
     [PY_BEFORE_FORK] = {"before_fork", PY_PART_TEMPLATE},
     [PY_RENEW] = {"renew", PY_PART_TEMPLATE},
+    [PY_GUARD] = {"guard_module", PY_PART_GUARDS},
 };
 
 PyObject *py_take_exception(void)
@@ -195,14 +199,26 @@ static PyObject *boot_switch_output(PyObject *self, PyObject *stream)
     Py_RETURN_NONE;
 }
 
+/* guard(module) */
+static PyObject *boot_guard(PyObject *self, PyObject *module)
+{
+    struct python_state *state = PyCapsule_GetPointer(self, NULL);
+
+    return state ? py_call(state, PY_GUARD, "(O)", module) : NULL;
+}
+
 static bool boot_offer(struct python_state *state)
 {
-    static PyMethodDef method = {"switch_output", boot_switch_output, METH_O, NULL};
+    static PyMethodDef methods[] = {{"switch_output", boot_switch_output, METH_O, NULL},
+                                    {"guard", boot_guard, METH_O, NULL}};
     PyObject *self = PyCapsule_New(state, NULL, NULL);
-    PyObject *function = self ? PyCFunction_New(&method, self) : NULL;
-    bool ok = function && PyDict_SetItemString(state->boot, method.ml_name, function) == 0;
+    bool ok = self != NULL;
 
-    Py_XDECREF(function);
+    for (size_t i = 0; ok && i < sizeof methods / sizeof *methods; i++) {
+        PyObject *function = PyCFunction_New(&methods[i], self);
+        ok = function && PyDict_SetItemString(state->boot, methods[i].ml_name, function) == 0;
+        Py_XDECREF(function);
+    }
     Py_XDECREF(self);
     return ok;
 }

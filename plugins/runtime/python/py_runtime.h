@@ -41,13 +41,14 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 struct py_tool;
 
-/* bootstrap.py, report.py, tools.py, aio.py, template.py. */
+/* bootstrap.py, report.py, tools.py, aio.py, template.py, guards.py. */
 enum py_part {
     PY_PART_START,
     PY_PART_REPORT,
     PY_PART_TOOLS,
     PY_PART_AIO,
     PY_PART_TEMPLATE,
+    PY_PART_GUARDS,
     PY_PARTS
 };
 
@@ -68,6 +69,7 @@ enum py_function {
     PY_PRELOAD,
     PY_BEFORE_FORK,
     PY_RENEW,
+    PY_GUARD,
     PY_FUNCTIONS
 };
 

@@ -124,15 +124,29 @@ static SEXP eval_new_srcfile(struct r_state *s, SEXP code)
     return file;
 }
 
+/* Takes the source text from the functions of a file, so that they are printed as by Rscript, which
+ * keeps none. The references of braces stay: they are the lines of errors. */
+static void eval_forget_functions(SEXP x)
+{
+    R_CheckStack();
+    for (; TYPEOF(x) == LANGSXP || TYPEOF(x) == LISTSXP; x = CDR(x)) {
+        if (TYPEOF(x) == LANGSXP && CAR(x) == Rf_install("function") && Rf_length(x) == 4)
+            SETCADDDR(x, R_NilValue);
+        eval_forget_functions(CAR(x));
+    }
+}
+
 /* Parses the code into expressions with source references; R_NilValue when it does not parse. */
 static SEXP eval_parse(struct r_state *s)
 {
     ParseStatus status;
     SEXP code = PROTECT(eval_code_string(&s->job));
     SEXP file = PROTECT(eval_new_srcfile(s, code));
-    SEXP parsed = R_ParseVector(code, -1, &status, file);
+    SEXP parsed = PROTECT(R_ParseVector(code, -1, &status, file));
 
-    UNPROTECT(2);
+    for (R_xlen_t i = 0; s->script && status == PARSE_OK && i < Rf_xlength(parsed); i++)
+        eval_forget_functions(VECTOR_ELT(parsed, i));
+    UNPROTECT(3);
     return status == PARSE_OK ? parsed : R_NilValue;
 }
 
@@ -157,25 +171,45 @@ static int eval_line_of(SEXP refs, R_xlen_t i)
     return TYPEOF(ref) == INTSXP && LENGTH(ref) > 0 ? INTEGER(ref)[0] : 0;
 }
 
-/* Evaluates expression `i` to list(value, visible). .Internal(withVisible()) adds no frame; the
- * braces around the expression carry its source reference, which R's compiler of loops needs. */
+static bool eval_is_loop(SEXP x)
+{
+    SEXP head = TYPEOF(x) == LANGSXP ? CAR(x) : R_NilValue;
+
+    return head == Rf_install("for") || head == Rf_install("while") || head == Rf_install("repeat");
+}
+
+/* Evaluates expression `i` to list(value, visible). .Internal(withVisible()) adds no frame. A loop
+ * is in braces that carry its source reference, which R's compiler needs for the lines in it.
+ * Others have none, as at R's prompt: sys.call() would show it. */
 static SEXP eval_expression(SEXP expressions, SEXP refs, R_xlen_t i)
 {
-    SEXP block = PROTECT(Rf_lang2(Rf_install("{"), VECTOR_ELT(expressions, i)));
+    SEXP x = VECTOR_ELT(expressions, i);
+    PROTECT_INDEX index;
 
-    if (TYPEOF(refs) == VECSXP && i < Rf_xlength(refs)) {
+    PROTECT_WITH_INDEX(x, &index);
+    if (eval_is_loop(x) && TYPEOF(refs) == VECSXP && i < Rf_xlength(refs)) {
         SEXP both = PROTECT(Rf_allocVector(VECSXP, 2));
         SET_VECTOR_ELT(both, 0, VECTOR_ELT(refs, i));
         SET_VECTOR_ELT(both, 1, VECTOR_ELT(refs, i));
-        Rf_setAttrib(block, Rf_install("srcref"), both);
+        REPROTECT(x = Rf_lang2(Rf_install("{"), x), index);
+        Rf_setAttrib(x, Rf_install("srcref"), both);
         UNPROTECT(1);
     }
-    SEXP call = PROTECT(Rf_lang2(Rf_install("withVisible"), block));
+    SEXP call = PROTECT(Rf_lang2(Rf_install("withVisible"), x));
     SEXP internal = PROTECT(Rf_lang2(Rf_install(".Internal"), call));
     SEXP result = Rf_eval(internal, R_GlobalEnv);
 
     UNPROTECT(3);
     return result;
+}
+
+/* As the prompt does, and Rscript. */
+static void eval_keep_last(SEXP value)
+{
+    SEXP name = Rf_install(".Last.value");
+
+    R_unLockBinding(name, R_BaseEnv);
+    Rf_defineVar(name, value, R_BaseEnv);
 }
 
 static void eval_finish(struct r_state *s, SEXP value)
@@ -231,6 +265,8 @@ static void eval_task(struct r_state *s)
             REPROTECT(value = VECTOR_ELT(result, 0), index);
             job->visible = Rf_asLogical(VECTOR_ELT(result, 1)) == 1;
             UNPROTECT(1);
+            if (s->script)
+                eval_keep_last(value);
             if (job->print && job->visible && i + 1 < Rf_xlength(expressions))
                 Rf_PrintValue(value); /* the last one is the result's text */
             r_console_check_file_limit();

@@ -51,8 +51,8 @@ on_error <- function(e) {
     n <- length(frames) - 1L
     if (n > 0L && identical(frames[[n]][[1L]], quote(.handleSimpleError)))
         n <- n - 1L
-    if (n > 1L && inherits(e, "lazaret_tool_error"))
-        n <- n - 2L # fail_tool() and its stop()
+    if (n > 1L && inherits(e, c("lazaret_tool_error", "lazaret_no_sockets")))
+        n <- n - 2L # fail_tool() or need_sockets(), and its stop()
     trace <- show_calls(frames[seq_len(n)])
     call <- conditionCall(e)
     if (!is.null(call)) {
@@ -61,7 +61,9 @@ on_error <- function(e) {
             trace <- c(trace, call)
     }
     .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
-    invokeRestart("abort")
+    # What options(error = ) names is run by R itself, after its own message: it may quit.
+    if (is.null(getOption("error")))
+        invokeRestart("abort")
 }
 
 only_ours <- list(error = on_error)
@@ -236,6 +238,32 @@ print_int <- function(x, ...) {
     invisible(x)
 }
 
+# Functions that cannot work without sockets say so, and what works. By themselves they name a port,
+# or wait for workers that cannot connect. By package, which is changed when it is loaded.
+with_sockets <- list(parallel = c("makePSOCKcluster", "makeForkCluster"),
+                     parallelly = "makeClusterPSOCK") # future's multisession calls it
+
+need_sockets <- function() {
+    socket <- tryCatch(serverSocket(0L), error = function(e) NULL)
+    if (!is.null(socket))
+        return(close(socket))
+    stop(structure(class = c("lazaret_no_sockets", "error", "condition"), list(
+        message = paste("a cluster needs sockets, which this sandbox does not have; mclapply(),",
+                        "pvec() and mcparallel() of package parallel work"),
+        call = sys.call(-1L))))
+}
+
+guard_package <- function(package, ...) {
+    ns <- asNamespace(package)
+    for (name in intersect(with_sockets[[package]], names(ns))) {
+        f <- ns[[name]]
+        body(f) <- call("{", as.call(list(need_sockets)), body(f))
+        unlockBinding(name, ns)
+        assign(name, f, envir = ns)
+        lockBinding(name, ns)
+    }
+}
+
 # Does R treat text without an encoding mark as UTF-8?
 native_is_utf8 <- function(...) l10n_info()[["UTF-8"]]
 
@@ -246,6 +274,11 @@ set_up <- function(libs, packages) {
     registerS3method("print", "lazaret_tool", print_tool, envir = baseenv())
     registerS3method("print", "lazaret_int", print_int, envir = baseenv())
     globalCallingHandlers(error = on_error)
+    for (package in names(with_sockets)) {
+        if (isNamespaceLoaded(package))
+            guard_package(package)
+        setHook(packageEvent(package, "onLoad"), guard_package)
+    }
     if (length(libs))
         .libPaths(c(libs, .libPaths()))
     for (package in packages)

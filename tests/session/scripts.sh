@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# scripts.sh - `lazaret run FILE` shows what the interpreter shows: standard output, the exit status
+# and the files that the script leaves in its working directory.
+#
+# Each script of scripts/LANGUAGE is run by both, with the same arguments and standard input, in a
+# directory of its own. Scripts in Lua have their expected output beside them, because Lua may be
+# installed as a library alone; where its program exists, it has to agree. What cannot work in a
+# sandbox follows: it ends with a sentence that says what does.
+. "${0%/*}/lib.sh"
+
+scripts=$(cd "${0%/*}/scripts" && pwd) || exit 1
+lazaret=$PWD/lazaret
+work=$(mktemp -d "${TMPDIR:-/tmp}/scripts-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+HOME=$work/home
+export HOME
+mkdir -p "$HOME" "$work/box" "$work/plain"
+cp -R "$scripts" "$work/scripts"
+chmod -R u+w,a+rX "$work/scripts"
+be_patient
+unset TZ LANG DISPLAY
+printf 'first line\nsecond\n42 is it\nlast line\nno newline at the end' >"$work/input"
+
+# has RUNTIME - is it installed?
+has() {
+    "$lazaret" check --runtime "$1" -e '' >/dev/null 2>&1 || may_be_missing "$1" "no such runtime"
+}
+
+# left SIDE COMMAND... - runs it in an empty directory; leaves its output, status and files in
+# $work/SIDE.
+left() {
+    side=$work/$1 status=0
+    shift
+    rm -rf "$side"
+    mkdir -p "$side/files"
+    chmod 777 "$side/files"
+    (cd "$side/files" && "$@" alpha --number 5 'b c' <"$work/input" >../out 2>"$work/err") ||
+        status=$?
+    { cat "$side/out" && echo "status $status"; } >"$side/out.new"
+    mv "$side/out.new" "$side/out"
+}
+
+# in_box OPTIONS... FILE - the same for lazaret.
+in_box() {
+    left box "$lazaret" run --write "$work/box/files" --cwd "$work/box/files" "$@"
+}
+
+# same NAME WHAT - is in $work/box what is in $work/WHAT?
+same() {
+    cases=$((cases + 1))
+    diff -r "$work/$2" "$work/box" >"$work/out" 2>&1 ||
+        wrong "$1" "is not shown as by the interpreter (<)"
+}
+
+# refuses NAME TEXT OPTIONS... - the code ends with the status of an error, and the text (a regular
+# expression) is in its message.
+refuses() {
+    name=$1 text=$2 status=0
+    shift 2
+    cases=$((cases + 1))
+    "$lazaret" run "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = 1 ] || wrong "$name" "status $status"
+    grep -q "error: .*$text" "$work/err" || wrong "$name" "not on standard error: $text"
+}
+
+if has python; then
+    python=$("$lazaret" run -e 'import sys; print(sys.executable)')
+    for file in "$work"/scripts/python/*.py; do
+        case $file in
+            */numpy_*)
+                "$python" -I -c 'import numpy' 2>/dev/null || {
+                    may_be_missing numpy "python3-numpy"
+                    continue
+                }
+                ;;
+        esac
+        left plain "$python" -I "$file"
+        in_box "$file"
+        same "${file##*/}" plain
+    done
+fi
+
+if has r; then
+    for file in "$work"/scripts/r/*.R; do
+        left plain Rscript "$file"
+        in_box "$file"
+        same "${file##*/}" plain
+    done
+fi
+
+if has lua; then
+    lua=$(command -v lua5.4) || may_be_missing lua-program "no lua5.4 to compare with"
+    for file in "$work"/scripts/lua/*.lua; do
+        in_box "$file"
+        mkdir -p "$work/kept"
+        cp "${file%.lua}.out" "$work/kept/out"
+        rm -rf "$work/kept/files"
+        cp -R "$work/box/files" "$work/kept/files"
+        same "${file##*/}" kept
+        [ -z "$lua" ] || {
+            left plain "$lua" "$file"
+            same "${file##*/} by $lua" plain
+        }
+    done
+fi
+
+# What cannot work says what does.
+if has python; then
+    import='from multiprocessing import Manager, Lock, get_context, shared_memory'
+    working='Pool and Process with the start method fork work'
+    refuses a_manager_needs_a_socket "Manager needs a socket.*$working" -e "$import" -e 'Manager()'
+    refuses forkserver_needs_a_socket "forkserver needs a socket.*$working" \
+        -e "$import" -e 'get_context("forkserver").Process(target=print).start()'
+    refuses spawn_needs_a_file "spawn needs the functions of __main__ in a file.*$working" \
+        -e "$import" -e 'def f(x): return x' -e 'get_context("spawn").Pool(1).map(f, [1])'
+    refuses the_tracker_needs_a_program "needs the program python3.*$working" \
+        --set 'sandbox.programs=[]' -e "$import" \
+        -e 'shared_memory.SharedMemory(create=True, size=1)'
+    if "$lazaret" run --backend landlock -e 1 >"$work/out" 2>&1; then
+        refuses a_lock_needs_shared_memory 'needs a semaphore in /dev/shm.*threads' \
+            --backend landlock -e "$import" -e 'Lock()'
+    else
+        may_be_missing landlock "$(tail -n 1 "$work/out")" || :
+    fi
+fi
+
+if has r; then
+    working='mclapply(), pvec() and mcparallel()'
+    refuses a_cluster_needs_sockets "a cluster needs sockets.*$working" \
+        --runtime r -e 'parallel::makeCluster(2)'
+    refuses a_cluster_of_forks_does_too "a cluster needs sockets.*$working" \
+        --runtime r -e 'cl <- parallel::makeForkCluster(2)'
+fi
+
+echo "$cases cases, $failures failures"
+[ "$failures" = 0 ]

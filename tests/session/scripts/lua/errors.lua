@@ -1,0 +1,11 @@
+print(pcall(error, {code = 1}) , select(2, pcall(error, 'text', 0)), pcall(error))
+print(xpcall(function() local x = nil; return x.y end,
+      function(m) return 'handled: ' .. m:gsub('^.*:(%d+:)', '%1') end))
+print(select(2, pcall(function() error('with place') end)):gsub('^.*/', ''))
+print(pcall(string.rep), pcall(setmetatable, 1, {}))
+print(load('return +', 'chunk'), load('x = ', '=named'))
+print(assert(load('local a <const> = 1; return a + ...'))(41))
+warn('@on') warn('to standard error')
+local ok, trace = pcall(debug.traceback, 'trace', 1)
+print(ok, trace:match('^trace\n'))
+error('the end of it')

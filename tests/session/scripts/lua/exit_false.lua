@@ -1,0 +1,2 @@
+print('false is status 1')
+os.exit(false, true)

@@ -1,0 +1,3 @@
+io.write('no newline')
+io.stdout:flush()
+os.exit(13)

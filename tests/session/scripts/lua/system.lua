@@ -1,0 +1,10 @@
+print(os.execute('exit 3'))
+print(os.execute(), os.getenv('NO_SUCH_VARIABLE'), os.setlocale('C'))
+local p = io.popen('echo from a child; exit 2')
+print(p:read('a'), p:close())
+p = io.popen('sort -r', 'w')
+p:write('a\nb\n')
+p:close()
+print(os.date('!%Y-%m-%d %H:%M:%S', 86399),
+      os.time({year = 2000, month = 1, day = 1, hour = 12}) > 0)
+print(os.date('!*t', 0).year, os.difftime(5, 3), os.clock() >= 0, type(os.time()))

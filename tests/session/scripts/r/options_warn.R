@@ -1,0 +1,10 @@
+options(digits = 4, scipen = 5, width = 60, OutDec = ",")
+pi * 1000; 1e6; 1:40
+options(OutDec = ".", warn = 1)
+as.numeric("a")
+f <- function() warning("from a function")
+f()
+getOption("warn"); getOption("no.such"); nchar(getOption("prompt"))
+options(warn = 2)
+as.numeric("b")
+cat("never shown\n")

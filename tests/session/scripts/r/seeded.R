@@ -1,0 +1,12 @@
+set.seed(42)
+rnorm(3); runif(2); sample(10); sample(c("a", "b"), 5, TRUE); rbinom(3, 10, 0.5); rexp(1)
+rgamma(2, 2)
+RNGkind()
+set.seed(1, kind = "Wichmann-Hill"); runif(2)
+set.seed(7, kind = "L'Ecuyer-CMRG", sample.kind = "Rejection"); sample(5)
+RNGkind("default", "default", "default")
+set.seed(3); m <- matrix(rnorm(20), 5); kmeans(m, 2)$size; prcomp(m)$sdev; hclust(dist(m))$order
+mean(replicate(100, mean(sample(6, 2, TRUE))))
+var(mtcars$mpg); cor(mtcars$mpg, mtcars$wt); median(c(5, 3, 1)); mad(c(1, 2, 9)); IQR(1:10)
+scale(1:3)
+sample(1:3, 5)
