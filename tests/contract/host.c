@@ -425,13 +425,6 @@ static void host_leave(void *agent, int status)
     _exit(status & 0xff);
 }
 
-/* Nobody reads what is written before the end: the streams are files. */
-static void host_switch_output(void *agent, int stream)
-{
-    (void)agent;
-    (void)stream;
-}
-
 void contract_host_init(struct contract_host *host, size_t max_message)
 {
     host->services = (struct laz_agent_services){
