@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* patterns.c - warnings about code before it runs: calls that the sandbox may refuse.
+/* patterns.c - warnings about code before it runs: calls that the sandbox refuses.
  * Side: host.  Input trusted: no (the code of the model, any bytes).
  *
  * Lists are declared for each language, and one walk over the tokens serves all of them: a *path*
@@ -36,6 +36,9 @@ struct patterns_alias {
 
 struct patterns_walk {
     const struct laz_language_patterns *language;
+    const struct laz_strv *calls[4]; /* lists of those that are refused */
+    size_t n_calls;
+    bool loads;            /* the modules of the language are refused, too */
     bool calls_begin[256]; /* by patterns_begin: some call does */
     struct patterns_lexer lexer;
     struct patterns_token token, before; /* before: the token before `token` */
@@ -90,7 +93,7 @@ static void patterns_warn(struct patterns_walk *walk, size_t line, const char *w
 {
     char text[2 * PATTERNS_PATH + 96];
 
-    snprintf(text, sizeof text, "line %zu: %s of `%s%s`%s%s%s, which the sandbox may refuse", line,
+    snprintf(text, sizeof text, "line %zu: %s of `%s%s`%s%s%s, which the sandbox refuses", line,
              what, name, after, through ? " through `" : "", through ? through : "",
              through ? "`" : "");
     /* The same call twice on a line causes one warning. */
@@ -141,9 +144,13 @@ static void patterns_resolve(const struct patterns_walk *walk, const char *path,
 static void patterns_call(struct patterns_walk *walk, const char *resolved, size_t line,
                           const char *through)
 {
-    if (walk->calls_begin[patterns_begin(resolved)] &&
-        patterns_match(&walk->language->calls, resolved))
-        patterns_warn(walk, line, "call", resolved, "()", through);
+    if (!walk->calls_begin[patterns_begin(resolved)])
+        return;
+    for (size_t i = 0; i < walk->n_calls; i++)
+        if (patterns_match(walk->calls[i], resolved)) {
+            patterns_warn(walk, line, "call", resolved, "()", through);
+            return;
+        }
 }
 
 /* ---- paths ---------------------------------------------------------------------------------- */
@@ -212,7 +219,7 @@ static void patterns_argument(struct patterns_walk *walk)
         patterns_path_begin(&named, &walk->token, false);
     else
         patterns_path_add(&named, language->member, &walk->token);
-    if (language->loader && strcmp(walk->callee, language->loader) == 0 &&
+    if (language->loader && strcmp(walk->callee, language->loader) == 0 && walk->loads &&
         !walk->argument.text[0] && !named.foreign && patterns_match(&language->modules, named.text))
         patterns_warn(walk, walk->token.line, "loading", named.text, "", NULL);
     if (!patterns_match(&language->by_name, walk->callee) ||
@@ -384,10 +391,33 @@ static void patterns_token(struct patterns_walk *walk)
     }
 }
 
-int laz_patterns_find(const struct laz_language *language, const char *code, size_t len,
-                      struct laz_strv *warnings)
+/* Takes the lists of calls that are refused. */
+static void patterns_take(struct patterns_walk *walk, uint32_t refused)
 {
-    if (!language || !language->lexer.comment || !language->patterns.member || !len)
+    const struct {
+        uint32_t bit;
+        const struct laz_strv *calls;
+    } lists[] = {
+        {LAZ_REFUSES_NETWORK, &walk->language->network},
+        {LAZ_REFUSES_PROGRAMS, &walk->language->programs},
+        {LAZ_REFUSES_TERMINALS, &walk->language->terminals},
+        {LAZ_REFUSES_PRIVILEGES, &walk->language->privileges},
+    };
+
+    walk->loads = (refused & LAZ_REFUSES_NETWORK) != 0;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (!(refused & lists[i].bit) || !lists[i].calls->n)
+            continue;
+        walk->calls[walk->n_calls++] = lists[i].calls;
+        for (size_t k = 0; k < lists[i].calls->n; k++)
+            walk->calls_begin[patterns_begin(lists[i].calls->items[k])] = true;
+    }
+}
+
+int laz_patterns_find(const struct laz_language *language, uint32_t refused, const char *code,
+                      size_t len, struct laz_strv *warnings)
+{
+    if (!refused || !language || !language->lexer.comment || !language->patterns.member || !len)
         return 0;
     struct patterns_walk walk = {
         .language = &language->patterns,
@@ -395,8 +425,7 @@ int laz_patterns_find(const struct laz_language *language, const char *code, siz
         .warnings = warnings,
         .n_before = warnings->n,
     };
-    for (size_t i = 0; i < walk.language->calls.n; i++)
-        walk.calls_begin[patterns_begin(walk.language->calls.items[i])] = true;
+    patterns_take(&walk, refused);
     patterns_step(&walk);
     while (walk.token.type != PATTERNS_END && warnings->n - walk.n_before < LAZ_PATTERNS_MAX) {
         if (walk.token.type == PATTERNS_NAME && patterns_is_import(&walk)) {

@@ -28,7 +28,7 @@ const struct cli_command cli_commands[] = {
         .operands = "[FILE | -]",
         .max_operands = 1,
         .summary = "look for syntax errors and suspicious calls; nothing is run",
-        .text = "Reports a syntax error (exit status 1) and calls that the sandbox may refuse.",
+        .text = "Reports a syntax error (exit status 1) and calls that the sandbox refuses.",
         .run = cli_execute,
     },
     {

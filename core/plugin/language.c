@@ -57,11 +57,19 @@ static const struct laz_fields lexer_fields = LAZ_FIELDS(laz_language_lexer, lex
 #define PATTERNS(is, name, must) LAZ_FIELD(laz_language_patterns, is, name, must)
 
 static const struct laz_field patterns_rows[] = {
-    PATTERNS(TEXT, member, true),           PATTERNS(TEXTS, calls, true),
-    PATTERNS(TEXTS, roots, false),          PATTERNS(TEXTS, by_name, false),
-    PATTERNS(TEXT, loader, false),          PATTERNS(TEXTS, modules, false),
-    PATTERNS(TEXTS, definitions, false),    PATTERNS(BOOLEAN, by_name_member, false),
-    PATTERNS(BOOLEAN, string_calls, false), PATTERNS(BOOLEAN, string_names, false),
+    PATTERNS(TEXT, member, true),
+    PATTERNS(TEXTS, network, false),
+    PATTERNS(TEXTS, programs, false),
+    PATTERNS(TEXTS, terminals, false),
+    PATTERNS(TEXTS, privileges, false),
+    PATTERNS(TEXTS, roots, false),
+    PATTERNS(TEXTS, by_name, false),
+    PATTERNS(TEXT, loader, false),
+    PATTERNS(TEXTS, modules, false),
+    PATTERNS(TEXTS, definitions, false),
+    PATTERNS(BOOLEAN, by_name_member, false),
+    PATTERNS(BOOLEAN, string_calls, false),
+    PATTERNS(BOOLEAN, string_names, false),
     PATTERNS(BOOLEAN, imports, false),
 };
 
@@ -125,17 +133,31 @@ static const char *language_lexer(const struct laz_language_lexer *lexer)
     return laz_strv_has(&lexer->object_members, "") ? "object_members" : NULL;
 }
 
+static bool language_calls(const struct laz_strv *calls)
+{
+    for (size_t i = 0; i < calls->n; i++) {
+        const char *star = strchr(calls->items[i], '*');
+        if (star && star - calls->items[i] < 3)
+            return false;
+    }
+    return calls->n <= LAZ_LANGUAGE_CALLS && !laz_strv_has(calls, "");
+}
+
 static const char *language_patterns(const struct laz_language_patterns *patterns)
 {
     if (patterns->member && !*patterns->member)
         return "member";
-    if (patterns->calls.n > LAZ_LANGUAGE_CALLS || laz_strv_has(&patterns->calls, ""))
-        return "calls";
-    for (size_t i = 0; i < patterns->calls.n; i++) {
-        const char *star = strchr(patterns->calls.items[i], '*');
-        if (star && star - patterns->calls.items[i] < 3)
-            return "calls";
-    }
+    const struct {
+        const struct laz_strv *calls;
+        const char *key;
+    } lists[] = {{&patterns->network, "network"},
+                 {&patterns->programs, "programs"},
+                 {&patterns->terminals, "terminals"},
+                 {&patterns->privileges, "privileges"}};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!language_calls(lists[i].calls))
+            return lists[i].key;
     return laz_strv_has(&patterns->roots, "") ? "roots" : NULL;
 }
 

@@ -49,16 +49,17 @@ struct laz_language_lexer {
     bool single_members;        /* a doubled member operator is not one */
 };
 
-#define LAZ_LANGUAGE_CALLS 200 /* at most in a list of calls */
+#define LAZ_LANGUAGE_CALLS 100 /* at most in a list of calls */
 
-/* Calls that the sandbox may refuse, as paths: "os.system". */
+/* Calls that a sandbox refuses, as paths ("os.system"), by what it has to refuse for that. */
 struct laz_language_patterns {
-    const char *member;      /* member operator in the lists; NULL: no patterns are declared */
-    struct laz_strv calls;   /* a star at the end, after three bytes or more, matches any ending */
-    struct laz_strv roots;   /* prefixes that do not change the meaning of a name */
-    struct laz_strv by_name; /* calls whose string argument is the name of a function */
-    const char *loader;      /* a call whose string argument is one of `modules`; may be NULL */
-    struct laz_strv modules; /* modules that give access to the system */
+    const char *member; /* member operator in the lists; NULL: no patterns are declared */
+    /* A star at the end, after three bytes or more, matches any ending. */
+    struct laz_strv network, programs, terminals, privileges;
+    struct laz_strv roots;       /* prefixes that do not change the meaning of a name */
+    struct laz_strv by_name;     /* calls whose string argument is the name of a function */
+    const char *loader;          /* a call whose string argument is one of `modules`; may be NULL */
+    struct laz_strv modules;     /* modules that need the network */
     struct laz_strv definitions; /* keywords that define the name after them */
     bool by_name_member;         /* by_name: f(x, "name") means the path x.name */
     bool string_calls;           /* f "x" and f {x} are calls */
@@ -87,7 +88,7 @@ struct laz_language {
     const char *name;
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
     struct laz_strv packages; /* what the names of Debian's packages for the language begin with */
-    bool echoes;         /* its interpreter shows the values of the expressions in a file */
+    bool echoes;              /* its interpreter shows the values of the expressions in a file */
     struct laz_language_probe probe;
     struct laz_language_names names;
     struct laz_language_stub stub;

@@ -21,11 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A box that enforces none of these refuses no call of the code. */
-#define EXECUTE_REFUSES                                                                            \
-    (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
-     LAZ_ENFORCE_SYSCALLS)
-
 /* ---- ending it ------------------------------------------------------------------------------ */
 
 static void execution_set_over(struct laz_execution *execution)
@@ -191,66 +186,6 @@ static struct laz_result *execution_check_rules(const struct laz_execution *exec
         session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
         return blocked_by_hook(LAZ_EREFUSED, reason);
     return NULL;
-}
-
-static uint64_t option_or(uint64_t option, uint64_t setting)
-{
-    return option == LAZ_NO_LIMIT ? 0 : option ? option : setting;
-}
-
-/* Copies a text of the options; NULL stays NULL. */
-static int execution_take_text(const char *given, const char *what, char **copy,
-                               struct laz_error *err)
-{
-    if (!given)
-        return 0;
-    if (!laz_utf8_is_valid(given, strlen(given)))
-        return laz_error_set(err, LAZ_EINVAL, 0, "%s is not valid UTF-8", what);
-    *copy = laz_strdup(given);
-    return *copy ? 0 : laz_error_nomem(err);
-}
-
-/* Copies where the code starts and its command line. */
-static int execution_take_script(struct laz_execution *execution,
-                                 const struct laz_execute_options *given, struct laz_error *err)
-{
-    struct laz_execute_options options;
-    char *arg = NULL;
-
-    laz_options_take(&options, sizeof options, given);
-    int rc = execution_take_text(options.cwd, "the working directory", &execution->cwd, err);
-    if (!rc && options.n_argv)
-        rc = execution_take_text(options.directory, "the directory of modules",
-                                 &execution->directory, err);
-    for (size_t i = 0; i < options.n_argv && !rc; i++) {
-        rc = execution_take_text(options.argv[i], "an argument of the code", &arg, err);
-        if (!rc)
-            laz_strv_add(&execution->argv, arg);
-        free(arg);
-        arg = NULL;
-    }
-    return !rc && execution->argv.failed ? laz_error_nomem(err) : rc;
-}
-
-static void execution_take_options(struct laz_execution *execution,
-                                   const struct laz_execute_options *given)
-{
-    const struct laz_settings_values *values = execution->session->shared->values;
-    struct laz_output *output = &execution->result->output;
-    struct laz_execute_options options;
-
-    laz_options_take(&options, sizeof options, given);
-    execution->print = !execution->is_check && !options.no_print;
-    execution->no_validate = options.no_validate;
-    execution->timeout_ms = option_or(options.timeout_ms, values->session.timeout_ms);
-    execution->deadline_ms = option_or(options.deadline_ms, values->session.deadline_ms);
-    execution->max_tool_calls = option_or(options.max_tool_calls, values->session.max_tool_calls);
-    execution->code_left_ms = execution->timeout_ms;
-    output->max_bytes = values->session.max_output_size;
-    output->max_lines = option_or(options.max_output_lines, values->session.max_output_lines);
-    output->line = options.line;
-    output->raw = options.output;
-    output->user = options.user;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -463,6 +398,20 @@ static void execution_complete(struct laz_execution *execution)
     execution_end(execution, 0, NULL);
 }
 
+/* What code cannot do in the box of the session: calls of it get a warning. */
+static uint32_t execution_refused(const struct laz_session *session)
+{
+    const struct laz_settings_values *values = session->shared->values;
+    const uint32_t enforces = session->box->plan->enforces;
+    const uint32_t files = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_PROCESSES;
+
+    return ((enforces & LAZ_ENFORCE_NETWORK) ? LAZ_REFUSES_NETWORK : 0) |
+           ((enforces & LAZ_ENFORCE_SYSCALLS) ? LAZ_REFUSES_PRIVILEGES : 0) |
+           ((enforces & LAZ_ENFORCE_TERMINALS) && !values->sandbox.tty ? LAZ_REFUSES_TERMINALS
+                                                                       : 0) |
+           ((enforces & files) && !values->sandbox.programs.n ? LAZ_REFUSES_PROGRAMS : 0);
+}
+
 /* The start of the session has ended: sends the code, or reports why the session did not start. */
 static void execution_submit(struct laz_execution *execution)
 {
@@ -486,10 +435,9 @@ static void execution_submit(struct laz_execution *execution)
         execution_end_with(execution, blocked("Execution blocked: %s", why.text));
         return;
     }
-    if (session->shared->values->session.validate && !execution->no_validate &&
-        (session->box->plan->enforces & EXECUTE_REFUSES))
-        laz_patterns_find(session->runtime->language, execution->code, execution->len,
-                          &execution->result->warnings);
+    if (session->shared->values->session.validate && !execution->no_validate)
+        laz_patterns_find(session->runtime->language, execution_refused(session), execution->code,
+                          execution->len, &execution->result->warnings);
     rc = execution_send(execution, &why);
     if (rc) {
         laz_audit_not_run(execution, &why);
@@ -659,13 +607,13 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     execution->result = calloc(1, sizeof *execution->result);
     if (is_async)
         execution->code = execution->copy = laz_strndup(asked->code, asked->len);
-    rc = execution->result && execution->code ? execution_take_script(execution, options, err)
+    rc = execution->result && execution->code ? laz_execution_take_script(execution, options, err)
                                               : laz_error_nomem(err);
     if (rc) {
         execution_free(execution);
         return rc;
     }
-    execution_take_options(execution, options);
+    laz_execution_take_options(execution, options);
     session->wanted = execution;
     atomic_store(&session->cancel, false);
     atomic_fetch_add(&session->shared->driver->busy, 1);

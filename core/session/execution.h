@@ -61,6 +61,13 @@ struct laz_execution {
  * set; NULL: out of memory. */
 char *laz_execution_words(const struct laz_execution *execution, const char *text);
 
+/* Takes the clocks, limits and handlers of the caller's options, which may be NULL. */
+void laz_execution_take_options(struct laz_execution *execution,
+                                const struct laz_execute_options *given);
+/* Copies where the code starts and its command line. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
+int laz_execution_take_script(struct laz_execution *execution,
+                              const struct laz_execute_options *given, struct laz_error *err);
+
 /* Fills the result of an execution that is over, and replaces the box if that is necessary. */
 void laz_execution_judge(struct laz_execution *execution);
 

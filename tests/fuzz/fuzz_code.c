@@ -21,7 +21,7 @@ static void check_patterns(const char *runtime, const char *code, size_t len)
 
     for (size_t i = 0; i < len; i++)
         lines += code[i] == '\n';
-    if (laz_patterns_find(languages_get(runtime), code, len, &warnings) != 0 ||
+    if (laz_patterns_find(languages_get(runtime), UINT32_MAX, code, len, &warnings) != 0 ||
         warnings.n > LAZ_PATTERNS_MAX)
         abort();
     for (size_t i = 0; i < warnings.n; i++) {

@@ -305,7 +305,7 @@ static void body_of_tools(struct laz_session *session)
          LAZ_VERDICT_OK, "{\"id\":1,\"value\":null}"},
         {CALL(1, "x; system('id')", "{}") "recv\nok $last", LAZ_VERDICT_OK,
          "{\"id\":1,\"error\":\"Unknown tool: <invalid>\"}"},
-        {CALL(2, "123bad", "{}") "recv\nok $last", LAZ_VERDICT_OK,
+        {CALL(2, "12 bad", "{}") "recv\nok $last", LAZ_VERDICT_OK,
          "{\"id\":2,\"error\":\"Unknown tool: <invalid>\"}"},
         {CALL(3, "../../etc/passwd", "{}") "recv\nok $last", LAZ_VERDICT_OK,
          "{\"id\":3,\"error\":\"Unknown tool: <invalid>\"}"},

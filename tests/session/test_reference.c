@@ -243,22 +243,19 @@ static void expect_check(struct laz_session *session, const char *code, enum laz
     laz_result_free(result);
 }
 
-#define REFUSE ", which the sandbox may refuse"
+#define REFUSE ", which the sandbox refuses"
 
 static void checking(struct laz_session *session, const struct words *w)
 {
     static const struct phrase suspicious = {
-        .python = "import os\nos.system('x')\nos.popen('y')",
-        .r = "system('x')\npipe('y')",
-        .lua = "os.execute('x')\nreturn io.popen('y')",
+        .python = "import os, socket\nos.system('x')\nsocket.socket('y')",
+        .r = "system('x')\nurl('y')",
+        .lua = "os.execute('x')\nreturn require('socket')",
     };
     static const struct phrase told = {
-        .python = "\"warnings\":[\"line 2: call of `os.system()`" REFUSE
-                  "\",\"line 3: call of `os.popen()`" REFUSE "\"]",
-        .r = "\"warnings\":[\"line 1: call of `system()`" REFUSE
-             "\",\"line 2: call of `pipe()`" REFUSE "\"]",
-        .lua = "\"warnings\":[\"line 1: call of `os.execute()`" REFUSE
-               "\",\"line 2: call of `io.popen()`" REFUSE "\"]",
+        .python = "\"warnings\":[\"line 3: call of `socket.socket()`" REFUSE "\"]",
+        .r = "\"warnings\":[\"line 2: call of `url()`" REFUSE "\"]",
+        .lua = "\"warnings\":[\"line 2: loading of `socket`" REFUSE "\"]",
     };
     const char *none = "\"warnings\":[]";
     struct laz_result *result = NULL;

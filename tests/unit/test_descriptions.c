@@ -303,9 +303,9 @@ static void language_descriptions_are_read_strictly(void)
          "long_brackets: expected what"},
         {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"members\":[\"\"]}",
          "members: expected what"},
-        {"\"patterns\":{\"calls\":[]}", "member: expected a string"},
-        {"\"patterns\":{\"member\":\".\",\"calls\":[\"os*\"]}", "calls: expected what"},
-        {"\"patterns\":{\"member\":\".\",\"calls\":[],\"imports\":1}",
+        {"\"patterns\":{\"network\":[]}", "member: expected a string"},
+        {"\"patterns\":{\"member\":\".\",\"network\":[\"os*\"]}", "network: expected what"},
+        {"\"patterns\":{\"member\":\".\",\"network\":[],\"imports\":1}",
          "imports: expected true or false"},
         {"\"package\":[]", "package: expected a string"},
     };

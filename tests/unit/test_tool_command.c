@@ -211,7 +211,7 @@ static void declarations_that_cannot_work_are_refused(void)
          "tool 't': command: /etc is not an executable program"},
         {"{\"name\":\"t\",\"command\":[\"/etc/passwd\"]}",
          "tool 't': command: /etc/passwd is not an executable program"},
-        {"{\"name\":\"t\",\"command\":[]}", "the options of a tool are malformed"},
+        {"{\"name\":\"t\",\"command\":[]}", "tool 't': command: expected a program, found none"},
         {"{\"command\":[\"/bin/true\"]}", "the options of a tool are malformed"},
         {"{\"name\":\"t\",\"command\":[\"/bin/true\",5]}", "the options of a tool are malformed"},
         {"{\"name\":\"t\",\"command\":[\"/bin/true\"],\"output\":\"xml\"}",
