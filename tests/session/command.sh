@@ -192,8 +192,12 @@ raise ValueError("no")'
     in_python crash_is_70 70 '' 'crashed' 'import os; os.kill(os.getpid(), 11)'
     in_python hook_decides 126 '' 'not today' '1' \
         --set 'session.pre_execute_hook=["/bin/sh","-c","echo not today >&2; exit 1"]'
-    in_python warnings_are_told 0 '*' 'os.system' 'import os; os.system("true")'
-    in_python quiet_is_without_warnings 0 '*' '' 'import os; os.system("true")' -q
+    in_python warnings_are_told 1 '*' 'os.chroot' 'import os; os.chroot("/")'
+    in_python warnings_are_of_what_fails 0 0 '' 'import os; os.system("true")'
+    in_python warnings_depend_on_the_box 0 '*' 'os.system' 'import os; os.system("true")' \
+        --set 'sandbox.programs=[]'
+    in_python quiet_is_without_warnings 0 '*' '' 'import os; os.system("true")' -q \
+        --set 'sandbox.programs=[]'
     in_python refused_policy_is_126 126 '' 'fs_read' 1 --backend none
     in_python without_a_box_if_asked_for 0 2 '' '1+1' --backend none --set 'sandbox.require=[]'
 

@@ -91,7 +91,7 @@ static void cost_code(const char *runtime, const char *text, size_t len)
 {
     struct laz_strv warnings = LAZ_STRV_INIT;
 
-    laz_patterns_find(languages_get(runtime), text, len, &warnings);
+    laz_patterns_find(languages_get(runtime), UINT32_MAX, text, len, &warnings);
     laz_strv_fini(&warnings);
 }
 
