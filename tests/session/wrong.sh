@@ -356,7 +356,9 @@ END
     fails backend_none_is_refused 126 blocked fs_read $run --backend none -e "$code"
     expect a_call_that_nothing_refuses_gets_no_warning 0 '*' '' \
         $run --backend none --set 'sandbox.require=[]' -e 'os.execute("true")'
-    expect a_call_that_may_be_refused_gets_one 0 '*' 'os.execute' $run -e 'os.execute("true")'
+    expect nor_does_one_that_is_allowed 0 '*' '' $run -e 'os.execute("true")'
+    expect a_call_that_is_refused_gets_one 0 '*' 'os.execute' $run --set 'sandbox.programs=[]' \
+        -e 'os.execute("true")'
     fails backend_of_another_system 2 setup_failed 'windows-job is made for windows and not for' \
         $run --backend windows-job --set 'sandbox.require=[]' -e "$code"
 }
