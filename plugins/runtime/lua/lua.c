@@ -278,7 +278,7 @@ static void luart_end_script(struct luart_state *st)
     free(st->chunk);
     st->chunk = NULL;
     st->is_script = false;
-    snprintf(st->prefix, sizeof st->prefix, "%s:", LUART_CHUNK + 1);
+    snprintf(st->prefix, sizeof st->prefix, "%s:", &LUART_CHUNK[1]);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
