@@ -6,9 +6,12 @@
  * package in PACKAGE.conffiles; a system without dpkg has none to list. */
 #include "os/packages.h"
 
-#include "os/directories.h"
+#include "os/descriptors.h"
 #include "os/files.h"
+#include "os/posix/descriptors.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,21 +44,30 @@ static void packages_read(const char *info, const char *name, struct laz_strv *p
     free(list);
 }
 
+static bool packages_is_wanted(const char *name, const struct laz_strv *prefixes)
+{
+    const char *dot = strrchr(name, '.');
+
+    for (size_t i = 0; dot && strcmp(dot, PACKAGES_SUFFIX) == 0 && i < prefixes->n; i++)
+        if (strncmp(name, prefixes->items[i], strlen(prefixes->items[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The directory has thousands of names, of which few are kept. */
 void laz_os_package_configuration(const char *info, const struct laz_strv *prefixes,
                                   struct laz_strv *paths)
 {
-    struct laz_strv names = LAZ_STRV_INIT;
+    const char *folder = info ? info : "/var/lib/dpkg/info";
+    int fd = prefixes->n ? laz_posix_above(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry;
 
-    if (prefixes->n && laz_os_list_directory(info ? info : "/var/lib/dpkg/info", &names, NULL) == 0)
-        for (size_t i = 0; i < names.n; i++) {
-            const char *name = names.items[i], *dot = strrchr(name, '.');
-            if (!dot || strcmp(dot, PACKAGES_SUFFIX) != 0)
-                continue;
-            for (size_t k = 0; k < prefixes->n; k++)
-                if (strncmp(name, prefixes->items[k], strlen(prefixes->items[k])) == 0) {
-                    packages_read(info ? info : "/var/lib/dpkg/info", name, paths);
-                    break;
-                }
-        }
-    laz_strv_fini(&names);
+    while (directory && (entry = readdir(directory)) != NULL)
+        if (packages_is_wanted(entry->d_name, prefixes))
+            packages_read(folder, entry->d_name, paths);
+    if (directory)
+        closedir(directory);
+    else
+        laz_os_close(&fd);
 }
