@@ -103,6 +103,8 @@ void cli_help(struct cli *cli); /* for cli->command; without one, the general he
 
 /* Makes the settings from the file and the options; prints every mistake. 0 or an exit status. */
 int cli_load(struct cli *cli);
+/* Do sandbox.read and sandbox.write show the path to the code? */
+bool cli_shows(const struct laz_settings_values *values, const char *path);
 /* Shows these paths to the code as well (sandbox.read). `option`: for messages. 0 or an exit status
  * (printed). */
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths);

@@ -26,13 +26,7 @@ static int bait_canary(const struct doctor_bait *bait, const char *path, struct 
 /* Do the settings make the path visible to code? Then it cannot serve as a secret. */
 static bool bait_is_shown(const struct laz_settings_values *values, const char *path)
 {
-    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
-
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < lists[k]->n; i++)
-            if (laz_path_is_within(path, lists[k]->items[i]))
-                return true;
-    return laz_path_is_below(path, "/usr");
+    return cli_shows(values, path) || laz_path_is_below(path, "/usr");
 }
 
 /* Without a writable home only the other canary is used. */

@@ -112,6 +112,17 @@ static int load_extend(struct cli *cli, const char *option, const char *key,
     return CLI_USAGE;
 }
 
+bool cli_shows(const struct laz_settings_values *values, const char *path)
+{
+    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
+
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->n; i++)
+            if (laz_path_is_within(path, lists[list]->items[i]))
+                return true;
+    return false;
+}
+
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths)
 {
     return load_extend(cli, option, "sandbox.read", paths);
@@ -142,7 +153,6 @@ static int load_paths(struct cli *cli, const char *option, const char *key,
 /* The directory in which the code starts; it is shown, unless the settings do that. */
 static int load_cwd(struct cli *cli)
 {
-    const struct laz_strv *lists[] = {&cli->values->sandbox.read, &cli->values->sandbox.write};
     struct laz_strv path = LAZ_STRV_INIT;
 
     if (!cli->cwd)
@@ -152,10 +162,8 @@ static int load_cwd(struct cli *cli)
         cli_problem(cli, "--cwd: %s: %s", cli->cwd, strerror(errno));
         return CLI_USAGE;
     }
-    for (size_t list = 0; list < 2; list++)
-        for (size_t i = 0; i < lists[list]->n; i++)
-            if (laz_path_is_within(cli->cwd_path, lists[list]->items[i]))
-                return 0;
+    if (cli_shows(cli->values, cli->cwd_path))
+        return 0;
     laz_strv_add(&path, cli->cwd_path);
     int status = cli_show_paths(cli, "--cwd", &path);
     laz_strv_fini(&path);

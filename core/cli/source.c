@@ -227,18 +227,6 @@ static void source_show_modules(struct source *source, const struct laz_runtime_
     laz_strv_fini(&names);
 }
 
-/* True if the settings show the path anyway. */
-static bool source_is_shown(const struct laz_settings_values *values, const char *path)
-{
-    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
-
-    for (size_t list = 0; list < 2; list++)
-        for (size_t i = 0; i < lists[list]->n; i++)
-            if (laz_path_is_within(path, lists[list]->items[i]))
-                return true;
-    return false;
-}
-
 /* The path of the file in the box: its own name, in a directory without links, because another
  * directory than here is the current one there. NULL: it has none (a pipe of the shell). */
 static char *source_path(const struct source *source)
@@ -271,11 +259,10 @@ static void source_take_file(struct cli *cli, struct source *source)
         const size_t len = (size_t)(strrchr(real, '/') - real);
         source->directory = laz_strndup(real, len ? len : 1);
     }
-    if (is_file && source->directory && !source_is_shown(cli->values, source->directory)) {
-        if (!source_is_shown(cli->values, path) && source_is_reachable(path))
+    if (is_file && source->directory && !cli_shows(cli->values, source->directory)) {
+        if (!cli_shows(cli->values, path) && source_is_reachable(path))
             laz_strv_add(&source->shown, path);
-        if (strcmp(path, real) != 0 && !source_is_shown(cli->values, real) &&
-            source_is_reachable(real))
+        if (strcmp(path, real) != 0 && !cli_shows(cli->values, real) && source_is_reachable(real))
             laz_strv_add(&source->shown, real);
         (void)laz_registry_runtime(source->registry, runtime, &info, NULL);
         if (info)

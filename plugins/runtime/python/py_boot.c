@@ -207,14 +207,12 @@ static PyObject *boot_guard(PyObject *self, PyObject *module)
     return state ? py_call(state, PY_GUARD, "(O)", module) : NULL;
 }
 
-static bool boot_offer(struct python_state *state)
+bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n)
 {
-    static PyMethodDef methods[] = {{"switch_output", boot_switch_output, METH_O, NULL},
-                                    {"guard", boot_guard, METH_O, NULL}};
     PyObject *self = PyCapsule_New(state, NULL, NULL);
     bool ok = self != NULL;
 
-    for (size_t i = 0; ok && i < sizeof methods / sizeof *methods; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         PyObject *function = PyCFunction_New(&methods[i], self);
         ok = function && PyDict_SetItemString(state->boot, methods[i].ml_name, function) == 0;
         Py_XDECREF(function);
@@ -222,6 +220,9 @@ static bool boot_offer(struct python_state *state)
     Py_XDECREF(self);
     return ok;
 }
+
+static PyMethodDef boot_methods[] = {{"switch_output", boot_switch_output, METH_O, NULL},
+                                     {"guard", boot_guard, METH_O, NULL}};
 
 static bool boot_namespace(struct python_state *state)
 {
@@ -231,7 +232,8 @@ static bool boot_namespace(struct python_state *state)
     state->boot = PyDict_New();
     ok = state->boot && name && PyDict_SetItemString(state->boot, "__name__", name) == 0 &&
          PyDict_SetItemString(state->boot, "__builtins__", state->builtins) == 0 &&
-         boot_offer(state) && boot_run(state, PY_PART_START);
+         py_offer(state, boot_methods, sizeof boot_methods / sizeof *boot_methods) &&
+         boot_run(state, PY_PART_START);
     Py_XDECREF(name);
     if (ok)
         state->tool_error = Py_XNewRef(PyDict_GetItemString(state->boot, "ToolError"));

@@ -132,6 +132,9 @@ void py_flush(struct python_state *state);
 /* Compiles all parts and looks up all functions, so that copies need not. False with an
  * exception. */
 bool py_boot_all(struct python_state *state);
+/* Makes functions available to the Python part; their `self` is a capsule of the state. False: an
+ * exception is set. */
+bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n);
 /* Clears the exception that is set and returns it with its traceback. New reference. */
 PyObject *py_take_exception(void);
 

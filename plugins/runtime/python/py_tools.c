@@ -437,21 +437,6 @@ static bool tool_define(struct python_state *state, size_t index,
     return done != NULL;
 }
 
-/* Makes the functions above available to the Python part. */
-static bool tools_offer_calls(struct python_state *state)
-{
-    PyObject *self = PyCapsule_New(state, NULL, NULL);
-    bool ok = self != NULL;
-
-    for (size_t i = 0; ok && i < sizeof tool_methods / sizeof *tool_methods; i++) {
-        PyObject *function = PyCFunction_New(&tool_methods[i], self);
-        ok = function && PyDict_SetItemString(state->boot, tool_methods[i].ml_name, function) == 0;
-        Py_XDECREF(function);
-    }
-    Py_XDECREF(self);
-    return ok;
-}
-
 int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n,
                     struct laz_error *err)
 {
@@ -462,7 +447,8 @@ int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n
     state->pid = getpid(); /* a session made from a template defines its tools after the fork */
     py_tools_fini(state);
     state->tools = calloc(n + 1, sizeof *state->tools);
-    if (!state->tools || !tools_offer_calls(state)) {
+    if (!state->tools ||
+        !py_offer(state, tool_methods, sizeof tool_methods / sizeof *tool_methods)) {
         if (!PyErr_Occurred())
             PyErr_NoMemory();
         rc = py_boot_error(err, LAZ_ENOMEM, "the tools");
