@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <lazaret/lazaret.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,36 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
 int laz_error_nomem(struct laz_error *err)
 {
     return laz_error_set(err, LAZ_ENOMEM, 0, "out of memory");
+}
+
+int laz_error_null(struct laz_error *err, const char *what)
+{
+    return laz_error_set(err, LAZ_EINVAL, 0, "%s is NULL", what);
+}
+
+const char *laz_error_name(int code)
+{
+    static const char *const names[] = {
+        "0",
+        "LAZ_EINVAL",
+        "LAZ_ENOMEM",
+        "LAZ_EOS",
+        "LAZ_ECONFIG",
+        "LAZ_EPLUGIN",
+        "LAZ_ESETUP",
+        "LAZ_EBUSY",
+        "LAZ_ECLOSED",
+        "LAZ_EPROTO",
+        "LAZ_ETOOBIG",
+        "LAZ_ENOENT",
+        "LAZ_EREFUSED",
+        "LAZ_ETIMEOUT",
+        "LAZ_EPARSE",
+        "LAZ_ECANCELLED",
+    };
+
+    return code <= 0 && code > -(int)(sizeof names / sizeof *names) ? names[-code]
+                                                                    : "unknown error";
 }
 
 bool laz_errno_is_shortage(int os_errno)

@@ -21,6 +21,9 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...) L
 /* LAZ_ENOMEM, "out of memory". */
 int laz_error_nomem(struct laz_error *err);
 
+/* LAZ_EINVAL: a function was called with NULL for `what`, "the session" say. */
+int laz_error_null(struct laz_error *err, const char *what);
+
 /* True for transient resource exhaustion (memory, descriptors, processes, disk space). Callers must
  * not fall back to something weaker because of it. */
 bool laz_error_is_shortage(const struct laz_error *err);

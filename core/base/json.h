@@ -12,11 +12,10 @@
 #include "base/json_tree.h"
 #include "base/json_write.h"
 
-#include <lazaret/json.h>
+#include <lazaret/lazaret.h> /* laz_json_api */
 
 /* The functions that plugins get (json_plugin.c), which lazaret/json.h describes; and its writer,
  * for values that need the tagged forms. */
-const struct laz_json_api *laz_json_api(void);
 struct laz_json_writer *laz_json_writer_new(size_t limit);
 void laz_json_writer_free(struct laz_json_writer *writer);
 void laz_json_write_null(struct laz_json_writer *writer);

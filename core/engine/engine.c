@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 #include "audit/audit.h"
+#include "base/options.h"
 #include "box/template.h"
 #include "os/cgroup.h"
 #include "os/descriptors.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 
 #define ENGINE_DEATH_MS 10000u /* a box may need over two seconds to end on a busy machine */
-#define ENGINE_WORKERS  64u    /* threads for blocking tools */
 #define ENGINE_TOOLS_MS 10000u /* for callbacks that have not returned when the engine is freed */
 
 const char *laz_version(void)
@@ -24,22 +24,29 @@ const char *laz_version(void)
     return LAZ_VERSION;
 }
 
+int laz_version_number(void)
+{
+    return LAZ_VERSION_NUMBER;
+}
+
 /* ---- running the loop ----------------------------------------------------------------------- */
 
 int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err)
 {
+    if (!engine)
+        return laz_error_null(err, "the engine");
     return laz_driver_step(&engine->driver, wait_ms < 0 ? LAZ_LOOP_FOREVER : (uint64_t)wait_ms,
                            err);
 }
 
 int laz_engine_fd(const struct laz_engine *engine)
 {
-    return laz_loop_fd(engine->driver.loop);
+    return engine ? laz_loop_fd(engine->driver.loop) : -1;
 }
 
 int laz_engine_timeout(const struct laz_engine *engine)
 {
-    return laz_driver_timeout(&engine->driver);
+    return engine ? laz_driver_timeout(&engine->driver) : -1;
 }
 
 void laz_engine_cancel(struct laz_engine *engine)
@@ -53,12 +60,22 @@ void laz_engine_cancel(struct laz_engine *engine)
 int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err)
 {
+    if (!session)
+        return laz_error_null(err, "the place for the session");
+    *session = NULL;
+    if (!engine)
+        return laz_error_null(err, "the engine");
     return laz_sessions_open(&engine->sessions, options, session, err);
 }
 
 int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *options,
                  struct laz_pool **pool, struct laz_error *err)
 {
+    if (!pool)
+        return laz_error_null(err, "the place for the pool");
+    *pool = NULL;
+    if (!engine)
+        return laz_error_null(err, "the engine");
     return laz_pools_open(&engine->sessions, options, pool, err);
 }
 
@@ -69,6 +86,8 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
     struct laz_session *session;
     struct laz_error why = {0};
 
+    if (!result)
+        return laz_error_null(err, "the place for the result");
     *result = NULL;
     int rc = laz_session_open(engine, session_options, &session, &why);
     if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
@@ -88,8 +107,8 @@ int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
                                      struct laz_reply *reply),
                         void *user, struct laz_error *err)
 {
-    if (!tool || !call)
-        return laz_error_set(err, LAZ_EINVAL, 0, "a tool needs a declaration and a function");
+    if (!engine)
+        return laz_error_null(err, "the engine");
     int rc = laz_driver_enter(&engine->driver, err);
     if (rc)
         return rc;
@@ -108,15 +127,17 @@ static int engine_find_agent(struct laz_engine *engine, struct laz_error *err)
     return laz_spawner_guard(engine->spawner, engine->agent, err);
 }
 
-static void engine_take_options(struct laz_engine *engine, const struct laz_engine_options *given)
+static int engine_take_options(struct laz_engine *engine, const struct laz_engine_options *given,
+                               struct laz_error *err)
 {
     struct laz_engine_options options;
     struct laz_log *log = &engine->driver.log;
 
-    laz_options_take(&options, sizeof options, given);
+    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_engine_options, err);
     *log = (struct laz_log){options.log, options.log_user, options.log_level};
     if (engine->values->session.verbose && log->level < LAZ_LOG_INFO)
         log->level = LAZ_LOG_INFO;
+    return rc;
 }
 
 /* Passes to each room what it needs of the others. */
@@ -148,8 +169,10 @@ static int engine_join(struct laz_engine *engine, struct laz_error *err)
 int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_options *options,
                    struct laz_engine **out, struct laz_error *err)
 {
-    struct laz_engine *engine = calloc(1, sizeof *engine);
+    struct laz_engine *engine = out ? calloc(1, sizeof *engine) : NULL;
 
+    if (!out)
+        return laz_error_null(err, "the place for the engine");
     *out = NULL;
     if (!engine)
         return laz_error_nomem(err);
@@ -163,9 +186,9 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     if (rc)
         goto fail;
     engine->values = engine->sessions.values = laz_settings_values(engine->settings);
-    engine_take_options(engine, options);
-    if ((rc = laz_sessions_init(&engine->sessions, err)) ||
-        (rc = laz_driver_init(&engine->driver, ENGINE_WORKERS, err)) ||
+    if ((rc = engine_take_options(engine, options, err)) ||
+        (rc = laz_sessions_init(&engine->sessions, err)) ||
+        (rc = laz_driver_init(&engine->driver, (unsigned)engine->values->workers.max, err)) ||
         (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(engine->values, &engine->driver.log, &engine->registry, err)) ||
@@ -205,7 +228,7 @@ static void engine_free_boxes(struct laz_engine *engine)
 
 void laz_engine_free(struct laz_engine *engine)
 {
-    if (!engine)
+    if (!engine || laz_driver_is_foreign(&engine->driver))
         return;
     engine->driver.is_ending = true;
     atomic_store(&engine->driver.in_use, false);

@@ -5,6 +5,8 @@
  * callback out, so that wrong use is reported as an error and never deadlocks. */
 #include "loop/driver.h"
 
+#include "os/current_process.h"
+
 #include <stddef.h>
 
 #define DRIVER_LEFT_MS 50u /* after a longer pause between two calls, `resumed` is called */
@@ -14,9 +16,14 @@ static _Thread_local const struct laz_driver *driver_open;
 
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err)
 {
+    driver->process = laz_os_process_id();
     int rc = laz_loop_new(&driver->loop, err);
-
     return rc ? rc : laz_workers_new(workers, &driver->workers, err);
+}
+
+bool laz_driver_is_foreign(const struct laz_driver *driver)
+{
+    return driver->process && driver->process != laz_os_process_id();
 }
 
 unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms)
@@ -38,6 +45,11 @@ void laz_driver_fini(struct laz_driver *driver)
 
 static int driver_take(struct laz_driver *driver, struct laz_error *err)
 {
+    if (laz_driver_is_foreign(driver))
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "the engine belongs to process %lld, which has made it: a child made "
+                             "by fork() needs an engine of its own",
+                             (long long)driver->process);
     if (!atomic_exchange(&driver->in_use, true))
         return 0;
     if (driver_open != driver)
@@ -147,6 +159,8 @@ void laz_driver_unstir(struct laz_driver *driver, struct laz_stir *stir)
 
 void laz_driver_cancel(struct laz_driver *driver, bool all)
 {
+    if (laz_driver_is_foreign(driver))
+        return;
     if (all)
         atomic_store(&driver->cancel_all, true);
     atomic_store(&driver->cancel, true);

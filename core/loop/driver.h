@@ -47,6 +47,7 @@ struct laz_driver {
     bool touched;             /* a public function was called since the last step */
     unsigned depth;           /* nested calls, made by callbacks that may call the engine */
     uint64_t driven_ms;       /* time of the last turn, by the loop's clock */
+    int64_t process;          /* that has made it; a child by fork(2) may not use it */
     atomic_bool in_use;       /* a thread is inside the engine */
     atomic_uint busy;         /* starts and executions in progress */
     atomic_bool cancel;       /* a cancel was requested and not handled yet */
@@ -56,6 +57,9 @@ struct laz_driver {
 /* Makes the loop and a pool of at most `workers` threads. After a failure, too, the caller calls
  * laz_driver_fini. */
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err);
+/* Is this a child, made by fork(2), of the process that has made the driver? What the two share,
+ * descriptors and what they lead to, is the parent's. */
+bool laz_driver_is_foreign(const struct laz_driver *driver);
 /* Waits for the worker threads to finish, at most `ms` milliseconds; the loop stays usable. Returns
  * the number of those that did not: they may use the driver and what their work was given for ever,
  * so the caller must free none of it. */
@@ -64,7 +68,8 @@ unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms);
 void laz_driver_fini(struct laz_driver *driver);
 
 /* Every public function that uses the loop enters first and leaves at its end. LAZ_EBUSY: another
- * thread is inside, or the caller is a callback that may not call the engine. */
+ * thread is inside, or the caller is a callback that may not call the engine. LAZ_EREFUSED: this is
+ * a child of the process that has made it. */
 int laz_driver_enter(struct laz_driver *driver, struct laz_error *err);
 void laz_driver_leave(struct laz_driver *driver);
 /* Waits for events (at most `wait_ms` milliseconds, or LAZ_LOOP_FOREVER), handles them, and then

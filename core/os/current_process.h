@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The number of this process, which a child made by fork(2) has not. */
+int64_t laz_os_process_id(void);
 /* A variable of this process's environment; NULL also in a program that is set-user-id. */
 const char *laz_os_getenv(const char *name);
 /* Removes a variable from the environment: a copy of its value, NULL when it is not set. `wipe`:

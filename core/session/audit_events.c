@@ -121,7 +121,7 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
     laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
     events_limits(&line, &session->shared->values->limits);
-    laz_audit_number(&line, "tools", session->n_tools);
+    laz_audit_number(&line, "tools", laz_session_n_tools(session));
     return events_write(session, again ? "session_restart" : "session_start", &line, err);
 }
 

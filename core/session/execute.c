@@ -337,10 +337,8 @@ static void execution_end_with(struct laz_execution *execution, struct laz_resul
 
     laz_result_free(execution->result);
     execution->result = result;
-    if (result) {
-        memcpy(result->session, session->id, sizeof session->id);
-        result->isolation = laz_strdup(laz_session_isolation(session));
-    }
+    if (result)
+        (void)laz_result_take_session(result, session->id, laz_session_isolation(session));
     execution_end(execution, 0, NULL);
 }
 
@@ -626,8 +624,10 @@ static int execution_begin(struct laz_execution *asked, bool is_async,
 {
     struct laz_session *session = asked->session;
 
+    if (!session)
+        return laz_error_null(err, "the session");
     if (!asked->code)
-        return laz_error_set(err, LAZ_EINVAL, 0, "there is no code");
+        return laz_error_null(err, "the code");
     if (asked->len == SIZE_MAX)
         asked->len = strlen(asked->code);
     if (atomic_exchange(&session->executing, true))
@@ -671,15 +671,17 @@ static int execute_and_wait(struct laz_execution *asked, const struct laz_execut
                             struct laz_result **result, struct laz_error *err)
 {
     struct laz_session *session = asked->session;
-    struct laz_session_shared *shared = session->shared;
     struct execution_waiter waiter = {0};
 
+    if (!result)
+        return laz_error_null(err, "the place for the result");
     *result = NULL;
     asked->done = execution_waiter_done;
     asked->user = &waiter;
     int rc = execution_begin(asked, false, options, err);
     if (rc)
         return rc;
+    struct laz_session_shared *shared = session->shared;
     session->waiters++;
     execution_admit(session->wanted);
     while (!waiter.is_done)

@@ -84,10 +84,9 @@ void laz_execution_judge(struct laz_execution *execution)
     result->status = judgement.status;
     result->detail = laz_strdup(judgement.detail);
     result->evidence = laz_strdupf("{%s}", laz_buf_text(&judgement.evidence));
-    result->isolation = laz_strdup(laz_session_isolation(session));
     execution->out_of_memory |=
-        !result->detail || !result->evidence || !result->isolation || judgement.evidence.failed;
-    memcpy(result->session, session->id, sizeof session->id);
+        !laz_result_take_session(result, session->id, laz_session_isolation(session)) ||
+        !result->detail || !result->evidence || judgement.evidence.failed;
     execution_fill_error(execution, &judgement);
     if (judgement.overrules) {
         free(result->value);

@@ -3,6 +3,7 @@
  * Side: host.  Input trusted: yes (the application). */
 #include "session/execution.h"
 
+#include "base/options.h"
 #include "base/utf8.h"
 #include "session/output.h"
 #include "session/result.h"
@@ -33,8 +34,11 @@ int laz_execution_take_script(struct laz_execution *execution,
     struct laz_execute_options options;
     char *arg = NULL;
 
-    laz_options_take(&options, sizeof options, given);
-    int rc = execution_take_text(options.cwd, "the working directory", &execution->cwd, err);
+    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_execute_options, err);
+    if (!rc && options.n_argv && !options.argv)
+        rc = laz_error_null(err, "the command line of the code");
+    if (!rc)
+        rc = execution_take_text(options.cwd, "the working directory", &execution->cwd, err);
     if (!rc && options.n_argv)
         rc = execution_take_text(options.directory, "the directory of modules",
                                  &execution->directory, err);
@@ -55,7 +59,7 @@ void laz_execution_take_options(struct laz_execution *execution,
     struct laz_output *output = &execution->result->output;
     struct laz_execute_options options;
 
-    laz_options_take(&options, sizeof options, given);
+    (void)LAZ_OPTIONS_TAKE(&options, given, laz_execute_options, NULL); /* they were checked */
     execution->print = !execution->is_check && !options.no_print;
     execution->no_validate = options.no_validate;
     execution->timeout_ms = option_or(options.timeout_ms, values->session.timeout_ms);

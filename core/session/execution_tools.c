@@ -23,7 +23,8 @@
  * has not read its earlier answers. */
 struct waiting_call {
     struct waiting_call *next;
-    size_t tool;
+    struct laz_tool_set *set;
+    size_t tool; /* in that set */
     int64_t id;
     bool has_id;
     uint64_t number;
@@ -129,37 +130,59 @@ static bool execution_room_for_call(struct laz_execution *execution)
     return execution->calls && execution->n_calls < LAZ_OPEN_CALLS;
 }
 
-/* Finds the tool's number in the engine's set and checks the arguments. False: `err` is an error
- * for the code. */
-static bool execution_check_call(struct laz_execution *execution, const struct laz_message *message,
-                                 size_t *tool, struct laz_buf *args, struct laz_error *err)
+/* Finds a tool that the session has: the set, and the number in it. */
+static const struct laz_tool_entry *execution_find_tool(const struct laz_session *session,
+                                                        const char *name, size_t len,
+                                                        struct laz_tool_set **set)
 {
-    struct laz_session *session = execution->session;
-    const struct laz_tool_set *set = &session->shared->tools->set;
+    *set = &session->shared->tools->set;
+    const struct laz_tool_entry *entry = laz_tool_set_find(*set, name, len);
+    if (entry && (size_t)(entry - (*set)->entries) < session->n_shared)
+        return entry;
+    *set = session->own_tools;
+    return *set ? laz_tool_set_find(*set, name, len) : NULL;
+}
+
+/* Finds the tool for the call, and checks the arguments. False: `err` is an error for the code. */
+static bool execution_check_call(const struct laz_execution *execution,
+                                 const struct laz_message *message, struct waiting_call *call,
+                                 struct laz_error *err)
+{
     size_t len = strlen(message->tool);
 
     if (!laz_tool_name_is_valid(message->tool, len)) {
         laz_error_set(err, LAZ_EINVAL, 0, "Unknown tool: <invalid>");
         return false;
     }
-    const struct laz_tool_entry *entry = laz_tool_set_find(set, message->tool, len);
-    if (!entry || (size_t)(entry - set->entries) >= session->n_tools) {
+    const struct laz_tool_entry *entry =
+        execution_find_tool(execution->session, message->tool, len, &call->set);
+    if (!entry) {
         laz_error_set(err, LAZ_EINVAL, 0, "Unknown tool: %.200s", message->tool);
         return false;
     }
-    *tool = (size_t)(entry - set->entries);
+    call->tool = (size_t)(entry - call->set->entries);
     return laz_tool_check_arguments(entry, message->args ? message->args : "null",
-                                    message->args ? message->args_len : 4, args, err) == 0;
+                                    message->args ? message->args_len : 4, &call->args, err) == 0;
 }
 
 /* Starts a call, or answers one that was refused; frees it. */
 static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
 {
-    const struct laz_call_owner owner = {execution, next->number, next->size, execution_answered};
+    const struct laz_session *session = execution->session;
+    const struct laz_call_owner owner = {
+        .user = execution,
+        .number = next->number,
+        .size = next->size,
+        .answered = execution_answered,
+        .caller = {.session = session->id,
+                   .execution = (uint64_t)execution->id,
+                   .session_user = session->user,
+                   .execution_user = execution->result->output.user},
+    };
     struct laz_call *call = NULL;
 
     if (!next->error && execution_room_for_call(execution))
-        call = laz_call_start(execution->session->shared->tools, next->tool, &next->args, next->id,
+        call = laz_call_start(session->shared->tools, next->set, next->tool, &next->args, next->id,
                               next->has_id, &owner);
     if (call) {
         if (!execution->n_calls)
@@ -227,9 +250,10 @@ static bool execution_is_full(const struct laz_execution *execution, size_t args
     return open >= LAZ_OPEN_CALLS || (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
 }
 
-/* Starts or queues a call that was checked; if it was refused (`error`), answers it in its turn. */
+/* Starts or queues a call that was checked (`checked` has its tool and arguments, which are taken);
+ * if it was refused (`error`), answers it in its turn. */
 static void execution_take_call(struct laz_execution *execution, const struct laz_message *message,
-                                size_t tool, struct laz_buf *args, const char *error)
+                                struct waiting_call *checked, const char *error)
 {
     struct waiting_call *call = malloc(sizeof *call);
     char *words = laz_strdup(error);
@@ -240,14 +264,13 @@ static void execution_take_call(struct laz_execution *execution, const struct la
         laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
         return;
     }
-    *call = (struct waiting_call){.tool = tool,
-                                  .id = message->id,
-                                  .has_id = message->has_id,
-                                  .number = execution->result->tool_calls,
-                                  .size = message->args_len,
-                                  .args = *args,
-                                  .error = words};
-    *args = (struct laz_buf)LAZ_BUF_INIT;
+    *call = *checked;
+    checked->args = (struct laz_buf)LAZ_BUF_INIT;
+    call->id = message->id;
+    call->has_id = message->has_id;
+    call->number = execution->result->tool_calls;
+    call->size = message->args_len;
+    call->error = words;
     if (!execution_has_to_wait(execution, call)) {
         execution_begin_call(execution, call);
         return;
@@ -261,9 +284,8 @@ static void execution_take_call(struct laz_execution *execution, const struct la
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
 {
     const struct laz_log *log = &execution->session->shared->driver->log;
-    struct laz_buf args = LAZ_BUF_INIT;
+    struct waiting_call call = {.args = LAZ_BUF_INIT};
     struct laz_error err = {0};
-    size_t tool = 0;
 
     execution->result->tool_calls++;
     if (execution->max_tool_calls && execution->result->tool_calls > execution->max_tool_calls) {
@@ -274,10 +296,10 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "too many tool calls are open at once");
         return;
     }
-    bool good = execution_check_call(execution, message, &tool, &args, &err);
+    bool good = execution_check_call(execution, message, &call, &err);
     if (!good)
         laz_audit_tool_refused(execution, message, err.text);
-    else if (laz_audit_tool_call(execution, message->tool, &args)) {
+    else if (laz_audit_tool_call(execution, message->tool, &call.args)) {
         laz_error_set(&err, LAZ_EREFUSED, 0, /* does not disclose the path of the log */
                       "the tool was not called: the audit log cannot be written");
         good = false;
@@ -287,9 +309,9 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
                 (int)(message->args_len < 200 ? message->args_len : 200),
                 message->args ? message->args : "");
     else
-        laz_buf_fini(&args);
+        laz_buf_fini(&call.args);
     if (!good && !execution_count_refusal(execution, err.text))
         return;
-    execution_take_call(execution, message, tool, &args, good ? NULL : err.text);
-    laz_buf_fini(&args);
+    execution_take_call(execution, message, &call, good ? NULL : err.text);
+    laz_buf_fini(&call.args);
 }

@@ -22,6 +22,7 @@
  * that a start, a release or the next check wakes it; when all have FAILED it gets the error. */
 #include "session/pool.h"
 
+#include "base/options.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -458,10 +459,11 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
 {
     struct laz_pool_options options;
 
-    *out = NULL;
-    laz_options_take(&options, sizeof options, given);
+    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_pool_options, err);
+    if (rc)
+        return rc;
     unsigned n = options.members ? options.members : (unsigned)shared->values->pool.size;
-    int rc = laz_driver_enter(shared->driver, err);
+    rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     rc = pool_check_size(shared, n, err);
@@ -509,7 +511,7 @@ static int pool_leave(struct laz_pool *pool, bool frees, struct laz_error *err)
 
 int laz_pool_close(struct laz_pool *pool, struct laz_error *err)
 {
-    return pool_leave(pool, false, err);
+    return pool ? pool_leave(pool, false, err) : laz_error_null(err, "the pool");
 }
 
 void laz_pool_free(struct laz_pool *pool)
@@ -578,6 +580,8 @@ int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
                                        const struct laz_error *err),
                            void *user, struct laz_error *err)
 {
+    if (!pool)
+        return laz_error_null(err, "the pool");
     if (!got)
         return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the session is required");
     int rc = laz_driver_enter(pool->shared->driver, err);
@@ -606,11 +610,15 @@ static void pool_acquired(void *user, struct laz_session *session, const struct 
 static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
                         struct laz_session **session, struct laz_error *err)
 {
-    struct laz_session_shared *shared = pool->shared;
     struct pool_acquired acquired = {0};
     struct laz_pool_member *ready = NULL;
 
+    if (!session)
+        return laz_error_null(err, "the place for the session");
     *session = NULL;
+    if (!pool)
+        return laz_error_null(err, "the pool");
+    struct laz_session_shared *shared = pool->shared;
     int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
@@ -653,6 +661,8 @@ void laz_pool_give_back(struct laz_pool_member *member)
 
 int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct laz_error *err)
 {
+    if (!pool)
+        return laz_error_null(err, "the pool");
     if (!session || !session->member || session->member->pool != pool || !session->member->is_busy)
         return laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
     if (atomic_load(&session->executing))
@@ -669,13 +679,15 @@ int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, 
                      const struct laz_execute_options *options, struct laz_result **result,
                      struct laz_error *err)
 {
-    struct laz_session_shared *shared = pool->shared;
     struct laz_session *session;
 
+    if (!result)
+        return laz_error_null(err, "the place for the result");
     *result = NULL;
     int rc = pool_acquire(pool, wait_ms, true, &session, err);
     if (rc)
         return rc;
+    struct laz_session_shared *shared = pool->shared;
     rc = laz_session_execute(session, code, len, options, result, err);
     if (laz_driver_enter(shared->driver, NULL))
         return rc;       /* laz_engine_free frees the pool */
@@ -690,9 +702,13 @@ int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, 
 
 int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct laz_error *err)
 {
-    struct laz_pool_status status = {.size = out->size};
-    int rc = laz_driver_enter(pool->shared->driver, err);
+    struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
 
+    if (!pool || !out)
+        return laz_error_null(err, pool ? "the place for the status" : "the pool");
+    int rc = LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err); /* checks the size */
+    if (!rc)
+        rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
     if (!pool->closed) {
@@ -709,16 +725,17 @@ int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct l
     status.waiting = pool->n_waiting;
     if (status.dead)
         laz_driver_stir(pool->shared->driver, &pool->stir);
-    memcpy(out, &status, out->size < sizeof status ? out->size : sizeof status);
     laz_driver_leave(pool->shared->driver);
-    return 0;
+    return LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err);
 }
 
 const char *laz_pool_describe(struct laz_pool *pool)
 {
-    struct laz_pool_status status = {.size = sizeof status};
-    const char *runtime = pool->session_options.runtime;
+    struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
 
+    if (!pool)
+        return NULL;
+    const char *runtime = pool->session_options.runtime;
     if (pool->closed || laz_pool_status(pool, &status, NULL))
         snprintf(pool->description, sizeof pool->description, "<pool %s>",
                  pool->closed ? "[closed]" : "[in use]");

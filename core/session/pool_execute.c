@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pool_execute.c - executions in any free session of a pool that nobody waits for.
  * Side: host.  Input trusted: yes (the application). */
+#include "base/options.h"
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -47,6 +48,8 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
                                         const struct laz_error *err),
                            void *user, struct laz_error *err)
 {
+    if (!pool)
+        return laz_error_null(err, "the pool");
     if (!code || !done)
         return laz_error_set(err, LAZ_EINVAL, 0, "code and a callback for its result are required");
     struct pool_run *run = calloc(1, sizeof *run);
@@ -56,9 +59,10 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
     run->code = laz_strndup(code, run->len);
     run->done = done;
     run->user = user;
-    laz_options_take(&run->options, sizeof run->options, options);
-    int rc = run->code ? laz_pool_acquire_async(pool, wait_ms, run_begin, run, err)
+    int rc = run->code ? LAZ_OPTIONS_TAKE(&run->options, options, laz_execute_options, err)
                        : laz_error_nomem(err);
+    if (!rc)
+        rc = laz_pool_acquire_async(pool, wait_ms, run_begin, run, err);
     if (rc) {
         free(run->code);
         free(run);

@@ -2,10 +2,13 @@
 /* result.c - the result of an execution, field by field and as one JSON object. */
 #include "session/result.h"
 
-#include "base/json_write.h"
+#include "base/enforce.h"
+#include "base/json.h"
+#include "base/options.h"
 #include "base/outcome.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +37,32 @@ struct laz_result *laz_result_not_started(int rc, const char *why)
         rc == LAZ_ECANCELLED ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_SETUP_FAILED, NULL, why);
 }
 
+bool laz_result_take_session(struct laz_result *result, const char *session, const char *isolation)
+{
+    const char *raw;
+    size_t len;
+    char *word;
+
+    snprintf(result->session, sizeof result->session, "%s", session);
+    result->isolation = laz_strdup(isolation);
+    if (!result->isolation)
+        return false;
+    if (!laz_json_member(isolation, strlen(isolation), "backend", &raw, &len))
+        return true;
+    if (laz_json_take_string(raw, len, &result->backend, NULL) == LAZ_ENOMEM)
+        return false;
+    if (!laz_json_member(isolation, strlen(isolation), "enforces", &raw, &len))
+        return true;
+    struct laz_json_items items = laz_json_items(raw, len);
+    while (laz_json_next_item(&items, &raw, &len)) {
+        if (laz_json_take_string(raw, len, &word, NULL) == LAZ_ENOMEM)
+            return false;
+        result->enforces |= word ? laz_enforce_bit(word) : 0;
+        free(word);
+    }
+    return true;
+}
+
 void laz_result_free(struct laz_result *result)
 {
     if (!result)
@@ -48,47 +77,52 @@ void laz_result_free(struct laz_result *result)
     laz_strv_fini(&result->warnings);
     laz_output_fini(&result->output);
     free(result->isolation);
+    free(result->backend);
     free(result->json);
     free(result);
 }
 
 enum laz_verdict laz_result_verdict(const struct laz_result *result)
 {
-    return result->verdict;
+    return result ? result->verdict : LAZ_VERDICT_SETUP_FAILED;
 }
 
 int laz_result_exit_status(const struct laz_result *result)
 {
-    const bool is_own = result->verdict == LAZ_VERDICT_ERROR && result->status > 0 &&
+    const bool is_own = result && result->verdict == LAZ_VERDICT_ERROR && result->status > 0 &&
                         result->status < laz_verdict_exit_status(LAZ_VERDICT_TIMEOUT);
 
-    return is_own ? result->status : laz_verdict_exit_status(result->verdict);
+    return is_own ? result->status : laz_verdict_exit_status(laz_result_verdict(result));
 }
 
 const char *laz_result_detail(const struct laz_result *result)
 {
+    if (!result)
+        return NULL;
     return result->detail ? result->detail : "";
 }
 
 const char *laz_result_value(const struct laz_result *result)
 {
+    if (!result)
+        return NULL;
     return result->value ? result->value : "null";
 }
 
 const char *laz_result_text(const struct laz_result *result)
 {
-    return result->text;
+    return result ? result->text : NULL;
 }
 
 size_t laz_result_outputs(const struct laz_result *result)
 {
-    return result->output.n_pieces;
+    return result ? result->output.n_pieces : 0;
 }
 
 const char *laz_result_output(const struct laz_result *result, size_t index, int *stream,
                               size_t *len)
 {
-    if (index >= result->output.n_pieces)
+    if (index >= laz_result_outputs(result))
         return NULL;
     const struct laz_output_piece *piece = &result->output.pieces[index];
     if (stream)
@@ -100,17 +134,93 @@ const char *laz_result_output(const struct laz_result *result, size_t index, int
 
 bool laz_result_is_truncated(const struct laz_result *result)
 {
-    return result->output.truncated;
+    return result && result->output.truncated;
 }
 
 const char *laz_result_replaced(const struct laz_result *result)
 {
-    return result->replaced;
+    return result ? result->replaced : NULL;
 }
 
 const char *laz_result_error(const struct laz_result *result)
 {
-    return result->has_error ? result->error_message : NULL;
+    return result && result->has_error ? result->error_message : NULL;
+}
+
+const char *laz_result_error_kind(const struct laz_result *result)
+{
+    return result && result->has_error ? result->error_kind : NULL;
+}
+
+int64_t laz_result_error_line(const struct laz_result *result)
+{
+    return result && result->has_error && result->line > 0 ? result->line : 0;
+}
+
+int64_t laz_result_error_column(const struct laz_result *result)
+{
+    return result && result->has_error && result->column > 0 ? result->column : 0;
+}
+
+static const char *result_text_at(const struct laz_strv *texts, size_t index)
+{
+    return index < texts->n ? texts->items[index] : NULL;
+}
+
+size_t laz_result_traceback_length(const struct laz_result *result)
+{
+    return result ? result->traceback.n : 0;
+}
+
+const char *laz_result_traceback(const struct laz_result *result, size_t index)
+{
+    return result ? result_text_at(&result->traceback, index) : NULL;
+}
+
+size_t laz_result_warnings(const struct laz_result *result)
+{
+    return result ? result->warnings.n : 0;
+}
+
+const char *laz_result_warning(const struct laz_result *result, size_t index)
+{
+    return result ? result_text_at(&result->warnings, index) : NULL;
+}
+
+int laz_result_usage(const struct laz_result *result, struct laz_execution_usage *usage)
+{
+    if (!result || !usage)
+        return LAZ_EINVAL;
+    const struct laz_execution_usage used = {
+        .size = sizeof used,
+        .wall_us = result->wall_us,
+        .cpu_us = result->cpu_us,
+        .max_rss_bytes = result->max_rss_bytes,
+        .tool_calls = result->tool_calls,
+    };
+    return LAZ_OPTIONS_GIVE(usage, &used, laz_execution_usage, NULL);
+}
+
+const char *laz_result_isolation(const struct laz_result *result)
+{
+    if (!result)
+        return NULL;
+    return result->isolation ? result->isolation : "null";
+}
+
+const char *laz_result_backend(const struct laz_result *result)
+{
+    return result ? result->backend : NULL;
+}
+
+bool laz_result_enforces(const struct laz_result *result, const char *what)
+{
+    return result && what && (result->enforces & laz_enforce_bit(what));
+}
+
+const char *laz_result_session(const struct laz_result *result)
+{
+    return result && *result->session ? result->session : NULL;
 }
 
 static void result_write_raw(struct laz_json_write *write, const char *key, const char *json)
@@ -155,13 +265,11 @@ static void result_write_ms(struct laz_json_write *write, const char *key, uint6
     laz_buf_printf(write->to, "%" PRIu64 ".%03u", us / 1000, (unsigned)(us % 1000));
 }
 
-const char *laz_result_json(struct laz_result *result)
+static char *result_make_json(const struct laz_result *result)
 {
     struct laz_buf buf = LAZ_BUF_INIT;
     struct laz_json_write write = {.to = &buf};
 
-    if (result->json)
-        return result->json;
     laz_json_begin_object(&write, NULL);
     laz_json_add_bool(&write, "ok", result->verdict == LAZ_VERDICT_OK);
     result_write_raw(&write, "value", laz_result_value(result));
@@ -184,6 +292,14 @@ const char *laz_result_json(struct laz_result *result)
     result_write_raw(&write, "isolation", result->isolation ? result->isolation : "null");
     laz_json_add_text(&write, "session", *result->session ? result->session : NULL);
     laz_json_end_object(&write);
-    result->json = laz_buf_steal(&buf);
+    return laz_buf_steal(&buf);
+}
+
+const char *laz_result_json(const struct laz_result *result)
+{
+    if (!result)
+        return NULL;
+    if (!result->json) /* no result is made const */
+        ((struct laz_result *)result)->json = result_make_json(result);
     return result->json ? result->json : "{\"ok\":false,\"value\":null}";
 }

@@ -22,6 +22,8 @@ struct laz_result {
     struct laz_output output;
     uint64_t wall_us, cpu_us, max_rss_bytes, tool_calls;
     char *isolation;      /* JSON */
+    char *backend;        /* its name, or NULL: nothing ran */
+    uint32_t enforces;    /* LAZ_ENFORCE_* */
     const char *replaced; /* static text, or NULL */
     char session[20];
     char *json; /* made when asked for */
@@ -33,5 +35,8 @@ struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *
                                           const char *message);
 /* The same for a session that does not come up (`rc` of its start), or was cancelled before. */
 struct laz_result *laz_result_not_started(int rc, const char *why);
+
+/* Notes in which session it ran, and the isolation (JSON) that was in force. False: out of memory. */
+bool laz_result_take_session(struct laz_result *result, const char *session, const char *isolation);
 
 #endif

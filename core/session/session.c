@@ -8,6 +8,7 @@
 #include "session/session.h"
 
 #include "base/json.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "session/audit_events.h"
@@ -54,8 +55,10 @@ void laz_session_destroy(struct laz_session *session)
     laz_guard_renew(&session->guard);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
+    laz_tool_set_release(session->own_tools);
     free(session->tools_json);
     free(session->isolation);
+    free(session->description);
     free(session);
 }
 
@@ -108,17 +111,18 @@ static int session_prepare(struct laz_session *session, const char *given, struc
     if (rc)
         return rc;
     session_collect_paths(session);
-    laz_tool_set_json(&shared->tools->set,
+    laz_tool_set_json(&shared->tools->set, session->own_tools,
                       laz_spelling_of(&shared->tools->spellings, session->runtime->name), &tools);
-    session->n_tools = shared->tools->set.n;
+    session->n_shared = shared->tools->set.n;
     session->tools_json = laz_buf_steal(&tools);
+    session->description = malloc(LAZ_DESCRIPTION_SIZE);
     session->start_timer = laz_timer_new(shared->driver->loop, laz_session_start_too_late, session);
     session->code_timer =
         laz_timer_new(shared->driver->loop, session->shared->listener->code_too_late, session);
     session->deadline_timer =
         laz_timer_new(shared->driver->loop, session->shared->listener->deadline_over, session);
-    if (!session->tools_json || session->runtime_paths.failed || !session->start_timer ||
-        !session->code_timer || !session->deadline_timer ||
+    if (!session->tools_json || !session->description || session->runtime_paths.failed ||
+        !session->start_timer || !session->code_timer || !session->deadline_timer ||
         !laz_guard_init(&session->guard, session))
         return laz_error_nomem(err);
     return 0;
@@ -141,10 +145,14 @@ int laz_session_unstarted(struct laz_session_shared *shared,
     session->pre_execute_user = options->pre_execute_user;
     session->has_input = options->input;
     session->input = options->input ? *options->input : -1;
-    session->warm = options->warm && !session->has_input;
+    session->warm = options->warm && !session->has_input && !options->n_tools;
+    session->user = options->user;
     int rc = session->has_input && !laz_os_is_stream(session->input)
                  ? laz_error_set(err, LAZ_EINVAL, 0, "the input is neither a pipe nor a socket")
-                 : session_prepare(session, options->runtime, err);
+                 : laz_tools_of_session(shared->tools, options->tools, options->n_tools,
+                                        &session->own_tools, err);
+    if (!rc)
+        rc = session_prepare(session, options->runtime, err);
     if (rc) {
         laz_session_destroy(session);
         return rc;
@@ -182,9 +190,9 @@ int laz_sessions_open(struct laz_session_shared *shared, const struct laz_sessio
 {
     struct laz_session_options options;
 
-    *out = NULL;
-    laz_options_take(&options, sizeof options, given);
-    int rc = laz_driver_enter(shared->driver, err);
+    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_session_options, err);
+    if (!rc)
+        rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     struct laz_session *session;
@@ -210,6 +218,8 @@ void laz_session_cancel(struct laz_session *session)
 
 int laz_session_restart(struct laz_session *session, struct laz_error *err)
 {
+    if (!session)
+        return laz_error_null(err, "the session");
     if (atomic_load(&session->executing))
         return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
     struct laz_session_shared *shared = session->shared;
@@ -304,6 +314,8 @@ static void session_leave(struct laz_session *session, bool frees)
 {
     struct laz_session_shared *shared = session->shared;
 
+    if (laz_driver_is_foreign(shared->driver))
+        return;
     if (laz_driver_enter(shared->driver, NULL)) {
         if (atomic_load(&session->executing)) { /* who is inside closes it when that has ended */
             atomic_store(&session->closing, true);
@@ -338,6 +350,8 @@ void laz_session_free(struct laz_session *session)
 
 bool laz_session_is_alive(struct laz_session *session)
 {
+    if (!session)
+        return false;
     if (!atomic_load(&session->executing) && laz_driver_enter(session->shared->driver, NULL) == 0) {
         laz_session_look(session);
         laz_driver_leave(session->shared->driver);

@@ -44,6 +44,8 @@ struct laz_finish {
     struct laz_output *output; /* of a last result: takes what is written after it; or NULL */
 };
 
+#define LAZ_DESCRIPTION_SIZE 192
+
 struct laz_session {
     struct laz_session_shared *shared;
     struct laz_session *next;
@@ -68,7 +70,9 @@ struct laz_session {
     bool cut_off;             /* the host has killed the box for it */
     const char *replaced;     /* name of the verdict that ended the box before this one, until a
                                  result has said so; NULL: none */
-    size_t n_tools;           /* size of the tool set when the session was opened */
+    size_t n_shared;                /* size of the engine's tool set when it was opened */
+    struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
+    void *user;                     /* told to tools */
     char *tools_json;
     char *isolation;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
@@ -87,8 +91,11 @@ struct laz_session {
     atomic_bool freeing; /* free it when the current execution has ended */
     unsigned waiters;    /* functions that wait in a turn of the loop: it must not be freed */
     bool is_ending;      /* it is being closed: no execution may start */
-    char description[192];
+    char *description; /* room for LAZ_DESCRIPTION_SIZE bytes */
 };
+
+/* The number of tools that its code can call. */
+size_t laz_session_n_tools(const struct laz_session *session);
 
 /* session_start.c: starts a box and returns at once. When session->start is no longer under way, it
  * has the result; the session is idle if there is no error. `cause` is static text. */

@@ -17,7 +17,7 @@ bool laz_session_event(struct laz_session *session, enum laz_session_event event
 
 int64_t laz_session_pid(const struct laz_session *session)
 {
-    return session->box ? session->box->process.pid : -1;
+    return session && session->box ? session->box->process.pid : -1;
 }
 
 uint32_t laz_session_uid(const struct laz_session *session)
@@ -27,22 +27,32 @@ uint32_t laz_session_uid(const struct laz_session *session)
 
 const char *laz_session_id(const struct laz_session *session)
 {
-    return session->id;
+    return session ? session->id : NULL;
 }
 
 const char *laz_session_tools(const struct laz_session *session)
 {
-    return session->tools_json;
+    return session ? session->tools_json : NULL;
+}
+
+size_t laz_session_n_tools(const struct laz_session *session)
+{
+    return session->n_shared + (session->own_tools ? session->own_tools->n : 0);
 }
 
 const char *laz_session_isolation(const struct laz_session *session)
 {
+    if (!session)
+        return NULL;
     return session->isolation ? session->isolation : "null";
 }
 
-const char *laz_session_describe(struct laz_session *session)
+const char *laz_session_describe(const struct laz_session *session)
 {
     char pid[24] = "none";
+
+    if (!session)
+        return NULL;
     enum laz_session_state state = session->state;
     const struct laz_plan *plan = session->box ? session->box->plan : NULL;
     const char *backend = plan ? plan->backend : session->shared->boxes->choice.name;
@@ -54,8 +64,9 @@ const char *laz_session_describe(struct laz_session *session)
         state = LAZ_SESSION_STARTING;
     if (session->box)
         snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
-    snprintf(session->description, sizeof session->description,
+    snprintf(session->description, LAZ_DESCRIPTION_SIZE,
              "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
-             laz_session_state_name(state), pid, backend ? backend : "none", session->n_tools);
+             laz_session_state_name(state), pid, backend ? backend : "none",
+             laz_session_n_tools(session));
     return session->description;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* session_inspect.c - what a session would be refused for, without a session: for `lazaret config --check`
- * and `lazaret plan`.
- * Side: host.  Input trusted: yes (settings, plugins; no code is there).
+/* session_inspect.c - what a session would be refused for, without a session: for `lazaret config
+ * --check` and `lazaret plan`. Side: host.  Input trusted: yes (settings, plugins; no code is
+ * there).
  *
  * It takes the steps of a start in the order of session_start.c, with the same functions, and stops
  * before the process.  In its place the backend is tried, by a box with nothing in it, so that the

@@ -8,8 +8,6 @@
 #include "loop/driver.h"
 #include "tool/tool.h"
 
-#include <string.h>
-
 struct laz_audit;
 struct laz_pool;
 struct laz_session;
@@ -34,18 +32,6 @@ struct laz_session_shared {
  * `driver`, `values`, `boxes` and `tools`; the caller frees `audit`, after a failure too. Errors:
  * as laz_audit_new; LAZ_ECONFIG if the settings show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
-
-/* Copies the options of a caller, a struct that begins with its size and may be shorter or longer
- * than ours, to `options` (`size` bytes). What is not given is 0; NULL: nothing is. */
-static inline void laz_options_take(void *options, size_t size, const void *given)
-{
-    size_t given_size = given ? *(const size_t *)given : 0;
-
-    memset(options, 0, size);
-    if (given)
-        memcpy(options, given, given_size < size ? given_size : size);
-    *(size_t *)options = size;
-}
 
 /* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,

@@ -35,6 +35,7 @@ const struct schema_section laz_schema_sections[] = {
     {"pool", "Sessions that are kept ready."},
     {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
                 "lists them."},
+    {"workers", "Threads for tools and hooks."},
     {"plugins", "Where lazaret looks for plugins."},
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
     {NULL, NULL},
@@ -189,6 +190,11 @@ const struct schema_key laz_schema[] = {
         .help = "Number of sessions after which a template is replaced. Sessions of one template "
                 "share what only a new process changes, such as the memory layout and Python's "
                 "hash secret. 0: never."),
+    KEY("workers.max", COUNT, workers.max, "64", .min = 1, .max = 1024,
+        .help = "Threads of an engine for tools that may block (`command`, those of the "
+                "application) and for hooks: so many run at the same time, further calls wait. A "
+                "thread is started when it is needed. A tool of the application that answers "
+                "later (`laz_reply_keep`) occupies none meanwhile."),
     KEY("plugins.path", PATHS, plugins.path, "[]",
         .help = "Directories that are searched before the installed one. No other user may be able "
                 "to write them, the plugins in them, or a directory above."),

@@ -193,9 +193,11 @@ static int settings_parse_defaults(struct laz_toml **toml, struct laz_error *err
 
 int laz_settings_new(struct laz_settings **settings, struct laz_error *err)
 {
-    struct laz_settings *made = calloc(1, sizeof *made);
+    struct laz_settings *made = settings ? calloc(1, sizeof *made) : NULL;
     struct laz_toml *defaults = NULL;
 
+    if (!settings)
+        return laz_error_null(err, "the place for the settings");
     *settings = NULL;
     if (!made)
         return laz_error_nomem(err);
@@ -288,6 +290,8 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
     char *place = NULL;
     int rc = 0;
 
+    if (!settings)
+        return laz_error_null(err, "settings");
     laz_strv_fini(&settings->problems);
     if (named && (path || *named)) {
         rc = settings_load_file(settings, named, &why);
@@ -348,6 +352,8 @@ static int settings_parse_pair(const char *option, const char *key, const char *
 int laz_settings_set(struct laz_settings *settings, const char *key, const char *value,
                      struct laz_error *err)
 {
+    if (!settings || !key || !value)
+        return laz_error_null(err, !settings ? "settings" : !key ? "the key" : "the value");
     return laz_settings_set_by(settings, SETTINGS_SET, key, value, err);
 }
 
@@ -414,12 +420,12 @@ int laz_settings_extend(struct laz_settings *settings, const char *option, const
 
 size_t laz_settings_problems(const struct laz_settings *settings)
 {
-    return settings->problems.n;
+    return settings ? settings->problems.n : 0;
 }
 
 const char *laz_settings_problem(const struct laz_settings *settings, size_t index)
 {
-    return index < settings->problems.n ? settings->problems.items[index] : NULL;
+    return index < laz_settings_problems(settings) ? settings->problems.items[index] : NULL;
 }
 
 const struct laz_settings_values *laz_settings_values(const struct laz_settings *settings)

@@ -65,6 +65,9 @@ struct laz_settings_values {
         bool reset;
     } pool;
     struct {
+        uint64_t max;
+    } workers;
+    struct {
         struct laz_strv path;
     } plugins;
 };

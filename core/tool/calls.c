@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "os/descriptors.h"
 #include "os/wake.h"
 #include "tool/command.h"
@@ -26,7 +27,9 @@ struct laz_call {
     struct laz_call *next;           /* in the queue of its tool */
     struct laz_call *before, *after; /* in the list of all calls */
     struct laz_call_owner owner;
+    char session[32]; /* for owner.caller */
     uint64_t started_us;
+    struct laz_tool_set *set; /* held */
     size_t tool;
     struct laz_tool_entry entry; /* a copy for the worker: a tool that is added moves the set */
     int64_t id;
@@ -41,31 +44,27 @@ struct laz_call {
     atomic_bool has_answer; /* only the first answer counts */
     char *json, *error;     /* the answer; written before it is posted or kept (lend.c) */
     size_t json_len;
-    bool posted; /* answer_post has run */
+    bool posted;             /* answer_post has run */
+    struct laz_reply *reply; /* of a tool of the application: how it answers; else NULL */
     /* Of a command that runs for the call: */
     int cancel_fd; /* readable once the call is cancelled; -1: there is none */
     struct laz_buf output, errors;
 };
 
-/* The handle by which a callback of the application answers; on the worker's stack. */
-struct laz_reply {
-    struct laz_call *call;
-};
-
 /* In the set; for the thread that holds the loop. */
 static struct laz_tool_entry *call_entry(const struct laz_call *call)
 {
-    return &call->tools->set.entries[call->tool];
+    return &call->set->entries[call->tool];
 }
 
 static void call_run(struct laz_call *call);
 
 /* Starts waiting calls of a tool while its max_concurrent allows it. */
-static void queue_advance(struct laz_tools *tools, size_t tool)
+static void queue_advance(struct laz_tool_set *set, size_t tool)
 {
     for (;;) {
-        const uint32_t most = tools->set.entries[tool].max_concurrent;
-        struct laz_tool_queue *queue = &tools->set.entries[tool].queue;
+        const uint32_t most = set->entries[tool].max_concurrent;
+        struct laz_tool_queue *queue = &set->entries[tool].queue;
         struct laz_call *call = queue->first;
         if (!call || (most && queue->running >= most))
             return;
@@ -82,7 +81,7 @@ static void queue_add(struct laz_call *call)
 
     *(queue->last ? &queue->last->next : &queue->first) = call;
     queue->last = call;
-    queue_advance(call->tools, call->tool);
+    queue_advance(call->set, call->tool);
 }
 
 static void queue_remove(struct laz_call *call)
@@ -106,6 +105,8 @@ static void call_free(struct laz_call *call)
     if (call->after)
         call->after->before = call->before;
     laz_timer_stop(call->timer);
+    laz_reply_detach(call->reply);
+    laz_tool_set_release(call->set);
     laz_buf_fini(&call->args);
     free(call->json);
     free(call->error);
@@ -118,14 +119,16 @@ static void call_free(struct laz_call *call)
 /* Frees the call if it was answered and has returned, and starts the next one of its tool. */
 static void call_settle(struct laz_call *call)
 {
-    struct laz_tools *tools = call->tools;
+    struct laz_tool_set *set = call->set;
     size_t tool = call->tool;
 
     if (!call->posted || !call->returned)
         return;
     call_entry(call)->queue.running--;
+    laz_tool_set_hold(set);
     call_free(call);
-    queue_advance(tools, tool);
+    queue_advance(set, tool);
+    laz_tool_set_release(set);
 }
 
 /* Hands the answer to the owner, once. */
@@ -226,18 +229,14 @@ int laz_call_run_command(void *host, struct laz_call *call, const struct laz_com
                            err);
 }
 
-void laz_reply_value(struct laz_reply *reply, const char *json, size_t len)
+const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call)
 {
-    laz_call_answer(NULL, reply->call, json, len);
-}
-
-void laz_reply_error(struct laz_reply *reply, const char *message)
-{
-    laz_call_answer_error(NULL, reply->call, message);
+    (void)host;
+    return &call->owner.caller;
 }
 
 /* Calls the application or the provider, in a worker; providers that do not block are called in the
- * loop thread. */
+ * loop thread. An answer that the application keeps for later comes through the loop. */
 static void call_invoke(struct laz_call *call)
 {
     const struct laz_tool_entry *entry = &call->entry;
@@ -250,9 +249,9 @@ static void call_invoke(struct laz_call *call)
         if (rc)
             laz_call_answer_error(NULL, call, err.text);
     } else {
-        struct laz_reply reply = {call};
-        entry->call(entry->user, call->args.data, call->args.len, &reply);
-        laz_call_answer(NULL, call, "null", 4); /* ignored if the callback has answered */
+        laz_reply_begin(call->reply);
+        entry->call(entry->user, call->args.data, call->args.len, call->reply);
+        laz_reply_end(call->reply);
     }
 }
 
@@ -270,11 +269,14 @@ static void call_work(struct laz_work *work)
             return;
         }
         call->returned = true;
-        if (answered)
+        if (answered) {
             call_answer_arrives(&call->answer_post);
-        else
+            call = laz_lend_next(lend);
+        } else { /* its answer comes by another thread: through the loop, which has to run */
             call_settle(call);
-        call = laz_lend_next(lend);
+            laz_lend_return(lend);
+            return;
+        }
     }
 }
 
@@ -317,10 +319,25 @@ static void call_run(struct laz_call *call)
     }
 }
 
-struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz_buf *args,
-                                int64_t id, bool has_id, const struct laz_call_owner *owner)
+/* Copies who called; the tool's own functions are told. False: out of memory. */
+static bool call_take_caller(struct laz_call *call)
 {
-    const struct laz_tool_entry *entry = &tools->set.entries[tool];
+    struct laz_caller *caller = &call->owner.caller;
+
+    snprintf(call->session, sizeof call->session, "%s", caller->session ? caller->session : "");
+    caller->size = sizeof *caller;
+    caller->session = call->session;
+    caller->tool = call->entry.name;
+    if (!call->entry.provider)
+        call->reply = laz_reply_new(call, caller);
+    return call->reply || call->entry.provider;
+}
+
+struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *set, size_t tool,
+                                struct laz_buf *args, int64_t id, bool has_id,
+                                const struct laz_call_owner *owner)
+{
+    const struct laz_tool_entry *entry = &set->entries[tool];
     struct laz_call *call = calloc(1, sizeof *call);
 
     if (!call)
@@ -330,6 +347,8 @@ struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz
     if (call->after)
         call->after->before = call;
     tools->calls = call;
+    call->set = set;
+    laz_tool_set_hold(set);
     call->tool = tool;
     call->entry = *entry;
     call->id = id;
@@ -337,14 +356,14 @@ struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz
     call->owner = *owner;
     call->started_us = laz_clock_us();
     call->cancel_fd = entry->provider && entry->provider->is_blocking ? laz_os_wake_new() : -1;
-    if (entry->timeout_ms) {
+    if (entry->timeout_ms)
         call->timer = laz_timer_new(tools->driver->loop, call_timed_out, call);
-        if (!call->timer) {
-            call_free(call);
-            return NULL;
-        }
-        laz_timer_start(call->timer, entry->timeout_ms);
+    if (!call_take_caller(call) || (entry->timeout_ms && !call->timer)) {
+        call_free(call);
+        return NULL;
     }
+    if (call->timer)
+        laz_timer_start(call->timer, entry->timeout_ms);
     call->args = *args;
     *args = (struct laz_buf)LAZ_BUF_INIT;
     queue_add(call);
@@ -393,6 +412,8 @@ void laz_call_abandon(struct laz_call *call)
         return;
     if (call->cancel_fd >= 0)
         laz_os_wake(call->cancel_fd);
+    if (call->reply)
+        laz_reply_cancel(call->reply);
     if (provider && LAZ_HAS(provider->ops, cancel))
         provider->ops->cancel(provider->state, call);
 }
@@ -414,6 +435,22 @@ static void tools_patience_over(void *user)
     *(bool *)user = true;
 }
 
+/* The application may answer calls whose replies it keeps whenever it likes: nobody waits. */
+static void tools_let_go(struct laz_tools *tools)
+{
+    for (struct laz_call *call = tools->calls, *next; call; call = next) {
+        next = call->after;
+        if (!call->reply || !call->returned)
+            continue;
+        laz_reply_detach(call->reply);
+        call->reply = NULL;
+        if (atomic_load(&call->has_answer))
+            continue; /* it is on its way */
+        call->posted = true;
+        call_settle(call);
+    }
+}
+
 /* Waits for the answers to abandoned calls, and logs the tools that do not give one. */
 static void tools_settle(struct laz_tools *tools)
 {
@@ -421,6 +458,8 @@ static void tools_settle(struct laz_tools *tools)
     bool over = false;
     struct laz_timer *timer = laz_timer_new(loop, tools_patience_over, &over);
 
+    laz_loop_flush(loop); /* functions that have returned */
+    tools_let_go(tools);
     if (timer)
         laz_timer_start(timer, CALLS_PATIENCE_MS);
     while (tools->calls && timer && !over)
@@ -449,20 +488,59 @@ void laz_tools_fini(struct laz_tools *tools)
     laz_spellings_fini(&tools->spellings);
 }
 
+static int
+tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz_tool *given,
+             void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply),
+             void *user, struct laz_error *err)
+{
+    struct laz_tool tool;
+
+    if (!given || !call)
+        return laz_error_set(err, LAZ_EINVAL, 0, "a tool needs a declaration and a function");
+    int rc = LAZ_OPTIONS_TAKE(&tool, given, laz_tool, err);
+    if (!rc)
+        rc = laz_spellings_find(&tools->spellings, tools->registry, err);
+    if (!rc)
+        rc = laz_tool_set_add(set, &tool, &tools->spellings, NULL, 0, err);
+    if (!rc) {
+        struct laz_tool_entry *added = &set->entries[set->n - 1];
+        added->call = call;
+        added->user = user;
+    }
+    return rc;
+}
+
 int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
                   void (*call)(void *user, const char *args, size_t args_len,
                                struct laz_reply *reply),
                   void *user, struct laz_error *err)
 {
-    int rc = laz_spellings_find(&tools->spellings, tools->registry, err);
+    return tools_add_to(tools, &tools->set, tool, call, user, err);
+}
 
-    if (!rc)
-        rc = laz_tool_set_add(&tools->set, tool, &tools->spellings, NULL, 0, err);
+int laz_tools_of_session(struct laz_tools *tools, const struct laz_session_tool *const *given,
+                         size_t n, struct laz_tool_set **out, struct laz_error *err)
+{
+    struct laz_tool_set *set = n ? calloc(1, sizeof *set) : NULL;
+    struct laz_session_tool tool;
+    int rc = 0;
 
-    if (!rc) {
-        struct laz_tool_entry *added = &tools->set.entries[tools->set.n - 1];
-        added->call = call;
-        added->user = user;
+    *out = NULL;
+    if (!n)
+        return 0;
+    if (!set)
+        return laz_error_nomem(err);
+    set->beside = &tools->set;
+    set->holders = 1;
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (!given || !given[i])
+            rc = laz_error_null(err, "a tool of the session");
+        else if (!(rc = LAZ_OPTIONS_TAKE(&tool, given[i], laz_session_tool, err)))
+            rc = tools_add_to(tools, set, tool.tool, tool.call, tool.user, err);
     }
+    if (rc)
+        laz_tool_set_release(set);
+    else
+        *out = set;
     return rc;
 }

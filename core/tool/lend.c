@@ -163,18 +163,24 @@ static bool lend_await_call(struct laz_lend *lend)
     return true;
 }
 
+void laz_lend_return(struct laz_lend *lend)
+{
+    pthread_mutex_lock(&lend->lock);
+    lend->state = LEND_HOME;
+    pthread_cond_signal(&lend->back);
+    pthread_mutex_unlock(&lend->lock);
+}
+
 struct laz_call *laz_lend_next(struct laz_lend *lend)
 {
     struct laz_call *call = NULL;
-    bool more = lend_await_call(lend);
 
-    pthread_mutex_lock(&lend->lock);
-    if (more) {
-        call = lend_take(lend);
-    } else {
-        lend->state = LEND_HOME;
-        pthread_cond_signal(&lend->back);
+    if (!lend_await_call(lend)) {
+        laz_lend_return(lend);
+        return NULL;
     }
+    pthread_mutex_lock(&lend->lock);
+    call = lend_take(lend);
     pthread_mutex_unlock(&lend->lock);
     return call;
 }

@@ -244,6 +244,7 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
         .watch_stop = service_watch_stop,
         .check_program = service_check_program,
         .mistake = service_mistake,
+        .caller = laz_call_caller,
     };
     return provider;
 }

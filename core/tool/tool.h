@@ -112,9 +112,12 @@ struct laz_tool_entry {
     struct laz_tool_queue queue;
 };
 
+/* The tools of an engine, or those that one session has beside them. */
 struct laz_tool_set {
     struct laz_tool_entry *entries;
     size_t n;
+    const struct laz_tool_set *beside; /* tools that no name of this one may collide with; or NULL */
+    unsigned holders;                  /* of a set of a session: it, and the calls of its tools */
 };
 
 /* Adds a tool (copied) after checking names, duplicates and parameters (types, defaults and
@@ -125,6 +128,10 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
                      const struct laz_spellings *spellings, const struct laz_provider *provider,
                      size_t index, struct laz_error *err);
 void laz_tool_set_fini(struct laz_tool_set *set);
+/* The set of a session (laz_tools_of_session) is freed with its last holder; no effect on NULL, and
+ * on the set of an engine. Thread that holds the loop. */
+void laz_tool_set_hold(struct laz_tool_set *set);
+void laz_tool_set_release(struct laz_tool_set *set);
 /* The tool with this name (`len` bytes), or NULL. Borrowed until the set changes. */
 const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, const char *name,
                                                size_t len);
@@ -140,10 +147,11 @@ bool laz_tool_name_is_valid(const char *name, size_t len);
 int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,
                              struct laz_buf *checked, struct laz_error *err);
 
-/* Appends the tools as a JSON list, for the message `init` and laz_session_tools, with their
- * spelling in a language (NULL: in none) where it differs from the name. */
-void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_spelling *spelling,
-                       struct laz_buf *json);
+/* Appends the tools, and behind them those of a session (`own`, may be NULL), as a JSON list, for
+ * the message `init` and laz_session_tools, with their spelling in a language (NULL: in none) where
+ * it differs from the name. */
+void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_tool_set *own,
+                       const struct laz_spelling *spelling, struct laz_buf *json);
 /* Appends the tools as text for people (`format` "text"), as "json", or as stubs to show to a
  * model, in `language`, which has the name of the format, with names by its `spelling`. LAZ_EINVAL:
  * `language` is NULL or has no stubs, and the format is another one. LAZ_ENOMEM. */
@@ -184,6 +192,10 @@ int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
                   void (*call)(void *user, const char *args, size_t args_len,
                                struct laz_reply *reply),
                   void *user, struct laz_error *err);
+/* Makes a set of `n` tools for one session, which holds it; NULL in *set without any. Errors: as
+ * laz_tool_set_add; LAZ_EINVAL. */
+int laz_tools_of_session(struct laz_tools *tools, const struct laz_session_tool *const *given,
+                         size_t n, struct laz_tool_set **set, struct laz_error *err);
 
 /* ---- one call: calls.c ---------------------------------------------------------------------- */
 
@@ -196,12 +208,15 @@ struct laz_call_owner {
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
                      const char *error);
+    struct laz_caller caller; /* told to the tool; its session is copied, its tool set here */
 };
 
-/* Starts a call of tool number `tool` of the set. Takes `args`, which were checked, and copies
- * `owner`. The answer comes later, through the loop. NULL: out of memory, `args` was not taken. */
-struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz_buf *args,
-                                int64_t id, bool has_id, const struct laz_call_owner *owner);
+/* Starts a call of tool number `tool` of a set: of that of the engine, or of one of a session.
+ * Takes `args`, which were checked, and copies `owner`. The answer comes later, through the loop.
+ * NULL: out of memory, `args` was not taken. */
+struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *set, size_t tool,
+                                struct laz_buf *args, int64_t id, bool has_id,
+                                const struct laz_call_owner *owner);
 size_t laz_call_size(const struct laz_call *call);         /* owner.size */
 uint64_t laz_call_number(const struct laz_call *call);     /* owner.number */
 const char *laz_call_tool(const struct laz_call *call);    /* name of the tool; borrowed */

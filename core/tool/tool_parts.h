@@ -70,6 +70,24 @@ void laz_call_answer_error(void *host, struct laz_call *call, const char *messag
 int laz_call_run_command(void *host, struct laz_call *call, const struct laz_command *command,
                          struct laz_command_result *result, struct laz_error *err);
 
+/* Any thread: who called. */
+const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call);
+
+/* ---- reply.c: how a tool of the application answers ------------------------------------------ */
+
+/* For a call that is to run; the call holds it until laz_reply_detach. `caller` is copied with its
+ * texts. NULL: out of memory. */
+struct laz_reply *laz_reply_new(struct laz_call *call, const struct laz_caller *caller);
+/* Worker: the application has it from now on, until laz_reply_end. */
+void laz_reply_begin(struct laz_reply *reply);
+/* Worker: the callback has returned. False: it keeps the reply, and answers later. */
+bool laz_reply_end(struct laz_reply *reply);
+/* Thread that holds the loop: nobody waits for the answer; tells the application. */
+void laz_reply_cancel(struct laz_reply *reply);
+/* The same thread: an answer that was not given yet is ignored from now on; the call is not used
+ * any more, nor may the reply be. No effect on NULL. */
+void laz_reply_detach(struct laz_reply *reply);
+
 /* ---- lend.c --------------------------------------------------------------------------------- */
 
 int laz_lend_new(struct laz_lend **lend, struct laz_error *err);
@@ -86,5 +104,7 @@ bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *a
 /* Worker that holds the loop: returns the next call to run with it, or gives it back and returns
  * NULL. */
 struct laz_call *laz_lend_next(struct laz_lend *lend);
+/* Worker that holds the loop: gives it back. */
+void laz_lend_return(struct laz_lend *lend);
 
 #endif

@@ -292,31 +292,38 @@ static const char *json_spelled(const struct laz_spelling *spelling, enum laz_sp
     return differs && !texts->failed ? texts->items[texts->n - 1] : NULL;
 }
 
-void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_spelling *spelling,
-                       struct laz_buf *json)
+static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_spelling *spelling,
+                          struct laz_json_write *write)
+{
+    struct laz_wire_parameter parameters[LAZ_TOOL_MAX_PARAMETERS];
+    struct laz_strv texts = LAZ_STRV_INIT;
+
+    for (size_t k = 0; k < entry->n_parameters; k++) {
+        parameters[k] = json_parameter(&entry->parameters[k]);
+        parameters[k].spelling =
+            json_spelled(spelling, LAZ_SPELLED_PARAMETER, parameters[k].name, &texts);
+    }
+    const struct laz_wire_tool tool = {
+        .name = entry->name,
+        .spelling = json_spelled(spelling, LAZ_SPELLED_TOOL, entry->name, &texts),
+        .description = entry->description,
+        .parameters = {parameters, entry->n_parameters},
+    };
+    laz_fields_add(write, NULL, &laz_wire_tool, &tool);
+    write->to->failed |= texts.failed;
+    laz_strv_fini(&texts);
+}
+
+void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_tool_set *own,
+                       const struct laz_spelling *spelling, struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
-    struct laz_wire_parameter parameters[LAZ_TOOL_MAX_PARAMETERS];
 
     laz_json_begin_list(&write, NULL);
-    for (size_t i = 0; i < set->n; i++) {
-        const struct laz_tool_entry *entry = &set->entries[i];
-        struct laz_strv texts = LAZ_STRV_INIT;
-        for (size_t k = 0; k < entry->n_parameters; k++) {
-            parameters[k] = json_parameter(&entry->parameters[k]);
-            parameters[k].spelling =
-                json_spelled(spelling, LAZ_SPELLED_PARAMETER, parameters[k].name, &texts);
-        }
-        const struct laz_wire_tool tool = {
-            .name = entry->name,
-            .spelling = json_spelled(spelling, LAZ_SPELLED_TOOL, entry->name, &texts),
-            .description = entry->description,
-            .parameters = {parameters, entry->n_parameters},
-        };
-        laz_fields_add(&write, NULL, &laz_wire_tool, &tool);
-        json->failed |= texts.failed;
-        laz_strv_fini(&texts);
-    }
+    for (size_t i = 0; i < set->n; i++)
+        json_add_tool(&set->entries[i], spelling, &write);
+    for (size_t i = 0; own && i < own->n; i++)
+        json_add_tool(&own->entries[i], spelling, &write);
     laz_json_end_list(&write);
 }
 
@@ -327,7 +334,7 @@ int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
     bool is_plain = strcmp(format, "text") == 0;
 
     if (strcmp(format, "json") == 0) {
-        laz_tool_set_json(set, NULL, text);
+        laz_tool_set_json(set, NULL, NULL, text);
         laz_buf_putc(text, '\n');
         return text->failed ? laz_error_nomem(err) : 0;
     }

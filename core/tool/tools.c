@@ -350,8 +350,22 @@ static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text
 
 /* ---- the set -------------------------------------------------------------------------------- */
 
-/* Spells the tool in each language, and compares it with the others. */
-static int set_check_duplicate(const struct laz_tool_set *set, struct laz_tool_entry *entry,
+/* Spells the tool in each language. */
+static int set_spell(struct laz_tool_entry *entry, const struct laz_spellings *spellings,
+                     struct laz_error *err)
+{
+    for (size_t k = 0; spellings && k < spellings->n; k++) {
+        char *name = laz_spell_new(&spellings->items[k], LAZ_SPELLED_TOOL, entry->name);
+        laz_strv_add(&entry->spelled, name ? name : "");
+        if (!name || entry->spelled.failed)
+            return free(name), laz_error_nomem(err);
+        free(name);
+    }
+    return 0;
+}
+
+/* Compares the tool with the others. */
+static int set_check_duplicate(const struct laz_tool_set *set, const struct laz_tool_entry *entry,
                                const struct laz_spellings *spellings, struct laz_error *err)
 {
     for (size_t i = 0; i < set->n; i++)
@@ -359,12 +373,7 @@ static int set_check_duplicate(const struct laz_tool_set *set, struct laz_tool_e
             return laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", entry->name);
     for (size_t k = 0; spellings && k < spellings->n; k++) {
         const struct laz_spelling *spelling = &spellings->items[k];
-        char *name = laz_spell_new(spelling, LAZ_SPELLED_TOOL, entry->name);
-        laz_strv_add(&entry->spelled, name ? name : "");
-        if (!name || entry->spelled.failed)
-            return free(name), laz_error_nomem(err);
-        free(name);
-        name = entry->spelled.items[k];
+        const char *name = entry->spelled.items[k];
         for (size_t i = 0; i < set->n; i++) {
             const struct laz_tool_entry *other = &set->entries[i];
             if (k < other->spelled.n &&
@@ -403,7 +412,11 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
     if (!entry.name || !entry.description)
         ret = laz_error_nomem(err);
     else
+        ret = set_spell(&entry, spellings, err);
+    if (!ret)
         ret = set_check_duplicate(set, &entry, spellings, err);
+    if (!ret && set->beside)
+        ret = set_check_duplicate(set->beside, &entry, spellings, err);
     if (!ret && tool->parameters)
         ret = entry_parse_parameters(&entry, tool->parameters, spellings, err);
     if (!ret && !(entries = realloc(set->entries, (set->n + 1) * sizeof *entries)))
@@ -424,7 +437,21 @@ void laz_tool_set_fini(struct laz_tool_set *set)
     for (size_t i = 0; i < set->n; i++)
         entry_fini(&set->entries[i]);
     free(set->entries);
-    *set = (struct laz_tool_set){NULL, 0};
+    *set = (struct laz_tool_set){0};
+}
+
+void laz_tool_set_hold(struct laz_tool_set *set)
+{
+    if (set && set->holders)
+        set->holders++;
+}
+
+void laz_tool_set_release(struct laz_tool_set *set)
+{
+    if (!set || !set->holders || --set->holders)
+        return;
+    laz_tool_set_fini(set);
+    free(set);
 }
 
 const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, const char *name,

@@ -50,7 +50,7 @@ static void check_tool(const struct laz_tool_entry *tool, const char *text, size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
 
     if (laz_json_scan((const char *)data, size, NULL))
         return 0;

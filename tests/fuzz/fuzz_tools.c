@@ -26,7 +26,7 @@ static void check_taken(const struct laz_tool_set *set)
     static const char *const formats[] = {"text", "json", "r", "python", "lua", "javascript"};
     struct laz_buf text = LAZ_BUF_INIT;
 
-    laz_tool_set_json(set, NULL, &text);
+    laz_tool_set_json(set, NULL, NULL, &text);
     if (text.failed || laz_json_scan(text.data, text.len, NULL))
         abort();
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -41,7 +41,7 @@ static void check_taken(const struct laz_tool_set *set)
 static void check_tool(const char *name, const char *description, const char *parameters)
 {
     const struct laz_tool tool = {sizeof tool, name, description, parameters, 0, 0};
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_error err = {0};
 
     if (laz_tool_set_add(&set, &tool, NULL, NULL, 0, &err))

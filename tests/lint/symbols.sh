@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# symbols.sh - the library exports the functions of lazaret.h and nothing else, each plugin its
-# descriptor and nothing else.
+# symbols.sh - the library exports the functions of lazaret.h and nothing else, with the versions of
+# core/liblazaret.map; tests/session/header.c calls each of them; each plugin exports its descriptor
+# and nothing else.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 command -v nm >/dev/null 2>&1 || lint_skip nm "binutils are not installed"
@@ -12,12 +13,22 @@ exported() {
         grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort
 }
 
+declared=$(sed -n 's/^LAZ_EXPORT .*[ *]\(laz_[a-z_]*\)(.*/\1/p' \
+    "$srcdir/core/include/lazaret/lazaret.h" | sort)
+[ -n "$declared" ] || wrong "lazaret.h: no function was found"
+map=$(sed -n 's/^ *\(laz_[a-z_]*\);$/\1/p' "$srcdir/core/liblazaret.map" | sort)
+[ "$map" = "$declared" ] ||
+    wrong "core/liblazaret.map does not have the functions of lazaret.h, or not one line for each"
+for name in $declared; do
+    grep -q "[^a-z_]$name(" "$srcdir/tests/session/header.c" ||
+        wrong "tests/session/header.c does not call $name of lazaret.h"
+done
+
 library=.libs/liblazaret.so
 if [ -f "$library" ]; then
-    declared=$(sed -n 's/^LAZ_EXPORT .*[ *]\(laz_[a-z_]*\)(.*/\1/p' \
-        "$srcdir/core/include/lazaret/lazaret.h" | sort)
-    [ -n "$declared" ] || wrong "lazaret.h: no function was found"
-    exports=$(exported "$library")
+    exports=$(exported "$library" | sed 's/@.*//' | grep -v '^LAZARET_')
+    [ "$host_system" != linux ] || nm -D --defined-only "$library" | grep -q ' laz_version@@LAZARET_' ||
+        wrong "the symbols of liblazaret have no versions"
     for name in $declared; do
         printf '%s\n' "$exports" | grep -qx "$name" ||
             wrong "liblazaret does not export $name of lazaret.h"

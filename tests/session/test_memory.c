@@ -152,7 +152,7 @@ static void part_tools(void *user)
         "\"default\":\"two\"}]",
         0,
         0};
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_buf out = LAZ_BUF_INIT, json = LAZ_BUF_INIT;
     struct laz_error err = {0};
 
@@ -163,7 +163,7 @@ static void part_tools(void *user)
     CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
     if (!rc && !out.failed)
         CU_ASSERT(strstr(laz_buf_text(&out), "\"e\":\"two\"") != NULL);
-    laz_tool_set_json(&set, NULL, &json);
+    laz_tool_set_json(&set, NULL, NULL, &json);
     laz_buf_fini(&json);
     laz_buf_fini(&out);
     laz_tool_set_fini(&set);

@@ -90,8 +90,8 @@ static struct laz_call *start(struct made *made, const char *name, const char *a
         laz_buf_fini(&checked);
         return NULL;
     }
-    return laz_call_start(&made->tools, (size_t)(entry - made->tools.set.entries), &checked, 1,
-                          true, &owner);
+    return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
+                          &checked, 1, true, &owner);
 }
 
 /* The answer to a call, or what is wrong with its arguments. */
@@ -215,7 +215,8 @@ static void tools_are_added_while_calls_begin(void)
     for (int round = 0; round < 20; round++) {
         for (size_t i = 0; i < 8; i++) {
             laz_buf_puts(&args[i], "{}");
-            CU_ASSERT_PTR_NOT_NULL(laz_call_start(&made.tools, 0, &args[i], 1, true, &owner));
+            CU_ASSERT_PTR_NOT_NULL(
+                laz_call_start(&made.tools, &made.tools.set, 0, &args[i], 1, true, &owner));
         }
         for (int i = 0; i < 40; i++) {
             snprintf(name, sizeof name, "t%d.%d", round, i);

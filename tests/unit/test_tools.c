@@ -32,7 +32,7 @@ static int add(struct laz_tool_set *set, const char *name, const char *parameter
 static const char *declare(const char *name, const char *parameters)
 {
     static struct laz_error err;
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
 
     memset(&err, 0, sizeof err);
     int ret = add(&set, name, parameters, &err);
@@ -47,7 +47,7 @@ static const char *check(const char *parameters, const char *args)
 {
     static struct laz_buf checked = LAZ_BUF_INIT;
     static struct laz_error err;
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
 
     laz_buf_clear(&checked);
     memset(&err, 0, sizeof err);
@@ -148,7 +148,7 @@ static void names_are_spelled_by_the_rules_of_a_language(void)
 
 static void names_that_a_language_spells_alike_are_refused(void)
 {
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_error err = {0};
 
     CU_ASSERT_EQUAL(add(&set, "get-user", NULL, &err), 0);
@@ -172,7 +172,7 @@ static void names_that_a_language_spells_alike_are_refused(void)
 
 static void duplicate_names_are_refused(void)
 {
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_error err = {0};
 
     CU_ASSERT_EQUAL(add(&set, "my.tool", NULL, &err), 0);
@@ -234,7 +234,7 @@ static void declarations_that_make_no_sense_are_refused(void)
 static void descriptions_are_utf_8(void)
 {
     static const struct laz_tool tool = {sizeof tool, "T", "caf\xe9", NULL, 0, 0};
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_error err = {0};
 
     CU_ASSERT_EQUAL(laz_tool_set_add(&set, &tool, NULL, NULL, 0, &err), LAZ_EINVAL);
@@ -470,7 +470,7 @@ static void integers_are_exact_and_in_one_form(void)
 
 static void earlier_text_of_the_buffer_is_kept(void)
 {
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_buf out = LAZ_BUF_INIT;
     struct laz_error err = {0};
 
@@ -612,7 +612,7 @@ static const struct {
 static void stubs_are_signatures_with_documentation(void)
 {
     for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++) {
-        struct laz_tool_set set = {NULL, 0};
+        struct laz_tool_set set = {0};
         struct laz_buf text = LAZ_BUF_INIT;
         fill(&set);
         CU_ASSERT_EQUAL(laz_tool_set_format(&set, stubs[i].format, languages_get(stubs[i].format),
@@ -626,7 +626,7 @@ static void stubs_are_signatures_with_documentation(void)
 
 static void names_and_types_of_one_language_stay_right_in_others(void)
 {
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0};
 
@@ -638,7 +638,7 @@ static void names_and_types_of_one_language_stay_right_in_others(void)
                     0);
     CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "def _a_b(x):\n"));
     laz_buf_clear(&text);
-    laz_tool_set_json(&set, &languages[1], &text);
+    laz_tool_set_json(&set, NULL, &languages[1], &text);
     UNIT_TEXT(text.data, "[{\"name\":\".a.b\",\"spelling\":\"_a_b\",\"description\":\"\","
                          "\"parameters\":[{\"name\":\"x\","
                          "\"type_name\":\"list\",\"required\":true,\"description\":\"\"}]}]");
@@ -648,7 +648,7 @@ static void names_and_types_of_one_language_stay_right_in_others(void)
 
 static void sets_are_shown_to_people_and_as_json(void)
 {
-    struct laz_tool_set set = {NULL, 0};
+    struct laz_tool_set set = {0};
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0};
 
@@ -688,7 +688,7 @@ static void defaults_are_exact(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_tool_set set = {NULL, 0};
+        struct laz_tool_set set = {0};
         struct laz_buf text = LAZ_BUF_INIT;
         char *list = laz_strdupf("[{\"name\":\"n\",\"default\":%s}]", rows[i].given);
         char *shown = laz_strdupf("def t(n=%s):\n", rows[i].shown);

@@ -48,6 +48,19 @@ extern "C" {
 #define LAZ_EPARSE     (-14) /* malformed text */
 #define LAZ_ECANCELLED (-15) /* the caller asked to stop */
 
+/* A struct that begins with its size, with that size set and everything else 0: what is not set
+ * later has its default. */
+#ifdef __cplusplus
+#define LAZ_INIT(type)                                                                             \
+    ([] {                                                                                          \
+        type made = {};                                                                            \
+        made.size = sizeof(type);                                                                  \
+        return made;                                                                               \
+    }())
+#else
+#define LAZ_INIT(type) {.size = sizeof(type)}
+#endif
+
 #define LAZ_ERROR_TEXT_SIZE 1024
 
 struct laz_error {

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* lazaret/lazaret.h - running code of a language model in an OS sandbox, from an application.
  *
- *     struct laz_error err;
- *     struct laz_settings *settings;
- *     struct laz_engine *engine;
- *     struct laz_session *session;
- *     struct laz_result *result;
+ *     #include <lazaret/lazaret.h>
+ *     #include <stdio.h>
  *
- *     laz_settings_new(&settings, &err);
- *     laz_engine_new(settings, NULL, &engine, &err);
- *     laz_session_open(engine, NULL, &session, &err);
- *     laz_session_execute(session, "1 + 1", NULL, &result, &err);
- *     puts(laz_result_value(result));
+ *     int main(void)
+ *     {
+ *         struct laz_error err = {0};
+ *         struct laz_engine *engine = NULL;
+ *         struct laz_session *session = NULL;
+ *         struct laz_result *result = NULL;
+ *
+ *         if (laz_engine_new(NULL, NULL, &engine, &err) ||
+ *             laz_session_open(engine, NULL, &session, &err) ||
+ *             laz_session_execute(session, "1 + 1", SIZE_MAX, NULL, &result, &err))
+ *             fprintf(stderr, "%s\n", err.text);
+ *         else
+ *             puts(laz_result_value(result));
+ *         laz_result_free(result);
+ *         laz_session_free(session);
+ *         laz_engine_free(engine);
+ *         return err.code != 0;
+ *     }
  *
  * An *engine* holds settings, plugins, tools and an event loop. A *session* is one interpreter in
  * one box; what its code defines lasts until the session is restarted or closed. An execution ends
@@ -27,6 +37,16 @@
  * hooks and completion callbacks (`done`, `got`) run on the thread that drives the engine.
  * Completion callbacks, and only those, may use the engine and free their objects. No lock is held
  * while any callback runs.
+ *
+ * A handle that is NULL is an error of the caller, never a fault: a function that can fail returns
+ * LAZ_EINVAL, one that gives a text or an object NULL, a descriptor, time or process id -1, a
+ * verdict setup_failed, and a number 0. Options begin with their size: LAZ_SESSION_OPTIONS_INIT and
+ * its like set it. LAZ_EINVAL: it is 0, or no size at all; LAZ_EREFUSED: an option is set that this
+ * version of the library does not know. So none is ever left out silently.
+ *
+ * fork(2): an engine belongs to the process that made it. In a child of that process every function
+ * that would use it fails with LAZ_EREFUSED, and those that close or free have no effect: boxes and
+ * files are the parent's. A server that forks makes an engine in each child.
  *
  * The library is a guest in its process: it changes no signal disposition, locale, environment
  * variable or working directory, and prints nothing. Children are started by one thread of the
@@ -46,7 +66,14 @@
 extern "C" {
 #endif
 
-#define LAZ_VERSION "0.1.0"
+/* The version of these headers; see laz_version for that of the library. */
+#define LAZ_VERSION_MAJOR 0
+#define LAZ_VERSION_MINOR 1
+#define LAZ_VERSION_PATCH 0
+#define LAZ_VERSION       "0.1.0"
+/* As one number that grows: 1002003 for 1.2.3. */
+#define LAZ_VERSION_NUMBER                                                                         \
+    (LAZ_VERSION_MAJOR * 1000000 + LAZ_VERSION_MINOR * 1000 + LAZ_VERSION_PATCH)
 
 struct laz_settings;
 struct laz_engine;
@@ -55,6 +82,14 @@ struct laz_result;
 
 /* The version of the library that runs. Static text. */
 LAZ_EXPORT const char *laz_version(void);
+/* The same as a number, like LAZ_VERSION_NUMBER. */
+LAZ_EXPORT int laz_version_number(void);
+/* The name of an error: "LAZ_EINVAL" for LAZ_EINVAL, "0" for 0; another number: "unknown error".
+ * Static text. */
+LAZ_EXPORT const char *laz_error_name(int code);
+/* Reading and writing JSON (lazaret/json.h): for values, arguments of tools and the texts below.
+ * Static. */
+LAZ_EXPORT const struct laz_json_api *laz_json_api(void);
 
 /* ---- settings: what a configuration file says ------------------------------------------------ */
 
@@ -85,6 +120,7 @@ struct laz_engine_options {
     void *log_user;
     uint32_t log_level; /* messages above it are not made */
 };
+#define LAZ_ENGINE_OPTIONS_INIT LAZ_INIT(struct laz_engine_options)
 
 /* Finds the plugins and makes the tools the settings name, and opens the audit log (audit.file),
  * which records everything below: what cannot be recorded is refused, unless audit.on_error is
@@ -130,20 +166,51 @@ LAZ_EXPORT int laz_engine_timeout(const struct laz_engine *engine);
  * has happened, and handles it. Completion callbacks are called from here. Errors: LAZ_EBUSY. */
 LAZ_EXPORT int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err);
 
-struct laz_reply; /* the answer of a tool that the application provides */
+/* ---- tools of the application ---------------------------------------------------------------- */
+
+struct laz_reply; /* the answer to one call */
 
 /* A tool of the application, offered to sessions opened later. `tool` is copied. `call` runs on a
- * worker thread, several at once; `args` is a checked JSON object, borrowed for the call; it
- * answers through `reply` before it returns (no answer: null). Errors: LAZ_EINVAL for a bad name,
- * one that a language would spell as that of another tool, or bad parameters. */
+ * worker thread, several at once, workers.max at most; `args` is a checked JSON object, borrowed for
+ * the call; it answers through `reply` before it returns (no answer: null), or later, if it calls
+ * laz_reply_keep. Errors: LAZ_EINVAL for a bad name, one that a language would spell as that of
+ * another tool, or bad parameters. */
 LAZ_EXPORT int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
                                    void (*call)(void *user, const char *args, size_t args_len,
                                                 struct laz_reply *reply),
                                    void *user, struct laz_error *err);
-/* JSON text, copied; anything that is not one JSON value becomes an error of the tool. */
+/* A tool of one session, in struct laz_session_options; as laz_engine_add_tool has it. */
+struct laz_session_tool {
+    size_t size;
+    const struct laz_tool *tool;
+    void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
+    void *user;
+};
+#define LAZ_SESSION_TOOL_INIT LAZ_INIT(struct laz_session_tool)
+
+/* The answer: JSON text, copied; anything that is not one JSON value becomes an error of the tool.
+ * Only the first answer to a call counts. Any thread. */
 LAZ_EXPORT void laz_reply_value(struct laz_reply *reply, const char *json, size_t len);
-/* An error the code can catch; copied. */
+/* The answer: an error the code can catch; copied. Any thread. */
 LAZ_EXPORT void laz_reply_error(struct laz_reply *reply, const char *message);
+/* Who called. Borrowed until `call` returns, or the reply is freed. Any thread. */
+LAZ_EXPORT const struct laz_caller *laz_reply_caller(const struct laz_reply *reply);
+/* In `call`: the answer comes later, from any thread, and `call` may return without one: no thread
+ * is occupied meanwhile. The reply is the caller's from now on, and has to be freed (with
+ * laz_reply_free), also after laz_engine_free. */
+LAZ_EXPORT int laz_reply_keep(struct laz_reply *reply);
+/* Frees a reply that was kept; without an answer so far, the answer is null. Afterwards the function
+ * given to laz_reply_on_cancel is not called any more; while it runs on another thread, this waits
+ * for its end. Any thread, also that function itself. NULL is allowed. */
+LAZ_EXPORT void laz_reply_free(struct laz_reply *reply);
+/* Nobody waits for the answer any more: the tool's timeout is over, or its execution has ended. Any
+ * thread. */
+LAZ_EXPORT bool laz_reply_is_cancelled(struct laz_reply *reply);
+/* Has `cancelled` called once, when that happens: on the thread that drives the engine, at once if
+ * it has happened already. It must not block, nor use the engine. It is not called after `call` has
+ * returned, or the kept reply was freed. NULL: nothing is called. */
+LAZ_EXPORT int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(void *user),
+                                   void *user);
 
 /* ---- session -------------------------------------------------------------------------------- */
 
@@ -161,7 +228,14 @@ struct laz_session_options {
                          session is closed; NULL: that is empty. Such a session is in a box of its
                          own. LAZ_EINVAL for anything else, a terminal or a file: code could write
                          to it. Not on Windows. */
+    void *user; /* for whom the session is: told to tools (laz_reply_caller) */
+    /* Tools of this session only, beside those of the engine; copied, but for what `user` of each
+     * points to, which is used until their last call has been answered. Such a session is in a box
+     * of its own. */
+    const struct laz_session_tool *const *tools;
+    size_t n_tools;
 };
+#define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
  * owns *session. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
@@ -189,7 +263,7 @@ struct laz_execute_options {
     void (*line)(void *user, int stream, const char *text, size_t len);
     /* Each piece of output as it comes, unchanged. */
     void (*output)(void *user, int stream, const char *data, size_t len);
-    void *user;
+    void *user; /* of the handlers; also told to tools (laz_reply_caller) */
     /* The code is that of a file: its command line as the code finds it (sys.argv, commandArgs(),
      * arg), of which the first is the name of the file, in UTF-8. n_argv 0: it is not, as at a
      * prompt. */
@@ -200,6 +274,7 @@ struct laz_execute_options {
     const char *directory; /* with argv: the path in the box of the directory in which the language
                               looks for modules first; NULL: none */
 };
+#define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 
 /* Runs code and waits. The outcome is in *result, which the caller owns; 0 is returned for every
  * verdict. `code` need not end with NUL when `len` is given; len SIZE_MAX: strlen. Errors:
@@ -248,7 +323,7 @@ LAZ_EXPORT const char *laz_session_id(const struct laz_session *session);
 LAZ_EXPORT const char *laz_session_tools(const struct laz_session *session);
 /* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>". Borrowed until the
  * next call on the session. */
-LAZ_EXPORT const char *laz_session_describe(struct laz_session *session);
+LAZ_EXPORT const char *laz_session_describe(const struct laz_session *session);
 /* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed. */
 LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 
@@ -272,6 +347,7 @@ struct laz_pool_options {
     uint32_t no_wait; /* not 0: return while they start; a failed start is reported to a caller who
                          acquires a session */
 };
+#define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 
 /* Starts the sessions concurrently and waits until all are ready. The pool replaces sessions in the
  * background: those that die, and with pool.reset each after its use. `options` may be NULL. The
@@ -309,7 +385,7 @@ LAZ_EXPORT int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, c
                                       void *user, struct laz_error *err);
 
 struct laz_pool_status {
-    size_t size;    /* set by the caller: sizeof(struct laz_pool_status) */
+    size_t size;    /* set by the caller: LAZ_POOL_STATUS_INIT */
     uint32_t total; /* places; 0 when closed */
     uint32_t busy;  /* in use */
     uint32_t idle;  /* ready */
@@ -318,6 +394,7 @@ struct laz_pool_status {
     uint32_t starting;
     uint32_t waiting; /* callers */
 };
+#define LAZ_POOL_STATUS_INIT LAZ_INIT(struct laz_pool_status)
 
 /* Errors: LAZ_EBUSY. */
 LAZ_EXPORT int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *status,
@@ -363,8 +440,10 @@ LAZ_EXPORT enum laz_verdict laz_result_verdict(const struct laz_result *result);
  * process with a status of its own, from 1 to 123 (the others have a meaning here, and become 1).
  */
 LAZ_EXPORT int laz_result_exit_status(const struct laz_result *result);
-LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result); /* a sentence, or "" */
-LAZ_EXPORT const char *laz_result_value(const struct laz_result *result); /* JSON; "null" if none */
+/* How it ended: a sentence, or "". */
+LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result);
+/* JSON; "null" if there is none. */
+LAZ_EXPORT const char *laz_result_value(const struct laz_result *result);
 /* What the language's prompt would print for the value; NULL when it would print nothing. */
 LAZ_EXPORT const char *laz_result_text(const struct laz_result *result);
 /* Output, in pieces as it came (kept up to session.max_output_size): how many, and one of them. */
@@ -378,8 +457,40 @@ LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_replaced(const struct laz_result *result);
 /* Message of the error, or NULL: an error of the code, or why nothing ran. */
 LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
-/* The whole result as the one JSON object that `lazaret run --json` prints. */
-LAZ_EXPORT const char *laz_result_json(struct laz_result *result);
+/* What kind of error it was: "runtime", "syntax", "memory", "exit", ...; NULL without one. */
+LAZ_EXPORT const char *laz_result_error_kind(const struct laz_result *result);
+/* Where in the code it was, both from 1; 0: unknown, or there was none. */
+LAZ_EXPORT int64_t laz_result_error_line(const struct laz_result *result);
+LAZ_EXPORT int64_t laz_result_error_column(const struct laz_result *result);
+/* The calls that led to it (traceback), outermost first: how many, and one of them; NULL beyond the end. */
+LAZ_EXPORT size_t laz_result_traceback_length(const struct laz_result *result);
+LAZ_EXPORT const char *laz_result_traceback(const struct laz_result *result, size_t index);
+/* Warnings about patterns in the code: how many, and one of them; NULL beyond the end. */
+LAZ_EXPORT size_t laz_result_warnings(const struct laz_result *result);
+LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_t index);
+
+struct laz_execution_usage {
+    size_t size;            /* set by the caller: LAZ_EXECUTION_USAGE_INIT */
+    uint64_t wall_us;       /* from the start of the code to its end, microseconds */
+    uint64_t cpu_us;        /* CPU time, microseconds */
+    uint64_t max_rss_bytes; /* most memory that a process of the session has used so far */
+    uint64_t tool_calls;
+};
+#define LAZ_EXECUTION_USAGE_INIT LAZ_INIT(struct laz_execution_usage)
+
+/* What the execution has used. LAZ_EINVAL: a NULL, or `size` is 0. */
+LAZ_EXPORT int laz_result_usage(const struct laz_result *result, struct laz_execution_usage *usage);
+/* Name of the backend whose box it ran in; NULL: nothing ran. */
+LAZ_EXPORT const char *laz_result_backend(const struct laz_result *result);
+/* Was this enforced while it ran? `what`: a word of sandbox.require, "fs_read" say. */
+LAZ_EXPORT bool laz_result_enforces(const struct laz_result *result, const char *what);
+/* The isolation as JSON, as laz_session_isolation gives it; "null": nothing ran. */
+LAZ_EXPORT const char *laz_result_isolation(const struct laz_result *result);
+/* Name of the session, laz_session_id; NULL: there was none. */
+LAZ_EXPORT const char *laz_result_session(const struct laz_result *result);
+/* The whole result as the one JSON object that `lazaret run --json` prints. Made with the first
+ * call: one thread at a time. */
+LAZ_EXPORT const char *laz_result_json(const struct laz_result *result);
 LAZ_EXPORT void laz_result_free(struct laz_result *result); /* NULL is allowed */
 
 /* ---- defaults ------------------------------------------------------------------------------- */

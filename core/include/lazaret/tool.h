@@ -30,6 +30,18 @@ struct laz_tool {
     uint32_t timeout_ms;     /* 0: none but the session's deadline */
     uint32_t max_concurrent; /* 0: no limit */
 };
+#define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
+
+/* Who called a tool. Borrowed, with its strings, until the call is answered, or (for a tool of the
+ * application) until its reply is freed. */
+struct laz_caller {
+    size_t size;
+    const char *tool;     /* its name, as declared */
+    const char *session;  /* laz_session_id */
+    uint64_t execution;   /* which one of the session, from 1 */
+    void *session_user;   /* `user` of struct laz_session_options: for whom the session is */
+    void *execution_user; /* `user` of struct laz_execute_options */
+};
 
 struct laz_call; /* one call that has not been answered; owned by the host */
 
@@ -94,6 +106,9 @@ struct laz_tool_services {
      * so leave this item out and go on. */
     int (*mistake)(void *host, const char *option, size_t item, const char *key,
                    struct laz_error *err);
+
+    /* Who made a call. In `call`, any thread. */
+    const struct laz_caller *(*caller)(void *host, const struct laz_call *call);
 };
 
 #define LAZ_TOOL_BLOCKING                                                                          \

@@ -20,6 +20,11 @@
 #define LIMITS_BESIDE 256u                /* reserve for processes that the user starts meanwhile */
 #define LIMITS_MOST   ((uint64_t)1 << 22) /* processes of a system: PID_MAX_LIMIT */
 
+int64_t laz_os_process_id(void)
+{
+    return getpid();
+}
+
 char *laz_os_take_variable(const char *name, bool wipe)
 {
     char *value = getenv(name);

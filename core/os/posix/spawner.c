@@ -102,10 +102,28 @@ static void *spawner_main(void *data)
     return NULL;
 }
 
+/* Without it nothing here works: so it is said once, and not of each thing that does not work. */
+static int spawner_check_system(struct laz_error *err)
+{
+    int self = laz_os_pidfd(getpid());
+    const int failed = self < 0 ? errno : 0;
+
+    laz_os_close(&self);
+    if (failed == ENOSYS)
+        return laz_error_set(err, LAZ_EOS, ENOSYS,
+                             "pidfd_open(2) is refused here, by which lazaret follows and ends the "
+                             "processes of a box: Linux has it since 5.3, valgrind 3.19 lacks it "
+                             "(use the address sanitizer instead)");
+    return 0;
+}
+
 int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
 {
-    struct laz_spawner *made = calloc(1, sizeof *made);
+    int rc = spawner_check_system(err);
+    struct laz_spawner *made = rc ? NULL : calloc(1, sizeof *made);
 
+    if (rc)
+        return rc;
     if (!made)
         return laz_error_nomem(err);
     made->last = &made->first;

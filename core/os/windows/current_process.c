@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t laz_os_process_id(void)
+{
+    return (int64_t)GetCurrentProcessId();
+}
+
 const char *laz_os_getenv(const char *name)
 {
     return getenv(name); /* no program gains more rights than the process that starts it */
