@@ -179,8 +179,8 @@ static int audit_append_locked(struct laz_audit *audit, uint64_t size, bool reop
 static int audit_append(struct laz_audit *audit, const char *event, const char *session,
                         const struct laz_buf *members, struct laz_error *err)
 {
-    bool reopened;
-    uint64_t size;
+    bool reopened = false;
+    uint64_t size = 0;
     int rc = laz_append_lock(&audit->file, audit->locked_out ? 0 : audit->lock_ms, &reopened, &size,
                              err);
 
