@@ -23,9 +23,18 @@ extern const char laz_os_list_separator[];               /* between the paths of
  * machine: the nth, a new string or NULL (a variable is not set, or is no path). False past the
  * last. */
 bool laz_os_config_place(int place, char **path);
-/* Where a file of this build is that was installed at `path`, below `prefix`. On Windows a program
- * may be unpacked anywhere: there the result is relative to this program, which is in a directory
- * "bin". A new string. */
-char *laz_os_installed(const char *prefix, const char *path);
+/* Where a build installs its files, absolute paths. */
+struct laz_layout {
+    const char *prefix, *bindir, *libdir;
+    const char *mark; /* a file that each installation has */
+};
+
+/* Where a file of this build is that was installed at `path`: there, or, if the installation with
+ * this code (the program or the library) has been moved as a whole, in that one.  On Linux it has
+ * been moved if its file is in a directory that corresponds to bindir or libdir, and `mark` is
+ * where it should be beside it; on Windows programs and libraries are in "bin", and may be
+ * anywhere; on macOS no installation moves.  What is found has to be trusted like any other file
+ * (os/trust.h).  A new string; NULL: out of memory. */
+char *laz_os_installed(const struct laz_layout *layout, const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* installed.c - paths of the plugins and the agent of this build.
+/* installed.c - paths of the plugins and the agent of this build, or of the place that
+ * its installation has been moved to.
  *
  * They are in a file of their own, so that a test can be linked with other paths. */
 #include "plugin/installed.h"
@@ -10,14 +11,21 @@
 
 #include <stdlib.h>
 
+static char *installed_at(const char *path)
+{
+    static const struct laz_layout layout = {LAZ_PREFIX, LAZ_BINDIR, LAZ_LIBDIR, LAZ_AGENT};
+
+    return laz_os_installed(&layout, path);
+}
+
 char *laz_installed_plugins(void)
 {
-    return laz_os_installed(LAZ_PREFIX, LAZ_PLUGINDIR);
+    return installed_at(LAZ_PLUGINDIR);
 }
 
 char *laz_installed_agent(void)
 {
     const char *own = laz_os_getenv("LAZARET_AGENT");
 
-    return own && own[0] ? laz_strdup(own) : laz_os_installed(LAZ_PREFIX, LAZ_AGENT);
+    return own && own[0] ? laz_strdup(own) : installed_at(LAZ_AGENT);
 }

@@ -424,8 +424,9 @@ static void settings_lie_in_the_user_s_folder(void)
 
 static void what_is_installed_lies_beside_the_program(void)
 {
-    char *path = laz_os_installed("/usr/local", "/usr/local/lib/lazaret/x");
-    char *stranger = laz_os_installed("/usr/local", "C:/x");
+    const struct laz_layout layout = {.prefix = "/usr/local"};
+    char *path = laz_os_installed(&layout, "/usr/local/lib/lazaret/x");
+    char *stranger = laz_os_installed(&layout, "C:/x");
 
     CU_ASSERT(laz_os_is_absolute(path));
     CU_ASSERT_PTR_NOT_NULL(strstr(path, "/lib/lazaret/x"));

@@ -20,3 +20,11 @@ void laz_posix_times(const struct stat *st, struct timespec *modified, struct ti
     *modified = st->st_mtimespec;
     *changed = st->st_ctimespec;
 }
+
+/* dyld gives a program's path as it was called by: relative to a directory that may be another by
+ * now. */
+char *laz_posix_own_file(void)
+{
+    errno = ENOENT;
+    return NULL;
+}

@@ -5,10 +5,14 @@
 #include "os/directories.h"
 #include "os/posix/descriptors.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -64,4 +68,20 @@ bool laz_os_can_execute_below(const char *directory)
     struct statvfs fs;
 
     return statvfs(directory, &fs) == 0 && !(fs.f_flag & ST_NOEXEC);
+}
+
+/* The loader knows a program by its argv[0], which the caller chooses; the kernel knows its file. A
+ * relative path of a library led from a working directory that may be another by now. */
+char *laz_posix_own_file(void)
+{
+    Dl_info own, program;
+
+    if (!getauxval(AT_SECURE) && dladdr((void *)(uintptr_t)laz_posix_own_file, &own)) {
+        bool is_program = dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &program) &&
+                          program.dli_fbase == own.dli_fbase;
+        if (is_program || own.dli_fname[0] == '/')
+            return realpath(is_program ? "/proc/self/exe" : own.dli_fname, NULL);
+    }
+    errno = ENOENT;
+    return NULL;
 }

@@ -32,6 +32,10 @@ int laz_posix_lock_directory(const char *path, int how);
  * or NULL with errno. */
 char *laz_posix_canonical(const char *path);
 
+/* The file with this code, without links: the program's, or that of the library in an application.
+ * A new string, or NULL with errno; ENOENT: that is not known, or a program that is set-id asks. */
+char *laz_posix_own_file(void);
+
 /* Undoes what an owner has done to keep something from being removed: gives all rights to a
  * directory, clears flags where an owner can set them (macOS). Never through a link. False: it
  * could do nothing that helps. */

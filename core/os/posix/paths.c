@@ -7,6 +7,7 @@
 #include "os/current_process.h"
 #include "os/posix/files.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,10 +98,63 @@ bool laz_os_config_place(int place, char **path)
 
 const char laz_os_list_separator[] = ":";
 
-char *laz_os_installed(const char *prefix, const char *path)
+/* Is the directory, of `prefix`, where the code is? Then *moved is the prefix there: a new string,
+ * or NULL with errno. */
+static bool paths_fits(const char *own, const char *prefix, const char *directory, char **moved)
 {
-    (void)prefix;
-    return laz_strdup(path);
+    size_t len = strlen(prefix), own_len = strlen(own);
+
+    if (strncmp(directory, prefix, len) != 0 || directory[len] != '/')
+        return false;
+    size_t below = strlen(directory + len);
+    if (own_len <= below || strcmp(own + own_len - below, directory + len) != 0)
+        return false;
+    *moved = laz_strndup(own, own_len - below);
+    return true;
+}
+
+/* The prefix of the installation with this code; NULL with errno 0: the build's own. */
+static char *paths_moved_prefix(const struct laz_layout *layout)
+{
+    char *own = laz_posix_own_file(), *moved = NULL;
+    bool has_mark = false;
+    struct stat there, st;
+
+    errno = !own && errno == ENOMEM ? ENOMEM : 0;
+    if (!own)
+        return NULL;
+    *strrchr(own, '/') = '\0';
+    if (!paths_fits(own, layout->prefix, layout->bindir, &moved))
+        paths_fits(own, layout->prefix, layout->libdir, &moved);
+    free(own);
+    if (!moved)
+        return NULL;
+    char *mark = laz_strdupf("%s%s", moved, layout->mark + strlen(layout->prefix));
+    if (mark)
+        has_mark =
+            lstat(mark, &there) == 0 && !(stat(layout->mark, &st) == 0 &&
+                                          st.st_dev == there.st_dev && st.st_ino == there.st_ino);
+    errno = mark ? 0 : ENOMEM;
+    free(mark);
+    if (has_mark)
+        return moved;
+    free(moved);
+    return NULL;
+}
+
+char *laz_os_installed(const struct laz_layout *layout, const char *path)
+{
+    size_t len = strlen(layout->prefix);
+    bool moves = strncmp(path, layout->prefix, len) == 0 && path[len] == '/' &&
+                 strncmp(layout->mark, layout->prefix, len) == 0;
+
+    errno = 0;
+    char *moved = moves ? paths_moved_prefix(layout) : NULL;
+    if (!moved && errno == ENOMEM)
+        return NULL;
+    char *installed = moved ? laz_strdupf("%s%s", moved, path + len) : laz_strdup(path);
+    free(moved);
+    return installed;
 }
 
 bool laz_os_is_absolute(const char *path)

@@ -31,10 +31,10 @@ static char *paths_own_directory(void)
     return path;
 }
 
-char *laz_os_installed(const char *prefix, const char *path)
+char *laz_os_installed(const struct laz_layout *layout, const char *path)
 {
-    size_t len = strlen(prefix);
-    char *own = strncmp(path, prefix, len) == 0 ? paths_own_directory() : NULL;
+    size_t len = strlen(layout->prefix);
+    char *own = strncmp(path, layout->prefix, len) == 0 ? paths_own_directory() : NULL;
     char *end = own ? strrchr(own, '/') : NULL; /* the end of the directory above */
     char *installed =
         end ? laz_strdupf("%.*s%s", (int)(end - own), own, path + len) : laz_strdup(path);
