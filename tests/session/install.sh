@@ -43,38 +43,42 @@ made() {
 
 dest=$work/dest
 made destdir install DESTDIR="$dest"
-list "$build/staged" | sed '/\/lazaret-nowhere$/d; /^\.\/paths$/d; /^\.\/install\.log$/d' >"$work/staged.list"
+list "$build/staged" | sed '/\/lazaret-nowhere$/d; /^\.\/paths$/d; /^\.\/install\.log$/d' \
+    >"$work/staged.list"
 list "$dest" >"$work/dest.list"
 same destdir_has_what_was_staged "$work/staged.list" "$work/dest.list"
 cases=$((cases + 1))
-! grep '\.la$' "$work/dest.list" >"$work/err" || wrong no_libtool_files 'files of libtool are installed'
+! grep '\.la$' "$work/dest.list" >"$work/err" ||
+    wrong no_libtool_files 'files of libtool are installed'
 cp -a "$dest$staged_prefix" "$work/moved"
 list "$work/moved" >"$work/prefix.list"
 
 # ---- systemd ------------------------------------------------------------------------------------
 
-# The installed unit, with what it starts and the targets that each unit needs, as its own root.
+# The installed unit, with what it starts and the targets that each unit needs, on a machine of its
+# own.
 unit=$(sed -n 's,^\.\(/.*/lazaret-doctor\.service\)$,\1,p' "$work/dest.list")
 [ -n "$unit" ] || wrong unit 'no unit of systemd is installed'
 if ! command -v systemd-analyze >/dev/null 2>&1; then
     may_be_missing systemd-analyze 'not installed'
 elif [ -n "$unit" ]; then
-    units=$work/root/usr/lib/systemd/system
+    units=$work/machine/usr/lib/systemd/system
     mkdir -p "$units"
-    cp -a "$dest/." "$work/root"
+    cp -a "$dest/." "$work/machine"
     cp "$dest$unit" "$units"
     for target in sysinit basic shutdown multi-user; do
         printf '[Unit]\nDescription=%s\nDefaultDependencies=no\n' $target \
             >"$units/$target.target"
     done
     cases=$((cases + 1))
-    systemd-analyze --man=no --root="$work/root" verify "$units/lazaret-doctor.service" >"$work/out" 2>"$work/err" &&
-        [ ! -s "$work/err" ] || wrong unit_is_verified 'systemd-analyze complains'
+    systemd-analyze --man=no --root="$work/machine" verify "$units/lazaret-doctor.service" \
+        >"$work/out" 2>"$work/err" && [ ! -s "$work/err" ] ||
+        wrong unit_is_verified 'systemd-analyze complains'
     cases=$((cases + 1))
     sed 's,^ExecStart=,&/nonexistent,' "$dest$unit" >"$units/lazaret-wrong.service"
-    ! systemd-analyze --man=no --root="$work/root" verify "$units/lazaret-wrong.service" \
+    ! systemd-analyze --man=no --root="$work/machine" verify "$units/lazaret-wrong.service" \
         >"$work/out" 2>"$work/err" || wrong unit_can_be_wrong 'systemd-analyze says nothing'
-    rm -rf "$work/root"
+    rm -rf "$work/machine"
 fi
 
 # ---- the group of a service ---------------------------------------------------------------------
@@ -96,7 +100,8 @@ cases=$((cases + 1)) status=0
 
 # delegated COMMAND... - runs it as the ordinary user in a group that is delegated as systemd does.
 delegated() {
-    mkdir "$group" && (cd "$group" && chown 65534 . cgroup.procs cgroup.subtree_control cgroup.threads) &&
+    mkdir "$group" &&
+        (cd "$group" && chown 65534 . cgroup.procs cgroup.subtree_control cgroup.threads) &&
         sh -c 'echo 0 >"$0/cgroup.procs" && echo $$ && exec "$@"' "$group" $other "$@" \
             >"$work/out" 2>"$work/err"
     status=$?
@@ -112,13 +117,16 @@ else
     # The process, its group, what is left in the delegated one, and whether that passes all
     # controllers on.
     look='echo $$; sed -n s/^0:://p /proc/self/cgroup; echo "left: $(cat "$0/cgroup.procs")"
-        for one in $(cat "$0/cgroup.controllers"); do echo "+$one" >"$0/cgroup.subtree_control"; done'
+        for one in $(cat "$0/cgroup.controllers"); do
+            echo "+$one" >"$0/cgroup.subtree_control"
+        done'
     delegated sh -c "$look" "$group"
     cases=$((cases + 1))
     grep -q '^left: [0-9]' "$work/out" || wrong service_is_in_the_delegated_group 'it is not'
     delegated "$subgroup" sh -c "$look" "$group"
     cases=$((cases + 1))
-    { [ $status -eq 0 ] && [ ! -s "$work/err" ] && [ "$(sed -n 1p "$work/out")" = "$(sed -n 2p "$work/out")" ] &&
+    { [ $status -eq 0 ] && [ ! -s "$work/err" ] &&
+        [ "$(sed -n 1p "$work/out")" = "$(sed -n 2p "$work/out")" ] &&
         [ "$(sed '1,2d' "$work/out")" = "/${group##*/}/host
 left: " ]; } || wrong subgroup_leaves_the_delegated_group 'not so'
 fi
@@ -165,27 +173,32 @@ else
     expect moved_runs 0 'here' '' "$lazaret" run --runtime lua -e 'print("here")'
     # by another name, and found in PATH
     ln -s "$lazaret" "$work/lz"
-    expect moved_runs_by_a_link 0 'here' '' env PATH="$work:$PATH" lz run --runtime lua -e 'print("here")'
+    expect moved_runs_by_a_link 0 'here' '' env PATH="$work:$PATH" lz run --runtime lua \
+        -e 'print("here")'
     if command -v pkg-config >/dev/null 2>&1; then
-        flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-prefix --cflags --libs lazaret)
+        flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-prefix --cflags --libs \
+            lazaret)
         case $flags in
             *"-I$moved/include"*"-L$libraries"*) ;;
             *) [ "$libraries" != "$moved/lib" ] || wrong moved_flags "they are $flags" ;;
         esac
         # shellcheck disable=SC2086
-        expect moved_builds 0 '' '' $staged_cc "$work/program.c" -I"$moved/include" -L"$libraries" $flags \
-            -o "$work/program"
-        expect moved_library_runs 0 'a session' '' env LD_LIBRARY_PATH="$libraries" "$work/program"
+        expect moved_builds 0 '' '' $staged_cc "$work/program.c" -I"$moved/include" \
+            -L"$libraries" $flags -o "$work/program"
+        expect moved_library_runs 0 'a session' '' \
+            env LD_LIBRARY_PATH="$libraries" "$work/program"
     else
         may_be_missing pkg-config 'not installed'
     fi
     # What was found is used by the rule for all files, and no other is taken instead.
     chmod o+w "$agent"
     cases=$((cases + 1))
-    ! "$lazaret" run --runtime lua -e 1 >"$work/out" 2>"$work/err" && grep -qF "$agent" "$work/err" ||
+    ! "$lazaret" run --runtime lua -e 1 >"$work/out" 2>"$work/err" &&
+        grep -qF "$agent" "$work/err" ||
         wrong moved_agent_is_not_trusted 'not refused, or not named'
     [ ! -x "$work/program" ] ||
-        expect moved_agent_is_not_trusted_by_the_library 1 '*' '' env LD_LIBRARY_PATH="$libraries" "$work/program"
+        expect moved_agent_is_not_trusted_by_the_library 1 '*' '' \
+            env LD_LIBRARY_PATH="$libraries" "$work/program"
     [ ! -x "$work/program" ] || says the_library_names_the_agent "$agent"
     chmod o-w "$agent"
 fi
