@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/options.h"
 #include "os/descriptors.h"
 #include "os/wake.h"
 #include "tool/command.h"
@@ -418,25 +417,15 @@ void laz_call_abandon(struct laz_call *call)
         provider->ops->cancel(provider->state, call);
 }
 
-/* ---- tools of an engine --------------------------------------------------------------------- */
+/* ---- the end of an engine ------------------------------------------------------------------- */
 
-int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct laz_spawner *spawner,
-                   struct laz_registry *registry, const struct laz_settings *settings,
-                   struct laz_error *err)
-{
-    tools->driver = driver;
-    tools->spawner = spawner;
-    int rc = laz_lend_new(&tools->lend, err);
-    return rc ? rc : laz_providers_load(tools, registry, settings, err);
-}
-
-static void tools_patience_over(void *user)
+static void calls_patience_over(void *user)
 {
     *(bool *)user = true;
 }
 
 /* The application may answer calls whose replies it keeps whenever it likes: nobody waits. */
-static void tools_let_go(struct laz_tools *tools)
+static void calls_let_go(struct laz_tools *tools)
 {
     for (struct laz_call *call = tools->calls, *next; call; call = next) {
         next = call->after;
@@ -451,15 +440,14 @@ static void tools_let_go(struct laz_tools *tools)
     }
 }
 
-/* Waits for the answers to abandoned calls, and logs the tools that do not give one. */
-static void tools_settle(struct laz_tools *tools)
+void laz_calls_end(struct laz_tools *tools)
 {
     struct laz_loop *loop = tools->driver->loop;
     bool over = false;
-    struct laz_timer *timer = laz_timer_new(loop, tools_patience_over, &over);
+    struct laz_timer *timer = laz_timer_new(loop, calls_patience_over, &over);
 
     laz_loop_flush(loop); /* functions that have returned */
-    tools_let_go(tools);
+    calls_let_go(tools);
     if (timer)
         laz_timer_start(timer, CALLS_PATIENCE_MS);
     while (tools->calls && timer && !over)
@@ -470,77 +458,8 @@ static void tools_settle(struct laz_tools *tools)
                 call_entry(call)->name);
 }
 
-void laz_tools_end(struct laz_tools *tools)
-{
-    if (tools->driver && tools->driver->loop)
-        tools_settle(tools);
-    laz_providers_free(tools);
-    if (tools->driver && tools->driver->loop)
-        laz_loop_flush(tools->driver->loop); /* a provider may still answer in its `destroy` */
-}
-
-void laz_tools_fini(struct laz_tools *tools)
+void laz_calls_free(struct laz_tools *tools)
 {
     while (tools->calls)
         call_free(tools->calls);
-    laz_lend_free(tools->lend);
-    laz_tool_set_fini(&tools->set);
-    laz_spellings_fini(&tools->spellings);
-}
-
-static int
-tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz_tool *given,
-             void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply),
-             void *user, struct laz_error *err)
-{
-    struct laz_tool tool;
-
-    if (!given || !call)
-        return laz_error_set(err, LAZ_EINVAL, 0, "a tool needs a declaration and a function");
-    int rc = LAZ_OPTIONS_TAKE(&tool, given, laz_tool, err);
-    if (!rc)
-        rc = laz_spellings_find(&tools->spellings, tools->registry, err);
-    if (!rc)
-        rc = laz_tool_set_add(set, &tool, &tools->spellings, NULL, 0, err);
-    if (!rc) {
-        struct laz_tool_entry *added = &set->entries[set->n - 1];
-        added->call = call;
-        added->user = user;
-    }
-    return rc;
-}
-
-int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
-                  void (*call)(void *user, const char *args, size_t args_len,
-                               struct laz_reply *reply),
-                  void *user, struct laz_error *err)
-{
-    return tools_add_to(tools, &tools->set, tool, call, user, err);
-}
-
-int laz_tools_of_session(struct laz_tools *tools, const struct laz_session_tool *const *given,
-                         size_t n, struct laz_tool_set **out, struct laz_error *err)
-{
-    struct laz_tool_set *set = n ? calloc(1, sizeof *set) : NULL;
-    struct laz_session_tool tool;
-    int rc = 0;
-
-    *out = NULL;
-    if (!n)
-        return 0;
-    if (!set)
-        return laz_error_nomem(err);
-    set->beside = &tools->set;
-    set->holders = 1;
-    for (size_t i = 0; i < n && !rc; i++) {
-        if (!given || !given[i])
-            rc = laz_error_null(err, "a tool of the session");
-        else if (!(rc = LAZ_OPTIONS_TAKE(&tool, given[i], laz_session_tool, err)))
-            rc = tools_add_to(tools, set, tool.tool, tool.call, tool.user, err);
-    }
-    if (rc)
-        laz_tool_set_release(set);
-    else
-        *out = set;
-    return rc;
 }

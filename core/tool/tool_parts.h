@@ -70,6 +70,11 @@ void laz_call_answer_error(void *host, struct laz_call *call, const char *messag
 int laz_call_run_command(void *host, struct laz_call *call, const struct laz_command *command,
                          struct laz_command_result *result, struct laz_error *err);
 
+/* Waits for the answers to abandoned calls, and logs the tools that do not give one; replies that
+ * the application keeps are let go. The workers must have ended. */
+void laz_calls_end(struct laz_tools *tools);
+/* Frees the calls that are left. */
+void laz_calls_free(struct laz_tools *tools);
 /* Any thread: who called. */
 const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call);
 

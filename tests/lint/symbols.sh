@@ -27,7 +27,7 @@ done
 library=.libs/liblazaret.so
 if [ -f "$library" ]; then
     exports=$(exported "$library" | sed 's/@.*//' | grep -v '^LAZARET_')
-    [ "$host_system" != linux ] || nm -D --defined-only "$library" | grep -q ' laz_version@@LAZARET_' ||
+    [ "$(uname -s)" != Linux ] || nm -D --defined-only "$library" | grep -q ' laz_version@@LAZARET_' ||
         wrong "the symbols of liblazaret have no versions"
     for name in $declared; do
         printf '%s\n' "$exports" | grep -qx "$name" ||
