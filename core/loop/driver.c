@@ -17,13 +17,14 @@ static _Thread_local const struct laz_driver *driver_open;
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err)
 {
     driver->process = laz_os_process_id();
+    driver->forks = laz_os_forks();
     int rc = laz_loop_new(&driver->loop, err);
     return rc ? rc : laz_workers_new(workers, &driver->workers, err);
 }
 
 bool laz_driver_is_foreign(const struct laz_driver *driver)
 {
-    return driver->process && driver->process != laz_os_process_id();
+    return driver->process && driver->forks != laz_os_forks();
 }
 
 unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms)

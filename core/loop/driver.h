@@ -47,7 +47,8 @@ struct laz_driver {
     bool touched;             /* a public function was called since the last step */
     unsigned depth;           /* nested calls, made by callbacks that may call the engine */
     uint64_t driven_ms;       /* time of the last turn, by the loop's clock */
-    int64_t process;          /* that has made it; a child by fork(2) may not use it */
+    int64_t process;          /* that has made it; a child by fork(2) may not use it: */
+    uint32_t forks;           /* laz_os_forks there */
     atomic_bool in_use;       /* a thread is inside the engine */
     atomic_uint busy;         /* starts and executions in progress */
     atomic_bool cancel;       /* a cancel was requested and not handled yet */

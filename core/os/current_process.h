@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The number of this process, which a child made by fork(2) has not. */
 int64_t laz_os_process_id(void);
+/* How many times fork(2) lies between this process and the one that called this first: a child has
+ * another number than its parent. Costs no system call. Not on Windows, which has no fork: 0. */
+uint32_t laz_os_forks(void);
 /* A variable of this process's environment; NULL also in a program that is set-user-id. */
 const char *laz_os_getenv(const char *name);
 /* Removes a variable from the environment: a copy of its value, NULL when it is not set. `wipe`:

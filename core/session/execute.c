@@ -338,7 +338,7 @@ static void execution_end_with(struct laz_execution *execution, struct laz_resul
     laz_result_free(execution->result);
     execution->result = result;
     if (result)
-        (void)laz_result_take_session(result, session->id, laz_session_isolation(session));
+        (void)laz_session_mark_result(session, result);
     execution_end(execution, 0, NULL);
 }
 

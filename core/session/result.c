@@ -3,12 +3,11 @@
 #include "session/result.h"
 
 #include "base/enforce.h"
-#include "base/json.h"
+#include "base/json_write.h"
 #include "base/options.h"
 #include "base/outcome.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,32 +36,6 @@ struct laz_result *laz_result_not_started(int rc, const char *why)
         rc == LAZ_ECANCELLED ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_SETUP_FAILED, NULL, why);
 }
 
-bool laz_result_take_session(struct laz_result *result, const char *session, const char *isolation)
-{
-    const char *raw;
-    size_t len;
-    char *word;
-
-    snprintf(result->session, sizeof result->session, "%s", session);
-    result->isolation = laz_strdup(isolation);
-    if (!result->isolation)
-        return false;
-    if (!laz_json_member(isolation, strlen(isolation), "backend", &raw, &len))
-        return true;
-    if (laz_json_take_string(raw, len, &result->backend, NULL) == LAZ_ENOMEM)
-        return false;
-    if (!laz_json_member(isolation, strlen(isolation), "enforces", &raw, &len))
-        return true;
-    struct laz_json_items items = laz_json_items(raw, len);
-    while (laz_json_next_item(&items, &raw, &len)) {
-        if (laz_json_take_string(raw, len, &word, NULL) == LAZ_ENOMEM)
-            return false;
-        result->enforces |= word ? laz_enforce_bit(word) : 0;
-        free(word);
-    }
-    return true;
-}
-
 void laz_result_free(struct laz_result *result)
 {
     if (!result)
@@ -77,7 +50,6 @@ void laz_result_free(struct laz_result *result)
     laz_strv_fini(&result->warnings);
     laz_output_fini(&result->output);
     free(result->isolation);
-    free(result->backend);
     free(result->json);
     free(result);
 }
@@ -210,7 +182,7 @@ const char *laz_result_isolation(const struct laz_result *result)
 
 const char *laz_result_backend(const struct laz_result *result)
 {
-    return result ? result->backend : NULL;
+    return result && *result->backend ? result->backend : NULL;
 }
 
 bool laz_result_enforces(const struct laz_result *result, const char *what)

@@ -22,7 +22,7 @@ struct laz_result {
     struct laz_output output;
     uint64_t wall_us, cpu_us, max_rss_bytes, tool_calls;
     char *isolation;      /* JSON */
-    char *backend;        /* its name, or NULL: nothing ran */
+    char backend[65];     /* of the box that it was in; "": nothing ran */
     uint32_t enforces;    /* LAZ_ENFORCE_* */
     const char *replaced; /* static text, or NULL */
     char session[20];
@@ -35,8 +35,5 @@ struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *
                                           const char *message);
 /* The same for a session that does not come up (`rc` of its start), or was cancelled before. */
 struct laz_result *laz_result_not_started(int rc, const char *why);
-
-/* Notes in which session it ran, and the isolation (JSON) that was in force. False: out of memory. */
-bool laz_result_take_session(struct laz_result *result, const char *session, const char *isolation);
 
 #endif

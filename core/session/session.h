@@ -70,11 +70,13 @@ struct laz_session {
     bool cut_off;             /* the host has killed the box for it */
     const char *replaced;     /* name of the verdict that ended the box before this one, until a
                                  result has said so; NULL: none */
-    size_t n_shared;                /* size of the engine's tool set when it was opened */
+    size_t n_shared;          /* size of the engine's tool set when it was opened */
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
     char *tools_json;
-    char *isolation;
+    char *isolation;  /* of the box, or of the last one: JSON, */
+    char backend[65]; /* and the same as values; "": there was none */
+    uint32_t enforces;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
     uint64_t executions; /* that count for max_executions */
@@ -91,9 +93,12 @@ struct laz_session {
     atomic_bool freeing; /* free it when the current execution has ended */
     unsigned waiters;    /* functions that wait in a turn of the loop: it must not be freed */
     bool is_ending;      /* it is being closed: no execution may start */
-    char *description; /* room for LAZ_DESCRIPTION_SIZE bytes */
+    char *description;   /* room for LAZ_DESCRIPTION_SIZE bytes */
 };
 
+/* Notes in the result in which session it ran, and what isolation is in force. False: out of
+ * memory. */
+bool laz_session_mark_result(const struct laz_session *session, struct laz_result *result);
 /* The number of tools that its code can call. */
 size_t laz_session_n_tools(const struct laz_session *session);
 

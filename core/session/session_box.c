@@ -72,6 +72,8 @@ static bool session_note_isolation(struct laz_session *session)
         return false;
     free(session->isolation);
     session->isolation = text;
+    session->enforces = session->box->plan->enforces;
+    snprintf(session->backend, sizeof session->backend, "%s", session->box->plan->backend);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "session/session.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void laz_session_stir(struct laz_session *session)
 {
@@ -45,6 +46,15 @@ const char *laz_session_isolation(const struct laz_session *session)
     if (!session)
         return NULL;
     return session->isolation ? session->isolation : "null";
+}
+
+bool laz_session_mark_result(const struct laz_session *session, struct laz_result *result)
+{
+    memcpy(result->session, session->id, sizeof session->id);
+    memcpy(result->backend, session->backend, sizeof session->backend);
+    result->enforces = session->enforces;
+    result->isolation = laz_strdup(laz_session_isolation(session));
+    return result->isolation;
 }
 
 const char *laz_session_describe(const struct laz_session *session)

@@ -11,6 +11,8 @@
 #include "base/limits.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -23,6 +25,26 @@
 int64_t laz_os_process_id(void)
 {
     return getpid();
+}
+
+static atomic_uint forks;
+
+static void forks_count(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void forks_watch(void)
+{
+    (void)pthread_atfork(NULL, NULL, forks_count); /* fails without memory only */
+}
+
+uint32_t laz_os_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, forks_watch);
+    return atomic_load(&forks);
 }
 
 char *laz_os_take_variable(const char *name, bool wipe)

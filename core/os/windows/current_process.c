@@ -13,6 +13,11 @@ int64_t laz_os_process_id(void)
     return (int64_t)GetCurrentProcessId();
 }
 
+uint32_t laz_os_forks(void)
+{
+    return 0;
+}
+
 const char *laz_os_getenv(const char *name)
 {
     return getenv(name); /* no program gains more rights than the process that starts it */
