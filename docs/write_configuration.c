@@ -10,16 +10,15 @@
 #include <string.h>
 
 static const char head[] =
-    "<!-- Made by `make docs` from core/settings/schema.c, core/base/limits.h and "
-    "write_configuration.c: change those. -->\n"
+    "<!-- Made by `make docs` from schema.c, limits.h and write_configuration.c: change those. -->\n"
     "# Configuration\n"
     "\n"
     "lazaret is configured by one file in [TOML 1.0](https://toml.io/en/v1.0.0). Without a file "
     "it\n"
     "uses the defaults, which are strict: no network, no files of the host except those that the\n"
-    "interpreter needs, and limits on everything. `config/lazaret.toml` is a file with all keys, "
-    "and\n"
-    "`config/examples/` has complete examples.\n"
+    "interpreter needs, and limits on everything. The `lazaret.toml` that is installed "
+    "with it\n"
+    "is a file with all keys, and the directory `examples` beside it has complete examples.\n"
     "\n"
     "```toml\n"
     "[session]\n"

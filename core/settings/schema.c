@@ -114,7 +114,7 @@ const struct schema_key laz_schema[] = {
             "`plugins.path` must be named. `\"none\"` is no sandbox at all and, as `windows-job`, "
             "needs "
             "`require = []`. See [Without namespaces](sandbox.md#without-namespaces) and "
-            "[other systems](platforms.md)."),
+            "`platforms.md` in the sources."),
     KEY("sandbox.strict", BOOLEAN, sandbox.strict, "true",
         .help = "With `false`, a session for which no backend works starts without a sandbox, "
                 "after a warning. Do not change it unless the code is your own."),

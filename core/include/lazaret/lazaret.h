@@ -314,6 +314,7 @@ LAZ_EXPORT void laz_session_close(struct laz_session *session);
  * here, and the processes end while the engine is used, or in laz_engine_free; to have none left
  * when it returns, close the session first. NULL is allowed. */
 LAZ_EXPORT void laz_session_free(struct laz_session *session);
+/* False when its interpreter has ended, or the session was closed; true also while it starts. */
 LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
 /* Process id of the outermost process of the box on the host; -1 when closed. */
 LAZ_EXPORT int64_t laz_session_pid(const struct laz_session *session);
@@ -450,6 +451,7 @@ LAZ_EXPORT const char *laz_result_text(const struct laz_result *result);
 LAZ_EXPORT size_t laz_result_outputs(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_output(const struct laz_result *result, size_t index, int *stream,
                                          size_t *len);
+/* Was output discarded, because there was more than the settings keep? */
 LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
 /* The name of the verdict that ended this session's interpreter before this execution, which ran in
  * a fresh one: variables of earlier executions are gone. NULL: it ran in the same one as the

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# documents.sh - documents that are installed cite no file of the sources and link only to each
+# other; no document links to one that does not exist; tables have their head, their rows, and in
+# each row as many cells; the tables of docs/architecture.md have a row for each of what they list.
+. "${srcdir:-.}/tests/lint/lib.sh"
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+installed=$(sed -n 's/^dist_doc_DATA +*= *//p' "$srcdir/docs/module.am" | tr ' ' '\n' | grep '[.]md$')
+[ "$(echo "$installed" | wc -l)" -gt 10 ] || wrong "only these documents are installed: $installed"
+installed="$installed docs/lazaret.1"
+
+# sources FILE - the places where it cites a file of the sources.
+sources() {
+    grep -nE '(^|[^A-Za-z0-9_./-])((core|tests|plugins|scripts)/[A-Za-z_*]|docs/[a-z]|config/[a-z])' "$1"
+}
+printf 'see `core/os/trust.h`\n' >"$folder/page.md"
+sources "$folder/page.md" >/dev/null || wrong "a file of the sources was not found in a text"
+for page in $installed; do
+    found=$(sources "$srcdir/$page") && wrong "$page is installed and cites files of the sources:
+$found"
+done
+
+# Links: [text](page.md#part).
+links() {
+    grep -oE '\]\([A-Za-z0-9_./-]+[.][a-z]+(#[^)]*)?\)' "$1" | sed 's/^](//; s/[)#].*//' | sort -u
+}
+is_installed() {
+    echo "$installed" | tr ' ' '\n' | grep -qxF "$1"
+}
+for page in $(lint_files -name '*.md'); do
+    for link in $(links "$srcdir/$page"); do
+        target=$(dirname "$page")/$link
+        target=${target#./}
+        [ -e "$srcdir/$target" ] || wrong "$page links to $link, which does not exist"
+        ! is_installed "$page" || is_installed "$target" ||
+            wrong "$page is installed and links to $link, which is not"
+    done
+done
+
+# tables FILE... - tables whose shape is wrong.
+tables() {
+    awk '
+        function leave() {
+            if (rows && rows < 3) print name ":" first ": a table without rows"
+            if (rows > 1 && !ruled) print name ":" first ": a table without its head"
+            rows = ruled = 0
+        }
+        FNR == 1 { leave(); name = FILENAME; code = 0 }
+        /^ *```/ { code = !code }
+        code || !/^\|/ { leave(); next }
+        {
+            line = $0
+            gsub(/\\\|/, "", line)
+            gsub(/`[^`]*`/, "", line)
+            cells = gsub(/\|/, "", line)
+            if (!rows++) { first = FNR; width = cells }
+            if (rows == 2) ruled = /^\|[-:| ]+\|$/
+            if (cells != width) print FILENAME ":" FNR ": " cells - 1 " cells, and its table has " width - 1
+        }
+        END { leave() }' "$@"
+}
+printf '| a | b |\n|---|---|\n\n| a | b |\n|---|---|\n| c |\n' >"$folder/page.md"
+[ "$(tables "$folder/page.md" | wc -l)" -eq 2 ] || wrong "tables of a wrong shape were not found"
+complaints=$(for page in $(lint_files -name '*.md'); do tables "$srcdir/$page"; done)
+[ -z "$complaints" ] || wrong "$complaints"
+
+# What docs/architecture.md and CONTRIBUTING.md list, and the tree has.
+page=$srcdir/docs/architecture.md
+# listed FILE HEADING TEXT - the part below that heading has a line that begins so.
+listed() {
+    awk -v heading="$2" -v text="$3" '
+        /^#+ / { inside = $0 == heading }
+        inside && index($0, text) == 1 { found = 1 }
+        END { exit !found }' "$1" || wrong "$(basename "$1"), \"$2\": no row for $3"
+}
+rooms=0
+for room in "$srcdir"/core/*/; do
+    room=core/$(basename "$room")
+    rooms=$((rooms + 1))
+    listed "$page" '## The tree' "    $room "
+    listed "$page" '## Lines by room' "| \`$room\` |"
+done
+[ "$rooms" -gt 10 ] || wrong "only $rooms rooms were found"
+for top in config docs plugins scripts tests; do
+    listed "$page" '## The tree' "    $top/ "
+done
+for design in "$srcdir"/docs/design-*.md; do
+    design=$(basename "$design")
+    listed "$page" '# Architecture' "| [$design]($design) |"
+done
+for kind in "$srcdir"/plugins/*/; do
+    case $kind in
+        */backend/) listed "$page" '### A backend' '| table |' ;;
+        */runtime/) listed "$page" '### A runtime' '| table |' ;;
+        */tool/) listed "$page" '### A tool provider' '| table |' ;;
+        */example/) ;;
+        *) wrong "docs/architecture.md: what to touch for one of $kind?" ;;
+    esac
+done
+for directory in "$srcdir"/tests/*/; do
+    listed "$srcdir/CONTRIBUTING.md" '## Testing' "| \`tests/$(basename "$directory")\` |"
+done
+lint_end
