@@ -10,6 +10,8 @@
  * from inside: a limit on processes set outside would count all processes of the user. */
 #include "common.h"
 
+#include <lazaret/options.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +86,9 @@ static int bwrap_environment(struct bwrap_state *state, const struct laz_policy 
         char name[256];
         size_t len = strcspn(*env, "=");
         if (len == 0 || len >= sizeof name || (*env)[len] != '=') {
-            if (err) {
-                err->code = LAZ_ECONFIG;
-                snprintf(err->text, sizeof err->text,
-                         "an environment variable has no name of 1 to %zu bytes", sizeof name - 1);
-            }
-            return LAZ_ECONFIG;
+            return laz_fail(err, LAZ_ECONFIG,
+                            "an environment variable has no name of 1 to %zu bytes",
+                            sizeof name - 1);
         }
         memcpy(name, *env, len);
         name[len] = '\0';
@@ -184,12 +183,8 @@ static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, st
         bwrap_add_number(state, "--file", (uint64_t)(fd < 0 ? 0 : fd));
         break;
     default:
-        if (err) {
-            err->code = LAZ_ECONFIG;
-            snprintf(err->text, sizeof err->text, "%s: bwrap knows no path of kind %u", path->box,
-                     path->kind);
-        }
-        return LAZ_ECONFIG;
+        return laz_fail(err, LAZ_ECONFIG, "%s: bwrap knows no path of kind %u", path->box,
+                        path->kind);
     }
     bwrap_add(state, path->box);
     return 0;
@@ -252,31 +247,8 @@ static void bwrap_promises(const struct laz_plan_api *api, const struct laz_poli
     api->ends_by(plan, LAZ_END_KILL);
 }
 
-/* The option "program" of the JSON object, or NULL when out of memory. */
-static char *bwrap_program(const struct laz_json_api *json, const struct laz_policy *policy)
-{
-    struct laz_json_token token;
-    char *program = NULL;
-    struct laz_json_reader *reader = NULL;
-
-    if (policy->options)
-        reader = json->reader_new(policy->options, policy->options_len);
-    if (reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
-        while (json->next(reader, &token) == LAZ_JSON_KEY) {
-            int wanted = strcmp(token.text, "program") == 0;
-            if (wanted && json->peek(reader) == LAZ_JSON_STRING) {
-                json->next(reader, &token);
-                free(program);
-                program = strdup(token.text);
-            } else if (!json->skip(reader, NULL, NULL)) {
-                break;
-            }
-        }
-    }
-    if (reader)
-        json->reader_free(reader);
-    return program ? program : strdup("bwrap");
-}
+static const struct laz_option_field bwrap_fields[] = {{"program", LAZ_OPT_STRING, 0},
+                                                       {NULL, 0, 0}};
 
 /* Makes the outermost argv; everything but the command is read from a descriptor. */
 static void bwrap_argv(struct bwrap_state *state, const char *program,
@@ -315,18 +287,13 @@ static int bwrap_check_nests(const struct laz_policy *policy, struct laz_error *
             within = policy->paths[i].box;
     if (policy->landlock_abi && !within)
         return 0;
-    if (err) {
-        err->code = LAZ_EREFUSED;
-        if (within)
-            snprintf(err->text, sizeof err->text,
-                     "%.200s lies in %s, which every session of a template has of its own: the "
-                     "settings must name a path elsewhere",
-                     within, policy->home);
-        else
-            snprintf(err->text, sizeof err->text,
-                     "sessions of a template need Landlock, which this kernel does not have");
-    }
-    return LAZ_EREFUSED;
+    if (within)
+        return laz_fail(err, LAZ_EREFUSED,
+                        "%.200s lies in %s, which every session of a template has of its own: the "
+                        "settings must name a path elsewhere",
+                        within, policy->home);
+    return laz_fail(err, LAZ_EREFUSED,
+                    "sessions of a template need Landlock, which this kernel does not have");
 }
 
 static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
@@ -334,15 +301,14 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
 {
     static const char *const last[] = {"--remount-ro", "/", "--chdir", NULL};
     struct bwrap_state state = {.api = api, .plan = plan};
-    int rc = 0;
+    char *program = NULL;
+    int rc = bwrap_check_nests(policy, err);
 
-    rc = bwrap_check_nests(policy, err);
+    if (!rc)
+        rc = laz_options_read(api->json, policy->options, policy->options_len, bwrap_fields,
+                              &program, err);
     if (rc)
-        return rc;
-    char *program = bwrap_program(api->json, policy);
-
-    if (!program)
-        state.text.failed = 1;
+        goto out;
     bwrap_namespaces(&state, policy);
     rc = bwrap_environment(&state, policy, err);
     if (rc)
@@ -355,15 +321,11 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     }
     bwrap_add_all(&state, last);
     bwrap_add(&state, policy->home);
-    bwrap_argv(&state, program, policy);
+    bwrap_argv(&state, program ? program : "bwrap", policy);
     bwrap_landlock(api, policy, plan);
     bwrap_promises(api, policy, plan);
     if (state.text.failed) {
-        rc = LAZ_ENOMEM;
-        if (err) {
-            err->code = rc;
-            snprintf(err->text, sizeof err->text, "out of memory");
-        }
+        rc = laz_fail(err, LAZ_ENOMEM, "out of memory");
     }
 out:
     free(program);

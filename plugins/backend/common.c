@@ -2,7 +2,6 @@
 /* common.c - what several backends of this directory plan in the same way. */
 #include "common.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,21 +60,11 @@ void backend_limits(const struct laz_plan_api *api, const struct laz_limits *lim
 int backend_reaper(const struct laz_plan_api *api, const struct laz_policy *policy,
                    struct laz_plan *plan, const char *name, struct laz_error *err)
 {
-    if (LAZ_HAS(policy, nests)) {
-        if (err) {
-            err->code = LAZ_EREFUSED;
-            snprintf(err->text, sizeof err->text, "it makes no namespaces, and so no templates");
-        }
-        return LAZ_EREFUSED;
-    }
-    if (!policy->host_command) {
-        if (err) {
-            err->code = LAZ_ECONFIG;
-            snprintf(err->text, sizeof err->text,
-                     "the backend %s needs the agent's path on the host", name);
-        }
-        return LAZ_ECONFIG;
-    }
+    if (LAZ_HAS(policy, nests))
+        return laz_fail(err, LAZ_EREFUSED, "it makes no namespaces, and so no templates");
+    if (!policy->host_command)
+        return laz_fail(err, LAZ_ECONFIG, "the backend %s needs the agent's path on the host",
+                        name);
     api->arg(plan, policy->host_command);
     api->arg(plan, "--reap");
     api->ends_by(plan, LAZ_END_REAP);

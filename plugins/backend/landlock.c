@@ -117,23 +117,16 @@ static int landlock_plan(const struct laz_plan_api *api, const struct laz_policy
                          struct laz_plan *plan, struct laz_error *err)
 {
     if (!policy->landlock_abi) {
-        if (err) {
-            err->code = LAZ_ESETUP;
-            snprintf(err->text, sizeof err->text,
-                     "this kernel has no Landlock: it needs Linux 5.13 or newer with "
-                     "\"landlock\" in the list of security modules (lsm= on the kernel's "
-                     "command line), and a container whose filter lets its calls through");
-        }
-        return LAZ_ESETUP;
+        return laz_fail(err, LAZ_ESETUP,
+                        "this kernel has no Landlock: it needs Linux 5.13 or newer with "
+                        "\"landlock\" in the list of security modules (lsm= on the kernel's "
+                        "command line), and a container whose filter lets its calls through");
     }
     if (LAZ_HAS(policy, tty) && !policy->own_uid) {
-        if (err) {
-            err->code = LAZ_EREFUSED;
-            snprintf(err->text, sizeof err->text,
-                     "sandbox.tty: without a uid of its own a session could open the terminals of "
-                     "the user in /dev/pts; use the backend bwrap");
-        }
-        return LAZ_EREFUSED;
+        return laz_fail(
+            err, LAZ_EREFUSED,
+            "sandbox.tty: without a uid of its own a session could open the terminals of "
+            "the user in /dev/pts; use the backend bwrap");
     }
     int rc = backend_reaper(api, policy, plan, "landlock", err);
     if (rc)

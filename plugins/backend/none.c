@@ -10,8 +10,7 @@
  * "confine" is set. */
 #include "common.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <lazaret/options.h>
 
 static const struct laz_option none_options[] = {
     {"confine", LAZ_OPT_BOOLEAN, "false",
@@ -19,41 +18,25 @@ static const struct laz_option none_options[] = {
     {0},
 };
 
-/* The option "confine" of the JSON object. */
-static int none_is_confined(const struct laz_json_api *json, const struct laz_policy *policy)
-{
-    struct laz_json_token token;
-    struct laz_json_reader *reader = NULL;
-    int confine = 0;
-
-    if (policy->options)
-        reader = json->reader_new(policy->options, policy->options_len);
-    if (reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
-        while (json->next(reader, &token) == LAZ_JSON_KEY) {
-            int wanted = strcmp(token.text, "confine") == 0;
-            if (wanted)
-                confine = json->peek(reader) == LAZ_JSON_TRUE;
-            if (!json->skip(reader, NULL, NULL))
-                break;
-        }
-    }
-    if (reader)
-        json->reader_free(reader);
-    return confine;
-}
+static const struct laz_option_field none_fields[] = {{"confine", LAZ_OPT_BOOLEAN, 0},
+                                                      {NULL, 0, 0}};
 
 static int none_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                      struct laz_plan *plan, struct laz_error *err)
 {
+    bool confine = false;
     int rc = backend_reaper(api, policy, plan, "none", err);
 
+    if (!rc)
+        rc = laz_options_read(api->json, policy->options, policy->options_len, none_fields,
+                              &confine, err);
     if (rc)
         return rc;
     backend_agent(api, policy, plan);
     /* nproc counts all processes of a uid, so for a uid shared with the user it is only a bound. */
     backend_limits(api, &policy->limits, plan,
                    policy->own_uid ? "rlimit of the session's uid" : NULL, 0);
-    if (none_is_confined(api->json, policy)) {
+    if (confine) {
         api->agent_filter(plan, policy->own_uid ? "session" : "same-user", LAZ_ENFORCE_SYSCALLS);
         api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     }

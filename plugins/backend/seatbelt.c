@@ -308,15 +308,12 @@ static int seatbelt_param(struct seatbelt_state *state, enum seatbelt_kind kind,
     char name[32];
 
     if (!seatbelt_is_real(path)) {
-        if (err) {
-            err->code = LAZ_ECONFIG;
-            snprintf(err->text, sizeof err->text,
-                     "a rule for %.300s would never match: it needs the path that the file really "
-                     "has, absolute, without links (/private/tmp for /tmp), without "
-                     "/System/Volumes/Data before it and without a slash at its end",
-                     path);
-        }
-        return LAZ_ECONFIG;
+        return laz_fail(
+            err, LAZ_ECONFIG,
+            "a rule for %.300s would never match: it needs the path that the file really "
+            "has, absolute, without links (/private/tmp for /tmp), without "
+            "/System/Volumes/Data before it and without a slash at its end",
+            path);
     }
     int len = snprintf(name, sizeof name, "%s_%u=", seatbelt_names[kind], state->n[kind]);
     state->word.len = 0;
@@ -403,11 +400,7 @@ static int seatbelt_plan(const struct laz_plan_api *api, const struct laz_policy
     if (!state.text.failed && !state.word.failed)
         file = api->file(plan, SEATBELT_FILE, state.text.data, state.text.len);
     if (!file) {
-        rc = LAZ_ENOMEM;
-        if (err) {
-            err->code = rc;
-            snprintf(err->text, sizeof err->text, "out of memory");
-        }
+        rc = laz_fail(err, LAZ_ENOMEM, "out of memory");
         goto out;
     }
     api->arg(plan, "-f");

@@ -44,23 +44,13 @@ static void windows_job_limits(const struct laz_plan_api *api, const struct laz_
     }
 }
 
-static int windows_job_refuse(struct laz_error *err, int code, const char *why)
-{
-    if (err) {
-        err->code = code;
-        snprintf(err->text, sizeof err->text, "%s", why);
-    }
-    return code;
-}
-
 static int windows_job_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                             struct laz_plan *plan, struct laz_error *err)
 {
     if (LAZ_HAS(policy, nests))
-        return windows_job_refuse(err, LAZ_EREFUSED,
-                                  "Windows has no namespaces, and so no templates");
+        return laz_fail(err, LAZ_EREFUSED, "Windows has no namespaces, and so no templates");
     if (!policy->host_command)
-        return windows_job_refuse(err, LAZ_ECONFIG, "it needs the agent's path on the host");
+        return laz_fail(err, LAZ_ECONFIG, "it needs the agent's path on the host");
     api->arg(plan, policy->host_command);
     for (const char *const *arg = policy->command + 1; *policy->command && *arg; arg++)
         api->arg(plan, *arg);

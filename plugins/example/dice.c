@@ -9,10 +9,10 @@
  * the other, and the state needs no lock.
  * Side: host.  Input trusted: no (untrusted code chooses the arguments; the host has checked names,
  * types and enumerations, so only the range of a number remains to be checked here). */
+#include <lazaret/options.h>
 #include <lazaret/tool.h>
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,7 +20,7 @@
 struct dice_state {
     const struct laz_tool_services *services;
     uint64_t random; /* state of the generator */
-    int64_t max_count;
+    int64_t seed, max_count;
 };
 
 /* Keys of the [[tools]] table besides `provider`. The host checks them and fills in the defaults,
@@ -29,6 +29,13 @@ static const struct laz_option options[] = {
     {"seed", LAZ_OPT_INTEGER, "", "the same number gives the same throws; by default the clock"},
     {"max_count", LAZ_OPT_INTEGER, "100", "dice in one throw at most"},
     {NULL, 0, NULL, NULL},
+};
+
+/* Where each option belongs in the state. */
+static const struct laz_option_field option_fields[] = {
+    {"seed", LAZ_OPT_INTEGER, offsetof(struct dice_state, seed)},
+    {"max_count", LAZ_OPT_INTEGER, offsetof(struct dice_state, max_count)},
+    {NULL, 0, 0},
 };
 
 enum {
@@ -55,51 +62,11 @@ static const struct laz_tool tools[] = {
 
 /* ---- helpers -------------------------------------------------------------------------------- */
 
-static int dice_fail(struct laz_error *err, int code, const char *text)
-{
-    if (err) {
-        err->code = code;
-        err->os_errno = 0;
-        snprintf(err->text, sizeof err->text, "%s", text);
-    }
-    return code;
-}
-
 /* A number below n, from a small generator (an LCG whose high bits are used). */
 static uint64_t dice_random(struct dice_state *state, uint64_t n)
 {
     state->random = state->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (state->random >> 33) % n;
-}
-
-/* The integers of a JSON object, by name; other members are ignored. */
-struct dice_number {
-    const char *key; /* NULL at the end */
-    int64_t *value;
-};
-
-static int dice_read(const struct laz_json_api *json, const char *object, size_t len,
-                     const struct dice_number *numbers)
-{
-    struct laz_json_token token;
-    struct laz_json_reader *reader = json->reader_new(object, len);
-
-    if (!reader)
-        return LAZ_ENOMEM;
-    json->next(reader, &token); /* the { */
-    while (json->next(reader, &token) == LAZ_JSON_KEY) {
-        const struct dice_number *number = numbers;
-        while (number->key && strcmp(number->key, token.text) != 0)
-            number++;
-        if (number->key && json->peek(reader) == LAZ_JSON_NUMBER) {
-            json->next(reader, &token);
-            *number->value = (int64_t)strtod(token.text, NULL); /* 2 may be written as 2.0 */
-        } else {
-            json->skip(reader, NULL, NULL);
-        }
-    }
-    json->reader_free(reader);
-    return 0;
 }
 
 /* Answers with the text of the writer, or with an error if the writer failed; frees the writer. */
@@ -119,31 +86,38 @@ static void dice_answer(struct dice_state *state, struct laz_call *call,
 
 /* ---- tools ---------------------------------------------------------------------------------- */
 
+struct dice_throw {
+    int64_t count, sides;
+};
+
+static const struct laz_option_field throw_fields[] = {
+    {"count", LAZ_OPT_INTEGER, offsetof(struct dice_throw, count)},
+    {"sides", LAZ_OPT_INTEGER, offsetof(struct dice_throw, sides)},
+    {NULL, 0, 0},
+};
+
 static int dice_roll(struct dice_state *state, struct laz_call *call, const char *args,
                      size_t args_len, struct laz_error *err)
 {
     const struct laz_json_api *json = state->services->json;
-    int64_t count = 1, sides = 6, total = 0;
-    char text[128];
+    struct dice_throw wanted = {.count = 1, .sides = 6};
+    int64_t total = 0;
 
-    int rc = dice_read(json, args, args_len,
-                       (struct dice_number[]){{"count", &count}, {"sides", &sides}, {NULL, NULL}});
+    int rc = laz_options_read(json, args, args_len, throw_fields, &wanted, err);
     if (rc)
-        return dice_fail(err, rc, "out of memory");
-    if (count < 1 || count > state->max_count) {
+        return rc;
+    if (wanted.count < 1 || wanted.count > state->max_count)
         /* The code can catch this error; it says what is wrong and what is allowed. */
-        snprintf(text, sizeof text, "count must be from 1 to %lld, not %lld",
-                 (long long)state->max_count, (long long)count);
-        return dice_fail(err, LAZ_EINVAL, text);
-    }
+        return laz_fail(err, LAZ_EINVAL, "count must be from 1 to %lld, not %lld",
+                        (long long)state->max_count, (long long)wanted.count);
     struct laz_json_writer *writer = json->writer_new(0);
     if (!writer)
-        return dice_fail(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     json->object_begin(writer);
     json->key(writer, "rolls", 5);
     json->array_begin(writer);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t roll = 1 + (int64_t)dice_random(state, (uint64_t)sides);
+    for (int64_t i = 0; i < wanted.count; i++) {
+        int64_t roll = 1 + (int64_t)dice_random(state, (uint64_t)wanted.sides);
         json->write_int(writer, roll);
         total += roll;
     }
@@ -168,7 +142,7 @@ static int dice_pick(struct dice_state *state, struct laz_call *call, const char
     for (int round = 0; round < 2; round++) {
         struct laz_json_reader *reader = json->reader_new(args, args_len);
         if (!reader)
-            return dice_fail(err, LAZ_ENOMEM, "out of memory");
+            return laz_fail(err, LAZ_ENOMEM, "out of memory");
         for (int i = 0; i < 3; i++) /* the {, "items" and the [ */
             json->next(reader, &token);
         for (n = 0; n <= chosen && json->peek(reader) != LAZ_JSON_ARRAY_END; n++)
@@ -176,7 +150,7 @@ static int dice_pick(struct dice_state *state, struct laz_call *call, const char
                 break;
         json->reader_free(reader);
         if (n == 0)
-            return dice_fail(err, LAZ_EINVAL, "items is empty: there is nothing to pick from");
+            return laz_fail(err, LAZ_EINVAL, "items is empty: there is nothing to pick from");
         if (round == 0)
             chosen = dice_random(state, n);
     }
@@ -189,21 +163,21 @@ static int dice_pick(struct dice_state *state, struct laz_call *call, const char
 static int dice_create(const struct laz_tool_services *services, const char *text, size_t text_len,
                        void **out, struct laz_error *err)
 {
-    int64_t seed = (int64_t)time(NULL), max_count = 100;
-
-    int rc =
-        dice_read(services->json, text, text_len,
-                  (struct dice_number[]){{"seed", &seed}, {"max_count", &max_count}, {NULL, NULL}});
-    if (rc)
-        return dice_fail(err, rc, "out of memory");
-    if (max_count < 1 || max_count > 100000)
-        return dice_fail(err, LAZ_ECONFIG, "max_count must be from 1 to 100000");
     struct dice_state *state = calloc(1, sizeof *state);
+
     if (!state)
-        return dice_fail(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     state->services = services;
-    state->random = (uint64_t)seed;
-    state->max_count = max_count;
+    state->seed = (int64_t)time(NULL);
+    state->max_count = 100; /* the host fills in defaults; another one may not */
+    int rc = laz_options_read(services->json, text, text_len, option_fields, state, err);
+    if (!rc && (state->max_count < 1 || state->max_count > 100000))
+        rc = laz_fail(err, LAZ_ECONFIG, "max_count must be from 1 to 100000");
+    if (rc) {
+        free(state);
+        return rc;
+    }
+    state->random = (uint64_t)state->seed;
     *out = state;
     return 0;
 }

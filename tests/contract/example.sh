@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # example.sh - builds the example provider as a third party would: out of tree, with its own
-# autotools project, against the installed headers and lazaret.pc; then loads and calls it. Does the
-# same with the first provider of docs/writing-a-plugin.md.
+# autotools project, against the installed headers and lazaret.pc; then loads and calls it. The
+# same for a provider in C++.
 set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -85,17 +85,34 @@ throws() {
 throws 7 | grep -qE '^value \{"rolls":\[([0-9]+,){49}[0-9]+\],"total":[0-9]+\}$' ||
     fail "fifty throws look otherwise: $(throws 7)"
 
-# The provider of docs/writing-a-plugin.md, built with the command given there.
-doc=$top/docs/writing-a-plugin.md
-mkdir "$work/greet"
-cd "$work/greet"
-awk '/^```c$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$doc" >greet.c
-grep -q LAZ_PLUGIN greet.c || fail "$doc: its first program is not a plugin"
-command=$(sed -n 's/^    \(cc -shared .*\)$/\1/p' "$doc" | sed 's/pkg-config/$PKG_CONFIG/; s/^cc/${CC:-cc}/')
-[ -n "$command" ] || fail "$doc: no command that builds it"
-mkdir plugins
-eval "$command" || fail "$doc: its first program does not build"
-plugin=$work/greet/plugins/greet.so
-actual=$("$host" "$plugin" '{}' greet '{"who":"Ada"}')
-[ "$actual" = 'plugin greet 1.0
-value "Hello, Ada!"' ] || fail "$doc: its first program answers: $actual"
+# With a prefix it is installed below that.
+{
+    make distclean
+    ./configure --prefix="$work/other"
+    make install
+} >"$work/build.log" 2>&1 || {
+    cat "$work/build.log" >&2
+    fail "the example does not build with a prefix"
+}
+rm "$plugin"
+plugin=$work/other/lib/lazaret/plugins-1/dice.so
+[ -f "$plugin" ] || fail "$plugin was not installed"
+expect 'value {"rolls":[1],"total":1}' '{"seed":4}' roll '{"count":1,"sides":1}'
+
+# A provider in C++, with the same headers.
+if command -v "${CXX:-g++}" >/dev/null 2>&1; then
+    plugin=$work/cxx.so
+    # shellcheck disable=SC2046
+    "${CXX:-g++}" -std=c++20 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden \
+        $($PKG_CONFIG --cflags lazaret) "$top/tests/contract/plugin.cc" -o "$plugin" ||
+        fail "a provider in C++ does not build"
+    actual=$("$host" "$plugin" '{"most":3}' twice '{"text":"ab"}' twice '{"text":"abcd"}')
+    [ "$actual" = 'plugin cxx 1.0
+value "abab"
+error text: expected at most 3 bytes' ] || fail "a provider in C++ answers: $actual"
+else
+    case ,${LAZARET_TEST_NEED-}, in
+        *,c++,* | *,all,*) fail "needed but missing: c++" ;;
+    esac
+    echo "    SKIP c++: no C++ compiler is installed"
+fi

@@ -45,7 +45,7 @@ found=$(includes | awk '
     part[1] == "core" && part[2] == "include" && quoted {
         printf "%s: a public header includes \"%s\"\n", file, header
     }
-    part[1] == "core" && part[2] == "include" && !quoted && header !~ /^(lazaret\/.*|std.*[.]h)$/ {
+    part[1] == "core" && part[2] == "include" && !quoted && header !~ /^(lazaret\/.*|std.*[.]h|string[.]h)$/ {
         printf "%s: a public header includes <%s>\n", file, header
     }
     part[1] == "core" && part[2] != "include" && quoted && header != "config.h" &&

@@ -8,8 +8,10 @@
 #ifndef LAZARET_ERROR_H
 #define LAZARET_ERROR_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +70,35 @@ struct laz_error {
     int32_t os_errno;               /* errno of the system call that failed, or 0 */
     char text[LAZ_ERROR_TEXT_SIZE]; /* UTF-8, one line, NUL-terminated */
 };
+
+/* For plugins, which import no function of lazaret: fills *err (unless NULL) and returns `code`, so
+ * that an operation can end with `return laz_fail(err, LAZ_EINVAL, "no city named %s", name)`.
+ * Control bytes become spaces; a text that is too long is cut after a whole character. */
+static inline LAZ_PRINTF(3, 4) int laz_fail(struct laz_error *err, int code, const char *format,
+                                            ...)
+{
+    va_list args;
+    size_t end = LAZ_ERROR_TEXT_SIZE - 1;
+
+    if (!err)
+        return code;
+    err->code = code;
+    err->os_errno = 0;
+    va_start(args, format);
+    int len = vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    if (len < 0)
+        err->text[0] = '\0';
+    if (len > (int)end) {
+        while (end > 0 && ((unsigned char)err->text[end - 1] & 0xc0) == 0x80)
+            end--;
+        err->text[end > 0 ? end - 1 : 0] = '\0';
+    }
+    for (char *at = err->text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = ' ';
+    return code;
+}
 
 #ifdef __cplusplus
 }

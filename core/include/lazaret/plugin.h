@@ -12,6 +12,7 @@
  *         .ops = &ops,
  *     };
  *
+ * `lazaret plugins new NAME --kind KIND` writes one that builds.  lazaret/options.h reads its options.
  * It calls no symbol of the host: what it needs of lazaret comes as a table of functions.  Tables
  * begin with their own size and only ever grow at the end; use LAZ_HAS before a field that was
  * added after 1.0.  The major ABI must be equal, the minor at most the host's.
@@ -78,9 +79,16 @@ struct laz_plugin {
     .magic = LAZ_PLUGIN_MAGIC, .abi_major = LAZ_ABI_MAJOR, .abi_minor = LAZ_ABI_MINOR,             \
     .size = sizeof(struct laz_plugin), .kind = (plugin_kind)
 
+#ifdef __cplusplus
+#define LAZ_PLUGIN_LINKAGE extern "C"
+#else
+#define LAZ_PLUGIN_LINKAGE extern
+#endif
+
+/* In C++, where LAZ_PLUGIN_HEAD needs C++20, also in a namespace. */
 #define LAZ_PLUGIN(ident)                                                                          \
-    extern LAZ_EXPORT const struct laz_plugin lazaret_plugin;                                      \
-    LAZ_EXPORT const struct laz_plugin lazaret_plugin
+    LAZ_PLUGIN_LINKAGE LAZ_EXPORT const struct laz_plugin lazaret_plugin;                          \
+    const struct laz_plugin lazaret_plugin
 
 #define LAZ_LOG_ERROR   0u
 #define LAZ_LOG_WARNING 1u

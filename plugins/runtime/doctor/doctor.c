@@ -117,11 +117,7 @@ static int doctor_create(const struct laz_agent_services *services, const char *
         made->writer = services->json->writer_new(services->max_message);
     if (!made || !made->writer) {
         free(made);
-        if (err) {
-            err->code = LAZ_ENOMEM;
-            snprintf(err->text, sizeof err->text, "out of memory");
-        }
-        return LAZ_ENOMEM;
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     }
     made->json = services->json;
     signal(SIGXFSZ, SIG_IGN); /* the write then fails with EFBIG, which is reported */

@@ -575,11 +575,7 @@ static int luart_start(struct luart_state *st, struct laz_error *err)
         code = LAZ_ESETUP;
         problem = lua_tostring(st->L, -1);
     }
-    if (err) {
-        err->code = code;
-        snprintf(err->text, sizeof err->text, "%s", problem ? problem : "Lua did not start");
-    }
-    return code;
+    return laz_fail(err, code, "%s", problem ? problem : "Lua did not start");
 }
 
 #ifdef SIGXFSZ
@@ -656,10 +652,7 @@ static int luart_create(const struct laz_agent_services *services, const char *o
     *state = st;
     return 0;
 no_memory:
-    if (err) {
-        err->code = code;
-        snprintf(err->text, sizeof err->text, "out of memory");
-    }
+    laz_fail(err, code, "out of memory");
 fail:
     luart_destroy(st);
     return code;

@@ -423,12 +423,8 @@ int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *
             return 0;
         code = status == LUA_ERRMEM ? LAZ_ENOMEM : LAZ_EINVAL;
     }
-    if (err) {
-        err->code = code;
-        snprintf(err->text, sizeof err->text, "%s",
-                 code == LAZ_ENOMEM ? "out of memory" : lua_tostring(st->L, -1));
-    }
-    return code;
+    return laz_fail(err, code, "%s",
+                    code == LAZ_ENOMEM ? "out of memory" : lua_tostring(st->L, -1));
 }
 
 void luart_tools_free(struct luart_state *st)

@@ -83,14 +83,8 @@ int py_boot_error(struct laz_error *err, int code, const char *what)
     PyObject *text = exception ? PyObject_Str(exception) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
 
-    if (err) {
-        *err = (struct laz_error){.code = code};
-        snprintf(err->text, sizeof err->text, "python: %s: %s: %s", what,
-                 exception ? Py_TYPE(exception)->tp_name : "error", utf8 ? utf8 : "unknown");
-        for (char *p = err->text; *p; p++)
-            if (*p == '\n')
-                *p = ' ';
-    }
+    laz_fail(err, code, "python: %s: %s: %s", what,
+             exception ? Py_TYPE(exception)->tp_name : "error", utf8 ? utf8 : "unknown");
     Py_XDECREF(text);
     Py_XDECREF(exception);
     PyErr_Clear();

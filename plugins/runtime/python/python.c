@@ -8,6 +8,8 @@
  * interpreter does not import itself. */
 #include "py_runtime.h"
 
+#include <lazaret/options.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,66 +30,9 @@ static const char *const python_reserved_words[] = {
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    NULL,
 };
 
-/* ---- options -------------------------------------------------------------------------------- */
-
-struct python_paths {
-    char **paths;
-    size_t n;
-};
-
-static void python_paths_fini(struct python_paths *paths)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        free(paths->paths[i]);
-    free(paths->paths);
-    *paths = (struct python_paths){0};
-}
-
-static bool python_paths_add(struct python_paths *paths, const char *path)
-{
-    char **grown = realloc(paths->paths, (paths->n + 1) * sizeof *grown);
-
-    if (!grown)
-        return false;
-    paths->paths = grown;
-    grown[paths->n] = strdup(path);
-    return grown[paths->n] && ++paths->n;
-}
-
-/* Reads {"path":["/a","/b"]}; other keys are ignored. */
-static bool python_read_options(const struct laz_json_api *json, const char *text, size_t len,
-                                struct python_paths *paths)
-{
-    struct laz_json_reader *reader = json->reader_new(text, len);
-    struct laz_json_token token;
-    bool ok = reader != NULL;
-
-    if (reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
-        while (ok && json->next(reader, &token) == LAZ_JSON_KEY) {
-            bool is_path = strcmp(token.text, "path") == 0;
-            if (!is_path || json->peek(reader) != LAZ_JSON_ARRAY_BEGIN) {
-                json->skip(reader, NULL, NULL);
-                continue;
-            }
-            json->next(reader, &token);
-            while (ok && json->next(reader, &token) == LAZ_JSON_STRING)
-                ok = python_paths_add(paths, token.text);
-        }
-    }
-    json->reader_free(reader);
-    return ok;
-}
+static const struct laz_option_field python_fields[] = {{"path", LAZ_OPT_PATHS, 0}, {NULL, 0, 0}};
 
 /* ---- the interpreter ------------------------------------------------------------------------ */
-
-static int python_fail(struct laz_error *err, int code, const char *what, const char *why)
-{
-    if (err) {
-        *err = (struct laz_error){.code = code};
-        snprintf(err->text, sizeof err->text, "python: %s: %s", what, why ? why : "unknown error");
-    }
-    return code;
-}
 
 static PyStatus python_configure(PyConfig *config)
 {
@@ -115,6 +60,11 @@ static PyStatus python_configure(PyConfig *config)
     return status;
 }
 
+static const char *python_why(const PyStatus *status)
+{
+    return status->err_msg ? status->err_msg : "unknown error";
+}
+
 static int python_initialize(struct laz_error *err)
 {
     PyPreConfig before;
@@ -125,16 +75,17 @@ static int python_initialize(struct laz_error *err)
     before.utf8_mode = 1;
     status = Py_PreInitialize(&before);
     if (PyStatus_Exception(status))
-        return python_fail(err, LAZ_ESETUP, "the interpreter does not start", status.err_msg);
+        return laz_fail(err, LAZ_ESETUP, "python: the interpreter does not start: %s",
+                        python_why(&status));
     PyConfig_InitIsolatedConfig(&config);
     status = python_configure(&config);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
-        return python_fail(err, LAZ_ESETUP,
-                           "the interpreter does not start (looked in " PYTHON_PREFIX ")",
-                           status.err_msg);
+        return laz_fail(err, LAZ_ESETUP,
+                        "python: the interpreter does not start (looked in " PYTHON_PREFIX "): %s",
+                        python_why(&status));
     return 0;
 }
 
@@ -145,18 +96,22 @@ static void python_destroy(void *data);
 static int python_create(const struct laz_agent_services *services, const char *options,
                          size_t options_len, void **result, struct laz_error *err)
 {
-    struct python_paths paths = {0};
+    char **paths = NULL;
+    size_t n_paths = 0;
     struct python_state *state = calloc(1, sizeof *state);
     int rc;
 
     if (!LAZ_HAS(services, switch_output)) {
-        rc = python_fail(err, LAZ_EPLUGIN, "its start", "lazaret-agent is older than this runtime");
+        rc = laz_fail(err, LAZ_EPLUGIN,
+                      "python: its start: lazaret-agent is older than this runtime");
         goto out;
     }
-    if (!state || !python_read_options(services->json, options, options_len, &paths)) {
-        rc = python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
+    rc = state ? laz_options_read(services->json, options, options_len, python_fields, &paths, err)
+               : laz_fail(err, LAZ_ENOMEM, "python: its start: out of memory");
+    if (rc)
         goto out;
-    }
+    while (paths && paths[n_paths])
+        n_paths++;
     state->services = services;
     state->json = services->json;
     state->pid = getpid();
@@ -166,9 +121,8 @@ static int python_create(const struct laz_agent_services *services, const char *
         goto out;
     snprintf(state->version, sizeof state->version, "%.*s", (int)strcspn(Py_GetVersion(), " "),
              Py_GetVersion());
-    rc = py_calls_init(state) == 0
-             ? py_boot_start(state, (const char *const *)paths.paths, paths.n, err)
-             : python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
+    rc = py_calls_init(state) == 0 ? py_boot_start(state, (const char *const *)paths, n_paths, err)
+                                   : laz_fail(err, LAZ_ENOMEM, "python: its start: out of memory");
     state->main_thread = PyEval_SaveThread();
     if (rc)
         python_destroy(state);
@@ -176,7 +130,7 @@ static int python_create(const struct laz_agent_services *services, const char *
         *result = state;
     state = NULL;
 out:
-    python_paths_fini(&paths);
+    laz_options_free(python_fields, &paths);
     free(state);
     return rc;
 }

@@ -128,19 +128,6 @@ const char *r_last_error(const struct r_state *state)
 
 /* ---- start ---- */
 
-static int r_fail(struct laz_error *err, int code, const char *what, const char *why)
-{
-    if (err) {
-        err->code = code;
-        snprintf(err->text, sizeof err->text, "%s%s%.800s", what, *why ? ": " : "", why);
-        for (char *p = err->text; *p; p++) {
-            if (*p == '\n')
-                *p = ' ';
-        }
-    }
-    return code;
-}
-
 /* Evaluates r_support.R in state->support. */
 static void r_load_support(struct r_state *state)
 {
@@ -214,10 +201,10 @@ static int r_create(const struct laz_agent_services *services, const char *optio
                     size_t options_len, void **state, struct laz_error *err)
 {
     if (r_self)
-        return r_fail(err, LAZ_EBUSY, "R can be started once in a process", "");
+        return laz_fail(err, LAZ_EBUSY, "R can be started once in a process");
     struct r_state *s = calloc(1, sizeof *s);
     if (!s)
-        return r_fail(err, LAZ_ENOMEM, "out of memory", "");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     s->services = services;
     s->json = services->json;
     s->owner = getpid();
@@ -229,17 +216,17 @@ static int r_create(const struct laz_agent_services *services, const char *optio
     if (!s->writer) {
         r_self = NULL;
         r_free(s);
-        return r_fail(err, LAZ_ENOMEM, "out of memory", "");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     }
     if (!r_start(s)) /* R's state is undefined from here on: keep r_self, so that no second start is
                         tried */
-        return r_fail(err, LAZ_ESETUP,
-                      "R cannot be started; is R_HOME right, and its files visible?",
-                      s->startup.data ? s->startup.data : "");
+        return laz_fail(err, LAZ_ESETUP,
+                        "R cannot be started; is R_HOME right, and its files visible?%s%.800s",
+                        s->startup.data ? ": " : "", s->startup.data ? s->startup.data : "");
     if (!r_protected(s, r_set_up)) {
         R_CleanTempDir();
-        return r_fail(err, LAZ_ESETUP, "R started, but [runtime.r] cannot be applied",
-                      r_last_error(s));
+        return laz_fail(err, LAZ_ESETUP, "R started, but [runtime.r] cannot be applied: %.800s",
+                        r_last_error(s));
     }
     r_failure_clear(&s->failure);
     r_console_flush(s);

@@ -17,18 +17,6 @@
 /* One use more than R's compiler waits for, and the number of generations of the collector. */
 #define TEMPLATE_ROUNDS 3
 
-static int template_fail(struct laz_error *err, const char *what, const char *why)
-{
-    if (err) {
-        err->code = LAZ_ESETUP;
-        snprintf(err->text, sizeof err->text, "%s: %.800s", what, why);
-        for (char *p = err->text; *p; p++)
-            if (*p == '\n')
-                *p = ' ';
-    }
-    return LAZ_ESETUP;
-}
-
 static void template_load(struct r_state *state)
 {
     SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)state->n_preload));
@@ -48,9 +36,10 @@ int r_preload(void *data, const char *const *names, size_t n, struct laz_error *
     bool loaded = r_protected(state, template_load);
     state->preload = NULL;
     state->n_preload = 0;
-    int rc = loaded ? 0
-                    : template_fail(err, "a package of pool.preload cannot be loaded",
-                                    r_last_error(state));
+    int rc = loaded
+                 ? 0
+                 : laz_fail(err, LAZ_ESETUP, "a package of pool.preload cannot be loaded: %.800s",
+                            r_last_error(state));
     r_failure_clear(&state->failure);
     r_console_flush(state);
     return rc;
@@ -98,12 +87,14 @@ int r_renew(void *data, struct laz_error *err)
     unsigned seed;
 
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-        return template_fail(err, "a session cannot be made of the template",
-                             "the system gives no random numbers");
+        return laz_fail(
+            err, LAZ_ESETUP,
+            "a session cannot be made of the template: the system gives no random numbers");
     srand(seed); /* for tempfile() */
     state->owner = getpid();
     if (!r_protected(state, template_renew))
-        return template_fail(err, "a session cannot be made of the template", r_last_error(state));
+        return laz_fail(err, LAZ_ESETUP, "a session cannot be made of the template: %.800s",
+                        r_last_error(state));
     template_execute(state, "1 + 1"); /* its pages are copied now, and not while a user waits */
     return 0;
 }

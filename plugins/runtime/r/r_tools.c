@@ -528,11 +528,7 @@ int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n
     }
     if (!copied) {
         r_tools_fini(s);
-        if (err) {
-            err->code = LAZ_ENOMEM;
-            snprintf(err->text, sizeof err->text, "out of memory");
-        }
-        return LAZ_ENOMEM;
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     }
     s->signatures = tools;
     s->n_signatures = n;
@@ -541,12 +537,7 @@ int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n
     s->n_signatures = 0;
     if (done)
         return 0;
-    if (err) {
-        err->code = LAZ_ESETUP;
-        snprintf(err->text, sizeof err->text, "the tools cannot be defined in R: %.800s",
-                 r_last_error(s));
-    }
-    return LAZ_ESETUP;
+    return laz_fail(err, LAZ_ESETUP, "the tools cannot be defined in R: %.800s", r_last_error(s));
 }
 
 void r_tools_fini(struct r_state *state)

@@ -8,63 +8,36 @@
  * Side: host.  Input trusted: no (values come from the box). */
 #include "argv.h"
 
-#include <stdarg.h>
+#include <lazaret/options.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The properties of a parameter that matter for placeholders. */
 struct argv_parameter {
-    char *name;
+    char *name, *default_value;
+    bool is_required;
     bool may_be_missing;
-    bool has_default;
     bool used;
 };
 
-int command_error(struct laz_error *err, int code, const char *format, ...)
-{
-    va_list args;
-
-    if (!err)
-        return code;
-    va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-    err->code = code;
-    err->os_errno = 0;
-    return code;
-}
-
-static char *argv_copy(const char *text, size_t len)
-{
-    char *copy = malloc(len + 1);
-
-    if (copy) {
-        memcpy(copy, text, len);
-        copy[len] = '\0';
-    }
-    return copy;
-}
-
 /* ---- the author's list ---------------------------------------------------------------------- */
 
-bool command_argv_read(struct command_argv *argv, const struct laz_json_api *json,
-                       struct laz_json_reader *reader)
+bool command_argv_take(struct command_argv *argv, char **list)
 {
-    struct laz_json_token token;
+    size_t n = 0;
 
-    if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
+    while (list && list[n])
+        n++;
+    argv->items = calloc(n + 1, sizeof *argv->items);
+    if (!argv->items)
         return false;
-    while (json->next(reader, &token) == LAZ_JSON_STRING) {
-        struct command_item *items = realloc(argv->items, (argv->n + 1) * sizeof *items);
-        if (!items)
-            return false;
-        argv->items = items;
-        items[argv->n] = (struct command_item){.text = argv_copy(token.text, token.len)};
-        if (!items[argv->n++].text)
-            return false;
+    for (argv->n = 0; argv->n < n; argv->n++) {
+        argv->items[argv->n].text = list[argv->n];
+        list[argv->n] = NULL;
     }
-    return token.type == LAZ_JSON_ARRAY_END;
+    return true;
 }
 
 void command_argv_fini(struct command_argv *argv)
@@ -81,60 +54,40 @@ void command_argv_fini(struct command_argv *argv)
 
 static void argv_free_parameters(struct argv_parameter *parameters, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         free(parameters[i].name);
+        free(parameters[i].default_value);
+    }
     free(parameters);
 }
 
-static bool argv_read_parameter(const struct laz_json_api *json, struct laz_json_reader *reader,
-                                struct argv_parameter *parameter)
+/* What is known of the parameters so far; `n` also counts a last one that could not be read. */
+struct argv_list {
+    const struct laz_json_api *json;
+    struct argv_parameter *items;
+    size_t n;
+};
+
+static int argv_read_parameter(void *user, size_t i, const char *text, size_t len,
+                               struct laz_error *err)
 {
-    struct laz_json_token token;
-    bool required = true, says_required = false;
+    static const struct laz_option_field fields[] = {
+        {"name", LAZ_OPT_STRING, offsetof(struct argv_parameter, name)},
+        {"required", LAZ_OPT_BOOLEAN, offsetof(struct argv_parameter, is_required)},
+        {"default", LAZ_OPT_PARAMETERS, offsetof(struct argv_parameter, default_value)},
+        {NULL, 0, 0},
+    };
+    struct argv_list *list = user;
+    struct argv_parameter *more = realloc(list->items, (i + 1) * sizeof *more);
 
-    json->next(reader, &token);
-    while (json->next(reader, &token) == LAZ_JSON_KEY) {
-        bool is_name = strcmp(token.text, "name") == 0;
-        bool is_required = strcmp(token.text, "required") == 0;
-        if (strcmp(token.text, "default") == 0)
-            parameter->has_default = json->peek(reader) != LAZ_JSON_NULL;
-        if (!is_name && !is_required) {
-            json->skip(reader, NULL, NULL);
-            continue;
-        }
-        json->next(reader, &token);
-        if (is_name && !(parameter->name = argv_copy(token.text, token.len)))
-            return false;
-        if (is_required) {
-            says_required = true;
-            required = token.type == LAZ_JSON_TRUE;
-        }
-    }
-    parameter->may_be_missing = !parameter->has_default && says_required && !required;
-    return parameter->name && !json->reader_failed(reader);
-}
-
-/* Reads the parameters. *n also counts a last one that could not be read. */
-static struct argv_parameter *argv_read_parameters(const struct laz_json_api *json,
-                                                   const char *text, size_t *n, bool *ok)
-{
-    struct laz_json_reader *reader = json->reader_new(text, strlen(text));
-    struct argv_parameter *parameters = calloc(1, sizeof *parameters);
-    struct laz_json_token token;
-
-    *n = 0;
-    *ok = reader && parameters && json->next(reader, &token) == LAZ_JSON_ARRAY_BEGIN;
-    while (*ok && json->peek(reader) == LAZ_JSON_OBJECT_BEGIN) {
-        struct argv_parameter *more = realloc(parameters, (*n + 1) * sizeof *more);
-        *ok = more != NULL;
-        if (!more)
-            break;
-        parameters = more;
-        parameters[*n] = (struct argv_parameter){0};
-        *ok = argv_read_parameter(json, reader, &parameters[(*n)++]);
-    }
-    json->reader_free(reader);
-    return parameters;
+    if (!more)
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    list->items = more;
+    list->n = i + 1;
+    more[i] = (struct argv_parameter){.is_required = true};
+    int rc = laz_options_read(list->json, text, len, fields, &more[i], err);
+    more[i].may_be_missing = !more[i].default_value && !more[i].is_required;
+    return rc || more[i].name ? rc : laz_fail(err, LAZ_EINVAL, "a parameter has no name");
 }
 
 /* Length of the name in "{name}"; 0 when the text is not of that form. */
@@ -239,60 +192,60 @@ static int argv_bind_item(struct command_argv *argv, size_t index, const char *t
     const char *inside = len ? NULL : argv_inside(item->text, parameters, n);
 
     if (inside)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: {%s} stands for a whole argument: it cannot be "
-                             "a part of '%.100s'",
-                             tool, inside, item->text);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': command: {%s} stands for a whole argument: it cannot be "
+                        "a part of '%.100s'",
+                        tool, inside, item->text);
     struct argv_parameter *parameter = len ? argv_find(parameters, n, item->text + 1, len) : NULL;
     if (!len || (!parameter && !argv_is_surely(item->text)))
         return 0;
     if (index == 0)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: the program cannot be a placeholder", tool);
+        return laz_fail(err, LAZ_EINVAL, "tool '%s': command: the program cannot be a placeholder",
+                        tool);
     if (!parameter)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: %s names no parameter (to mean the text, put a "
-                             "space inside the braces)",
-                             tool, item->text);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': command: %s names no parameter (to mean the text, put a "
+                        "space inside the braces)",
+                        tool, item->text);
     if (parameter->may_be_missing)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: the parameter %s may be missing in a call: make "
-                             "it required or give it a default",
-                             tool, item->text);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': command: the parameter %s may be missing in a call: make "
+                        "it required or give it a default",
+                        tool, item->text);
     if (argv_is_windows_shell(argv->items[0].text))
-        return command_error(
-            err, LAZ_EINVAL,
-            "tool '%s': command: cmd.exe takes parts of any argument for commands, "
-            "and %s is a value of the code: name the program itself, or let it "
-            "read its values from standard input",
-            tool, item->text);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': command: cmd.exe takes parts of any argument for commands, "
+                        "and %s is a value of the code: name the program itself, or let it "
+                        "read its values from standard input",
+                        tool, item->text);
     if (argv_is_script(argv->items[0].text, argv->items[index - 1].text))
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: the value of %s would be run as a script: write "
-                             "the script yourself and use the value as one of its arguments",
-                             tool, item->text);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': command: the value of %s would be run as a script: write "
+                        "the script yourself and use the value as one of its arguments",
+                        tool, item->text);
     parameter->used = true;
-    item->parameter = argv_copy(item->text + 1, len);
-    return item->parameter ? 0 : command_error(err, LAZ_ENOMEM, "out of memory");
+    item->parameter = laz_option_copy(item->text + 1, len);
+    return item->parameter ? 0 : laz_fail(err, LAZ_ENOMEM, "out of memory");
 }
 
 int command_argv_bind(struct command_argv *argv, const struct laz_json_api *json, const char *tool,
                       const char *text, struct laz_error *err)
 {
-    bool ok, dashes = false;
-    size_t n;
-    struct argv_parameter *parameters = argv_read_parameters(json, text, &n, &ok);
-    int ret = ok ? 0 : command_error(err, LAZ_EINVAL, "tool '%s': malformed parameters", tool);
+    struct argv_list list = {.json = json};
+    bool dashes = false;
+    int ret = laz_options_each(json, text, argv_read_parameter, &list, NULL);
 
+    if (ret)
+        laz_fail(err, ret, "tool '%s': malformed parameters", tool);
     for (size_t i = 0; !ret && i < argv->n; i++) {
         argv->items[i].after_dashes = dashes;
         dashes |= i && strcmp(argv->items[i].text, "--") == 0;
-        ret = argv_bind_item(argv, i, tool, parameters, n, err);
+        ret = argv_bind_item(argv, i, tool, list.items, list.n, err);
     }
-    argv->all_placed = n > 0;
-    for (size_t i = 0; !ret && i < n; i++)
-        argv->all_placed &= parameters[i].used;
-    argv_free_parameters(parameters, n);
+    argv->all_placed = list.n > 0;
+    for (size_t i = 0; !ret && i < list.n; i++)
+        argv->all_placed &= list.items[i].used;
+    argv_free_parameters(list.items, list.n);
     return ret;
 }
 
@@ -308,17 +261,17 @@ static int argv_tagged(const struct laz_json_api *json, struct laz_json_reader *
 
     *text = NULL;
     if (tag && strcmp(tag, "$na") == 0)
-        return command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' may not be NA", tool, name);
+        return laz_fail(err, LAZ_EINVAL, "Tool '%s': argument '%s' may not be NA", tool, name);
     if (!tag || (!is_bytes && strcmp(tag, "$num") != 0 && strcmp(tag, "$int") != 0 &&
                  strcmp(tag, "$date") != 0 && strcmp(tag, "$time") != 0))
         return 0;
     json->next(reader, &token);
     json->next(reader, &token);
     if (json->next(reader, &token) != LAZ_JSON_STRING)
-        return command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' is malformed", tool, name);
+        return laz_fail(err, LAZ_EINVAL, "Tool '%s': argument '%s' is malformed", tool, name);
     *text = malloc(token.len + 1);
     if (!*text)
-        return command_error(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     if (!is_bytes) {
         memcpy(*text, token.text, token.len + 1);
         return 0;
@@ -327,10 +280,10 @@ static int argv_tagged(const struct laz_json_api *json, struct laz_json_reader *
     if (n < 0 || memchr(*text, 0, (size_t)n)) {
         free(*text);
         *text = NULL;
-        return command_error(err, LAZ_EINVAL,
-                             "Tool '%s': argument '%s' contains a NUL byte, which no argument of "
-                             "a command can",
-                             tool, name);
+        return laz_fail(err, LAZ_EINVAL,
+                        "Tool '%s': argument '%s' contains a NUL byte, which no argument of "
+                        "a command can",
+                        tool, name);
     }
     (*text)[n] = '\0';
     return 0;
@@ -347,27 +300,26 @@ static int argv_value(const struct laz_json_api *json, const char *tool, const c
 
     *text = NULL;
     if (!reader)
-        return command_error(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     switch (json->peek(reader)) {
     case LAZ_JSON_NULL:
-        ret =
-            command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' may not be null", tool, name);
+        ret = laz_fail(err, LAZ_EINVAL, "Tool '%s': argument '%s' may not be null", tool, name);
         break;
     case LAZ_JSON_STRING:
         json->next(reader, &token);
-        *text = argv_copy(token.text, token.len);
+        *text = laz_option_copy(token.text, token.len);
         break;
     case LAZ_JSON_OBJECT_BEGIN:
         ret = argv_tagged(json, reader, tool, name, text, err);
         if (!ret && !*text)
-            *text = argv_copy(raw, len);
+            *text = laz_option_copy(raw, len);
         break;
     default:
-        *text = argv_copy(raw, len);
+        *text = laz_option_copy(raw, len);
     }
     json->reader_free(reader);
     if (!ret && !*text)
-        ret = command_error(err, LAZ_ENOMEM, "out of memory");
+        ret = laz_fail(err, LAZ_ENOMEM, "out of memory");
     return ret;
 }
 
@@ -384,7 +336,7 @@ static int argv_fill(const struct command_item *item, const struct laz_json_api 
     int ret;
 
     if (!reader)
-        return command_error(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     json->next(reader, &token);
     while (!raw && json->next(reader, &token) == LAZ_JSON_KEY) {
         bool found = strcmp(token.text, item->parameter) == 0;
@@ -392,16 +344,16 @@ static int argv_fill(const struct command_item *item, const struct laz_json_api 
     }
     json->reader_free(reader);
     if (!raw)
-        return command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' is missing", tool,
-                             item->parameter);
+        return laz_fail(err, LAZ_EINVAL, "Tool '%s': argument '%s' is missing", tool,
+                        item->parameter);
     ret = argv_value(json, tool, item->parameter, raw, raw_len, text, err);
     if (!ret && (*text)[0] == '-' && !item->after_dashes) {
         free(*text);
         *text = NULL;
-        ret = command_error(err, LAZ_EINVAL,
-                            "Tool '%s': argument '%s' may not begin with \"-\": the command would "
-                            "take it for an option",
-                            tool, item->parameter);
+        ret = laz_fail(err, LAZ_EINVAL,
+                       "Tool '%s': argument '%s' may not begin with \"-\": the command would "
+                       "take it for an option",
+                       tool, item->parameter);
     }
     return ret;
 }
@@ -414,13 +366,13 @@ int command_argv_make(const struct command_argv *argv, const struct laz_json_api
     int ret = 0;
 
     if (!list)
-        return command_error(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     for (size_t i = 0; !ret && i < argv->n; i++) {
         const struct command_item *item = &argv->items[i];
         if (item->parameter)
             ret = argv_fill(item, json, tool, args, len, &list[i], err);
-        else if (!(list[i] = argv_copy(item->text, strlen(item->text))))
-            ret = command_error(err, LAZ_ENOMEM, "out of memory");
+        else if (!(list[i] = laz_option_copy(item->text, strlen(item->text))))
+            ret = laz_fail(err, LAZ_ENOMEM, "out of memory");
     }
     if (ret) {
         command_argv_free(list);

@@ -19,12 +19,9 @@ struct command_argv {
     bool all_placed; /* each parameter has a placeholder, so standard input stays empty */
 };
 
-/* Fills *err (unless NULL) and returns `code`. */
-int command_error(struct laz_error *err, int code, const char *format, ...) LAZ_PRINTF(3, 4);
-
-/* Reads the list of strings at the reader. False: malformed, or out of memory. */
-bool command_argv_read(struct command_argv *argv, const struct laz_json_api *json,
-                       struct laz_json_reader *reader);
+/* Takes the strings of a list that ends with NULL, which has none afterwards. False: out of memory.
+ */
+bool command_argv_take(struct command_argv *argv, char **list);
 void command_argv_fini(struct command_argv *argv);
 /* Finds the placeholders and refuses those that cannot work: as the program, with an unknown name,
  * inside a longer argument, run as a script, or for a parameter that may be missing in a call.

@@ -12,6 +12,8 @@
  */
 #include "argv.h"
 
+#include <lazaret/options.h>
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 
 struct command_tool {
     char *name, *description, *parameters, *output;
+    char **command; /* moved to `argv` */
     struct command_argv argv;
     bool is_text;
     int64_t timeout_ms, max_concurrent, max_output;
@@ -55,73 +58,22 @@ static const struct laz_option options[] = {
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static char *command_string(const struct laz_json_token *token)
-{
-    char *text = malloc(token->len + 1);
-
-    if (text)
-        memcpy(text, token->text, token->len + 1);
-    return text;
-}
-
-/* Reads the value of one key of a tool's table. False: malformed, or out of memory. */
-static bool command_read_key(const struct laz_json_api *json, struct laz_json_reader *reader,
-                             const char *key, struct command_tool *tool)
-{
-    const struct {
-        const char *key;
-        char **text;
-        int64_t *number;
-    } keys[] = {
-        {"name", &tool->name, NULL},
-        {"description", &tool->description, NULL},
-        {"output", &tool->output, NULL},
-        {"timeout", NULL, &tool->timeout_ms},
-        {"max_concurrent", NULL, &tool->max_concurrent},
-        {"max_output", NULL, &tool->max_output},
-    };
-    struct laz_json_token token;
-    const char *raw;
-    size_t len;
-
-    if (strcmp(key, "command") == 0)
-        return command_argv_read(&tool->argv, json, reader);
-    if (strcmp(key, "parameters") == 0) {
-        if (!json->skip(reader, &raw, &len))
-            return false;
-        tool->parameters = command_string(&(struct laz_json_token){0, raw, len});
-        if (tool->parameters)
-            tool->parameters[len] = '\0';
-        return tool->parameters != NULL;
+#define TOOL(key, type, member)                                                                    \
+    {                                                                                              \
+        key, type, offsetof(struct command_tool, member)                                           \
     }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strcmp(keys[i].key, key) != 0)
-            continue;
-        json->next(reader, &token);
-        if (keys[i].number)
-            *keys[i].number = strtoll(token.text, NULL, 10);
-        else
-            *keys[i].text = command_string(&token);
-        return keys[i].number || *keys[i].text;
-    }
-    return json->skip(reader, NULL, NULL);
-}
 
-static bool command_read_tool(const struct laz_json_api *json, struct laz_json_reader *reader,
-                              struct command_tool *tool)
-{
-    struct laz_json_token token;
-    char key[32];
-
-    if (json->next(reader, &token) != LAZ_JSON_OBJECT_BEGIN)
-        return false;
-    while (json->next(reader, &token) == LAZ_JSON_KEY) {
-        snprintf(key, sizeof key, "%s", token.text);
-        if (!command_read_key(json, reader, key, tool))
-            return false;
-    }
-    return !json->reader_failed(reader) && tool->name;
-}
+static const struct laz_option_field tool_fields[] = {
+    TOOL("name", LAZ_OPT_STRING, name),
+    TOOL("description", LAZ_OPT_STRING, description),
+    TOOL("command", LAZ_OPT_STRINGS, command),
+    TOOL("parameters", LAZ_OPT_PARAMETERS, parameters),
+    TOOL("timeout", LAZ_OPT_TIME, timeout_ms),
+    TOOL("output", LAZ_OPT_STRING, output),
+    TOOL("max_concurrent", LAZ_OPT_INTEGER, max_concurrent),
+    TOOL("max_output", LAZ_OPT_SIZE, max_output),
+    {NULL, 0, 0},
+};
 
 /* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: names are not searched in any
  * directory. */
@@ -141,17 +93,17 @@ static int command_check_program(const struct command_state *state, const struct
     struct stat status;
 
     if (!command_is_absolute(program))
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: '%s' must be the absolute path of a program",
-                             tool->name, program);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': command: '%s' must be the absolute path of a program",
+                        tool->name, program);
     if (stat(program, &status) != 0)
-        return command_error(err, LAZ_EINVAL, "tool '%s': command: %s: %s", tool->name, program,
-                             strerror(errno));
+        return laz_fail(err, LAZ_EINVAL, "tool '%s': command: %s: %s", tool->name, program,
+                        strerror(errno));
     if (!S_ISREG(status.st_mode) || access(program, X_OK) != 0)
-        return command_error(err, LAZ_EINVAL, "tool '%s': command: %s is not an executable program",
-                             tool->name, program);
+        return laz_fail(err, LAZ_EINVAL, "tool '%s': command: %s is not an executable program",
+                        tool->name, program);
     if (LAZ_HAS(services, check_program) && services->check_program(services->host, program, &why))
-        return command_error(err, LAZ_EINVAL, "tool '%s': command: %s", tool->name, why.text);
+        return laz_fail(err, LAZ_EINVAL, "tool '%s': command: %s", tool->name, why.text);
     return 0;
 }
 
@@ -165,23 +117,22 @@ static int command_check_tool(struct command_state *state, struct command_tool *
     *key = "output";
     tool->is_text = strcmp(output, "text") == 0;
     if (!tool->is_text && strcmp(output, "json") != 0)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': output: expected json or text, found "
-                             "'%.100s'",
-                             tool->name, output);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': output: expected json or text, found "
+                        "'%.100s'",
+                        tool->name, output);
     *key = "max_concurrent";
     if (tool->max_concurrent < 0 || tool->max_concurrent > UINT32_MAX)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': max_concurrent: expected 0 or more, found %lld",
-                             tool->name, (long long)tool->max_concurrent);
+        return laz_fail(err, LAZ_EINVAL,
+                        "tool '%s': max_concurrent: expected 0 or more, found %lld", tool->name,
+                        (long long)tool->max_concurrent);
     *key = "timeout";
     if (tool->timeout_ms < 0 || tool->timeout_ms > UINT32_MAX)
-        return command_error(err, LAZ_EINVAL, "tool '%s': timeout: expected 0 to 49 days",
-                             tool->name);
+        return laz_fail(err, LAZ_EINVAL, "tool '%s': timeout: expected 0 to 49 days", tool->name);
     *key = "command";
     if (!tool->argv.n)
-        return command_error(err, LAZ_EINVAL, "tool '%s': command: expected a program, found none",
-                             tool->name);
+        return laz_fail(err, LAZ_EINVAL, "tool '%s': command: expected a program, found none",
+                        tool->name);
     ret = command_check_program(state, tool, err);
     if (!ret)
         ret = command_argv_bind(&tool->argv, state->services->json, tool->name,
@@ -266,7 +217,7 @@ static int command_answer(const struct command_state *state, const struct comman
     if (text)
         services->answer(services->host, call, text, len);
     json->writer_free(writer);
-    return text ? 0 : command_error(err, LAZ_ENOMEM, "out of memory");
+    return text ? 0 : laz_fail(err, LAZ_ENOMEM, "out of memory");
 }
 
 /* ---- operations ----------------------------------------------------------------------------- */
@@ -277,10 +228,7 @@ static void command_drop(struct command_state *state)
     struct command_tool *tool = &state->items[--state->n];
 
     command_argv_fini(&tool->argv);
-    free(tool->name);
-    free(tool->description);
-    free(tool->parameters);
-    free(tool->output);
+    laz_options_free(tool_fields, tool);
 }
 
 static void command_destroy(void *data)
@@ -297,29 +245,32 @@ static void command_destroy(void *data)
 }
 
 /* Tool number `item` of the options. */
-static int command_add(struct command_state *state, struct laz_json_reader *reader, size_t item,
-                       struct laz_error *err)
+static int command_add(void *data, size_t item, const char *text, size_t len, struct laz_error *err)
 {
+    struct command_state *state = data;
     const struct laz_tool_services *services = state->services;
-    const struct laz_json_api *json = services->json;
     struct laz_error why = {0};
     const char *key = NULL;
     struct command_tool *items = realloc(state->items, (state->n + 1) * sizeof *items);
     struct laz_tool *tools;
 
     if (!items)
-        return command_error(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     state->items = items;
     tools = realloc(state->tools, (state->n + 1) * sizeof *tools);
     if (!tools)
-        return command_error(err, LAZ_ENOMEM, "out of memory");
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     state->tools = tools;
     struct command_tool *tool = &items[state->n++];
     *tool = (struct command_tool){.timeout_ms = 30000, .max_concurrent = 8};
-    if (!command_read_tool(json, reader, tool))
-        return command_error(err, LAZ_EINVAL,
-                             "the options of a tool are malformed, or out of memory");
-    int ret = command_check_tool(state, tool, &key, &why);
+    int ret = laz_options_read(services->json, text, len, tool_fields, tool, err);
+    if (!ret && !tool->name)
+        ret = laz_fail(err, LAZ_EINVAL, "name: a tool needs one");
+    if (ret)
+        return ret;
+    if (!command_argv_take(&tool->argv, tool->command))
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    ret = command_check_tool(state, tool, &key, &why);
     if (ret) {
         if (ret != LAZ_ENOMEM && LAZ_HAS(services, mistake))
             ret = services->mistake(services->host, "tool", item, key, &why);
@@ -342,34 +293,20 @@ static int command_add(struct command_state *state, struct laz_json_reader *read
 static int command_create(const struct laz_tool_services *services, const char *text, size_t len,
                           void **out, struct laz_error *err)
 {
-    const struct laz_json_api *json = services->json;
+    static const struct laz_option_field fields[] = {{"tool", LAZ_OPT_TABLES, 0}, {NULL, 0, 0}};
     struct command_state *state = calloc(1, sizeof *state);
-    struct laz_json_reader *reader = json->reader_new(text, len);
-    struct laz_json_token token;
-    size_t item = 0;
-    int ret = 0;
+    char *tables = NULL;
+    int ret;
 
-    if (!state || !reader) {
-        ret = command_error(err, LAZ_ENOMEM, "out of memory");
-        goto out;
-    }
+    if (!state)
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
     state->services = services;
-    json->next(reader, &token);
-    while (!ret && json->next(reader, &token) == LAZ_JSON_KEY) {
-        if (strcmp(token.text, "tool") != 0) {
-            json->skip(reader, NULL, NULL);
-            continue;
-        }
-        json->next(reader, &token);
-        while (!ret && json->peek(reader) == LAZ_JSON_OBJECT_BEGIN)
-            ret = command_add(state, reader, item++, err);
-        if (!ret)
-            json->next(reader, &token);
-    }
-    if (!ret && (json->reader_failed(reader) || !item))
-        ret = command_error(err, LAZ_EINVAL, "it declares no tool: add a [[tools.tool]] table");
-out:
-    json->reader_free(reader);
+    ret = laz_options_read(services->json, text, len, fields, &tables, err);
+    if (!ret && (!tables || strspn(tables, "[] ") == strlen(tables)))
+        ret = laz_fail(err, LAZ_EINVAL, "it declares no tool: add a [[tools.tool]] table");
+    if (!ret)
+        ret = laz_options_each(services->json, tables, command_add, state, err);
+    free(tables);
     if (ret)
         command_destroy(state);
     else
