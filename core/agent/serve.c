@@ -266,6 +266,7 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
 {
     struct laz_outcome outcome = {.size = sizeof outcome};
     const bool is_check = request->type == LAZ_MESSAGE_CHECK;
+    struct laz_error why = {0};
     const size_t mark = serve_mark(request);
     const char *code = request->code + mark;
     const size_t len = request->code_len - mark;
@@ -282,8 +283,9 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
     }
     if (rc == 0)
         serve_answer(agent, request, &outcome);
-    else
-        fputs("lazaret-agent: the runtime broke down\n", stderr);
+    else if (laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name,
+                             is_check ? "check" : "eval", &why))
+        fprintf(stderr, "lazaret-agent: %s\n", why.text);
     if (agent->out.cap > SERVE_KEPT) /* it counts against the limit of the next request */
         laz_buf_fini(&agent->out);
     agent->request = NULL;

@@ -111,13 +111,18 @@ static int start_load(struct agent *agent, const struct laz_wire_options *option
     return rc;
 }
 
+static int start_said(const struct agent *agent, int rc, const char *op, struct laz_error *err)
+{
+    return laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name, op, err);
+}
+
 static int start_renew(struct agent *agent, struct laz_error *err)
 {
     uint64_t begun = laz_clock_us();
     int rc = LAZ_HAS(agent->ops, renew) ? agent->ops->renew(agent->state, err) : 0;
 
     agent_cost(agent, "renew", begun);
-    return rc;
+    return start_said(agent, rc, "renew", err);
 }
 
 static bool start_is_same(const char *kept, const char *raw, size_t len)
@@ -132,8 +137,10 @@ static int start_tools(struct agent *agent, const char *raw, size_t len, struct 
     uint64_t begun = laz_clock_us();
     int rc = len ? agent_tools_parse(raw, len, &tools, err) : 0;
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = agent->ops->define_tools(agent->state, tools.tools, tools.n, err);
+        rc = start_said(agent, rc, "define_tools", err);
+    }
     agent_tools_fini(&tools);
     agent_cost(agent, "tools", begun);
     return rc;
@@ -170,9 +177,7 @@ static int start_session(struct agent *agent, const char *confine, size_t confin
     if (rc)
         return rc;
     rc = start_renew(agent, err);
-    if (rc)
-        laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
-    else if (!start_tools_are_kept(agent))
+    if (!rc && !start_tools_are_kept(agent))
         rc = start_tools(agent, tools, tools_len, err);
     return rc;
 }
@@ -226,12 +231,11 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
         return rc;
     rc = agent->ops->create(&agent->services, options->options ? options->options : "{}",
                             options->options ? options->options_len : 2, &agent->state, err);
+    rc = start_said(agent, rc, "create", err);
     if (!rc && is_template)
         rc = start_keep(agent, init, err);
     if (!rc && is_template)
         rc = agent_template_load(agent, options, err);
-    if (rc)
-        laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
     if (rc || is_template)
         return rc;
     return start_tools(agent, init->tools, init->tools_len, err);

@@ -506,6 +506,7 @@ int agent_template_load(struct agent *agent, const struct laz_wire_options *opti
                              agent->plugin->name);
     if (names->n)
         rc = agent->ops->preload(agent->state, (const char *const *)names->items, names->n, err);
+    rc = laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name, "preload", err);
     return rc ? rc : template_settle(agent, err);
 }
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "os/landlock.h"
+#include "plugin/plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,10 +374,9 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     for (const char *const *program = policy->programs; program && *program; program++)
         laz_strv_add(&made->programs, *program);
     int rc = ops->plan(&api, policy, made, &why);
+    rc = laz_plugin_said(rc, LAZ_PLUGIN_BACKEND, backend, "plan", &why);
     if (rc) {
-        why.text[sizeof why.text - 1] = '\0'; /* a plugin wrote it */
-        rc = laz_error_set(err, rc < 0 ? rc : LAZ_EPLUGIN, 0, "backend %s: %s", backend,
-                           why.text[0] ? why.text : "no plan could be made");
+        laz_error_set(err, rc, why.os_errno, "%s", why.text);
     } else {
         uint32_t excess = made->enforces & ~ops->can_enforce;
         if (host && !excess)

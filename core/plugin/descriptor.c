@@ -46,11 +46,12 @@ static const struct descriptor_op runtime_required[] = {OP(laz_runtime_ops, suff
 static const struct descriptor_kind {
     uint32_t kind;
     const char *name;
+    const char *word; /* before a plugin's own name */
     const struct descriptor_op *required;
 } descriptor_kinds[] = {
-    {LAZ_PLUGIN_BACKEND, "a backend", backend_required},
-    {LAZ_PLUGIN_TOOL, "a tool provider", tool_required},
-    {LAZ_PLUGIN_RUNTIME, "a runtime", runtime_required},
+    {LAZ_PLUGIN_BACKEND, "a backend", "backend", backend_required},
+    {LAZ_PLUGIN_TOOL, "a tool provider", "provider", tool_required},
+    {LAZ_PLUGIN_RUNTIME, "a runtime", "runtime", runtime_required},
 };
 
 static const char *const descriptor_types[] = {
@@ -74,6 +75,27 @@ const char *laz_kind_name(uint32_t kind)
     const struct descriptor_kind *found = descriptor_kind(kind);
 
     return found ? found->name : "of an unknown kind";
+}
+
+int laz_plugin_said(int rc, uint32_t kind, const char *name, const char *op, struct laz_error *err)
+{
+    const struct descriptor_kind *found = descriptor_kind(kind);
+    const char *word = found ? found->word : "plugin";
+
+    if (!rc)
+        return 0;
+    if (rc > 0) /* no code of an error */
+        rc = LAZ_EPLUGIN;
+    if (!err)
+        return rc;
+    err->text[sizeof err->text - 1] = '\0';
+    if (!err->text[0] && rc != LAZ_ENOMEM)
+        return laz_error_set(err, rc, 0, "the %s %s failed in %s without saying why", word, name,
+                             op);
+    if (!err->text[0])
+        laz_error_nomem(err);
+    laz_error_prefix(err, "%s %s: ", word, name);
+    return laz_error_as(err, rc);
 }
 
 const char *laz_option_type_name(uint32_t type)
@@ -111,8 +133,6 @@ static int descriptor_abi(const struct laz_plugin *plugin, struct laz_error *err
     return 0;
 }
 
-#define DESCRIPTOR_END "-lazaret"
-
 size_t laz_name_before(const char *file_name, const char *suffix)
 {
     size_t len = strlen(file_name), end = strlen(suffix);
@@ -124,7 +144,7 @@ size_t laz_module_name(const char *file_name)
 {
     if (file_name[0] == '.')
         return 0;
-    size_t len = laz_name_before(file_name, DESCRIPTOR_END LAZ_MODULE_SUFFIX);
+    size_t len = laz_name_before(file_name, LAZ_MODULE_MARK LAZ_MODULE_SUFFIX);
     return len ? len : laz_name_before(file_name, LAZ_MODULE_SUFFIX);
 }
 
@@ -143,11 +163,12 @@ static int descriptor_name(const struct laz_plugin *plugin, const char *file, st
                                                 : "summary");
     if (!len) /* a plugin given by its path may have any file name */
         return 0;
-    if (laz_name_before(plugin->name, DESCRIPTOR_END) || strcmp(plugin->name, DESCRIPTOR_END) == 0)
+    if (laz_name_before(plugin->name, LAZ_MODULE_MARK) ||
+        strcmp(plugin->name, LAZ_MODULE_MARK) == 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
                              "the plugin in it is called \"%s\"; the name of a plugin cannot end "
                              "in \"%s\", which is a suffix of file names",
-                             plugin->name, DESCRIPTOR_END);
+                             plugin->name, LAZ_MODULE_MARK);
     if (strlen(plugin->name) != len || strncmp(plugin->name, base, len) != 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
                              "the plugin in it is called \"%s\"; rename the file to %s%s",

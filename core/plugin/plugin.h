@@ -7,6 +7,7 @@
 #define LAZ_PLUGIN_PLUGIN_H
 
 #include "plugin/descriptions.h"
+#include "plugin/descriptor.h"
 #include "plugin/installed.h"
 #include "plugin/language.h"
 #include "plugin/module.h"

@@ -145,9 +145,9 @@ static int provider_create(struct laz_provider *provider, const struct laz_plugi
     ret = provider->ops->create(&provider->services, laz_buf_text(&options), options.len,
                                 &provider->state, err);
     provider->table = NULL;
-    if (ret && !provider->is_located) {
-        laz_error_prefix(err, "provider %s: ", plugin->name);
-        ret = providers_locate(table, ret, err);
+    if (!provider->is_located) {
+        ret = laz_plugin_said(ret, LAZ_PLUGIN_TOOL, plugin->name, "create", err);
+        ret = ret ? providers_locate(table, ret, err) : 0;
     }
     provider->is_created = !ret;
 out:
@@ -199,10 +199,9 @@ static int provider_add_tools(const struct laz_provider *provider,
     size_t n = 0;
     int ret = provider->ops->list(provider->state, &list, &n, err);
 
-    if (ret) {
-        laz_error_prefix(err, "provider %s: ", provider->name);
+    ret = laz_plugin_said(ret, LAZ_PLUGIN_TOOL, provider->name, "list", err);
+    if (ret)
         return providers_locate(table, ret, err);
-    }
     /* A plugin's struct may be longer than ours, never shorter, since the ABI begins with 1.0. */
     if (n > PROVIDERS_MAX_TOOLS || (n && (!list || list->size < sizeof *list))) {
         ret = laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",

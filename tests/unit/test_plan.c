@@ -469,6 +469,13 @@ static int failing_plan(const struct laz_plan_api *api, const struct laz_policy 
     return LAZ_ECONFIG;
 }
 
+static int silent_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                       struct laz_plan *plan, struct laz_error *err)
+{
+    (void)api, (void)policy, (void)plan, (void)err;
+    return LAZ_EINVAL;
+}
+
 static int empty_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                       struct laz_plan *plan, struct laz_error *err)
 {
@@ -499,6 +506,7 @@ static void plan_refuses_a_backend_that_breaks_its_contract(void)
     } rows[] = {
         {greedy_plan, LAZ_EPLUGIN, "cpu"},
         {failing_plan, LAZ_ECONFIG, "backend mock: xxx"},
+        {silent_plan, LAZ_EINVAL, "the backend mock failed in plan without saying why"},
         {empty_plan, LAZ_EPLUGIN, "no program"},
         {escaping_plan, LAZ_ENOMEM, ""},
     };
