@@ -39,7 +39,7 @@ struct cli_command;
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
-    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd;
+    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
@@ -88,6 +88,7 @@ int cli_execute(struct cli *cli); /* run and check */
 /* For run and check with --json: prints the object for a failure before the execution began. */
 void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
+int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);

@@ -35,6 +35,7 @@ static const struct cli_option options[] = {
      "text, json, r, python, javascript or lua"},
     {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
     {0, "platform", "NAME", FIELD(platform), CLI_FOR_PLAN, "the plan for linux, darwin or windows"},
+    {0, "kind", "KIND", FIELD(kind), CLI_FOR_PLUGINS, "of a new plugin: tool, backend or runtime"},
     {0, "expect", "HASH", FIELD(expect), CLI_FOR_AUDIT, "the hash that the last record must have"},
     {0, "config", "FILE", FIELD(config), CLI_FOR_ALL,
      "the configuration file, instead of the default ones"},

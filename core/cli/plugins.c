@@ -206,8 +206,16 @@ int cli_plugins(struct cli *cli)
 {
     struct plugins_list list = {.cli = cli, .json = LAZ_BUF_INIT};
     struct laz_registry *registry = NULL;
-    int status = cli_registry(cli, false, &registry);
+    const bool is_new = cli->n_operands && strcmp(cli->operands[0], "new") == 0;
 
+    if (is_new)
+        return cli_skeleton(cli);
+    if (cli->kind || cli->n_operands > 1) {
+        cli_problem(cli, "plugins: %s is for lazaret plugins new NAME",
+                    cli->kind ? "--kind" : cli->operands[1]);
+        return CLI_USAGE;
+    }
+    int status = cli_registry(cli, false, &registry);
     if (status)
         return status;
     if (cli->n_operands)

@@ -29,3 +29,8 @@ char *laz_installed_agent(void)
 
     return own && own[0] ? laz_strdup(own) : installed_at(LAZ_AGENT);
 }
+
+char *laz_installed_templates(void)
+{
+    return laz_os_installed(LAZ_PREFIX, LAZ_TEMPLATES);
+}

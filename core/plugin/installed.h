@@ -7,5 +7,7 @@
  * process is set-id). New strings; NULL: out of memory. */
 char *laz_installed_plugins(void);
 char *laz_installed_agent(void);
+/* The installed directory of templates for plugins. */
+char *laz_installed_templates(void);
 
 #endif

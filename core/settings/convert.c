@@ -2,6 +2,8 @@
 /* convert.c - converts sizes, times and words of a configuration to C values. */
 #include "settings/convert.h"
 
+#include "settings/settings.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

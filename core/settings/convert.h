@@ -20,7 +20,5 @@ void laz_format_size(struct laz_buf *buf, uint64_t bytes);
 void laz_format_time(struct laz_buf *buf, uint64_t ms);
 
 bool laz_is_string(const struct laz_toml_node *node, const char *text);
-/* The name of a plugin has 1 to 64 letters, digits, '_' and '-'. */
-bool laz_is_plugin_name(const char *text, size_t len);
 
 #endif

@@ -142,4 +142,7 @@ void laz_settings_visit(const struct laz_settings *settings,
                                       const char *origin),
                         void *user);
 
+/* The name of a plugin has 1 to 64 letters, digits, '_' and '-'. */
+bool laz_is_plugin_name(const char *text, size_t len);
+
 #endif

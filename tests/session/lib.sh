@@ -30,7 +30,8 @@ stage_open() {
     lazaret=$staged$staged_bin/lazaret-nowhere
     LAZARET_AGENT=$staged$staged_agent/lazaret-agent
     LAZARET_PLUGIN_PATH=$staged$staged_plugins
-    export LAZARET_AGENT LAZARET_PLUGIN_PATH
+    LAZARET_TEST_TEMPLATES=$staged$staged_templates
+    export LAZARET_AGENT LAZARET_PLUGIN_PATH LAZARET_TEST_TEMPLATES
 }
 
 # be_patient - writes user settings for a busy machine: no timeout ends a start or an execution,

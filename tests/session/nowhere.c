@@ -17,3 +17,10 @@ char *laz_installed_agent(void)
 
     return laz_strdup(own && own[0] ? own : "/nonexistent/lazaret/lazaret-agent");
 }
+
+char *laz_installed_templates(void)
+{
+    const char *own = secure_getenv("LAZARET_TEST_TEMPLATES");
+
+    return laz_strdup(own ? own : "/nonexistent/lazaret/templates");
+}
