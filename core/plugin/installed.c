@@ -32,5 +32,5 @@ char *laz_installed_agent(void)
 
 char *laz_installed_templates(void)
 {
-    return laz_os_installed(LAZ_PREFIX, LAZ_TEMPLATES);
+    return installed_at(LAZ_TEMPLATES);
 }

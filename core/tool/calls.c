@@ -245,6 +245,8 @@ static void call_invoke(struct laz_call *call)
         struct laz_error err = {0};
         int rc = provider->ops->call(provider->state, entry->index, call, call->args.data,
                                      call->args.len, &err);
+        if (rc && !err.text[0])
+            laz_plugin_said(rc, LAZ_PLUGIN_TOOL, provider->name, "call", &err);
         if (rc)
             laz_call_answer_error(NULL, call, err.text);
     } else {

@@ -96,7 +96,7 @@ for kind in "$srcdir"/plugins/*/; do
         */backend/) listed "$page" '### A backend' '| table |' ;;
         */runtime/) listed "$page" '### A runtime' '| table |' ;;
         */tool/) listed "$page" '### A tool provider' '| table |' ;;
-        */example/) ;;
+        */example/ | */template/) ;;
         *) wrong "docs/architecture.md: what to touch for one of $kind?" ;;
     esac
 done

@@ -9,7 +9,8 @@
  *     };
  *     struct weather weather = {0};
  *     int rc = laz_options_read(services->json, options, options_len, fields, &weather, err);
- *     ...
+ *     if (rc == 0)
+ *         printf("%s\n", weather.url);
  *     laz_options_free(fields, &weather);
  *
  * The arguments of a tool call are such an object too, and are read in the same way.  All functions
@@ -36,11 +37,11 @@ extern "C" {
 
 /* One member of an object and its place in the struct. The field has the C type of `type`:
  *
- *     LAZ_OPT_STRING                                char *
- *     LAZ_OPT_INTEGER, LAZ_OPT_SIZE, LAZ_OPT_TIME   int64_t
- *     LAZ_OPT_BOOLEAN                               bool
- *     LAZ_OPT_STRINGS, LAZ_OPT_PATHS                char **, ends with NULL
- *     LAZ_OPT_TABLES, LAZ_OPT_PARAMETERS            char *, the JSON text (laz_options_each) */
+ *   LAZ_OPT_STRING                                char *
+ *   LAZ_OPT_INTEGER, LAZ_OPT_SIZE, LAZ_OPT_TIME   int64_t
+ *   LAZ_OPT_BOOLEAN                               bool
+ *   LAZ_OPT_STRINGS, LAZ_OPT_PATHS                char **, ends with NULL
+ *   LAZ_OPT_TABLES, LAZ_OPT_PARAMETERS            char *, the JSON text (laz_options_each) */
 struct laz_option_field {
     const char *key; /* NULL: the end of the table */
     uint32_t type;   /* LAZ_OPT_* */

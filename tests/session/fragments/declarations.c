@@ -5,6 +5,7 @@
 #include <lazaret/runtime.h>
 
 #include <lazaret/backend.h>
+#include <lazaret/options.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
