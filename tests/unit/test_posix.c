@@ -271,11 +271,18 @@ static void children_and_parents_are_told(void)
     CU_ASSERT_EQUAL(laz_os_tree_parent(-1), -1);
 }
 
+/* The kernel's numbers of pages in /proc/PID/stat are approximate: it gathers them on each
+ * processor (proc_pid_stat(5), rss), so that a process with few pages may seem to have none. */
+#define MUCH ((size_t)8 << 20)
+
 static void what_a_process_has_used_is_told_of_it_alone(void)
 {
     struct laz_usage usage = LAZ_USAGE_INIT;
     uint64_t cpu_us = 1, rss_bytes = 1, begun = laz_clock_us();
+    char *much = malloc(MUCH);
 
+    CU_ASSERT_PTR_NOT_NULL_FATAL(much);
+    memset(much, 1, MUCH); /* children have it too */
     CU_ASSERT_FALSE(laz_os_usage_is_open(&usage));
     laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
     CU_ASSERT(cpu_us == 0 && rss_bytes == 0);
@@ -296,6 +303,7 @@ static void what_a_process_has_used_is_told_of_it_alone(void)
     laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
     CU_ASSERT(cpu_us == 0 && rss_bytes == 0);
     laz_os_usage_close(&usage);
+    free(much);
 }
 
 static void a_descriptor_of_a_process_is_readable_at_its_end(void)
