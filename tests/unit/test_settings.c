@@ -553,7 +553,7 @@ static void settings_schema_has_every_key(void)
               "limits.nofile limits.session_cpu limits.stack "
               "env.allow env.set audit.file audit.on_error audit.sync pool.size "
               "pool.warm pool.reset pool.preload pool.max_sessions "
-              "pool.max_waiting pool.renew_after plugins.path ");
+              "pool.max_waiting pool.renew_after workers.max plugins.path ");
     laz_buf_fini(&keys);
 }
 
@@ -703,7 +703,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 45 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 46 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);
