@@ -59,14 +59,20 @@ static void reply_let_go(struct laz_reply *reply)
     free(reply);
 }
 
+/* Waits for the end of the function that hears of the cancellation; it need not wait for itself. */
+static void reply_await_told(struct laz_reply *reply)
+{
+    while (reply->is_telling && !pthread_equal(reply->teller, pthread_self()))
+        pthread_cond_wait(&reply->told, &reply->lock);
+}
+
 /* The application gives up the reply. The caller holds the lock, which is given up as well. */
 static void reply_leave(struct laz_reply *reply)
 {
     if (reply->call)
         laz_call_answer(NULL, reply->call, "null", 4); /* ignored after an answer */
     reply->cancelled = NULL;
-    while (reply->is_telling && !pthread_equal(reply->teller, pthread_self()))
-        pthread_cond_wait(&reply->told, &reply->lock);
+    reply_await_told(reply);
     reply->is_application = false;
     reply_let_go(reply);
 }
@@ -90,23 +96,23 @@ bool laz_reply_end(struct laz_reply *reply)
     return !is_kept;
 }
 
-/* Tells the application that the call was cancelled. The caller holds the lock. */
+/* Tells the application that the call was cancelled. The caller holds the lock, and the reply: the
+ * function may free it. */
 static void reply_tell(struct laz_reply *reply)
 {
     void (*cancelled)(void *user) = reply->cancelled;
     void *user = reply->user;
+    const bool is_within = reply->is_telling; /* it was set by the function that is told */
 
     if (!cancelled)
         return;
     reply->cancelled = NULL;
     reply->is_telling = true;
     reply->teller = pthread_self();
-    reply->holders++; /* the function may free the reply */
     pthread_mutex_unlock(&reply->lock);
     cancelled(user);
     pthread_mutex_lock(&reply->lock);
-    reply->holders--;
-    reply->is_telling = false;
+    reply->is_telling = is_within;
     pthread_cond_broadcast(&reply->told);
 }
 
@@ -191,10 +197,12 @@ int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(void *user), 
     if (!reply)
         return LAZ_EINVAL;
     pthread_mutex_lock(&reply->lock);
+    reply->holders++; /* while it is told */
+    reply_await_told(reply);
     reply->cancelled = cancelled;
     reply->user = user;
     if (reply->is_cancelled)
         reply_tell(reply);
-    pthread_mutex_unlock(&reply->lock);
+    reply_let_go(reply);
     return 0;
 }

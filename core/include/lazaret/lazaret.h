@@ -208,7 +208,8 @@ LAZ_EXPORT void laz_reply_free(struct laz_reply *reply);
 LAZ_EXPORT bool laz_reply_is_cancelled(struct laz_reply *reply);
 /* Has `cancelled` called once, when that happens: on the thread that drives the engine, at once if
  * it has happened already. It must not block, nor use the engine. It is not called after `call` has
- * returned, or the kept reply was freed. NULL: nothing is called. */
+ * returned, or the kept reply was freed. A function set before is not called any more, and has ended
+ * when this returns, unless it is the caller. NULL: nothing is called. */
 LAZ_EXPORT int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(void *user),
                                    void *user);
 
