@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define SPAWNER_MS      10000  /* the least time that a child gets until its program runs */
 #define SPAWNER_LOOK_US 500000 /* between two looks at whether there is one */
