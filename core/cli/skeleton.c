@@ -82,6 +82,24 @@ static int skeleton_file(struct cli *cli, const char *templates, const char *fil
     return rc;
 }
 
+/* `make install` of a new plugin with the name of an installed one would replace that. */
+static bool skeleton_is_installed(const char *name)
+{
+    static const char *const endings[] = {LAZ_MODULE_SUFFIX, LAZ_MODULE_MARK LAZ_MODULE_SUFFIX};
+    char *directory = laz_installed_plugins();
+    struct laz_look look;
+    bool found = false;
+
+    for (size_t i = 0; directory && !found && i < sizeof endings / sizeof *endings; i++) {
+        struct laz_buf path = LAZ_BUF_INIT;
+        laz_buf_printf(&path, "%s/%s%s", directory, name, endings[i]);
+        found = !path.failed && laz_os_look(laz_buf_text(&path), false, &look) == 0;
+        laz_buf_fini(&path);
+    }
+    free(directory);
+    return found;
+}
+
 /* 0 or an exit status (printed). */
 static int skeleton_check(struct cli *cli, const char *name)
 {
@@ -98,6 +116,8 @@ static int skeleton_check(struct cli *cli, const char *name)
                     "%s cannot be the name of a plugin: it has 1 to 64 letters, digits, _ and -, "
                     "does not begin with -, does not end in %s, and is not \"new\"",
                     name, LAZ_MODULE_MARK);
+    } else if (skeleton_is_installed(name)) {
+        cli_problem(cli, "a plugin %s is installed already: take another name", name);
     } else if (laz_os_look(name, false, &look) == 0) {
         cli_problem(cli, "%s exists already: remove it, or take another name", name);
     } else {

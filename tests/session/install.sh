@@ -171,6 +171,8 @@ elif ! LAZARET_AGENT=$agent "$lazaret" run --runtime lua -e 1 >"$work/out" 2>"$w
     may_be_missing bwrap 'a session cannot be started'
 else
     expect moved_runs 0 'here' '' "$lazaret" run --runtime lua -e 'print("here")'
+    expect new_replaces_no_plugin 2 '' 'a plugin lua is installed already' \
+        "$lazaret" plugins new lua --kind runtime
     # by another name, and found in PATH
     ln -s "$lazaret" "$work/lz"
     expect moved_runs_by_a_link 0 'here' '' env PATH="$work:$PATH" lz run --runtime lua \
