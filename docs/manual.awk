@@ -245,23 +245,18 @@ function put_how() {
     put(".Dl cc program.c $(pkg-config --cflags --libs lazaret)")
 }
 
-# One argument a line; commas inside parentheses belong to a function's own arguments.
-function put_prototype(name,   text, at, depth, i, c, argument) {
+# One argument a line: lines are broken between them. So are the arguments of an argument that is a
+# function, because mdoc puts the same comma between all.
+function put_prototype(name,   text, at, n, i, arguments) {
     text = prototype[name]
     at = index(text, name "(")
     put(".Ft \"" trim(substr(text, 1, at - 1)) "\"")
     put(".Fo " name)
     text = substr(text, at + length(name) + 1)
     sub(/\) *;$/, "", text)
-    for (i = 1; i <= length(text) + 1; i++) {
-        c = substr(text, i, 1)
-        if (c == "(") depth++
-        if (c == ")") depth--
-        if (i > length(text) || c == "," && !depth) {
-            put(".Fa \"" trim(argument) "\"")
-            argument = ""
-        } else argument = argument c
-    }
+    n = split(text, arguments, ",")
+    for (i = 1; i <= n; i++)
+        put(".Fa \"" trim(arguments[i]) "\"")
     put(".Fc")
 }
 
