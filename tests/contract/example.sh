@@ -40,15 +40,22 @@ PKG_CONFIG="pkg-config --define-variable=prefix=$prefix --define-variable=exec_p
 --define-variable=plugindir=$prefix/lib/lazaret/plugins-1"
 export PKG_CONFIG_PATH PKG_CONFIG
 
+# built DIRECTORY CONFIGURE-OPTIONS... - builds a copy of it, and installs it.
+built() {
+    cp -R "$work/example" "$work/$1" && cd "$work/$1" || return
+    shift
+    ./configure "$@" && make && make install
+}
+
 cp -R "$top/plugins/example" "$work/example"
 chmod -R u+w "$work/example"
-cd "$work/example"
-{
-    ./autogen.sh
-    ./configure
-    make
-    make install
-} >"$work/build.log" 2>&1 || {
+(cd "$work/example" && ./autogen.sh) >"$work/build.log" 2>&1 || {
+    cat "$work/build.log" >&2
+    fail "the example has no configure"
+}
+(built with-prefix --prefix="$work/other") >"$work/with-prefix.log" 2>&1 &
+with_prefix=$!
+(built without-prefix) >"$work/build.log" 2>&1 || {
     cat "$work/build.log" >&2
     fail "the example does not build against what is installed"
 }
@@ -86,12 +93,8 @@ throws 7 | grep -qE '^value \{"rolls":\[([0-9]+,){49}[0-9]+\],"total":[0-9]+\}$'
     fail "fifty throws look otherwise: $(throws 7)"
 
 # With a prefix it is installed below that.
-{
-    make distclean
-    ./configure --prefix="$work/other"
-    make install
-} >"$work/build.log" 2>&1 || {
-    cat "$work/build.log" >&2
+wait "$with_prefix" || {
+    cat "$work/with-prefix.log" >&2
     fail "the example does not build with a prefix"
 }
 rm "$plugin"

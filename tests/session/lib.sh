@@ -137,6 +137,30 @@ fails() {
     canary_is_quiet "$fails_name --json"
 }
 
+# side_by_side FUNCTION... - runs them at the same time, each in a process and a directory of its
+# own: $work, the current directory. What they print follows in their order; their cases count.
+side_by_side() {
+    for part; do
+        (
+            work=$work/$part cases=0 failures=0
+            mkdir "$work" && cd "$work" || exit 1
+            : >out
+            : >err
+            "$part"
+            all_json_is_valid
+            echo "$cases $failures" >"$work/count"
+        ) >"$work/$part.log" 2>&1 &
+    done
+    wait
+    for part; do
+        cat "$work/$part.log"
+        part_cases=0 part_failures=1
+        read -r part_cases part_failures <"$work/$part/count" || echo "FAILED $part: it did not end"
+        cases=$((cases + part_cases)) failures=$((failures + part_failures))
+        rm -rf "${work:?}/$part"
+    done
+}
+
 finish() {
     all_json_is_valid
     echo "$cases cases, $failures failures"

@@ -6,7 +6,7 @@
 . "${0%/*}/lib.sh"
 
 lazaret=$PWD/lazaret
-list=${srcdir:-.}/tests/session/packages.txt
+list=$(cd "${0%/*}" && pwd)/packages.txt
 work=$(mktemp -d "${TMPDIR:-/tmp}/packages-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 HOME=$work
@@ -57,9 +57,10 @@ bare() {
 loads() {
     cases=$((cases + 1))
     cat >"$work/names"
-    "$interpreter" "$work/code.$2" <"$work/names" >"$work/want" 2>"$work/err"
+    "$interpreter" "$work/code.$2" <"$work/names" >"$work/want" 2>"$work/err.bare" &
     # shellcheck disable=SC2086
     "$lazaret" run $set_all --runtime "$2" "$work/code.$2" <"$work/names" >"$work/out" 2>"$work/err"
+    wait
     diff "$work/want" "$work/out" >"$work/diff" || {
         cp "$work/diff" "$work/out"
         wrong "$1" "what loads in a box and what without one (>, <)"
@@ -67,13 +68,12 @@ loads() {
     loaded=$((loaded + $(grep -c '^loaded' "$work/want")))
 }
 
-[ -s "$list" ] || wrong the_list "there is none"
-for language in python r; do
-    loaded=0
+language() {
+    language=$1 loaded=0
     code "$language" >"$work/code.$language"
     interpreter=$(bare "$language") && [ -x "$interpreter" ] || {
         may_be_missing "$language" "no such interpreter"
-        continue
+        return
     }
     awk -v language="$language" '$1 == language { print $2 }' "$list" >"$work/all"
     if [ -n "${LAZARET_TEST_FULL-}" ]; then
@@ -88,7 +88,16 @@ for language in python r; do
     [ "$language" = r ] || [ -n "${LAZARET_TEST_FULL-}" ] || grep -q '^loaded matplotlib' "$work/out" ||
         may_be_missing matplotlib "is not installed"
     echo "$language: $loaded of $(wc -l <"$work/all") are installed and load without a sandbox"
-done
+}
 
-echo "$cases cases, $failures failures"
-[ "$failures" = 0 ]
+packages_of_python() {
+    language python
+}
+
+packages_of_r() {
+    language r
+}
+
+[ -s "$list" ] || wrong the_list "there is none"
+side_by_side packages_of_python packages_of_r
+finish

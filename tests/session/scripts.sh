@@ -16,16 +16,20 @@ trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 HOME=$work/home
 export HOME
-mkdir -p "$HOME" "$work/box" "$work/plain"
+mkdir -p "$HOME"
 cp -R "$scripts" "$work/scripts"
-chmod -R u+w,a+rX "$work/scripts"
+scripts=$work/scripts
+chmod -R u+w,a+rX "$scripts"
 be_patient
 unset TZ LANG DISPLAY
 printf 'first line\nsecond\n42 is it\nlast line\nno newline at the end' >"$work/input"
+input=$work/input
 
 # has RUNTIME - is it installed?
 has() {
-    "$lazaret" check --runtime "$1" -e '' >/dev/null 2>&1 || may_be_missing "$1" "no such runtime"
+    "$lazaret" check --runtime "$1" -e '' >/dev/null 2>&1 && return
+    may_be_missing "$1" "no such runtime"
+    return 1
 }
 
 # left SIDE COMMAND... - runs it in an empty directory; leaves its output, status and files in
@@ -36,7 +40,7 @@ left() {
     rm -rf "$side"
     mkdir -p "$side/files"
     chmod 777 "$side/files"
-    (cd "$side/files" && "$@" alpha --number 5 'b c' <"$work/input" >../out 2>"$work/err") ||
+    (cd "$side/files" && "$@" alpha --number 5 'b c' <"$input" >../out 2>"$work/err") ||
         status=$?
     { cat "$side/out" && echo "status $status"; } >"$side/out.new"
     mv "$side/out.new" "$side/out"
@@ -65,9 +69,10 @@ refuses() {
     grep -q "error: .*$text" "$work/err" || wrong "$name" "not on standard error: $text"
 }
 
-if has python; then
+scripts_in_python() {
+    has python || return 0
     python=$("$lazaret" run -e 'import sys; print(sys.executable)')
-    for file in "$work"/scripts/python/*.py; do
+    for file in "$scripts"/python/*.py; do
         case $file in
             */numpy_*)
                 "$python" -I -c 'import numpy' 2>/dev/null || {
@@ -80,19 +85,21 @@ if has python; then
         in_box "$file"
         same "${file##*/}" plain
     done
-fi
+}
 
-if has r; then
-    for file in "$work"/scripts/r/*.R; do
+scripts_in_r() {
+    has r || return 0
+    for file in "$scripts"/r/*.R; do
         left plain Rscript "$file"
         in_box "$file"
         same "${file##*/}" plain
     done
-fi
+}
 
-if has lua; then
+scripts_in_lua() {
+    has lua || return 0
     lua=$(command -v lua5.4) || may_be_missing lua-program "no lua5.4 to compare with"
-    for file in "$work"/scripts/lua/*.lua; do
+    for file in "$scripts"/lua/*.lua; do
         in_box "$file"
         mkdir -p "$work/kept"
         cp "${file%.lua}.out" "$work/kept/out"
@@ -104,10 +111,11 @@ if has lua; then
             same "${file##*/} by $lua" plain
         }
     done
-fi
+}
 
 # What cannot work says what does.
-if has python; then
+python_refuses() {
+    has python || return 0
     import='from multiprocessing import Manager, Lock, get_context, shared_memory'
     working='Pool and Process with the start method fork work'
     refuses a_manager_needs_a_socket "Manager needs a socket.*$working" -e "$import" -e 'Manager()'
@@ -124,15 +132,16 @@ if has python; then
     else
         may_be_missing landlock "$(tail -n 1 "$work/out")" || :
     fi
-fi
+}
 
-if has r; then
+r_refuses() {
+    has r || return 0
     working='mclapply(), pvec() and mcparallel()'
     refuses a_cluster_needs_sockets "a cluster needs sockets.*$working" \
         --runtime r -e 'parallel::makeCluster(2)'
     refuses a_cluster_of_forks_does_too "a cluster needs sockets.*$working" \
         --runtime r -e 'cl <- parallel::makeForkCluster(2)'
-fi
+}
 
-echo "$cases cases, $failures failures"
-[ "$failures" = 0 ]
+side_by_side scripts_in_python scripts_in_r scripts_in_lua python_refuses r_refuses
+finish

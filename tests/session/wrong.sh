@@ -19,10 +19,14 @@ be_patient
 cd "$work" || exit 1
 : >out
 : >err
-canary=$work/canary
-mkdir "$canary"
-chmod 1777 "$canary"
-code=$(canary_code)
+
+# In the directory of the cases: what their code would leave.
+make_canary() {
+    canary=$work/canary
+    mkdir "$canary"
+    chmod 1777 "$canary"
+    code=$(canary_code)
+}
 
 # The command that runs the canary: `fails NAME ... $run OPTIONS -e "$code"`.
 run="$lazaret run --runtime lua"
@@ -605,25 +609,48 @@ runtimes() {
     done
 }
 
+# ---- what runs beside what -----------------------------------------------------------------------
+
+files() {
+    make_canary
+    wrong_configurations
+    of_others
+    unreadable
+    wrong_code
+}
+
+plugins_and_agents() {
+    make_canary
+    wrong_plugins
+    wrong_tools
+    wrong_agents
+    verdicts
+}
+
+backends() {
+    make_canary
+    wrong_bwrap
+}
+
+machines() {
+    make_canary
+    wrong_machines
+}
+
+commands() {
+    make_canary
+    signals
+    words
+    looking
+    runtimes
+}
+
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
 elif ! $run -e 1 >out 2>err; then
     cat err
     may_be_missing bwrap 'a session cannot be started'
 else
-    wrong_configurations
-    of_others
-    unreadable
-    wrong_code
-    wrong_plugins
-    wrong_tools
-    wrong_agents
-    wrong_bwrap
-    wrong_machines
-    signals
-    verdicts
-    words
-    looking
-    runtimes
+    side_by_side files plugins_and_agents backends machines commands
 fi
 finish
