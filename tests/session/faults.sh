@@ -66,24 +66,43 @@ expect control_outside 0 OUTSIDE '' $run "$code" --backend none --set 'sandbox.r
 expect control_inside 0 INSIDE '' $run "$code"
 
 # The loader needs at least four descriptors to find a library, so none may be inherited.
-for most in 4 5 6 8 10 12 15 20 25 30 35 40; do
-    status=0
-    (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && ulimit -n "$most" && exec timeout 600 $run "$code") \
-        >"$work/out" 2>"$work/err" </dev/null || status=$?
-    holds "descriptors $most" "$status"
-done
+descriptors() {
+    for most in 4 5 6 8 10 12 15 20 25 30 35 40; do
+        status=0
+        (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && ulimit -n "$most" && exec timeout 600 $run "$code") \
+            >"$work/out" 2>"$work/err" </dev/null || status=$?
+        holds "descriptors $most" "$status"
+    done
+}
 
+memory() {
+    faults ENOMEM socket bind listen fchown fchmod pipe2 memfd_create clone,clone3,fork,vfork
+    echo "$injected" >"$counts/memory"
+}
+
+more_memory() {
+    faults ENOMEM mkdir epoll_create1 eventfd2 pidfd_open getrandom connect prlimit64
+    echo "$injected" >"$counts/more_memory"
+}
+
+others() {
+    faults EMFILE openat socket pipe2
+    faults EPERM clone3 unshare mount umount2 pivot_root prctl setresuid setgroups setsid chdir
+    faults EDQUOT keyctl
+    echo "$injected" >"$counts/others"
+}
+
+counts=$work/counts
+mkdir "$counts"
 injected=0
 seed=${LAZARET_TEST_SEED:-$(date +%s)}
 echo "    LAZARET_TEST_SEED=$seed"
 if ! strace -f -qq -o "$work/calls" true >"$work/out" 2>"$work/err"; then
     may_be_missing strace "$(head -n 1 "$work/err")"
+    side_by_side descriptors
 else
-    faults ENOMEM socket bind listen fchown fchmod pipe2 memfd_create clone,clone3,fork,vfork mkdir \
-        epoll_create1 eventfd2 pidfd_open getrandom connect prlimit64
-    faults EMFILE openat socket pipe2
-    faults EPERM clone3 unshare mount umount2 pivot_root prctl setresuid setgroups setsid chdir
-    faults EDQUOT keyctl
+    side_by_side descriptors memory more_memory others
+    injected=$(cat "$counts"/* | awk '{ sum += $1 } END { print sum }')
     [ "$injected" -ge 15 ] || wrong faults "only $injected faults came about"
 fi
 finish

@@ -258,20 +258,37 @@ stepping_down() {
     grep -q '^backend bwrap' out || wrong a_backend_that_is_named_is_not_tried 'not bwrap'
 }
 
+# rows REMAINDER - every other row of the table.
+rows() {
+    prepare
+    table | awk -v remainder="$1" 'NR % 2 == remainder' >rows
+    while IFS='|' read -r text want; do
+        configuration "$text" "$want"
+    done <rows
+}
+
+odd_rows() {
+    rows 1
+}
+
+even_rows() {
+    rows 0
+}
+
+what_has_no_row() {
+    prepare
+    others
+    many
+    refused_directories
+    stepping_down
+}
+
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
 elif ! "$lazaret" plan --runtime lua 2>err | grep -q '^backend bwrap'; then
     cat err
     may_be_missing bwrap 'no box can be made'
 else
-    prepare
-    table >table
-    while IFS='|' read -r text want; do
-        configuration "$text" "$want"
-    done <table
-    others
-    many
-    refused_directories
-    stepping_down
+    side_by_side odd_rows even_rows what_has_no_row
 fi
 finish
