@@ -40,9 +40,10 @@ PKG_CONFIG="pkg-config --define-variable=prefix=$prefix --define-variable=exec_p
 --define-variable=plugindir=$prefix/lib/lazaret/plugins-1"
 export PKG_CONFIG_PATH PKG_CONFIG
 
-# built DIRECTORY CONFIGURE-OPTIONS... - builds a copy of it, and installs it.
+# built DIRECTORY CONFIGURE-OPTIONS... - builds a copy of it, and installs it. The copy keeps the
+# times of its files, or make would run Autoconf again.
 built() {
-    cp -R "$work/example" "$work/$1" && cd "$work/$1" || return
+    cp -Rp "$work/example" "$work/$1" && cd "$work/$1" || return
     shift
     ./configure "$@" && make && make install
 }
