@@ -20,6 +20,7 @@ for source in embed pool; do
 done
 HOME=$work
 export HOME
+be_patient
 cd "$work" || exit 1
 : >out
 : >err
@@ -36,7 +37,6 @@ else
         --define-variable=libdir="$staged$staged_lib" \
         --define-variable=includedir="$staged$staged_include" lazaret) || exit 1
     # for a busy machine: no timeout ends a start, an execution or a tool
-    be_patient
     cat >patient.h <<END
 #ifndef PATIENT_H
 #define PATIENT_H

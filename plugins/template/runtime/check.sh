@@ -12,6 +12,11 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/lazaret.toml" <<END
+[session] # for a machine that is busy
+start_timeout = 600
+timeout = 600
+deadline = 0
+
 [[tools]]
 provider = "command"
 
@@ -29,7 +34,7 @@ run() {
 [ "$(run 42)" = 42 ] || fail "42 is: $(run 42)"
 [ "$(run 'add 20 22')" = 42 ] || fail "add 20 22 is: $(run 'add 20 22')"
 case $(run 'take 1') in *"no tool is called take"*) ;; *) fail "take 1 is: $(run 'take 1')" ;; esac
-if "$lazaret" check --runtime skeleton -e 'add x' >/dev/null 2>&1; then
+if "$lazaret" check --config "$work/lazaret.toml" --runtime skeleton -e 'add x' >/dev/null 2>&1; then
     fail "'add x' has no syntax error"
 fi
 echo "skeleton works"

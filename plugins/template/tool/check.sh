@@ -12,6 +12,11 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/lazaret.toml" <<END
+[session] # for a machine that is busy
+start_timeout = 600
+timeout = 600
+deadline = 0
+
 [[tools]]
 provider = "skeleton"
 greeting = "Hei"
