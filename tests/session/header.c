@@ -186,6 +186,7 @@ static void nobody(void *user, struct laz_session *session, const struct laz_err
     (void)user, (void)session, (void)err;
 }
 
+/* Long, because it is a list: each function with each handle. */
 static void no_handle_is_an_error(void)
 {
     struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
