@@ -377,9 +377,12 @@ static void live_filter_kills_calls_of_other_tables(void)
     for (size_t i = 0; i < 2; i++) {
         struct outcome without = outcome_of(NULL, tables[i], NULL);
         struct outcome within = outcome_of(LAZ_FILTER_SESSION, tables[i], NULL);
-        /* without the filter the kernel has that table, or answers ENOSYS, or faults */
+        /* Without the filter the kernel has that table, or answers ENOSYS. If it has no such entry,
+         * the processor faults before any filter is asked. */
         CU_ASSERT_NOT_EQUAL(without.signal, SIGSYS);
-        CU_ASSERT_EQUAL(within.signal, SIGSYS);
+        if (without.signal == SIGSEGV)
+            printf("\n    SKIP table %zu: this machine has no such entry to the kernel", i);
+        CU_ASSERT_EQUAL(within.signal, without.signal == SIGSEGV ? SIGSEGV : SIGSYS);
         CU_ASSERT_EQUAL(within.err, -1);
     }
 }
