@@ -99,9 +99,10 @@ static bool message_is(const struct laz_wire_row *row, const struct laz_json_fou
 }
 
 /* Finds out which message it is by its members. */
-static int message_find_type(const struct laz_json_found *found, size_t n,
-                             enum laz_wire_direction direction, uint32_t state,
-                             struct laz_message *message, struct laz_error *err)
+static int message_find_type(const struct laz_wire_protocol *protocol,
+                             const struct laz_json_found *found, size_t n,
+                             enum laz_wire_direction direction, uint32_t state, unsigned *out,
+                             struct laz_error *err)
 {
     const struct laz_json_found *type = NULL;
     const char *not_now = NULL;
@@ -111,12 +112,12 @@ static int message_find_type(const struct laz_json_found *found, size_t n,
             type = &found[i];
     if (type && type->raw[0] != '"')
         return laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
-    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[i];
+    for (unsigned i = 0; i < protocol->n; i++) {
+        const struct laz_wire_row *row = &protocol->rows[i];
         if (row->direction != direction || !message_is(row, type))
             continue;
         if (row->states & state) {
-            message->type = (enum laz_message_type)i;
+            *out = i;
             return 0;
         }
         not_now = row->type;
@@ -127,17 +128,16 @@ static int message_find_type(const struct laz_json_found *found, size_t n,
                 : laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
 }
 
-static int message_parse(const char *line, size_t len, enum laz_wire_direction direction,
-                         uint32_t state, struct laz_message *message, struct laz_error *err)
+int laz_wire_parse(const struct laz_wire_protocol *protocol, enum laz_wire_direction direction,
+                   uint32_t state, bool is_trusted, const char *line, size_t len, void *out,
+                   unsigned *type, struct laz_error *err)
 {
-    const bool is_trusted =
-        direction == LAZ_WIRE_TO_AGENT && (state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING));
     struct laz_json_found found[LAZ_FIELDS_MOST];
     struct laz_fields_problem wrong;
     size_t n;
     int rc = 0;
 
-    *message = (struct laz_message){.type = LAZ_MESSAGE_TYPES};
+    *type = protocol->n;
     if (!is_trusted)
         rc = laz_json_scan_members(line, len, found, LAZ_FIELDS_MOST, &n, err);
     else if (!laz_json_find_members(line, len, found, LAZ_FIELDS_MOST, &n))
@@ -147,11 +147,25 @@ static int message_parse(const char *line, size_t len, enum laz_wire_direction d
     if (n > LAZ_FIELDS_MOST)
         return laz_error_set(err, LAZ_EPROTO, 0, "a message has more than %d members",
                              LAZ_FIELDS_MOST);
-    rc = message_find_type(found, n, direction, state, message, err);
+    rc = message_find_type(protocol, found, n, direction, state, type, err);
     if (rc)
         return rc;
-    rc = laz_fields_take(&laz_wire_table[message->type].object, found, n, message, &wrong);
+    rc = laz_fields_take(&protocol->rows[*type].object, found, n, out, &wrong);
     return wire_result(rc, &wrong, err);
+}
+
+static int message_parse(const char *line, size_t len, enum laz_wire_direction direction,
+                         uint32_t state, struct laz_message *message, struct laz_error *err)
+{
+    const bool is_trusted =
+        direction == LAZ_WIRE_TO_AGENT && (state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING));
+    unsigned type;
+
+    *message = (struct laz_message){0};
+    int rc = laz_wire_parse(&laz_wire_agent, direction, state, is_trusted, line, len, message,
+                            &type, err);
+    message->type = (enum laz_message_type)type;
+    return rc;
 }
 
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,
@@ -181,28 +195,28 @@ bool laz_message_reply_id(const char *head, uint64_t *id)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static void message_make(const struct laz_message *message, struct laz_buf *line, size_t *hole)
+void laz_wire_make(const struct laz_wire_row *row, const void *from, struct laz_buf *line,
+                   size_t *hole)
 {
-    const struct laz_wire_row *row = &laz_wire_table[message->type];
     struct laz_json_write write = {.to = line};
 
     laz_json_begin_object(&write, NULL);
     if (row->type)
         laz_json_add_text(&write, "type", row->type);
-    laz_fields_add_members(&write, &row->object, message, hole);
+    laz_fields_add_members(&write, &row->object, from, hole);
     laz_json_end_object(&write);
     laz_buf_putc(line, '\n');
 }
 
 void laz_message_make(const struct laz_message *message, struct laz_buf *line)
 {
-    message_make(message, line, NULL);
+    laz_wire_make(&laz_wire_table[message->type], message, line, NULL);
 }
 
 size_t laz_message_make_around(const struct laz_message *message, struct laz_buf *line)
 {
     size_t hole = 0;
 
-    message_make(message, line, &hole);
+    laz_wire_make(&laz_wire_table[message->type], message, line, &hole);
     return hole;
 }

@@ -39,6 +39,43 @@ enum laz_message_type {
 #define LAZ_WIRE_RUNNING  4u /* an execution or a check is under way */
 #define LAZ_WIRE_TEMPLATE 8u /* a template that is ready */
 
+/* ---- a protocol as data ---------------------------------------------------------------------- */
+
+enum laz_wire_direction {
+    LAZ_WIRE_TO_HOST, /* of the agent */
+    LAZ_WIRE_TO_AGENT,
+    LAZ_WIRE_TO_SERVER, /* of a client of `lazaret serve` (core/serve) */
+    LAZ_WIRE_TO_CLIENT,
+};
+
+/* A message: its members are those of a struct of the protocol. */
+struct laz_wire_row {
+    const char *type; /* NULL: it has none, and is known by that */
+    enum laz_wire_direction direction;
+    uint32_t states;   /* in which it is legal */
+    const char *legal; /* the same in words */
+    struct laz_fields object;
+};
+
+struct laz_wire_protocol {
+    const struct laz_wire_row *rows; /* by type */
+    unsigned n;
+};
+
+/* Checks a line and takes it apart: it is JSON (laz_json_scan, unless `is_trusted`), has a type of
+ * the protocol that is legal in this direction and state, and members of the right kinds. Unknown
+ * members are ignored, up to LAZ_FIELDS_MOST in all. *type: the row, also where its members are
+ * wrong; n of the protocol: none. The line must outlive what is read into `out` (zeroed by the
+ * caller), which laz_fields_free frees, of row *type, in any case. Errors: LAZ_EPROTO with a
+ * sentence, LAZ_ENOMEM.
+ */
+int laz_wire_parse(const struct laz_wire_protocol *protocol, enum laz_wire_direction direction,
+                   uint32_t state, bool is_trusted, const char *line, size_t len, void *out,
+                   unsigned *type, struct laz_error *err);
+/* Appends the line of a message, newline included. `hole`: as in laz_fields_add_members. */
+void laz_wire_make(const struct laz_wire_row *row, const void *from, struct laz_buf *line,
+                   size_t *hole);
+
 /* ---- objects inside of messages ------------------------------------------------------------- */
 
 /* `init.options` */

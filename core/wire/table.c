@@ -318,3 +318,5 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
                             {"a message", "an answer", SIZE, ALL(answer_members),
                              .help = "Answers a `spawn`. It has no `type`."}},
 };
+
+const struct laz_wire_protocol laz_wire_agent = {laz_wire_table, LAZ_MESSAGE_TYPES};

@@ -7,16 +7,7 @@
 
 #include "wire/message.h"
 
-enum laz_wire_direction { LAZ_WIRE_TO_HOST, LAZ_WIRE_TO_AGENT };
-
-struct laz_wire_row {
-    const char *type; /* NULL: it has none, and is known by that */
-    enum laz_wire_direction direction;
-    uint32_t states;   /* in which it is legal */
-    const char *legal; /* the same in words */
-    struct laz_fields object;
-};
-
 extern const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES];
+extern const struct laz_wire_protocol laz_wire_agent; /* the same */
 
 #endif
