@@ -22,7 +22,8 @@ bool laz_os_await(int fd, uint64_t ms);
  * has none. */
 int laz_os_watchable(int fd);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the peer is gone
- * (EPIPE, ECONNRESET), or an error. Raises no SIGPIPE. */
+ * (EPIPE, ECONNRESET), or an error. Raises no SIGPIPE; but for a pipe, which may be given as well,
+ * where the process does not ignore that. */
 ssize_t laz_os_send(int fd, const void *data, size_t len);
 /* A piece of a message. */
 struct laz_part {

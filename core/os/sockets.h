@@ -20,7 +20,10 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
 int laz_os_take_end(int listener);
 /* A connection of a listening socket, non-blocking; -1 with errno, EAGAIN where there is none. */
 int laz_os_accept(int listener);
-int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
+int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking */
+/* Removes a socket of this user at the path. 0 also if there is nothing. Errors: LAZ_EREFUSED:
+ * there is something else; LAZ_EOS. */
+int laz_os_remove_socket(const char *path, struct laz_error *err);
 bool laz_os_is_ipv6(const char *text); /* an address, as inet_pton(3) reads it */
 
 #endif

@@ -196,8 +196,10 @@ ssize_t laz_os_send(int fd, const void *data, size_t len)
 {
     ssize_t n;
 
-    do
+    do {
         n = send(fd, data, len, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
+        if (n < 0 && errno == ENOTSOCK)
+            n = write(fd, data, len);
+    } while (n < 0 && errno == EINTR);
     return io_result(n);
 }

@@ -91,6 +91,18 @@ fail:
     return rc;
 }
 
+int laz_os_remove_socket(const char *path, struct laz_error *err)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT ? 0 : laz_error_os(err, errno, "%s", path);
+    if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s exists, and is no socket of this user",
+                             path);
+    return unlink(path) == 0 || errno == ENOENT ? 0 : laz_error_os(err, errno, "%s", path);
+}
+
 bool laz_os_is_ipv6(const char *text)
 {
     unsigned char address[16];

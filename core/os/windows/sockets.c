@@ -156,6 +156,11 @@ static bool sockets_empty_input(void)
     return done && SetStdHandle(STD_INPUT_HANDLE, (HANDLE)_get_osfhandle(0));
 }
 
+int laz_os_remove_socket(const char *path, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EREFUSED, 0, "%s: there are no sockets at paths", path);
+}
+
 int laz_os_connect(const char *path, int *fd, struct laz_error *err)
 {
     HANDLE self = GetCurrentProcess(), given = GetStdHandle(STD_INPUT_HANDLE), own = NULL;
