@@ -1,38 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* write_protocol.c - prints the tables of docs/protocol.md, or with --schema
- * docs/protocol.schema.json.
+/* write_protocol.c - prints the tables of docs/protocol.md and, with "host" as its first argument,
+ * of docs/host-protocol.md; with --schema behind it docs/protocol.schema.json or
+ * docs/host-protocol.schema.json.
  *
  * A program of the build, not installed.  Both come from the table that reads and makes the
  * messages, so they cannot say anything else; tests/lint/protocol.sh compares them with what this
  * prints, and `make docs` writes them again.  The examples are made as the messages are. */
+#include "serve/message.h"
 #include "wire/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
+struct document_object {
     const struct laz_fields *object;
     const char *name;
-} document_objects[] = {
+};
+
+static const struct document_object document_agent_objects[] = {
     {&laz_wire_options, "options"},   {&laz_wire_confine, "confine"},
     {&laz_wire_landlock, "landlock"}, {&laz_wire_rule, "rule"},
     {&laz_wire_tool, "tool"},         {&laz_wire_parameter, "parameter"},
-    {&laz_wire_status, "status"},
+    {&laz_wire_status, "status"},     {0},
 };
 
-#define N_OBJECTS (sizeof document_objects / sizeof *document_objects)
+static const struct document_object document_host_objects[] = {{&serve_tool_fields, "tool"}, {0}};
+
+/* A protocol, and what its page says besides the table. */
+struct document {
+    const struct laz_wire_protocol *protocol;
+    const struct document_object *objects; /* ends with a row without a name */
+    const char *source, *title;
+    struct document_side {
+        enum laz_wire_direction direction;
+        const char *name, *words;
+    } sides[2];
+    void (*example)(unsigned type, struct laz_buf *line);
+};
+
+static const struct document *document; /* that is written */
 
 static const char *document_name(const struct laz_fields *object)
 {
-    for (size_t i = 0; i < N_OBJECTS; i++)
-        if (document_objects[i].object == object)
-            return document_objects[i].name;
+    for (const struct document_object *one = document->objects; one->name; one++)
+        if (one->object == object)
+            return one->name;
     return "?";
 }
 
 static const char *document_direction(const struct laz_wire_row *row)
 {
-    return row->direction == LAZ_WIRE_TO_HOST ? "agent to host" : "host to agent";
+    return document->sides[row->direction == document->sides[1].direction].words;
 }
 
 /* The name of a message; one without a type is "reply" or "answer". */
@@ -79,13 +97,76 @@ static const struct laz_message document_examples[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_ANSWER] = {.has_id = true, .id = 9, RAW(value, "{\"pid\":12}")},
 };
 
-static void document_example(unsigned type)
+static void document_agent_example(unsigned type, struct laz_buf *line)
 {
     struct laz_message message = document_examples[type];
-    struct laz_buf line = LAZ_BUF_INIT;
 
     message.type = (enum laz_message_type)type;
-    laz_message_make(&message, &line);
+    laz_message_make(&message, line);
+}
+
+#define HOST_ID .has_id = true, .id = 7
+
+static const struct serve_message document_host_examples[SERVE_MESSAGE_TYPES] = {
+    [SERVE_HELLO] = {.protocol = SERVE_PROTOCOL,
+                     .version = "0.1.0",
+                     .max_line = 67108864,
+                     .max_sessions = 100},
+    [SERVE_TOOLS] = {HOST_ID, RAW(tools, "[{\"name\":\"add\",\"parameters\":[{\"name\":\"a\","
+                                         "\"type\":\"number\"}]}]")},
+    [SERVE_OPEN] = {HOST_ID, .runtime = "python", .warm = true},
+    [SERVE_OPEN_POOL] = {HOST_ID, .runtime = "lua", .members = 4},
+    [SERVE_OPENED] = {HOST_ID, .has_session = true, .session = 1, .name = "WeUi2fsidRuNjGij"},
+    [SERVE_EXECUTE] = {HOST_ID, .has_session = true, .session = 1, RAW(source, "add(1) + 1"),
+                       .has_timeout_ms = true, .timeout_ms = 5000, .print = true, .validate = true},
+    [SERVE_OUTPUT] = {HOST_ID, .stream = "stdout", RAW(text, "half way\n")},
+    [SERVE_TOOL_CALL] = {HOST_ID, .call = 3, .tool = "add", RAW(args, "{\"a\":1}"),
+                         .name = "WeUi2fsidRuNjGij"},
+    [SERVE_ANSWER] = {.call = 3, RAW(value, "2")},
+    [SERVE_TOOL_CANCELLED] = {.call = 3},
+    [SERVE_RESULT] = {HOST_ID, RAW(result, "{\"ok\":true,\"value\":3}")},
+    [SERVE_CANCEL] = {.has_id = true, .id = 8, .has_request = true, .request = 7},
+    [SERVE_RESTART] = {HOST_ID, .has_session = true, .session = 1},
+    [SERVE_DESCRIBE] = {HOST_ID, .has_session = true, .session = 1},
+    [SERVE_DESCRIPTION] = {HOST_ID,
+                           RAW(text, "<session python [idle] pid=12 backend=bwrap tools=1>"),
+                           .is_alive = true},
+    [SERVE_CLOSE] = {HOST_ID, .has_session = true, .session = 1},
+    [SERVE_DONE] = {HOST_ID},
+    [SERVE_FAILED] = {HOST_ID, .code = "LAZ_ENOENT", .message = "no session 2 is open"},
+};
+
+static void document_host_example(unsigned type, struct laz_buf *line)
+{
+    serve_message_make((enum serve_message_type)type, &document_host_examples[type], line);
+}
+
+static const struct document documents[] = {
+    {
+        &laz_wire_agent,
+        document_agent_objects,
+        "core/wire/table.c",
+        "lazaret, protocol of host and agent, version 1",
+        {{LAZ_WIRE_TO_AGENT, "host_to_agent", "host to agent"},
+         {LAZ_WIRE_TO_HOST, "agent_to_host", "agent to host"}},
+        document_agent_example,
+    },
+    {
+        &serve_protocol,
+        document_host_objects,
+        "core/serve/table.c",
+        "lazaret, host protocol, version 1",
+        {{LAZ_WIRE_TO_SERVER, "client_to_server", "client to server"},
+         {LAZ_WIRE_TO_CLIENT, "server_to_client", "server to client"}},
+        document_host_example,
+    },
+};
+
+static void document_example(unsigned type)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    document->example(type, &line);
     printf("\n```json\n%s```\n", laz_buf_text(&line));
     laz_buf_fini(&line);
 }
@@ -141,7 +222,9 @@ static void document_members(const struct laz_fields *object)
         printf("| `%s` | %s", member->name, document_kind(member)->page);
         if (member->of)
             printf(" of `%s`", document_name(member->of));
-        if (member->max)
+        if (member->max && member->kind == LAZ_FIELD_INTEGER)
+            printf(" from %lld", (long long)member->min);
+        else if (member->max)
             printf(" of %lld characters", (long long)member->max);
         printf(" | %s | %s |\n", document_needed(member), member->help);
     }
@@ -150,20 +233,20 @@ static void document_members(const struct laz_fields *object)
 static void document_page(void)
 {
     printf("| message | direction | legal | meaning |\n|---|---|---|---|\n");
-    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[i];
+    for (unsigned i = 0; i < document->protocol->n; i++) {
+        const struct laz_wire_row *row = &document->protocol->rows[i];
         printf("| `%s` | %s | %s | %s |\n", document_type(row), document_direction(row), row->legal,
                row->object.help);
     }
-    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[i];
+    for (unsigned i = 0; i < document->protocol->n; i++) {
+        const struct laz_wire_row *row = &document->protocol->rows[i];
         printf("\n### Message `%s`, %s\n", document_type(row), document_direction(row));
         document_members(&row->object);
         document_example(i);
     }
-    for (size_t i = 0; i < N_OBJECTS; i++) {
-        printf("\n### Object `%s`\n", document_objects[i].name);
-        document_members(document_objects[i].object);
+    for (const struct document_object *one = document->objects; one->name; one++) {
+        printf("\n### Object `%s`\n", one->name);
+        document_members(one->object);
     }
 }
 
@@ -197,6 +280,10 @@ static void schema_member(struct laz_json_write *write, const struct laz_field *
     if (member->kind == LAZ_FIELD_PLAIN) {
         laz_json_add_int(write, "minLength", member->min);
         laz_json_add_int(write, "maxLength", member->max);
+    }
+    if (member->kind == LAZ_FIELD_INTEGER && member->max) {
+        laz_json_add_int(write, "minimum", member->min);
+        laz_json_add_int(write, "maximum", member->max);
     }
     if (member->flags & LAZ_FIELD_ABSENT_TRUE)
         laz_json_add_bool(write, "default", true);
@@ -265,14 +352,13 @@ static void schema_object(struct laz_json_write *write, const char *name, const 
     laz_json_end_object(write);
 }
 
-static void schema_side(struct laz_json_write *write, const char *name,
-                        enum laz_wire_direction direction)
+static void schema_side(struct laz_json_write *write, const struct document_side *side)
 {
-    laz_json_begin_object(write, name);
+    laz_json_begin_object(write, side->name);
     laz_json_begin_list(write, "anyOf");
-    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++)
-        if (laz_wire_table[i].direction == direction)
-            schema_ref_in(write, NULL, document_type(&laz_wire_table[i]));
+    for (unsigned i = 0; i < document->protocol->n; i++)
+        if (document->protocol->rows[i].direction == side->direction)
+            schema_ref_in(write, NULL, document_type(&document->protocol->rows[i]));
     laz_json_end_list(write);
     laz_json_end_object(write);
 }
@@ -280,25 +366,27 @@ static void schema_side(struct laz_json_write *write, const char *name,
 static void schema_make(struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
+    char comment[80];
 
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    laz_json_add_text(&write, "$comment", "Made by `make docs` from core/wire/table.c");
-    laz_json_add_text(&write, "title", "lazaret, protocol of host and agent, version 1");
+    snprintf(comment, sizeof comment, "Made by `make docs` from %s", document->source);
+    laz_json_add_text(&write, "$comment", comment);
+    laz_json_add_text(&write, "title", document->title);
     laz_json_add_text(&write, "description", "One line of either direction.");
     laz_json_begin_list(&write, "anyOf");
-    schema_ref_in(&write, NULL, "host_to_agent");
-    schema_ref_in(&write, NULL, "agent_to_host");
+    for (int i = 0; i < 2; i++)
+        schema_ref_in(&write, NULL, document->sides[i].name);
     laz_json_end_list(&write);
     laz_json_begin_object(&write, "$defs");
-    schema_side(&write, "host_to_agent", LAZ_WIRE_TO_AGENT);
-    schema_side(&write, "agent_to_host", LAZ_WIRE_TO_HOST);
-    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[i];
+    for (int i = 0; i < 2; i++)
+        schema_side(&write, &document->sides[i]);
+    for (unsigned i = 0; i < document->protocol->n; i++) {
+        const struct laz_wire_row *row = &document->protocol->rows[i];
         schema_object(&write, document_type(row), row->type, &row->object);
     }
-    for (size_t i = 0; i < N_OBJECTS; i++)
-        schema_object(&write, document_objects[i].name, NULL, document_objects[i].object);
+    for (const struct document_object *one = document->objects; one->name; one++)
+        schema_object(&write, one->name, NULL, one->object);
     laz_json_end_object(&write);
     laz_json_end_object(&write);
 }
@@ -332,7 +420,8 @@ int main(int argc, char **argv)
 {
     struct laz_buf json = LAZ_BUF_INIT;
 
-    if (argc == 2 && strcmp(argv[1], "--schema") == 0) {
+    document = &documents[argc > 1 && strcmp(argv[1], "host") == 0];
+    if (strcmp(argv[argc - 1], "--schema") == 0) {
         schema_make(&json);
         schema_print(laz_buf_text(&json));
     } else {

@@ -39,7 +39,7 @@ struct cli_command;
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
-    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind;
+    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind, *listen;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
@@ -68,6 +68,7 @@ struct cli {
 #define CLI_FOR_DOCTOR  (1u << 6)
 #define CLI_FOR_AUDIT   (1u << 7)
 #define CLI_FOR_HELP    (1u << 8)
+#define CLI_FOR_SERVE   (1u << 9)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -89,6 +90,7 @@ int cli_execute(struct cli *cli); /* run and check */
 void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
+int cli_serve(struct cli *cli);
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);

@@ -86,7 +86,17 @@ const struct cli_command cli_commands[] = {
     },
     {.name = "repl", .operands = "", .summary = "a session to type into"},
     {.name = "mcp", .operands = "", .summary = "an MCP server on standard input and output"},
-    {.name = "serve", .operands = "", .summary = "the engine for a host in any language"},
+    {
+        .name = "serve",
+        .bit = CLI_FOR_SERVE,
+        .operands = "",
+        .summary = "the engine for a host in any language",
+        .text = "Speaks the host protocol, one JSON object a line, on standard input and output, "
+                "until standard\ninput ends; with --listen for many clients of the same user at a "
+                "Unix socket, until it is\nsignalled. Clients open sessions, execute code and "
+                "answer the calls of their own tools.",
+        .run = cli_serve,
+    },
     {
         .name = "audit",
         .bit = CLI_FOR_AUDIT,

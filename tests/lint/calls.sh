@@ -26,7 +26,8 @@ found=$(symbols | awk '
         may["tool"] = may["plan"] " tool "
         may["audit"] = " base os audit "
         may["advice"] = " base os settings plugin advice "
-        may["cli"] = before " cli "
+        may["serve"] = before " serve "
+        may["cli"] = before " serve cli "
         may["agent"] = " base os wire plugin agent "
         most = 3
     }

@@ -22,9 +22,8 @@ found=$(includes | awk '
         may["tool"] = "base os wire settings plugin loop plan tool"
         may["audit"] = "base os audit"
         may["advice"] = "base os settings plugin advice"
-        may["cli"] = may["mcp"] = before
-        may["cli"] = may["cli"] " cli"
-        may["mcp"] = may["mcp"] " mcp"
+        may["serve"] = before " serve"
+        may["cli"] = before " serve cli"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# protocol.sh - the tables of docs/protocol.md and docs/protocol.schema.json are what the table of
-# messages in core/wire says. `protocol.sh --write` makes them again (make docs).
+# protocol.sh - the tables of docs/protocol.md and docs/host-protocol.md, and their schemas, are what
+# the tables of messages in core/wire and core/serve say. `protocol.sh --write` makes them again (make
+# docs).
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-page=$srcdir/docs/protocol.md
-schema=$srcdir/docs/protocol.schema.json
-
-# The page with the tables as they are now.
+# made PAGE ARGUMENTS... - the page with the tables as they are now.
 made() {
-    ./write-protocol | awk -v page="$page" '
+    made_of=$1
+    shift
+    ./write-protocol "$@" | awk -v page="$made_of" '
         { table = table $0 "\n" }
         END {
             while ((getline line < page) > 0) {
@@ -20,17 +20,26 @@ made() {
         }'
 }
 
-if [ "${1-}" = --write ]; then
-    made >"$page.new" && mv "$page.new" "$page"
-    ./write-protocol --schema >"$schema.new" && mv "$schema.new" "$schema"
-    exit
-fi
-# The comparison has to be able to fail.
-if { ./write-protocol --schema; echo more; } | cmp -s - "$schema"; then
-    wrong "a schema with another line at its end was taken for the same"
-fi
-made | diff -u "$page" - || wrong "docs/protocol.md is not what core/wire/table.c says: run make docs"
-./write-protocol --schema | diff -u "$schema" - ||
-    wrong "docs/protocol.schema.json is not what core/wire/table.c says: run make docs"
-[ "$(grep -c '^| `' "$page")" -gt 50 ] || wrong "docs/protocol.md has lost its tables"
+# held SOURCE NAME WRITE ARGUMENTS... - the page docs/NAME.md and its schema.
+held() {
+    source=$1 name=$2 write=$3 page=$srcdir/docs/$2.md schema=$srcdir/docs/$2.schema.json
+    shift 3
+    if [ "$write" = --write ]; then
+        made "$page" "$@" >"$page.new" && mv "$page.new" "$page"
+        ./write-protocol "$@" --schema >"$schema.new" && mv "$schema.new" "$schema"
+        return
+    fi
+    # The comparison has to be able to fail.
+    if { ./write-protocol "$@" --schema; echo more; } | cmp -s - "$schema"; then
+        wrong "a schema with another line at its end was taken for the same"
+    fi
+    made "$page" "$@" | diff -u "$page" - || wrong "docs/$name.md is not what $source says: run make docs"
+    ./write-protocol "$@" --schema | diff -u "$schema" - ||
+        wrong "docs/$name.schema.json is not what $source says: run make docs"
+    [ "$(grep -c '^| `' "$page")" -gt 50 ] || wrong "docs/$name.md has lost its tables"
+}
+
+held core/wire/table.c protocol "${1-}"
+held core/serve/table.c host-protocol "${1-}" host
+[ "${1-}" != --write ] || exit 0
 lint_end

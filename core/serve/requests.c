@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT */
+/* requests.c - what clients ask for: sessions, pools, executions.
+ * Side: host.  Input trusted: no (of the client; the members were checked by serve/table.c).
+ *
+ * Each request is answered exactly once: an execution by its completion callback, everything else
+ * at once.  A request lives until that callback, so all callbacks of the library may use it. */
+#include "serve/serve_parts.h"
+
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+static struct serve_session *session_find(struct serve_client *client,
+                                          const struct serve_message *message,
+                                          struct laz_error *err)
+{
+    const bool is_pool = message->has_pool;
+    const int64_t number = is_pool ? message->pool : message->session;
+    struct serve_session *session = client->sessions;
+
+    if (message->has_pool == message->has_session) {
+        laz_error_set(err, LAZ_EINVAL, 0, "one of 'session' and 'pool' is needed");
+        return NULL;
+    }
+    while (session && (session->number != number || !session->pool == is_pool))
+        session = session->next;
+    if (!session)
+        laz_error_set(err, LAZ_ENOENT, 0, "no %s %lld is open", is_pool ? "pool" : "session",
+                      (long long)number);
+    return session;
+}
+
+static struct serve_request *request_of(const struct serve_client *client, int64_t id)
+{
+    struct serve_request *request = client->server->requests;
+
+    while (request && (request->client != client || request->id != id))
+        request = request->next;
+    return request;
+}
+
+static void request_free(struct serve_request *request)
+{
+    struct serve_request **at = &request->server->requests;
+
+    while (*at != request)
+        at = &(*at)->next;
+    *at = request->next;
+    if (request->client)
+        request->client->n_requests--;
+    if (request->in && request->in->running == request)
+        request->in->running = NULL;
+    free(request->source);
+    free(request);
+}
+
+/* ---- tools, sessions, pools ------------------------------------------------------------------ */
+
+static int requests_tools(struct serve_client *client, const struct serve_message *message,
+                          struct laz_error *err)
+{
+    struct serve_tool_set *set;
+    int rc = serve_tools_read(client->server, message->tools, message->tools_len, &set, err);
+
+    if (rc)
+        return rc;
+    if (client->server->is_stdio) { /* there is no other client: its sessions can have a template */
+        rc = serve_tools_share(client->server, set, err);
+        serve_tools_free(set);
+    } else {
+        set->next = client->tools;
+        client->tools = set;
+    }
+    if (!rc)
+        serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
+    return rc;
+}
+
+static size_t tools_gather(const struct serve_tool_set *set, const struct laz_session_tool **to,
+                           size_t n)
+{
+    for (size_t i = 0; set && i < set->n; i++, n++)
+        if (to)
+            to[n] = &set->items[i];
+    return n;
+}
+
+/* Starts the session of `session`, with the tools that its client has. */
+static int session_start(struct serve_session *session, struct laz_error *err)
+{
+    struct serve_client *client = session->client;
+    const struct laz_session_tool **tools = NULL;
+    size_t n = tools_gather(session->tools, NULL, 0);
+
+    for (const struct serve_tool_set *set = client->tools; set; set = set->next)
+        n = tools_gather(set, NULL, n);
+    if (n && !(tools = calloc(n, sizeof *tools)))
+        return laz_error_nomem(err);
+    n = tools_gather(session->tools, tools, 0);
+    for (const struct serve_tool_set *set = client->tools; set; set = set->next)
+        n = tools_gather(set, tools, n);
+    const struct laz_session_options options = {
+        .size = sizeof options,
+        .runtime = session->runtime,
+        .no_wait = 1,
+        .warm = session->warm,
+        .tools = tools,
+        .n_tools = n,
+    };
+    int rc = laz_session_open(client->server->engine, &options, &session->session, err);
+    free(tools);
+    return rc;
+}
+
+/* Ends it: what it executes is answered in here. */
+static void session_free(struct serve_session *session)
+{
+    struct serve_session **at = &session->client->sessions;
+
+    while (*at && *at != session)
+        at = &(*at)->next;
+    if (*at)
+        *at = session->next;
+    struct laz_pool *pool = session->pool;
+    session->client->n_sessions -= session->places;
+    session->pool = NULL; /* nothing is given back to it */
+    laz_session_free(session->session);
+    laz_pool_free(pool);
+    serve_tools_free(session->tools);
+    free(session->runtime);
+    free(session);
+}
+
+static int session_new(struct serve_client *client, const struct serve_message *message,
+                       size_t places, struct serve_session **out, struct laz_error *err)
+{
+    const uint64_t most = client->server->limits.max_sessions;
+    struct serve_session *session;
+
+    if (client->n_sessions + places > most)
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "more than %llu sessions (pool.max_sessions) are open",
+                             (unsigned long long)most);
+    session = calloc(1, sizeof *session);
+    if (!session || (message->runtime && !(session->runtime = laz_strdup(message->runtime)))) {
+        free(session);
+        return laz_error_nomem(err);
+    }
+    session->client = client;
+    session->number = ++client->last_number;
+    session->places = places;
+    client->n_sessions += places;
+    session->next = client->sessions;
+    client->sessions = session;
+    *out = session;
+    return 0;
+}
+
+static void session_opened(const struct serve_session *session, int64_t id)
+{
+    const struct serve_message opened = {
+        .has_id = true,
+        .id = id,
+        .has_session = session->session,
+        .session = session->number,
+        .has_pool = session->pool,
+        .pool = session->number,
+        .name = session->session ? laz_session_id(session->session) : NULL,
+    };
+
+    serve_send(session->client, SERVE_OPENED, &opened);
+}
+
+static int requests_open(struct serve_client *client, const struct serve_message *message,
+                         struct laz_error *err)
+{
+    struct serve_session *session;
+    int rc = session_new(client, message, 1, &session, err);
+
+    if (rc)
+        return rc;
+    session->warm = message->warm;
+    if (message->tools)
+        rc = serve_tools_read(client->server, message->tools, message->tools_len, &session->tools,
+                              err);
+    if (!rc)
+        rc = session_start(session, err);
+    if (rc)
+        session_free(session);
+    else
+        session_opened(session, message->id);
+    return rc;
+}
+
+static int requests_open_pool(struct serve_client *client, const struct serve_message *message,
+                              struct laz_error *err)
+{
+    const struct serve_limits *limits = &client->server->limits;
+    const size_t members = message->members ? (size_t)message->members : (size_t)limits->pool_size;
+    struct serve_session *pool;
+
+    if (client->tools)
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "a pool has no tools of a client that is connected by a socket: open "
+                             "sessions, or configure the tools");
+    int rc = session_new(client, message, members, &pool, err);
+    if (rc)
+        return rc;
+    const struct laz_pool_options options = {
+        .size = sizeof options,
+        .runtime = pool->runtime,
+        .members = (uint32_t)members,
+        .no_wait = 1,
+    };
+    rc = laz_pool_new(client->server->engine, &options, &pool->pool, err);
+    if (rc)
+        session_free(pool);
+    else
+        session_opened(pool, message->id);
+    return rc;
+}
+
+static int requests_restart(struct serve_client *client, const struct serve_message *message,
+                            struct laz_error *err)
+{
+    struct serve_session *session = session_find(client, message, err);
+
+    if (!session)
+        return LAZ_ENOENT;
+    if (session->running)
+        return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
+    laz_session_free(session->session);
+    session->session = NULL;
+    int rc = session_start(session, err);
+    if (rc)
+        session_free(session);
+    else
+        session_opened(session, message->id);
+    return rc;
+}
+
+static void pool_status(struct laz_pool *pool, struct laz_buf *json)
+{
+    struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
+    struct laz_json_write write = {.to = json};
+
+    if (laz_pool_status(pool, &status, NULL) != 0)
+        return;
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_uint(&write, "total", status.total);
+    laz_json_add_uint(&write, "busy", status.busy);
+    laz_json_add_uint(&write, "idle", status.idle);
+    laz_json_add_uint(&write, "dead", status.dead);
+    laz_json_add_uint(&write, "starting", status.starting);
+    laz_json_add_uint(&write, "waiting", status.waiting);
+    laz_json_end_object(&write);
+}
+
+static int requests_describe(struct serve_client *client, const struct serve_message *message,
+                             struct laz_error *err)
+{
+    struct serve_session *session = session_find(client, message, err);
+    struct laz_buf status = LAZ_BUF_INIT;
+    const char *text, *isolation = NULL, *tools = NULL;
+
+    if (!session)
+        return err->code;
+    if (session->pool) {
+        text = laz_pool_describe(session->pool);
+        pool_status(session->pool, &status);
+    } else {
+        text = laz_session_describe(session->session);
+        isolation = laz_session_isolation(session->session);
+        tools = laz_session_tools(session->session);
+    }
+    const struct serve_message description = {
+        .has_id = true,
+        .id = message->id,
+        .text = text ? text : "",
+        .text_len = text ? strlen(text) : 0,
+        .is_alive = session->pool || laz_session_is_alive(session->session),
+        .isolation = isolation,
+        .isolation_len = isolation ? strlen(isolation) : 0,
+        .tools = tools,
+        .tools_len = tools ? strlen(tools) : 0,
+        .status = status.len ? laz_buf_text(&status) : NULL,
+        .status_len = status.len,
+    };
+    serve_send(client, SERVE_DESCRIPTION, &description);
+    laz_buf_fini(&status);
+    return 0;
+}
+
+static int requests_close(struct serve_client *client, const struct serve_message *message,
+                          struct laz_error *err)
+{
+    struct serve_session *session = session_find(client, message, err);
+
+    if (!session)
+        return err->code;
+    session_free(session);
+    serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
+    return 0;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* How many bytes at the end are the beginning of a character. */
+static size_t output_cut(const char *text, size_t len)
+{
+    for (size_t back = 1; back <= 3 && back <= len; back++) {
+        const size_t whole = laz_utf8_length(text[len - back]);
+        if (whole > back)
+            return back;
+        if (whole)
+            break;
+    }
+    return 0;
+}
+
+static void output_send(struct serve_request *request, int stream, const char *text, size_t len)
+{
+    if (serve_client_unread(request->client) > SERVE_QUIET) {
+        request->dropped += len;
+        return;
+    }
+    const struct serve_message output = {
+        .has_id = true,
+        .id = request->id,
+        .stream = stream == LAZ_STDERR ? "stderr" : "stdout",
+        .text = text,
+        .text_len = len,
+        .dropped = (int64_t)request->dropped,
+    };
+    request->dropped = 0;
+    serve_send(request->client, SERVE_OUTPUT, &output);
+}
+
+/* A character that comes in two pieces is sent with the second. */
+static void request_output(void *user, int stream, const char *data, size_t len)
+{
+    struct serve_request *request = user;
+    struct laz_buf *tail = &request->tail[stream == LAZ_STDERR];
+
+    if (!request->client)
+        return;
+    laz_buf_append(tail, data, len);
+    const size_t cut = output_cut(laz_buf_text(tail), tail->len);
+    if (tail->len > cut)
+        output_send(request, stream, tail->data, tail->len - cut);
+    laz_buf_drop(tail, tail->len - cut);
+}
+
+static void request_output_ends(struct serve_request *request)
+{
+    for (int i = 0; i < 2; i++) {
+        if (request->tail[i].len)
+            output_send(request, i ? LAZ_STDERR : LAZ_STDOUT, request->tail[i].data,
+                        request->tail[i].len);
+        laz_buf_fini(&request->tail[i]);
+    }
+}
+
+/* ---- executions ----------------------------------------------------------------------------- */
+
+static void request_answer(struct serve_request *request, const struct laz_result *result,
+                           const struct laz_error *err)
+{
+    const char *json = result ? laz_result_json(result) : NULL;
+
+    if (!request->client)
+        return;
+    if (!json) {
+        serve_send_failed(request->client, request->id, err);
+        return;
+    }
+    const struct serve_message message = {
+        .has_id = true,
+        .id = request->id,
+        .result = json,
+        .result_len = strlen(json),
+    };
+    serve_send(request->client, SERVE_RESULT, &message);
+}
+
+/* Gives back the session in which it ran, unless that is one of the client's. */
+static void request_leave(struct serve_request *request)
+{
+    struct laz_session *session = request->session;
+
+    request->session = NULL;
+    if (!session)
+        return;
+    if (!request->in)
+        laz_session_free(session);
+    else if (request->in->pool)
+        (void)laz_pool_release(request->in->pool, session, NULL);
+}
+
+/* Called by the library, which has no more business with it. */
+static void request_done(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct serve_request *request = user;
+
+    request_output_ends(request);
+    request_answer(request, result, err);
+    laz_result_free(result);
+    request_leave(request);
+    request_free(request);
+}
+
+/* Executes it in request->session. */
+static int request_begin(struct serve_request *request, struct laz_error *err)
+{
+    return laz_session_execute_async(request->session, request->source, request->source_len,
+                                     &request->options, request_done, request, err);
+}
+
+/* A session of the pool is there, or none will be. */
+static void request_got(void *user, struct laz_session *session, const struct laz_error *err)
+{
+    struct serve_request *request = user;
+    struct laz_error why = err ? *err : (struct laz_error){0};
+
+    request->session = session;
+    if (session && request->client && request_begin(request, &why) == 0)
+        return;
+    if (why.code)
+        request_answer(request, NULL, &why);
+    request_leave(request);
+    request_free(request);
+}
+
+/* What the client asks for, where the settings allow it; 0 and 0: as the settings say. */
+static uint64_t narrowed(bool is_given, int64_t given, uint64_t allowed)
+{
+    if (!is_given || (allowed && (!given || (uint64_t)given > allowed)))
+        return 0;
+    return given ? (uint64_t)given : LAZ_NO_LIMIT;
+}
+
+static int request_new(struct serve_client *client, const struct serve_message *message,
+                       struct serve_request **out, struct laz_error *err)
+{
+    struct laz_server *server = client->server;
+    const struct serve_limits *limits = &server->limits;
+    struct serve_request *request;
+
+    if (client->n_requests >= SERVE_REQUESTS)
+        return laz_error_set(err, LAZ_EBUSY, 0, "%d executions were not answered yet",
+                             SERVE_REQUESTS);
+    if (!(request = calloc(1, sizeof *request)) ||
+        !(request->source = laz_strndup(message->source, message->source_len))) {
+        free(request);
+        return laz_error_nomem(err);
+    }
+    request->server = server;
+    request->client = client;
+    request->id = message->id;
+    request->source_len = message->source_len;
+    request->options = (struct laz_execute_options){
+        .size = sizeof request->options,
+        .timeout_ms = narrowed(message->has_timeout_ms, message->timeout_ms, limits->timeout_ms),
+        .deadline_ms =
+            narrowed(message->has_deadline_ms, message->deadline_ms, limits->deadline_ms),
+        .max_tool_calls =
+            narrowed(message->has_max_tool_calls, message->max_tool_calls, limits->max_tool_calls),
+        .max_output_lines = narrowed(message->has_max_output_lines, message->max_output_lines,
+                                     limits->max_output_lines),
+        .no_print = !message->print,
+        .no_validate = !message->validate,
+        .output = message->output ? request_output : NULL,
+        .user = request,
+    };
+    request->next = server->requests;
+    server->requests = request;
+    client->n_requests++;
+    *out = request;
+    return 0;
+}
+
+static int request_begin_once(struct serve_request *request, const char *runtime,
+                              struct laz_error *err)
+{
+    struct serve_session once = {
+        .client = request->client,
+        .runtime = (char *)(uintptr_t)runtime,
+        .warm = true,
+    };
+    int rc = session_start(&once, err);
+
+    request->session = once.session;
+    return rc ? rc : request_begin(request, err);
+}
+
+static int requests_execute(struct serve_client *client, const struct serve_message *message,
+                            struct laz_error *err)
+{
+    const bool is_once = !message->has_session && !message->has_pool;
+    struct serve_session *in = is_once ? NULL : session_find(client, message, err);
+    struct serve_request *request = NULL;
+
+    if (!is_once && !in)
+        return err->code;
+    if (in && in->running && !in->pool)
+        return laz_error_set(err, LAZ_EBUSY, 0, "an execution is in progress in session %lld",
+                             (long long)in->number);
+    int rc = request_new(client, message, &request, err);
+    if (rc)
+        return rc;
+    request->in = in;
+    if (is_once) {
+        rc = request_begin_once(request, message->runtime, err);
+    } else if (in->pool) {
+        rc = laz_pool_acquire_async(
+            in->pool, message->has_wait_ms ? (uint64_t)message->wait_ms : LAZ_NO_LIMIT, request_got,
+            request, err);
+    } else {
+        in->running = request;
+        request->session = in->session;
+        rc = request_begin(request, err);
+    }
+    if (rc) {
+        request_leave(request);
+        request_free(request);
+    }
+    return rc;
+}
+
+static int requests_cancel(struct serve_client *client, const struct serve_message *message,
+                           struct laz_error *err)
+{
+    struct serve_request *request = request_of(client, message->request);
+    struct laz_error cancelled = {0};
+
+    (void)err;
+    if (request && request->session) {
+        laz_session_cancel(request->session);
+    } else if (request) { /* it waits for a session of a pool, which it gives back at once */
+        laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "cancelled before it had a session");
+        serve_send_failed(client, request->id, &cancelled);
+        request->client = NULL;
+        client->n_requests--;
+    }
+    serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
+    return 0;
+}
+
+void serve_sessions_end(struct serve_client *client)
+{
+    while (client->sessions)
+        session_free(client->sessions);
+    while (client->n_requests) { /* in sessions that are used once */
+        struct serve_request *request = client->server->requests;
+        while (request->client != client)
+            request = request->next;
+        struct laz_session *session = request->session;
+        request->session = NULL;
+        laz_session_free(session); /* `done` is called in here, which frees the request */
+    }
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------- */
+
+static int requests_answer(struct serve_client *client, const struct serve_message *message,
+                           struct laz_error *err)
+{
+    (void)err;
+    serve_call_answer(client, message);
+    return 0;
+}
+
+void serve_request(struct serve_client *client, enum serve_message_type type,
+                   const struct serve_message *message)
+{
+    static int (*const handlers[SERVE_MESSAGE_TYPES])(struct serve_client * client,
+                                                      const struct serve_message *message,
+                                                      struct laz_error *err) = {
+        [SERVE_TOOLS] = requests_tools,         [SERVE_OPEN] = requests_open,
+        [SERVE_OPEN_POOL] = requests_open_pool, [SERVE_EXECUTE] = requests_execute,
+        [SERVE_ANSWER] = requests_answer,       [SERVE_CANCEL] = requests_cancel,
+        [SERVE_RESTART] = requests_restart,     [SERVE_DESCRIBE] = requests_describe,
+        [SERVE_CLOSE] = requests_close,
+    };
+    struct laz_error err = {0};
+    int rc;
+
+    if (message->has_id && request_of(client, message->id))
+        rc = laz_error_set(&err, LAZ_EINVAL, 0, "a request with this id is open");
+    else
+        rc = handlers[type](client, message, &err);
+    if (rc)
+        serve_send_failed(client, message->id, &err);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* serve_parts.h - what the files of core/serve share: clients, their sessions, requests and calls.
+ * Private to this directory. All but the callbacks of tools runs on one thread, that of the loop.
+ */
+#ifndef LAZ_SERVE_SERVE_PARTS_H
+#define LAZ_SERVE_SERVE_PARTS_H
+
+#include "loop/loop.h"
+#include "serve/message.h"
+#include "serve/serve.h"
+#include "wire/frame.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct laz_input; /* os/input.h */
+
+/* Bounds of one client. */
+#define SERVE_CLIENTS  64
+#define SERVE_REQUESTS 1024              /* executions that were not answered */
+#define SERVE_QUIET    ((size_t)8 << 20) /* bytes unread: no requests are read, output is dropped */
+#define SERVE_UNREAD   ((size_t)256 << 20) /* bytes unread: the client is given up */
+
+/* A session, or a pool, of a client. */
+struct serve_session {
+    struct serve_session *next;
+    struct serve_client *client;
+    int64_t number;
+    struct laz_session *session; /* or */
+    struct laz_pool *pool;
+    size_t places; /* sessions that it has at most */
+    char *runtime; /* this and the next two: for a restart */
+    bool warm;
+    struct serve_tool_set *tools;  /* of its own; NULL: none */
+    struct serve_request *running; /* in a session */
+};
+
+/* An execution. */
+struct serve_request {
+    struct serve_request *next;
+    struct laz_server *server;
+    struct serve_client *client; /* NULL: nobody waits for it, and it has no session yet */
+    int64_t id;
+    struct serve_session *in;    /* NULL: in a session that is used once */
+    struct laz_session *session; /* in which it runs; NULL: it waits for one of a pool */
+    struct laz_execute_options options;
+    char *source;
+    size_t source_len;
+    struct laz_buf tail[2]; /* of each stream: the beginning of a character */
+    uint64_t dropped;       /* bytes of output that were not sent, since the last that were */
+};
+
+/* A call of a tool, from the callback to its end. */
+struct serve_call {
+    struct serve_call *next;
+    struct laz_post post; /* to the loop */
+    struct laz_server *server;
+    struct serve_request *request; /* valid while the reply is not cancelled */
+    struct serve_client *client;   /* once the loop has it */
+    int64_t number;
+    struct laz_reply *reply;
+    char *tool, *args, *session;
+    size_t args_len;
+};
+
+/* Tools as the library takes them. */
+struct serve_tool_set {
+    struct serve_tool_set *next;
+    struct laz_field_list list; /* struct serve_tool */
+    char *json;                 /* into which the list points */
+    char **parameters;
+    struct laz_tool *tools;
+    struct laz_session_tool *items;
+    size_t n;
+};
+
+struct serve_client {
+    struct serve_client *next;
+    struct laz_server *server;
+    int in, out;
+    struct laz_io *reading, *writing; /* `reading` alone where in and out are the same */
+    struct laz_frame frame;
+    struct laz_buf unsent;
+    size_t sent; /* bytes of it */
+    struct serve_session *sessions;
+    struct serve_call *calls;
+    struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
+    size_t n_sessions, n_requests;
+    int64_t last_number;
+    bool is_ending;       /* nothing more is read; it goes when all was sent */
+    bool is_gone;         /* nothing more is sent either */
+    struct laz_error why; /* it sent what is no message */
+};
+
+struct laz_server {
+    struct laz_engine *engine;
+    struct laz_loop *loop;
+    struct laz_io *engine_io, *listener_io;
+    struct laz_timer *again; /* accepts connections again, after a shortage */
+    int listener;
+    char *path;
+    struct laz_input *input;
+    bool is_stdio;
+    bool is_over; /* the client on standard input has ended */
+    atomic_bool is_stopped;
+    struct serve_client *clients;
+    size_t n_clients;
+    struct serve_request *requests; /* of all clients */
+    struct serve_limits {
+        uint64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines;
+        uint64_t max_sessions, pool_size, max_line;
+    } limits;
+    struct laz_error why; /* it ended */
+};
+
+/* ---- client.c: connections ------------------------------------------------------------------- */
+
+/* Adds a client; takes the descriptors where they are sockets that were accepted. */
+int serve_client_new(struct laz_server *server, int in, int out, struct laz_error *err);
+/* Sends a message: at once, or when the client reads. */
+void serve_send(struct serve_client *client, enum serve_message_type type,
+                const struct serve_message *message);
+/* Sends that a request has failed (id 0: a line that was none). */
+void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err);
+void serve_client_flush(struct serve_client *client);
+/* Bytes that it has not read. */
+size_t serve_client_unread(const struct serve_client *client);
+/* Frees clients that have gone. */
+void serve_clients_sweep(struct laz_server *server);
+/* Ends all that a client has opened, and frees it. */
+void serve_client_free(struct serve_client *client);
+
+/* ---- requests.c: what clients ask for -------------------------------------------------------- */
+
+void serve_request(struct serve_client *client, enum serve_message_type type,
+                   const struct serve_message *message);
+/* Ends what the client has opened; what runs is cancelled and answered in here. */
+void serve_sessions_end(struct serve_client *client);
+
+/* ---- tools.c: tools of clients --------------------------------------------------------------- */
+
+/* Reads a JSON list of tools. The caller frees *set. Errors: LAZ_EPROTO, LAZ_ENOMEM. */
+int serve_tools_read(struct laz_server *server, const char *json, size_t len,
+                     struct serve_tool_set **set, struct laz_error *err);
+void serve_tools_free(struct serve_tool_set *set);
+/* Adds them to the tools of the engine. Errors: as laz_engine_add_tool; those before the wrong one
+ * are added. */
+int serve_tools_share(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err);
+/* A client answers a call. */
+void serve_call_answer(struct serve_client *client, const struct serve_message *message);
+/* The client has gone: its calls fail. */
+void serve_calls_end(struct serve_client *client);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - the server: an engine, a loop, and the clients that come by a socket or are standard
+ * input and output.
+ * Side: host.  Input trusted: no (who connects is asked from the kernel).
+ *
+ * One thread has both loops: that of the server watches the descriptor of the engine, and steps the
+ * engine when that has something to do. */
+#include "serve/serve_parts.h"
+
+#include "os/descriptors.h"
+#include "os/input.h"
+#include "os/peer.h"
+#include "os/sockets.h"
+#include "os/users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVER_INPUT    0
+#define SERVER_OUTPUT   1
+#define SERVER_FLUSH_MS 500 /* for a client to read its last results */
+#define SERVER_AGAIN_MS 100 /* until a connection is accepted for which there was no descriptor */
+
+/* ---- clients that connect -------------------------------------------------------------------- */
+
+/* May this process use the engine? It must be one of the same user. */
+static int server_check_peer(int fd, struct laz_error *err)
+{
+    struct laz_peer peer;
+    int rc = laz_os_peer(fd, &peer, err);
+
+    if (!rc && (peer.inherited || peer.uid != laz_os_uid()))
+        rc = laz_error_set(err, LAZ_EREFUSED, 0, "a process of user %u may not connect", peer.uid);
+    return rc;
+}
+
+static void server_connected(void *user, uint32_t events)
+{
+    struct laz_server *server = user;
+    struct laz_error err = {0};
+    int fd = laz_os_accept(server->listener);
+
+    (void)events;
+    if (fd < 0 && laz_errno_is_shortage(errno) && laz_io_events(server->listener_io, 0))
+        laz_timer_start(server->again, SERVER_AGAIN_MS); /* the loop must not spin meanwhile */
+    if (fd < 0)
+        return;
+    if (server->n_clients >= SERVE_CLIENTS || server_check_peer(fd, &err) != 0 ||
+        serve_client_new(server, fd, fd, &err) != 0)
+        laz_os_close(&fd);
+}
+
+static void server_accepts_again(void *user)
+{
+    struct laz_server *server = user;
+
+    (void)laz_io_events(server->listener_io, LAZ_IO_READ);
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/* Removes a socket at which nobody listens any more. */
+static int server_clear_path(const char *path, struct laz_error *err)
+{
+    int fd = -1;
+
+    if (laz_os_connect(path, &fd, NULL) == 0) {
+        laz_os_close(&fd);
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: another process listens there", path);
+    }
+    return laz_os_remove_socket(path, err);
+}
+
+static int server_listen(struct laz_server *server, const char *path, struct laz_error *err)
+{
+    int rc = server_clear_path(path, err);
+
+    if (!rc && !(server->path = laz_strdup(path)))
+        rc = laz_error_nomem(err);
+    if (!rc)
+        rc = laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &server->listener, err);
+    if (rc)
+        return rc;
+    server->again = laz_timer_new(server->loop, server_accepts_again, server);
+    server->listener_io =
+        laz_io_start(server->loop, server->listener, LAZ_IO_READ, server_connected, server);
+    return server->again && server->listener_io ? 0 : laz_error_nomem(err);
+}
+
+/* Standard input that is no pipe or socket (a terminal, a file) is passed on through one. */
+static int server_take_stdio(struct laz_server *server, struct laz_error *err)
+{
+    int in = SERVER_INPUT;
+    int rc = laz_os_is_stream(in) ? 0 : laz_input_begin(SERVER_INPUT, &server->input, &in, err);
+
+    server->is_stdio = true;
+    if (!rc && laz_os_is_stream(SERVER_OUTPUT))
+        rc = laz_os_nonblock(SERVER_OUTPUT, true, err);
+    return rc ? rc : serve_client_new(server, in, SERVER_OUTPUT, err);
+}
+
+static void server_engine_ready(void *user, uint32_t events)
+{
+    (void)user, (void)events; /* the engine is stepped after each turn */
+}
+
+static int server_watch_engine(struct laz_server *server, struct laz_error *err)
+{
+    int fd = laz_engine_fd(server->engine);
+
+    if (fd < 0)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "serve does not work on this system yet");
+    server->engine_io = laz_io_start(server->loop, fd, LAZ_IO_READ, server_engine_ready, server);
+    return server->engine_io ? 0 : laz_error_nomem(err);
+}
+
+static void server_take_limits(struct serve_limits *limits, const struct laz_settings *settings)
+{
+    const struct laz_settings_values *values = laz_settings_values(settings);
+
+    *limits = (struct serve_limits){
+        .timeout_ms = values->session.timeout_ms,
+        .deadline_ms = values->session.deadline_ms,
+        .max_tool_calls = values->session.max_tool_calls,
+        .max_output_lines = values->session.max_output_lines,
+        .max_sessions = values->pool.max_sessions,
+        .pool_size = values->pool.size,
+        .max_line = values->session.max_value_size,
+    };
+}
+
+int laz_server_new(const struct laz_server_options *options, struct laz_server **out,
+                   struct laz_error *err)
+{
+    struct laz_server *server = calloc(1, sizeof *server);
+
+    *out = NULL;
+    if (!server)
+        return laz_error_nomem(err);
+    server->listener = -1;
+    server_take_limits(&server->limits, options->settings);
+    int rc = laz_loop_new(&server->loop, err);
+    if (!rc)
+        rc = laz_engine_new(options->settings, options->engine, &server->engine, err);
+    if (!rc)
+        rc = server_watch_engine(server, err);
+    if (!rc)
+        rc = options->listen ? server_listen(server, options->listen, err)
+                             : server_take_stdio(server, err);
+    if (rc)
+        laz_server_free(server);
+    else
+        *out = server;
+    return rc;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+int laz_server_run(struct laz_server *server, struct laz_error *err)
+{
+    while (!atomic_load(&server->is_stopped) && !server->is_over) {
+        const int timeout = laz_engine_timeout(server->engine);
+        laz_loop_step(server->loop, timeout < 0 ? LAZ_LOOP_FOREVER : (uint64_t)timeout);
+        (void)laz_engine_step(server->engine, 0, NULL);
+        serve_clients_sweep(server);
+    }
+    if (server->why.code && err)
+        *err = server->why;
+    return server->why.code;
+}
+
+void laz_server_stop(struct laz_server *server)
+{
+    if (!server)
+        return;
+    atomic_store(&server->is_stopped, true);
+    laz_loop_wake(server->loop);
+}
+
+/* Waits a moment for a client to read what it was sent last. */
+static void server_flush(struct laz_server *server, struct serve_client *client)
+{
+    const uint64_t until = laz_loop_now_ms(server->loop) + SERVER_FLUSH_MS;
+    uint64_t now;
+
+    client->is_ending = true; /* no requests are read */
+    serve_client_flush(client);
+    while (!client->is_gone && serve_client_unread(client) &&
+           (now = laz_loop_now_ms(server->loop)) < until)
+        laz_loop_step(server->loop, until - now);
+}
+
+void laz_server_free(struct laz_server *server)
+{
+    if (!server)
+        return;
+    laz_io_stop(server->listener_io);
+    laz_timer_stop(server->again);
+    laz_io_stop(server->engine_io); /* it is not stepped any more */
+    laz_os_close(&server->listener);
+    if (server->path)
+        (void)laz_os_remove_socket(server->path, NULL);
+    for (struct serve_client *client = server->clients; client; client = client->next)
+        serve_sessions_end(client);
+    for (struct serve_client *client = server->clients; client; client = client->next)
+        server_flush(server, client);
+    while (server->clients)
+        serve_client_free(server->clients);
+    laz_engine_free(server->engine);
+    if (server->loop)
+        laz_loop_free(server->loop); /* calls that are on their way end in here */
+    laz_input_end(server->input);
+    free(server->path);
+    free(server);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - the host protocol as data: messages, their members, and the objects inside of them.
+ * Side: host.  Input trusted: no.
+ *
+ * A new message or member is a row here and a field in message.h; reading, making, the page and the
+ * schema follow.  `help` is a text of docs/host-protocol.md. */
+#include "serve/message.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof *(array))
+#define AT(field)     .at = offsetof(struct STRUCT, field)
+#define AT_LEN(field) AT(field), .len_at = offsetof(struct STRUCT, field##_len)
+#define AT_HAS(field) AT(field), .has_at = offsetof(struct STRUCT, has_##field)
+#define NEEDED        .flags = LAZ_FIELD_REQUIRED
+
+#define STRUCT serve_tool
+
+static const struct laz_field tool_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name: `[A-Za-z0-9_.-]{1,128}`"},
+    {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
+    {"parameters", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(parameters),
+     .help = "in the order of positional arguments: objects with `name`, `type`, `required`, "
+             "`default`, `enum` and `description`, as in a configuration"},
+    {"timeout_ms", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(timeout_ms), .min = 0,
+     .max = UINT32_MAX, .help = "milliseconds of a call; 0: none but the deadline"},
+    {"max_concurrent", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_concurrent), .min = 0,
+     .max = UINT32_MAX, .help = "calls at the same time; 0: no limit"},
+};
+#undef STRUCT
+
+const struct laz_fields serve_tool_fields = {
+    .name = "a tool",
+    .size = sizeof(struct serve_tool),
+    .items = tool_members,
+    .n = COUNT(tool_members),
+    .help = "A tool of the client: code calls it, and the client answers.",
+};
+
+/* ---- messages of the client ------------------------------------------------------------------ */
+
+#define STRUCT serve_message
+#define ID                                                                                         \
+    {                                                                                              \
+        "id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .min = 1, .max = LAZ_SERVE_INT,               \
+                                                     .help = "chosen by the client; no open "      \
+                                                             "request has it"                      \
+    }
+#define OF_REQUEST                                                                                 \
+    {                                                                                              \
+        "id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the request"                      \
+    }
+#define LAZ_SERVE_INT (INT64_C(1) << 53)
+#define SESSION(text)                                                                              \
+    {                                                                                              \
+        "session", LAZ_FIELD_INTEGER, AT_HAS(session), .help = (text)                              \
+    }
+#define POOL(text)                                                                                 \
+    {                                                                                              \
+        "pool", LAZ_FIELD_INTEGER, AT_HAS(pool), .help = (text)                                    \
+    }
+#define RUNTIME                                                                                    \
+    {                                                                                              \
+        "runtime", LAZ_FIELD_TEXT, AT(runtime),                                                    \
+            .help = "a language; absent: as the configuration says"                                \
+    }
+#define TOOLS(needed, text)                                                                        \
+    {                                                                                              \
+        "tools", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, needed, AT_LEN(tools), .of = &serve_tool_fields,  \
+                                                                        .help = (text)             \
+    }
+#define LIMIT(field, text)                                                                         \
+    {                                                                                              \
+#field, LAZ_FIELD_INTEGER, AT_HAS(field), .min = 0, .max = LAZ_SERVE_INT, .help = (text)   \
+    }
+
+static const struct laz_field tools_members[] = {
+    ID,
+    TOOLS(LAZ_FIELD_REQUIRED, "tools that all sessions have which this client opens from now on"),
+};
+
+static const struct laz_field open_members[] = {
+    ID,
+    RUNTIME,
+    TOOLS(0, "tools that this session has besides; it is then in a box of its own"),
+    {"warm", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
+     .help = "may it come from a template?"},
+};
+
+static const struct laz_field open_pool_members[] = {
+    ID,
+    RUNTIME,
+    {"members", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
+     .help = "sessions that are kept ready; absent: `pool.size`"},
+};
+
+static const struct laz_field execute_members[] = {
+    ID,
+    SESSION("in this session"),
+    POOL("or in one of this pool; without either in a fresh one, which is closed afterwards"),
+    RUNTIME,
+    {"code", LAZ_FIELD_TEXT, NEEDED, AT(source), .len_at = offsetof(struct STRUCT, source_len),
+     .help = "all of it is parsed before any of it runs"},
+    LIMIT(timeout_ms, "milliseconds that the code may run; at most what the configuration allows"),
+    LIMIT(deadline_ms, "milliseconds of all, with calls of tools; likewise"),
+    LIMIT(max_tool_calls, "calls of tools; likewise"),
+    LIMIT(max_output_lines, "lines of output that are kept; likewise"),
+    LIMIT(wait_ms, "milliseconds to wait for a session of the pool; absent: as long as it takes"),
+    {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
+     .help = "is `text` of the result wanted?"},
+    {"validate", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
+     .help = "look for suspicious calls?"},
+    {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),
+     .help = "is output wanted as it comes, by messages `output`?"},
+};
+
+static const struct laz_field answer_members[] = {
+    {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call), .help = "of the `tool_call`"},
+    {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE, AT_LEN(value),
+     .help = "what the tool returns"},
+    {"error", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
+     .help = "why it failed; the code can catch it"},
+};
+
+static const struct laz_field cancel_members[] = {
+    ID,
+    {"request", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(request), .help = "the id of the `execute`"},
+};
+
+static const struct laz_field restart_members[] = {
+    ID,
+    {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one"},
+};
+
+static const struct laz_field of_either_members[] = {
+    ID,
+    SESSION("a session"),
+    POOL("or a pool"),
+};
+
+/* ---- messages of the server ------------------------------------------------------------------ */
+
+static const struct laz_field hello_members[] = {
+    {"protocol", LAZ_FIELD_INTEGER, NEEDED, AT(protocol), .help = "1"},
+    {"version", LAZ_FIELD_TEXT, NEEDED, AT(version), .help = "of lazaret"},
+    {"max_line", LAZ_FIELD_INTEGER, NEEDED, AT(max_line), .help = "bytes of a line to the server"},
+    {"max_sessions", LAZ_FIELD_INTEGER, NEEDED, AT(max_sessions),
+     .help = "sessions and places in pools that a client may have at once"},
+};
+
+static const struct laz_field opened_members[] = {
+    OF_REQUEST,
+    SESSION("the session, for later requests"),
+    POOL("or the pool"),
+    {"name", LAZ_FIELD_TEXT, AT(name), .help = "of a session, as in results and the audit log"},
+};
+
+static const struct laz_field output_members[] = {
+    {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
+    {"stream", LAZ_FIELD_TEXT, NEEDED, AT(stream), .help = "`stdout` or `stderr`"},
+    {"text", LAZ_FIELD_TEXT, NEEDED, AT_LEN(text),
+     .help = "a piece of it; what is not UTF-8 becomes U+FFFD"},
+    {"dropped", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(dropped),
+     .help = "bytes before it that were left out, because the client did not read; the result "
+             "has them"},
+};
+
+static const struct laz_field tool_call_members[] = {
+    {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call), .help = "number of the call, for the `answer`"},
+    {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
+    {"tool", LAZ_FIELD_TEXT, NEEDED, AT(tool), .help = "its name"},
+    {"args", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, NEEDED, AT_LEN(args),
+     .help = "by name, checked against the declaration, with defaults"},
+    {"session_name", LAZ_FIELD_TEXT, AT(name), .help = "of the session, as in results"},
+};
+
+static const struct laz_field tool_cancelled_members[] = {
+    {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call),
+     .help = "nobody waits for its answer any more; an answer is ignored"},
+};
+
+static const struct laz_field result_members[] = {
+    OF_REQUEST,
+    {"result", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, NEEDED, AT_LEN(result),
+     .help = "what `lazaret run --json` prints"},
+};
+
+static const struct laz_field description_members[] = {
+    OF_REQUEST,
+    {"text", LAZ_FIELD_TEXT, NEEDED, AT_LEN(text), .help = "a line for people"},
+    {"alive", LAZ_FIELD_BOOLEAN, AT(is_alive), .help = "has it an interpreter, or starts it one?"},
+    {"isolation", LAZ_FIELD_JSON, AT_LEN(isolation),
+     .help = "of a session that has started: as in a result"},
+    {"tools", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(tools),
+     .help = "of a session: the tools that its code can call"},
+    {"status", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(status),
+     .help = "of a pool: `total`, `busy`, `idle`, `dead`, `starting`, `waiting`"},
+};
+
+static const struct laz_field done_members[] = {OF_REQUEST};
+
+static const struct laz_field failed_members[] = {
+    {"id", LAZ_FIELD_INTEGER, AT_HAS(id),
+     .help = "of the request; absent: a line could not be read, and the connection ends"},
+    {"code", LAZ_FIELD_TEXT, NEEDED, AT(code), .help = "the name of the error: `LAZ_EINVAL`, ..."},
+    {"message", LAZ_FIELD_TEXT, NEEDED, AT(message), .help = "what is wrong"},
+};
+
+/* ---- the messages --------------------------------------------------------------------------- */
+
+#define ROW(name, to, when, rows, text)                                                            \
+    {                                                                                              \
+        name, LAZ_WIRE_TO_##to, 1, when,                                                           \
+        {                                                                                          \
+            "a message", "message '" name "'", sizeof(struct serve_message), rows, COUNT(rows),    \
+                .help = (text)                                                                     \
+        }                                                                                          \
+    }
+
+static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
+    [SERVE_HELLO] = ROW("hello", CLIENT, "once, at first", hello_members, "The server is ready."),
+    [SERVE_TOOLS] = ROW("tools", SERVER, "any time", tools_members,
+                        "Registers tools of the client; `done` answers it."),
+    [SERVE_OPEN] = ROW("open", SERVER, "any time", open_members,
+                       "Opens a session; `opened` answers it, while the session still starts. A "
+                       "failed start is the verdict of its first execution."),
+    [SERVE_OPEN_POOL] = ROW("open_pool", SERVER, "any time", open_pool_members,
+                            "Opens a pool of sessions; `opened` answers it."),
+    [SERVE_OPENED] = ROW("opened", CLIENT, "after `open`, `open_pool`", opened_members,
+                         "The session or the pool is there."),
+    [SERVE_EXECUTE] = ROW("execute", SERVER, "any time", execute_members,
+                          "Runs code; `result` answers it, whatever the verdict."),
+    [SERVE_OUTPUT] = ROW("output", CLIENT, "after `execute` with `output`", output_members,
+                         "The code has written something."),
+    [SERVE_TOOL_CALL] = ROW("tool_call", CLIENT, "after `execute`", tool_call_members,
+                            "The code calls a tool of the client, and waits for its `answer`."),
+    [SERVE_ANSWER] = ROW("answer", SERVER, "after `tool_call`", answer_members,
+                         "Answers a call. One that fits no open call is ignored."),
+    [SERVE_TOOL_CANCELLED] =
+        ROW("tool_cancelled", CLIENT, "after `tool_call`", tool_cancelled_members,
+            "A call has ended without its answer: by its timeout, or with "
+            "its execution."),
+    [SERVE_RESULT] =
+        ROW("result", CLIENT, "after `execute`", result_members, "The execution has ended."),
+    [SERVE_CANCEL] = ROW("cancel", SERVER, "any time", cancel_members,
+                         "Ends an execution, whose verdict becomes `cancelled`; `done` answers "
+                         "it, also when there is none."),
+    [SERVE_RESTART] = ROW("restart", SERVER, "any time", restart_members,
+                          "Gives an idle session a fresh interpreter; `opened` answers it."),
+    [SERVE_DESCRIBE] =
+        ROW("describe", SERVER, "any time", of_either_members, "Asks for a `description`."),
+    [SERVE_DESCRIPTION] = ROW("description", CLIENT, "after `describe`", description_members,
+                              "What there is to say of a session or a pool."),
+    [SERVE_CLOSE] = ROW("close", SERVER, "any time", of_either_members,
+                        "Closes a session or a pool. What it executes is cancelled, and its "
+                        "processes are killed. `done` answers it."),
+    [SERVE_DONE] = ROW("done", CLIENT, "after a request", done_members, "It is done."),
+    [SERVE_FAILED] = ROW("failed", CLIENT, "after a request", failed_members,
+                         "The request has failed, and had no effect."),
+};
+
+const struct laz_wire_protocol serve_protocol = {serve_table, SERVE_MESSAGE_TYPES};
+
+void serve_message_make(enum serve_message_type type, const struct serve_message *message,
+                        struct laz_buf *line)
+{
+    laz_wire_make(&serve_table[type], message, line, NULL);
+}
+
+int serve_message_parse(const char *line, size_t len, enum serve_message_type *type,
+                        struct serve_message *message, struct laz_error *err)
+{
+    unsigned row;
+
+    *message = (struct serve_message){0};
+    int rc = laz_wire_parse(&serve_protocol, LAZ_WIRE_TO_SERVER, 1, false, line, len, message, &row,
+                            err);
+    *type = (enum serve_message_type)row;
+    return rc;
+}
+
+void serve_message_fini(enum serve_message_type type, struct serve_message *message)
+{
+    if (type < SERVE_MESSAGE_TYPES)
+        laz_fields_free(&serve_table[type].object, message);
+}

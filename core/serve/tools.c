@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* tools.c - tools of clients: code calls them, a message asks the client, and its answer goes on.
+ * Side: host.  Input trusted: no (arguments come from the sandbox, declarations and answers from
+ * the client; the library checks all of them).
+ *
+ * The library calls a tool on a worker thread.  That thread keeps the reply, posts the call to the
+ * loop and is free again, however long the client takes.  A call is freed when it is answered, or
+ * when the library reports that nobody waits for the answer. */
+#include "serve/serve_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static void call_free(struct serve_call *call)
+{
+    laz_reply_free(call->reply);
+    free(call->tool);
+    free(call->args);
+    free(call->session);
+    free(call);
+}
+
+static void call_remove(struct serve_call *call)
+{
+    struct serve_call **at = &call->client->calls;
+
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    call_free(call);
+}
+
+/* Called by the library on the thread of the loop, which drives the engine. */
+static void call_cancelled(void *user)
+{
+    struct serve_call *call = user;
+    const struct serve_message message = {.call = call->number};
+
+    serve_send(call->client, SERVE_TOOL_CANCELLED, &message);
+    call_remove(call);
+}
+
+/* The loop has the call. */
+static void call_arrived(struct laz_post *post)
+{
+    struct serve_call *call =
+        (struct serve_call *)(void *)((char *)post - offsetof(struct serve_call, post));
+
+    /* An execution that has ended has cancelled its calls: then the request is gone. */
+    if (laz_reply_is_cancelled(call->reply)) {
+        call_free(call);
+        return;
+    }
+    call->client = call->request->client;
+    call->number = ++call->client->last_number;
+    call->next = call->client->calls;
+    call->client->calls = call;
+    const struct serve_message message = {
+        .call = call->number,
+        .has_id = true,
+        .id = call->request->id,
+        .tool = call->tool,
+        .args = call->args,
+        .args_len = call->args_len,
+        .name = call->session,
+    };
+    serve_send(call->client, SERVE_TOOL_CALL, &message);
+    (void)laz_reply_on_cancel(call->reply, call_cancelled, call); /* may call it in here */
+}
+
+/* On a worker thread: the request may end at any time, and is not looked at here. */
+static void tool_called(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    const struct laz_caller *caller = laz_reply_caller(reply);
+    struct serve_call *call = calloc(1, sizeof *call);
+
+    if (call) {
+        call->server = user;
+        call->request = caller->execution_user;
+        call->tool = laz_strndup(caller->tool, strlen(caller->tool));
+        call->session = laz_strndup(caller->session, strlen(caller->session));
+        call->args = laz_strndup(args, len);
+        call->args_len = len;
+        call->post.run = call_arrived;
+    }
+    if (!call || !call->tool || !call->session || !call->args) {
+        laz_reply_error(reply, "out of memory");
+        if (call)
+            call_free(call);
+        return;
+    }
+    laz_reply_keep(reply);
+    call->reply = reply;
+    laz_loop_post(call->server->loop, &call->post);
+}
+
+void serve_call_answer(struct serve_client *client, const struct serve_message *message)
+{
+    struct serve_call *call = client->calls;
+
+    while (call && call->number != message->call)
+        call = call->next;
+    if (!call)
+        return; /* it was cancelled while the answer was on its way */
+    if (message->error)
+        laz_reply_error(call->reply, message->error);
+    else
+        laz_reply_value(call->reply, message->value, message->value_len);
+    call_remove(call);
+}
+
+void serve_calls_end(struct serve_client *client)
+{
+    while (client->calls) {
+        laz_reply_error(client->calls->reply, "the host that has this tool is gone");
+        call_remove(client->calls);
+    }
+}
+
+/* ---- declarations --------------------------------------------------------------------------- */
+
+void serve_tools_free(struct serve_tool_set *set)
+{
+    if (!set)
+        return;
+    laz_fields_free_list(&serve_tool_fields, &set->list);
+    for (size_t i = 0; set->parameters && i < set->n; i++)
+        free(set->parameters[i]);
+    free(set->parameters);
+    free(set->json);
+    free(set->tools);
+    free(set->items);
+    free(set);
+}
+
+static int tools_fill(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err)
+{
+    set->n = set->list.n;
+    set->tools = calloc(set->n + 1, sizeof *set->tools);
+    set->items = calloc(set->n + 1, sizeof *set->items);
+    set->parameters = calloc(set->n + 1, sizeof *set->parameters);
+    if (!set->tools || !set->items || !set->parameters)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < set->n; i++) {
+        const struct serve_tool *given = (const struct serve_tool *)set->list.items + i;
+        if (given->parameters &&
+            !(set->parameters[i] = laz_strndup(given->parameters, given->parameters_len)))
+            return laz_error_nomem(err);
+        set->tools[i] = (struct laz_tool){
+            .size = sizeof(struct laz_tool),
+            .name = given->name,
+            .description = given->description ? given->description : "",
+            .parameters = set->parameters[i],
+            .timeout_ms = (uint32_t)given->timeout_ms,
+            .max_concurrent = (uint32_t)given->max_concurrent,
+        };
+        set->items[i] = (struct laz_session_tool){
+            .size = sizeof(struct laz_session_tool),
+            .tool = &set->tools[i],
+            .call = tool_called,
+            .user = server,
+        };
+    }
+    return 0;
+}
+
+int serve_tools_read(struct laz_server *server, const char *json, size_t len,
+                     struct serve_tool_set **out, struct laz_error *err)
+{
+    struct serve_tool_set *set = calloc(1, sizeof *set);
+    int rc = set && (set->json = laz_strndup(json, len)) ? 0 : laz_error_nomem(err);
+
+    if (!rc)
+        rc = laz_wire_read_list(&serve_tool_fields, set->json, len, &set->list, err);
+    if (!rc)
+        rc = tools_fill(server, set, err);
+    if (rc)
+        serve_tools_free(set);
+    else
+        *out = set;
+    return rc;
+}
+
+int serve_tools_share(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < set->n && !rc; i++)
+        rc = laz_engine_add_tool(server->engine, &set->tools[i], tool_called, server, err);
+    return rc;
+}

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: MIT */
+/* test_serve.c - the host protocol: a server on a thread, clients at its socket.
+ *
+ * A client here is a socket and a buffer; what it sends is written as it goes over the wire.  The
+ * server waits for its clients and they for it, however long that takes: nothing depends on a
+ * clock. */
+#include "unit.h"
+
+#include "base/json.h"
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MANY 1000 /* executions with LAZARET_TEST_FULL; else a tenth of them */
+
+/* ---- server and clients --------------------------------------------------------------------- */
+
+static struct laz_server *server;
+static pthread_t server_thread;
+static char folder[64], path[80];
+
+static void *server_runs(void *user)
+{
+    (void)user;
+    (void)laz_server_run(server, NULL);
+    return NULL;
+}
+
+static struct laz_server *server_make(const char *settings_text, struct laz_error *err)
+{
+    struct laz_settings *settings = NULL;
+    struct laz_server *made = NULL;
+    char text[400];
+
+    snprintf(text, sizeof text, "session.start_timeout=600;session.timeout=0;session.deadline=0;%s",
+             settings_text);
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, err), 0);
+    for (char *rest = text, *pair; (pair = strtok_r(rest, ";", &rest)) != NULL;) {
+        char *equals = strchr(pair, '=');
+        *equals = '\0';
+        CU_ASSERT_EQUAL(laz_settings_set(settings, pair, equals + 1, err), 0);
+    }
+    const struct laz_server_options options = {.settings = settings, .listen = path};
+    (void)laz_server_new(&options, &made, err);
+    laz_settings_free(settings);
+    return made;
+}
+
+/* Without isolation where that is not what is tested. */
+#define OPEN "sandbox.backend=none;sandbox.require=[];session.runtime=lua"
+
+static bool server_begin(const char *settings)
+{
+    struct laz_error err = {0};
+
+    snprintf(folder, sizeof folder, "/tmp/serve-test.XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/socket", folder);
+    server = server_make(settings, &err);
+    if (!server)
+        printf("    %s\n", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(server);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&server_thread, NULL, server_runs, NULL), 0);
+    return true;
+}
+
+static void server_end(void)
+{
+    laz_server_stop(server);
+    pthread_join(server_thread, NULL);
+    laz_server_free(server);
+    server = NULL;
+    CU_ASSERT_EQUAL(access(path, F_OK), -1);
+    rmdir(folder);
+}
+
+struct client {
+    int fd;
+    char *data; /* what was read, and not handed out */
+    size_t len, cap;
+    char *line; /* the last message */
+};
+
+static void client_open(struct client *client)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    *client = (struct client){.fd = socket(AF_UNIX, SOCK_STREAM, 0)};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    CU_ASSERT_EQUAL_FATAL(connect(client->fd, (struct sockaddr *)&address, sizeof address), 0);
+}
+
+static void client_close(struct client *client)
+{
+    close(client->fd);
+    free(client->data);
+    free(client->line);
+}
+
+static void client_send_bytes(struct client *client, const char *data, size_t len)
+{
+    while (len) {
+        ssize_t n = send(client->fd, data, len, MSG_NOSIGNAL);
+        if (n <= 0)
+            return; /* the server has closed it */
+        data += n;
+        len -= (size_t)n;
+    }
+}
+
+static void say(struct client *client, const char *format, ...) LAZ_PRINTF(2, 3);
+
+static void say(struct client *client, const char *format, ...)
+{
+    char text[4000];
+    va_list args;
+
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text - 1, format, args);
+    va_end(args);
+    text[len] = '\n';
+    client_send_bytes(client, text, (size_t)len + 1);
+}
+
+/* The next message, borrowed until the next call; NULL: the connection has ended. */
+static const char *hear(struct client *client)
+{
+    char *newline;
+
+    while (!(newline = client->len ? memchr(client->data, '\n', client->len) : NULL)) {
+        if (client->cap - client->len < 65536)
+            client->data = realloc(client->data, client->cap = client->cap * 2 + 65536);
+        ssize_t n = recv(client->fd, client->data + client->len, client->cap - client->len, 0);
+        if (n <= 0)
+            return NULL;
+        client->len += (size_t)n;
+    }
+    const size_t line = (size_t)(newline - client->data);
+    free(client->line);
+    client->line = strndup(client->data, line);
+    client->len -= line + 1;
+    memmove(client->data, newline + 1, client->len);
+    CU_ASSERT_EQUAL(laz_json_scan(client->line, line, NULL), 0);
+    return client->line;
+}
+
+static bool has(const char *message, const char *part)
+{
+    return message && strstr(message, part);
+}
+
+/* The next message has this part. */
+static bool expect_at(struct client *client, const char *part, unsigned line)
+{
+    const char *message = hear(client);
+    const bool right = has(message, part);
+
+    if (!right)
+        printf("\n    line %u: expected %s\n    actual: %.300s\n", line, part,
+               message ? message : "the end");
+    CU_ASSERT(right);
+    return right;
+}
+#define expect(client, part) expect_at(client, part, __LINE__)
+
+/* An integer member of the last message. */
+static long long member(const struct client *client, const char *name)
+{
+    const char *raw;
+    size_t len;
+    int64_t value = -1;
+
+    if (client->line && laz_json_member(client->line, strlen(client->line), name, &raw, &len))
+        (void)laz_json_to_int(raw, len, &value);
+    return value;
+}
+
+static void client_greet(struct client *client)
+{
+    client_open(client);
+    expect(client, "{\"type\":\"hello\",\"protocol\":1,\"version\":\"" LAZ_VERSION "\"");
+}
+
+static long long client_session(struct client *client, const char *more)
+{
+    say(client, "{\"type\":\"open\",\"id\":1%s}", more);
+    expect(client, "\"type\":\"opened\",\"id\":1,\"session\":");
+    return member(client, "session");
+}
+
+#define ADD                                                                                        \
+    "[{\"name\":\"add\",\"description\":\"adds\",\"parameters\":[{\"name\":\"a\",\"type\":"        \
+    "\"integer\"},{\"name\":\"b\",\"type\":\"integer\",\"default\":1}]}]"
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static void code_is_executed_and_keeps_its_variables(void)
+{
+    struct client client;
+
+    server_begin("session.runtime=lua"); /* in a real box */
+    client_greet(&client);
+    const long long session = client_session(&client, "");
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"x = 41\"}", session);
+    expect(&client, "{\"type\":\"result\",\"id\":2,\"result\":{\"ok\":true");
+    say(&client, "{\"type\":\"execute\",\"id\":3,\"session\":%lld,\"code\":\"x + 1\"}", session);
+    expect(&client, "\"id\":3,\"result\":{\"ok\":true,\"value\":42");
+    CU_ASSERT(has(client.line, "\"fs_read\""));
+    say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"error('no')\"}",
+        session);
+    expect(&client, "\"id\":4,\"result\":{\"ok\":false");
+    say(&client, "{\"type\":\"restart\",\"id\":5,\"session\":%lld}", session);
+    expect(&client, "\"type\":\"opened\",\"id\":5");
+    say(&client, "{\"type\":\"execute\",\"id\":6,\"session\":%lld,\"code\":\"x\"}", session);
+    expect(&client, "\"id\":6,\"result\":{\"ok\":true,\"value\":null");
+    say(&client, "{\"type\":\"describe\",\"id\":7,\"session\":%lld}", session);
+    expect(&client, "\"type\":\"description\",\"id\":7,\"text\":\"<session lua [idle]");
+    say(&client, "{\"type\":\"close\",\"id\":8,\"session\":%lld}", session);
+    expect(&client, "{\"type\":\"done\",\"id\":8}");
+    say(&client, "{\"type\":\"execute\",\"id\":9,\"session\":%lld,\"code\":\"1\"}", session);
+    expect(&client, "\"type\":\"failed\",\"id\":9,\"code\":\"LAZ_ENOENT\"");
+    say(&client,
+        "{\"type\":\"execute\",\"id\":9,\"code\":\"6 * 7\"}"); /* in a session of its own */
+    expect(&client, "\"id\":9,\"result\":{\"ok\":true,\"value\":42");
+    client_close(&client);
+    server_end();
+}
+
+static void what_is_wrong_is_named_and_the_connection_goes_on(void)
+{
+    static const struct {
+        const char *request, *answer;
+    } rows[] = {
+        {"{\"type\":\"bogus\",\"id\":5}", "\"failed\",\"id\":5,\"code\":\"LAZ_EPROTO\",\"message\":"
+                                          "\"unknown message 'bogus'\""},
+        {"{\"type\":\"execute\",\"id\":5}", "message 'execute' lacks 'code'"},
+        {"{\"type\":\"execute\",\"id\":5,\"code\":7}", "\"failed\",\"id\":5"},
+        {"{\"type\":\"execute\",\"id\":5,\"code\":\"1\",\"timeout_ms\":-1}", "timeout_ms"},
+        {"{\"type\":\"execute\",\"id\":5,\"session\":1,\"pool\":1,\"code\":\"1\"}",
+         "one of 'session' and 'pool'"},
+        {"{\"type\":\"close\",\"id\":5}", "one of 'session' and 'pool'"},
+        {"{\"type\":\"open\",\"id\":5,\"runtime\":\"cobol\"}", "no runtime is called"},
+        {"{\"type\":\"execute\",\"id\":5,\"runtime\":\"cobol\",\"code\":\"1\"}",
+         "no runtime is called"},
+        {"{\"type\":\"open_pool\",\"id\":5,\"members\":101}", "\"failed\",\"id\":5"},
+        {"{\"type\":\"open\",\"id\":5,\"tools\":[{\"name\":\"not a name\"}]}", "not a name"},
+        {"{\"type\":\"open\",\"id\":5,\"tools\":[{}]}", "'name'"},
+        {"{\"type\":\"tools\",\"id\":5}", "'tools'"},
+        {"{\"type\":\"hello\",\"id\":5,\"protocol\":1}", "unknown message 'hello'"},
+    };
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&client, "%s", rows[i].request);
+        expect(&client, rows[i].answer);
+        CU_ASSERT_EQUAL(member(&client, "id"), 5);
+    }
+    say(&client, "{\"type\":\"answer\",\"call\":77,\"value\":1}"); /* fits no call */
+    say(&client, "{\"type\":\"cancel\",\"id\":6,\"request\":77}");
+    expect(&client, "{\"type\":\"done\",\"id\":6}");
+    say(&client, "{\"type\":\"execute\",\"id\":7,\"code\":\"1\",\"unknown\":[]}");
+    expect(&client, "\"id\":7,\"result\":{\"ok\":true");
+    client_close(&client);
+    server_end();
+}
+
+static void rubbish_ends_its_connection_only(void)
+{
+    static const char *const rubbish[] = {
+        "hello",
+        "{\"type\":\"open\"}",
+        "[]",
+        "{\"type\":\"open\",\"id\":1,\"id\":1}",
+        "\xff",
+        "",
+        "{\"type\":\"open\",\"id\":-1}",
+    };
+    struct client good, bad;
+
+    server_begin(OPEN ";session.max_value_size=1MiB");
+    client_greet(&good);
+    for (size_t i = 0; i < sizeof rubbish / sizeof *rubbish; i++) {
+        client_greet(&bad);
+        say(&bad, "%s", rubbish[i]);
+        expect(&bad, "{\"type\":\"failed\",\"code\":\"LAZ_E");
+        CU_ASSERT_PTR_NULL(hear(&bad));
+        client_close(&bad);
+    }
+    client_greet(&bad); /* a line without an end */
+    char *bytes = malloc(3 << 20);
+    memset(bytes, 'x', 3 << 20);
+    client_send_bytes(&bad, bytes, 3 << 20);
+    free(bytes);
+    const char *last = hear(&bad); /* the connection may be reset before this is read */
+    CU_ASSERT(!last || has(last, "a line has more than 1048576 bytes"));
+    client_close(&bad);
+    say(&good, "{\"type\":\"execute\",\"id\":1,\"code\":\"1\"}");
+    expect(&good, "\"id\":1,\"result\":{\"ok\":true");
+    client_close(&good);
+    server_end();
+}
+
+static void code_calls_tools_of_its_client(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    say(&client, "{\"type\":\"tools\",\"id\":1,\"tools\":" ADD "}");
+    expect(&client, "{\"type\":\"done\",\"id\":1}");
+    const long long session =
+        client_session(&client, ",\"tools\":[{\"name\":\"own\",\"parameters\":[]}]");
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"own() .. add(2)\"}",
+        session);
+    expect(&client, "\"type\":\"tool_call\"");
+    CU_ASSERT(has(client.line, "\"id\":2,\"tool\":\"own\",\"args\":{}"));
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":\"v\"}", member(&client, "call"));
+    expect(&client, "\"tool\":\"add\",\"args\":{\"a\":2,\"b\":1}");
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":3}", member(&client, "call"));
+    expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":\"v3\"");
+    say(&client,
+        "{\"type\":\"execute\",\"id\":3,\"session\":%lld,\"code\":\"return select(2, "
+        "pcall(add, 1))\"}",
+        session);
+    expect(&client, "\"tool\":\"add\"");
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"error\":\"not today\"}",
+        member(&client, "call"));
+    expect(&client, "not today");
+    CU_ASSERT(has(client.line, "\"id\":3,\"result\":{\"ok\":true"));
+    /* arguments are checked before the client is asked */
+    say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"add('x')\"}", session);
+    expect(&client, "\"id\":4,\"result\":{\"ok\":false");
+    client_close(&client);
+    server_end();
+}
+
+static void cancelled_calls_are_reported(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"add(1)\"}", session);
+    expect(&client, "\"type\":\"tool_call\"");
+    const long long call = member(&client, "call");
+    say(&client, "{\"type\":\"execute\",\"id\":3,\"session\":%lld,\"code\":\"1\"}", session);
+    expect(&client, "\"failed\",\"id\":3,\"code\":\"LAZ_EBUSY\"");
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"code\":\"1\"}");
+    expect(&client, "\"message\":\"a request with this id is open\"");
+    say(&client, "{\"type\":\"restart\",\"id\":3,\"session\":%lld}", session);
+    expect(&client, "\"failed\",\"id\":3,\"code\":\"LAZ_EBUSY\"");
+    say(&client, "{\"type\":\"cancel\",\"id\":4,\"request\":2}");
+    for (int done = 0, told = 0, result = 0; done + told + result < 3;) {
+        if (!hear(&client))
+            break;
+        done += has(client.line, "{\"type\":\"done\",\"id\":4}");
+        told += has(client.line, "\"type\":\"tool_cancelled\"") && member(&client, "call") == call;
+        result += has(client.line, "\"reason\":\"cancelled\"");
+        CU_ASSERT(done <= 1 && told <= 1 && result <= 1 && (told || !result));
+    }
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":1}", call); /* it comes too late */
+    say(&client, "{\"type\":\"execute\",\"id\":5,\"session\":%lld,\"code\":\"7\"}", session);
+    expect(&client, "\"id\":5,\"result\":{\"ok\":true,\"value\":7");
+    client_close(&client);
+    server_end();
+}
+
+/* Reads a call and a piece of output, in either order, and answers the call. */
+static void hear_piece(struct client *client, const char *text)
+{
+    long long call = 0;
+    bool piece = false;
+
+    while ((!call || !piece) && hear(client) && !has(client->line, "\"type\":\"result\"")) {
+        if (has(client->line, "\"type\":\"tool_call\""))
+            call = member(client, "call");
+        else
+            CU_ASSERT(piece = has(client->line, text));
+    }
+    say(client, "{\"type\":\"answer\",\"call\":%lld,\"value\":1}", call);
+}
+
+/* The code waits for the answers, so its output has come while it runs. */
+static void output_comes_as_it_is_written(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"output\":true,\"code\":\"io.write('a\\\\"
+        "xc3') io.flush() add(1) io.write('\\\\xa9b\\\\xff') io.flush() add(2)\"}",
+        session);
+    hear_piece(&client, "\"stream\":\"stdout\",\"text\":\"a\"}");
+    hear_piece(&client, "\"text\":\"\xc3\xa9"
+                        "b\xef\xbf\xbd\"}");
+    expect(&client, "\"text\":\"a\xc3\xa9"
+                    "b\xef\xbf\xbd\"}");
+    CU_ASSERT(has(client.line, "\"type\":\"result\""));
+    client_close(&client);
+    server_end();
+}
+
+static void clients_see_their_own_sessions_only(void)
+{
+    struct client one, other;
+
+    server_begin(OPEN);
+    client_greet(&one);
+    client_greet(&other);
+    const long long session = client_session(&one, "");
+    say(&other, "{\"type\":\"execute\",\"id\":1,\"session\":%lld,\"code\":\"1\"}", session);
+    expect(&other, "\"failed\",\"id\":1,\"code\":\"LAZ_ENOENT\"");
+    say(&one, "{\"type\":\"execute\",\"id\":9,\"session\":%lld,\"code\":\"while true do end\"}",
+        session);
+    say(&other, "{\"type\":\"cancel\",\"id\":2,\"request\":9}"); /* of another client */
+    expect(&other, "{\"type\":\"done\",\"id\":2}");
+    say(&other, "{\"type\":\"tools\",\"id\":3,\"tools\":" ADD "}");
+    expect(&other, "{\"type\":\"done\",\"id\":3}");
+    say(&one, "{\"type\":\"execute\",\"id\":4,\"code\":\"return add\"}");
+    expect(&one, "\"id\":4,\"result\":{\"ok\":true,\"value\":null");
+    say(&other, "{\"type\":\"open_pool\",\"id\":5,\"members\":1}"); /* it would not have the tool */
+    expect(&other, "\"failed\",\"id\":5,\"code\":\"LAZ_EREFUSED\"");
+    say(&one, "{\"type\":\"cancel\",\"id\":5,\"request\":9}");
+    expect(&one, "\"done\",\"id\":5");
+    expect(&one, "\"id\":9,\"result\":{\"ok\":false");
+    client_close(&one);
+    client_close(&other);
+    server_end();
+}
+
+static void client_that_goes_takes_its_sessions_along(void)
+{
+    struct client client, other;
+
+    server_begin("session.runtime=lua");
+    client_greet(&client);
+    client_greet(&other);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"1\"}", session);
+    expect(&client, "\"id\":2,\"result\":{\"ok\":true");
+    say(&client, "{\"type\":\"describe\",\"id\":3,\"session\":%lld}", session);
+    expect(&client, "\"type\":\"description\"");
+    const char *pid_text = strstr(client.line, "pid=");
+    const pid_t pid = pid_text ? (pid_t)atoi(pid_text + 4) : 0;
+    CU_ASSERT_FATAL(pid > 1);
+    CU_ASSERT_EQUAL(kill(pid, 0), 0);
+    say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"add(1)\"}", session);
+    expect(&client, "\"type\":\"tool_call\""); /* and goes in the middle of it */
+    client_close(&client);
+    while (kill(pid, 0) == 0) /* the harness ends a test that hangs */
+        poll(NULL, 0, 5);
+    CU_ASSERT_EQUAL(errno, ESRCH);
+    say(&other, "{\"type\":\"execute\",\"id\":1,\"code\":\"1\"}");
+    expect(&other, "\"id\":1,\"result\":{\"ok\":true");
+    client_close(&other);
+    server_end();
+}
+
+static void client_that_does_not_read_holds_up_no_other(void)
+{
+    struct client deaf, other;
+
+    server_begin(OPEN ";session.max_output_size=1MiB");
+    client_greet(&deaf);
+    client_greet(&other);
+    for (int i = 1; i <= 40; i++) /* with what is sent as it comes, 60 MiB */
+        say(&deaf,
+            "{\"type\":\"execute\",\"id\":%d,\"output\":true,\"code\":\"io.write(('x'):rep(800000))"
+            "\"}",
+            i);
+    for (int i = 1; i <= 10; i++) {
+        say(&other, "{\"type\":\"execute\",\"id\":%d,\"code\":\"%d\"}", i, i);
+        expect(&other, "\"ok\":true");
+    }
+    int results = 0;
+    long long dropped = 0;
+    while (results < 40 && hear(&deaf)) { /* each is answered all the same */
+        results += has(deaf.line, "\"type\":\"result\"") && has(deaf.line, "\"ok\":true");
+        dropped += member(&deaf, "dropped") > 0;
+    }
+    CU_ASSERT_EQUAL(results, 40);
+    printf(" %lld messages say that output was dropped", dropped);
+    client_close(&deaf);
+    client_close(&other);
+    server_end();
+}
+
+static void settings_are_narrowed_and_not_widened(void)
+{
+    struct client client;
+
+    server_begin(OPEN ";session.timeout=0.2");
+    client_greet(&client);
+    const char *const wide[] = {"", ",\"timeout_ms\":0", ",\"timeout_ms\":1000000000"};
+    for (size_t i = 0; i < 3; i++) {
+        say(&client,
+            "{\"type\":\"execute\",\"id\":1,\"code\":\"while true do end\",\"deadline_ms\":0%s}",
+            wide[i]);
+        expect(&client, "\"reason\":\"timeout\"");
+        CU_ASSERT(has(client.line, "\"timeout_ms\":200") || has(client.line, "0.2"));
+    }
+    say(&client,
+        "{\"type\":\"execute\",\"id\":1,\"code\":\"while true do end\",\"timeout_ms\":70}");
+    expect(&client, "\"reason\":\"timeout\"");
+    CU_ASSERT(has(client.line, "0.07"));
+    client_close(&client);
+    server_end();
+    server_begin(OPEN ";session.max_tool_calls=1");
+    client_greet(&client);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":1,\"session\":%lld,\"code\":\"add(1) add(1)\","
+        "\"max_tool_calls\":9}",
+        session);
+    expect(&client, "\"type\":\"tool_call\"");
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":1}", member(&client, "call"));
+    expect(&client, "\"reason\":\"tool_limit\"");
+    client_close(&client);
+    server_end();
+}
+
+static void every_request_is_answered_once(void)
+{
+    struct client client;
+    unsigned answers[MANY + 1] = {0}, verdicts[3] = {0};
+    long long sessions[16];
+    const int many = getenv("LAZARET_TEST_FULL") ? MANY : MANY / 10;
+
+    server_begin(OPEN ";pool.size=4");
+    client_greet(&client);
+    for (int i = 0; i < 16; i++)
+        sessions[i] = client_session(&client, "");
+    say(&client, "{\"type\":\"open_pool\",\"id\":1}");
+    expect(&client, "\"type\":\"opened\",\"id\":1,\"pool\":");
+    const long long pool = member(&client, "pool");
+    int begun = 0, ended = 0;
+    bool busy[16] = {false};
+    int in[MANY + 1];
+    while (ended < many) {
+        for (int i = 0; i < 16 && begun < many; i++) {
+            if (busy[i])
+                continue;
+            const int id = ++begun;
+            in[id] = i;
+            busy[i] = true;
+            const char *code = id % 5 == 0   ? "while true do end"
+                               : id % 5 == 1 ? "while 1 do end"
+                                             : "return 1";
+            say(&client,
+                "{\"type\":\"execute\",\"id\":%d,\"%s\":%lld,\"code\":\"%s\",\"timeout_ms\":%d}",
+                id, id % 2 ? "pool" : "session", id % 2 ? pool : sessions[i], code,
+                id % 5 == 0 ? 30 : 0);
+            if (id % 5 == 1)
+                say(&client, "{\"type\":\"cancel\",\"id\":%d,\"request\":%d}", 100000 + id, id);
+        }
+        if (!hear(&client))
+            break;
+        const long long id = member(&client, "id");
+        if (id > 100000) {
+            CU_ASSERT(has(client.line, "\"type\":\"done\""));
+            continue;
+        }
+        CU_ASSERT_FATAL(id >= 1 && id <= many);
+        answers[id]++;
+        busy[in[id]] = false;
+        ended++;
+        verdicts[0] += has(client.line, "\"reason\":\"ok\"");
+        verdicts[1] += has(client.line, "\"reason\":\"timeout\"");
+        verdicts[2] +=
+            has(client.line, "\"reason\":\"cancelled\"") || has(client.line, "LAZ_ECANCELLED");
+    }
+    for (int id = 1; id <= many; id++)
+        CU_ASSERT_EQUAL(answers[id], 1);
+    CU_ASSERT_EQUAL(verdicts[0], many * 3 / 5);
+    CU_ASSERT_EQUAL(verdicts[1], many / 5);
+    CU_ASSERT_EQUAL(verdicts[2], many / 5);
+    client_close(&client);
+    server_end();
+}
+
+static void sessions_of_a_client_are_bounded(void)
+{
+    struct client client, other;
+
+    server_begin(OPEN ";pool.max_sessions=3");
+    client_greet(&client);
+    client_greet(&other);
+    for (int i = 0; i < 3; i++)
+        client_session(&client, "");
+    say(&client, "{\"type\":\"open\",\"id\":5}");
+    expect(&client, "more than 3 sessions");
+    say(&client, "{\"type\":\"open_pool\",\"id\":5,\"members\":1}");
+    expect(&client, "more than 3 sessions");
+    client_session(&other, "");
+    client_close(&client);
+    client_close(&other);
+    server_end();
+}
+
+static void socket_is_for_its_user_and_for_one_server(void)
+{
+    struct laz_error err = {0};
+    struct stat st;
+
+    server_begin(OPEN);
+    CU_ASSERT_EQUAL(stat(path, &st), 0);
+    CU_ASSERT_EQUAL(st.st_mode & 07777, 0600);
+    CU_ASSERT_PTR_NULL(server_make(OPEN, &err));
+    CU_ASSERT_EQUAL(err.code, LAZ_EREFUSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another process listens there"));
+    server_end();
+    /* what a server that was killed has left is replaced, anything else is not */
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(strcpy(folder, "/tmp/serve-test.XXXXXX")));
+    snprintf(path, sizeof path, "%s/socket", folder);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    CU_ASSERT_EQUAL(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+    struct laz_server *next = server_make(OPEN, &err);
+    CU_ASSERT_PTR_NOT_NULL(next);
+    laz_server_free(next);
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fclose(file);
+    CU_ASSERT_PTR_NULL(server_make(OPEN, &err));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no socket of this user"));
+    unlink(path);
+    rmdir(folder);
+}
+
+static void processes_of_other_users_are_refused(void)
+{
+    struct client client;
+
+    if (geteuid() != 0) {
+        (void)unit_skip("root", "no other user can be tried");
+        return;
+    }
+    server_begin(OPEN);
+    CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
+    CU_ASSERT_EQUAL(chmod(path, 0666), 0); /* the kernel would let it in */
+    /* of this thread alone, which seteuid(3) would not do */
+    CU_ASSERT_EQUAL_FATAL(syscall(SYS_setresuid, -1, 65534, -1), 0);
+    client_open(&client);
+    CU_ASSERT_EQUAL_FATAL(syscall(SYS_setresuid, -1, 0, -1), 0);
+    CU_ASSERT_PTR_NULL(hear(&client));
+    client_close(&client);
+    client_greet(&client);
+    client_close(&client);
+    server_end();
+}
+
+static const struct unit_test tests[] = {
+    UNIT(code_is_executed_and_keeps_its_variables),
+    UNIT(what_is_wrong_is_named_and_the_connection_goes_on),
+    UNIT(rubbish_ends_its_connection_only),
+    UNIT(code_calls_tools_of_its_client),
+    UNIT(cancelled_calls_are_reported),
+    UNIT(output_comes_as_it_is_written),
+    UNIT(clients_see_their_own_sessions_only),
+    UNIT(client_that_goes_takes_its_sessions_along),
+    UNIT(client_that_does_not_read_holds_up_no_other),
+    UNIT(settings_are_narrowed_and_not_widened),
+    UNIT(every_request_is_answered_once),
+    UNIT(sessions_of_a_client_are_bounded),
+    UNIT(socket_is_for_its_user_and_for_one_server),
+    UNIT(processes_of_other_users_are_refused),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("serve", tests);
+}
