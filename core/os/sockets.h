@@ -21,6 +21,10 @@ int laz_os_take_end(int listener);
 /* A connection of a listening socket, non-blocking; -1 with errno, EAGAIN where there is none. */
 int laz_os_accept(int listener);
 int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking */
+/* Does a process listen at this path? */
+bool laz_os_is_listening(const char *path);
+/* Lets more connections than one wait until they are accepted. Errors: LAZ_EOS. */
+int laz_os_let_wait(int listener, int connections, struct laz_error *err);
 /* Removes a socket of this user at the path. 0 also if there is nothing. Errors: LAZ_EREFUSED:
  * there is something else; LAZ_EOS. */
 int laz_os_remove_socket(const char *path, struct laz_error *err);

@@ -36,7 +36,8 @@ static void client_writable(void *user, uint32_t events);
 /* Watches for what the client is able to do next. */
 static void client_watch(struct serve_client *client)
 {
-    const bool reads = !client->is_ending && serve_client_unread(client) <= SERVE_QUIET;
+    const bool reads =
+        !client->is_ending && !client->has_lines && serve_client_unread(client) <= SERVE_QUIET;
     const bool writes = !client->is_gone && serve_client_unread(client);
     uint32_t events = reads ? LAZ_IO_READ : 0;
     bool watched = true;
@@ -81,9 +82,9 @@ void serve_send(struct serve_client *client, enum serve_message_type type,
         client->sent = 0;
     }
     serve_message_make(type, message, &client->unsent);
+    serve_client_flush(client);
     if (client->unsent.failed || serve_client_unread(client) > SERVE_UNREAD)
         client_give_up(client);
-    serve_client_flush(client);
     client_watch(client);
 }
 
@@ -125,6 +126,8 @@ static void client_line(struct serve_client *client, const char *line, size_t le
 
     if (serve_message_parse(line, len, &type, &message, &err) == 0) {
         serve_request(client, type, &message);
+    } else if (type == SERVE_ANSWER) {
+        serve_call_refuse(client, message.call, &err);
     } else {
         const int64_t id = client_id_of(line, len);
         serve_send_failed(client, id, &err);
@@ -136,14 +139,17 @@ static void client_line(struct serve_client *client, const char *line, size_t le
     serve_message_fini(type, &message);
 }
 
-static void client_lines(struct serve_client *client)
+/* Handles the next line. False: there is none, or it has to wait until the client reads. */
+static bool client_work(struct serve_client *client)
 {
     char *line;
     size_t len;
-    int rc = 0;
 
-    while (!client->is_ending && serve_client_unread(client) <= SERVE_QUIET &&
-           (rc = laz_frame_next(&client->frame, &line, &len)) == 1)
+    if (client->is_ending || serve_client_unread(client) > SERVE_QUIET)
+        return false;
+    int rc = laz_frame_next(&client->frame, &line, &len);
+    client->has_lines = rc == 1;
+    if (rc == 1)
         client_line(client, line, len);
     if (rc < 0) {
         laz_error_set(&client->why, LAZ_ETOOBIG, 0, "a line has more than %zu bytes",
@@ -151,6 +157,17 @@ static void client_lines(struct serve_client *client)
         serve_send_failed(client, 0, &client->why);
         client->is_ending = true;
     }
+    client_watch(client);
+    return rc == 1;
+}
+
+bool serve_clients_work(struct laz_server *server)
+{
+    bool is_busy = false;
+
+    for (struct serve_client *client = server->clients; client; client = client->next)
+        is_busy |= client_work(client);
+    return is_busy;
 }
 
 static void client_read(struct serve_client *client)
@@ -158,8 +175,10 @@ static void client_read(struct serve_client *client)
     char *room = laz_frame_room(&client->frame, CLIENT_READ);
     ssize_t n = room ? laz_os_read(client->in, room, CLIENT_READ) : -1;
 
-    if (n > 0)
+    if (n > 0) {
         laz_frame_added(&client->frame, (size_t)n);
+        client->has_lines = true; /* maybe: the next turn finds out */
+    }
     if (n < 0)
         client->is_ending = true; /* the end of its input */
 }
@@ -172,7 +191,6 @@ static void client_ready(void *user, uint32_t events)
         serve_client_flush(client);
     if ((events & LAZ_IO_READ) && !client->is_ending)
         client_read(client);
-    client_lines(client); /* also those that were left while it did not read */
     client_watch(client);
 }
 

@@ -37,7 +37,7 @@ static struct serve_request *request_of(const struct serve_client *client, int64
 {
     struct serve_request *request = client->server->requests;
 
-    while (request && (request->client != client || request->id != id))
+    while (request && (request->client != client || request->id != id || request->is_cancelled))
         request = request->next;
     return request;
 }
@@ -49,8 +49,9 @@ static void request_free(struct serve_request *request)
     while (*at != request)
         at = &(*at)->next;
     *at = request->next;
-    if (request->client)
-        request->client->n_requests--;
+    request->client->n_requests--;
+    request->client->n_sessions -= request->is_once;
+    request->client->source_bytes -= request->source_len;
     if (request->in && request->in->running == request)
         request->in->running = NULL;
     free(request->source);
@@ -63,10 +64,19 @@ static int requests_tools(struct serve_client *client, const struct serve_messag
                           struct laz_error *err)
 {
     struct serve_tool_set *set;
-    int rc = serve_tools_read(client->server, message->tools, message->tools_len, &set, err);
 
+    if (client->n_lists >= SERVE_LISTS)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "a client can register %d lists of tools",
+                             SERVE_LISTS);
+    int rc = serve_tools_read(client->server, message->tools, message->tools_len, &set, err);
     if (rc)
         return rc;
+    if (client->n_tools + set->n > SERVE_N_TOOLS) {
+        serve_tools_free(set);
+        return laz_error_set(err, LAZ_EREFUSED, 0, "a client can register %d tools", SERVE_N_TOOLS);
+    }
+    client->n_tools += set->n;
+    client->n_lists++;
     if (client->server->is_stdio) { /* there is no other client: its sessions can have a template */
         rc = serve_tools_share(client->server, set, err);
         serve_tools_free(set);
@@ -134,17 +144,27 @@ static void session_free(struct serve_session *session)
     free(session);
 }
 
+/* May the client have so many more? */
+static int sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err)
+{
+    const uint64_t most = client->server->limits.max_sessions;
+
+    return most && client->n_sessions + more > most
+               ? laz_error_set(
+                     err, LAZ_EREFUSED, 0,
+                     "a client can have %llu sessions (pool.max_sessions), which are open",
+                     (unsigned long long)most)
+               : 0;
+}
+
 static int session_new(struct serve_client *client, const struct serve_message *message,
                        size_t places, struct serve_session **out, struct laz_error *err)
 {
-    const uint64_t most = client->server->limits.max_sessions;
-    struct serve_session *session;
+    int rc = sessions_may_be(client, places, err);
 
-    if (client->n_sessions + places > most)
-        return laz_error_set(err, LAZ_EREFUSED, 0,
-                             "more than %llu sessions (pool.max_sessions) are open",
-                             (unsigned long long)most);
-    session = calloc(1, sizeof *session);
+    if (rc)
+        return rc;
+    struct serve_session *session = calloc(1, sizeof *session);
     if (!session || (message->runtime && !(session->runtime = laz_strdup(message->runtime)))) {
         free(session);
         return laz_error_nomem(err);
@@ -232,14 +252,15 @@ static int requests_restart(struct serve_client *client, const struct serve_mess
         return LAZ_ENOENT;
     if (session->running)
         return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
-    laz_session_free(session->session);
-    session->session = NULL;
+    struct laz_session *old = session->session;
     int rc = session_start(session, err);
-    if (rc)
-        session_free(session);
-    else
-        session_opened(session, message->id);
-    return rc;
+    if (rc) {
+        session->session = old;
+        return rc;
+    }
+    laz_session_free(old);
+    session_opened(session, message->id);
+    return 0;
 }
 
 static void pool_status(struct laz_pool *pool, struct laz_buf *json)
@@ -323,7 +344,7 @@ static size_t output_cut(const char *text, size_t len)
 
 static void output_send(struct serve_request *request, int stream, const char *text, size_t len)
 {
-    if (serve_client_unread(request->client) > SERVE_QUIET) {
+    if (len && serve_client_unread(request->client) > SERVE_QUIET) {
         request->dropped += len;
         return;
     }
@@ -345,8 +366,6 @@ static void request_output(void *user, int stream, const char *data, size_t len)
     struct serve_request *request = user;
     struct laz_buf *tail = &request->tail[stream == LAZ_STDERR];
 
-    if (!request->client)
-        return;
     laz_buf_append(tail, data, len);
     const size_t cut = output_cut(laz_buf_text(tail), tail->len);
     if (tail->len > cut)
@@ -357,8 +376,8 @@ static void request_output(void *user, int stream, const char *data, size_t len)
 static void request_output_ends(struct serve_request *request)
 {
     for (int i = 0; i < 2; i++) {
-        if (request->tail[i].len)
-            output_send(request, i ? LAZ_STDERR : LAZ_STDOUT, request->tail[i].data,
+        if (request->tail[i].len || (i == 1 && request->dropped))
+            output_send(request, i ? LAZ_STDERR : LAZ_STDOUT, laz_buf_text(&request->tail[i]),
                         request->tail[i].len);
         laz_buf_fini(&request->tail[i]);
     }
@@ -370,11 +389,14 @@ static void request_answer(struct serve_request *request, const struct laz_resul
                            const struct laz_error *err)
 {
     const char *json = result ? laz_result_json(result) : NULL;
+    struct laz_error why = {0};
 
-    if (!request->client)
+    if (request->is_cancelled)
         return;
+    if (!err && !json)
+        laz_error_nomem(&why);
     if (!json) {
-        serve_send_failed(request->client, request->id, err);
+        serve_send_failed(request->client, request->id, err ? err : &why);
         return;
     }
     const struct serve_message message = {
@@ -426,7 +448,7 @@ static void request_got(void *user, struct laz_session *session, const struct la
     struct laz_error why = err ? *err : (struct laz_error){0};
 
     request->session = session;
-    if (session && request->client && request_begin(request, &why) == 0)
+    if (session && !request->is_cancelled && request_begin(request, &why) == 0)
         return;
     if (why.code)
         request_answer(request, NULL, &why);
@@ -449,9 +471,12 @@ static int request_new(struct serve_client *client, const struct serve_message *
     const struct serve_limits *limits = &server->limits;
     struct serve_request *request;
 
-    if (client->n_requests >= SERVE_REQUESTS)
-        return laz_error_set(err, LAZ_EBUSY, 0, "%d executions were not answered yet",
-                             SERVE_REQUESTS);
+    if (client->n_requests >= SERVE_REQUESTS ||
+        client->source_bytes + message->source_len > limits->max_line)
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "too many executions were not answered yet: %zu, with %zu bytes of "
+                             "code",
+                             client->n_requests, client->source_bytes);
     if (!(request = calloc(1, sizeof *request)) ||
         !(request->source = laz_strndup(message->source, message->source_len))) {
         free(request);
@@ -478,6 +503,7 @@ static int request_new(struct serve_client *client, const struct serve_message *
     request->next = server->requests;
     server->requests = request;
     client->n_requests++;
+    client->source_bytes += message->source_len;
     *out = request;
     return 0;
 }
@@ -490,7 +516,13 @@ static int request_begin_once(struct serve_request *request, const char *runtime
         .runtime = (char *)(uintptr_t)runtime,
         .warm = true,
     };
-    int rc = session_start(&once, err);
+    int rc = sessions_may_be(request->client, 1, err);
+
+    if (rc)
+        return rc;
+    request->is_once = true;
+    request->client->n_sessions++;
+    rc = session_start(&once, err);
 
     request->session = once.session;
     return rc ? rc : request_begin(request, err);
@@ -542,8 +574,7 @@ static int requests_cancel(struct serve_client *client, const struct serve_messa
     } else if (request) { /* it waits for a session of a pool, which it gives back at once */
         laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "cancelled before it had a session");
         serve_send_failed(client, request->id, &cancelled);
-        request->client = NULL;
-        client->n_requests--;
+        request->is_cancelled = true;
     }
     serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
     return 0;

@@ -18,6 +18,9 @@ struct laz_input; /* os/input.h */
 /* Bounds of one client. */
 #define SERVE_CLIENTS  64
 #define SERVE_REQUESTS 1024              /* executions that were not answered */
+#define SERVE_LIST     ((size_t)1 << 20) /* bytes of a list of tools */
+#define SERVE_N_TOOLS  1000              /* tools of a client, and of one of its sessions */
+#define SERVE_LISTS    64                /* lists of tools for all sessions of a client */
 #define SERVE_QUIET    ((size_t)8 << 20) /* bytes unread: no requests are read, output is dropped */
 #define SERVE_UNREAD   ((size_t)256 << 20) /* bytes unread: the client is given up */
 
@@ -39,9 +42,11 @@ struct serve_session {
 struct serve_request {
     struct serve_request *next;
     struct laz_server *server;
-    struct serve_client *client; /* NULL: nobody waits for it, and it has no session yet */
+    struct serve_client *client;
     int64_t id;
     struct serve_session *in;    /* NULL: in a session that is used once */
+    bool is_once;                /* it counts as one of the sessions of the client */
+    bool is_cancelled;           /* and answered, while it waits for a session of a pool */
     struct laz_session *session; /* in which it runs; NULL: it waits for one of a pool */
     struct laz_execute_options options;
     char *source;
@@ -85,8 +90,10 @@ struct serve_client {
     struct serve_session *sessions;
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
-    size_t n_sessions, n_requests;
+    size_t n_lists, n_tools, n_sessions, n_requests;
+    size_t source_bytes; /* of the code of its requests */
     int64_t last_number;
+    bool has_lines;       /* that were read, maybe: nothing more is read before they are handled */
     bool is_ending;       /* nothing more is read; it goes when all was sent */
     bool is_gone;         /* nothing more is sent either */
     struct laz_error why; /* it sent what is no message */
@@ -125,6 +132,8 @@ void serve_send_failed(struct serve_client *client, int64_t id, const struct laz
 void serve_client_flush(struct serve_client *client);
 /* Bytes that it has not read. */
 size_t serve_client_unread(const struct serve_client *client);
+/* Handles one line of each client that has one; false: no client had any. */
+bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */
 void serve_clients_sweep(struct laz_server *server);
 /* Ends all that a client has opened, and frees it. */
@@ -148,6 +157,8 @@ void serve_tools_free(struct serve_tool_set *set);
 int serve_tools_share(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err);
 /* A client answers a call. */
 void serve_call_answer(struct serve_client *client, const struct serve_message *message);
+/* What it sent is no answer: the call, where it says which, fails with that. */
+void serve_call_refuse(struct serve_client *client, int64_t number, const struct laz_error *err);
 /* The client has gone: its calls fail. */
 void serve_calls_end(struct serve_client *client);
 

@@ -19,7 +19,7 @@
 
 #define SERVER_INPUT    0
 #define SERVER_OUTPUT   1
-#define SERVER_FLUSH_MS 500 /* for a client to read its last results */
+#define SERVER_FLUSH_MS 500 /* in which no client reads any of its last results */
 #define SERVER_AGAIN_MS 100 /* until a connection is accepted for which there was no descriptor */
 
 /* ---- clients that connect -------------------------------------------------------------------- */
@@ -63,29 +63,26 @@ static void server_accepts_again(void *user)
 /* Removes a socket at which nobody listens any more. */
 static int server_clear_path(const char *path, struct laz_error *err)
 {
-    int fd = -1;
-
-    if (laz_os_connect(path, &fd, NULL) == 0) {
-        laz_os_close(&fd);
-        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: another process listens there", path);
-    }
-    return laz_os_remove_socket(path, err);
+    return laz_os_is_listening(path)
+               ? laz_error_set(err, LAZ_EREFUSED, 0, "%s: another process listens there", path)
+               : laz_os_remove_socket(path, err);
 }
 
 static int server_listen(struct laz_server *server, const char *path, struct laz_error *err)
 {
     int rc = server_clear_path(path, err);
 
-    if (!rc && !(server->path = laz_strdup(path)))
-        rc = laz_error_nomem(err);
     if (!rc)
         rc = laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &server->listener, err);
+    if (!rc)
+        rc = laz_os_let_wait(server->listener, SERVE_CLIENTS, err);
     if (rc)
         return rc;
+    server->path = laz_strdup(path); /* from now on it is removed at the end */
     server->again = laz_timer_new(server->loop, server_accepts_again, server);
     server->listener_io =
         laz_io_start(server->loop, server->listener, LAZ_IO_READ, server_connected, server);
-    return server->again && server->listener_io ? 0 : laz_error_nomem(err);
+    return server->path && server->again && server->listener_io ? 0 : laz_error_nomem(err);
 }
 
 /* Standard input that is no pipe or socket (a terminal, a file) is passed on through one. */
@@ -157,12 +154,17 @@ int laz_server_new(const struct laz_server_options *options, struct laz_server *
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* Between two requests of a client the engine is stepped, and each other client has its turn: many
+ * requests at once hold up nobody else. */
 int laz_server_run(struct laz_server *server, struct laz_error *err)
 {
+    bool is_busy = false;
+
     while (!atomic_load(&server->is_stopped) && !server->is_over) {
-        const int timeout = laz_engine_timeout(server->engine);
+        const int timeout = is_busy ? 0 : laz_engine_timeout(server->engine);
         laz_loop_step(server->loop, timeout < 0 ? LAZ_LOOP_FOREVER : (uint64_t)timeout);
         (void)laz_engine_step(server->engine, 0, NULL);
+        is_busy = serve_clients_work(server);
         serve_clients_sweep(server);
     }
     if (server->why.code && err)
@@ -178,17 +180,29 @@ void laz_server_stop(struct laz_server *server)
     laz_loop_wake(server->loop);
 }
 
-/* Waits a moment for a client to read what it was sent last. */
-static void server_flush(struct laz_server *server, struct serve_client *client)
+static size_t server_unread(const struct laz_server *server)
 {
-    const uint64_t until = laz_loop_now_ms(server->loop) + SERVER_FLUSH_MS;
-    uint64_t now;
+    size_t unread = 0;
 
-    client->is_ending = true; /* no requests are read */
-    serve_client_flush(client);
-    while (!client->is_gone && serve_client_unread(client) &&
-           (now = laz_loop_now_ms(server->loop)) < until)
-        laz_loop_step(server->loop, until - now);
+    for (const struct serve_client *client = server->clients; client; client = client->next)
+        unread += client->is_gone ? 0 : serve_client_unread(client);
+    return unread;
+}
+
+/* Waits for clients to read what they were sent last, as long as any of them reads. */
+static void server_flush(struct laz_server *server)
+{
+    size_t before, unread = server_unread(server);
+
+    while ((before = unread) != 0) {
+        const uint64_t until = laz_loop_now_ms(server->loop) + SERVER_FLUSH_MS;
+        for (uint64_t now; unread == before && (now = laz_loop_now_ms(server->loop)) < until;) {
+            laz_loop_step(server->loop, until - now);
+            unread = server_unread(server);
+        }
+        if (unread == before)
+            return;
+    }
 }
 
 void laz_server_free(struct laz_server *server)
@@ -201,10 +215,13 @@ void laz_server_free(struct laz_server *server)
     laz_os_close(&server->listener);
     if (server->path)
         (void)laz_os_remove_socket(server->path, NULL);
-    for (struct serve_client *client = server->clients; client; client = client->next)
+    for (struct serve_client *client = server->clients; client; client = client->next) {
+        client->is_ending = true; /* no requests are read */
         serve_sessions_end(client);
-    for (struct serve_client *client = server->clients; client; client = client->next)
-        server_flush(server, client);
+        serve_client_flush(client);
+    }
+    if (server->clients)
+        server_flush(server);
     while (server->clients)
         serve_client_free(server->clients);
     laz_engine_free(server->engine);

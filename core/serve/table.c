@@ -143,7 +143,7 @@ static const struct laz_field hello_members[] = {
     {"version", LAZ_FIELD_TEXT, NEEDED, AT(version), .help = "of lazaret"},
     {"max_line", LAZ_FIELD_INTEGER, NEEDED, AT(max_line), .help = "bytes of a line to the server"},
     {"max_sessions", LAZ_FIELD_INTEGER, NEEDED, AT(max_sessions),
-     .help = "sessions and places in pools that a client may have at once"},
+     .help = "sessions and places in pools that a client may have at once; 0: any number"},
 };
 
 static const struct laz_field opened_members[] = {
@@ -157,7 +157,7 @@ static const struct laz_field output_members[] = {
     {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
     {"stream", LAZ_FIELD_TEXT, NEEDED, AT(stream), .help = "`stdout` or `stderr`"},
     {"text", LAZ_FIELD_TEXT, NEEDED, AT_LEN(text),
-     .help = "a piece of it; what is not UTF-8 becomes U+FFFD"},
+     .help = "a piece of it; what is not UTF-8 becomes U+FFFD. Empty: see `dropped`"},
     {"dropped", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(dropped),
      .help = "bytes before it that were left out, because the client did not read; the result "
              "has them"},

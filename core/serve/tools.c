@@ -111,6 +111,11 @@ void serve_call_answer(struct serve_client *client, const struct serve_message *
     call_remove(call);
 }
 
+void serve_call_refuse(struct serve_client *client, int64_t number, const struct laz_error *err)
+{
+    serve_call_answer(client, &(struct serve_message){.call = number, .error = err->text});
+}
+
 void serve_calls_end(struct serve_client *client)
 {
     while (client->calls) {
@@ -138,6 +143,8 @@ void serve_tools_free(struct serve_tool_set *set)
 static int tools_fill(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err)
 {
     set->n = set->list.n;
+    if (set->n > SERVE_N_TOOLS)
+        return laz_error_set(err, LAZ_ETOOBIG, 0, "a list has more than %d tools", SERVE_N_TOOLS);
     set->tools = calloc(set->n + 1, sizeof *set->tools);
     set->items = calloc(set->n + 1, sizeof *set->items);
     set->parameters = calloc(set->n + 1, sizeof *set->parameters);
@@ -169,6 +176,9 @@ static int tools_fill(struct laz_server *server, struct serve_tool_set *set, str
 int serve_tools_read(struct laz_server *server, const char *json, size_t len,
                      struct serve_tool_set **out, struct laz_error *err)
 {
+    if (len > SERVE_LIST)
+        return laz_error_set(err, LAZ_ETOOBIG, 0, "a list of tools has more than %zu bytes",
+                             SERVE_LIST);
     struct serve_tool_set *set = calloc(1, sizeof *set);
     int rc = set && (set->json = laz_strndup(json, len)) ? 0 : laz_error_nomem(err);
 

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_serve.c - the host protocol: a server on a thread, clients at its socket.
  *
- * A client here is a socket and a buffer; what it sends is written as it goes over the wire.  The
- * server waits for its clients and they for it, however long that takes: nothing depends on a
+ * The server waits for its clients and they for it, however long that takes: nothing depends on a
  * clock. */
-#include "unit.h"
-
-#include "base/json.h"
-#include "serve/serve.h"
+#include "serving.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,185 +18,6 @@
 #include <unistd.h>
 
 #define MANY 1000 /* executions with LAZARET_TEST_FULL; else a tenth of them */
-
-/* ---- server and clients --------------------------------------------------------------------- */
-
-static struct laz_server *server;
-static pthread_t server_thread;
-static char folder[64], path[80];
-
-static void *server_runs(void *user)
-{
-    (void)user;
-    (void)laz_server_run(server, NULL);
-    return NULL;
-}
-
-static struct laz_server *server_make(const char *settings_text, struct laz_error *err)
-{
-    struct laz_settings *settings = NULL;
-    struct laz_server *made = NULL;
-    char text[400];
-
-    snprintf(text, sizeof text, "session.start_timeout=600;session.timeout=0;session.deadline=0;%s",
-             settings_text);
-    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, err), 0);
-    for (char *rest = text, *pair; (pair = strtok_r(rest, ";", &rest)) != NULL;) {
-        char *equals = strchr(pair, '=');
-        *equals = '\0';
-        CU_ASSERT_EQUAL(laz_settings_set(settings, pair, equals + 1, err), 0);
-    }
-    const struct laz_server_options options = {.settings = settings, .listen = path};
-    (void)laz_server_new(&options, &made, err);
-    laz_settings_free(settings);
-    return made;
-}
-
-/* Without isolation where that is not what is tested. */
-#define OPEN "sandbox.backend=none;sandbox.require=[];session.runtime=lua"
-
-static bool server_begin(const char *settings)
-{
-    struct laz_error err = {0};
-
-    snprintf(folder, sizeof folder, "/tmp/serve-test.XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/socket", folder);
-    server = server_make(settings, &err);
-    if (!server)
-        printf("    %s\n", err.text);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(server);
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&server_thread, NULL, server_runs, NULL), 0);
-    return true;
-}
-
-static void server_end(void)
-{
-    laz_server_stop(server);
-    pthread_join(server_thread, NULL);
-    laz_server_free(server);
-    server = NULL;
-    CU_ASSERT_EQUAL(access(path, F_OK), -1);
-    rmdir(folder);
-}
-
-struct client {
-    int fd;
-    char *data; /* what was read, and not handed out */
-    size_t len, cap;
-    char *line; /* the last message */
-};
-
-static void client_open(struct client *client)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    *client = (struct client){.fd = socket(AF_UNIX, SOCK_STREAM, 0)};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    CU_ASSERT_EQUAL_FATAL(connect(client->fd, (struct sockaddr *)&address, sizeof address), 0);
-}
-
-static void client_close(struct client *client)
-{
-    close(client->fd);
-    free(client->data);
-    free(client->line);
-}
-
-static void client_send_bytes(struct client *client, const char *data, size_t len)
-{
-    while (len) {
-        ssize_t n = send(client->fd, data, len, MSG_NOSIGNAL);
-        if (n <= 0)
-            return; /* the server has closed it */
-        data += n;
-        len -= (size_t)n;
-    }
-}
-
-static void say(struct client *client, const char *format, ...) LAZ_PRINTF(2, 3);
-
-static void say(struct client *client, const char *format, ...)
-{
-    char text[4000];
-    va_list args;
-
-    va_start(args, format);
-    int len = vsnprintf(text, sizeof text - 1, format, args);
-    va_end(args);
-    text[len] = '\n';
-    client_send_bytes(client, text, (size_t)len + 1);
-}
-
-/* The next message, borrowed until the next call; NULL: the connection has ended. */
-static const char *hear(struct client *client)
-{
-    char *newline;
-
-    while (!(newline = client->len ? memchr(client->data, '\n', client->len) : NULL)) {
-        if (client->cap - client->len < 65536)
-            client->data = realloc(client->data, client->cap = client->cap * 2 + 65536);
-        ssize_t n = recv(client->fd, client->data + client->len, client->cap - client->len, 0);
-        if (n <= 0)
-            return NULL;
-        client->len += (size_t)n;
-    }
-    const size_t line = (size_t)(newline - client->data);
-    free(client->line);
-    client->line = strndup(client->data, line);
-    client->len -= line + 1;
-    memmove(client->data, newline + 1, client->len);
-    CU_ASSERT_EQUAL(laz_json_scan(client->line, line, NULL), 0);
-    return client->line;
-}
-
-static bool has(const char *message, const char *part)
-{
-    return message && strstr(message, part);
-}
-
-/* The next message has this part. */
-static bool expect_at(struct client *client, const char *part, unsigned line)
-{
-    const char *message = hear(client);
-    const bool right = has(message, part);
-
-    if (!right)
-        printf("\n    line %u: expected %s\n    actual: %.300s\n", line, part,
-               message ? message : "the end");
-    CU_ASSERT(right);
-    return right;
-}
-#define expect(client, part) expect_at(client, part, __LINE__)
-
-/* An integer member of the last message. */
-static long long member(const struct client *client, const char *name)
-{
-    const char *raw;
-    size_t len;
-    int64_t value = -1;
-
-    if (client->line && laz_json_member(client->line, strlen(client->line), name, &raw, &len))
-        (void)laz_json_to_int(raw, len, &value);
-    return value;
-}
-
-static void client_greet(struct client *client)
-{
-    client_open(client);
-    expect(client, "{\"type\":\"hello\",\"protocol\":1,\"version\":\"" LAZ_VERSION "\"");
-}
-
-static long long client_session(struct client *client, const char *more)
-{
-    say(client, "{\"type\":\"open\",\"id\":1%s}", more);
-    expect(client, "\"type\":\"opened\",\"id\":1,\"session\":");
-    return member(client, "session");
-}
-
-#define ADD                                                                                        \
-    "[{\"name\":\"add\",\"description\":\"adds\",\"parameters\":[{\"name\":\"a\",\"type\":"        \
-    "\"integer\"},{\"name\":\"b\",\"type\":\"integer\",\"default\":1}]}]"
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
@@ -417,6 +232,81 @@ static void output_comes_as_it_is_written(void)
     server_end();
 }
 
+static void wrong_answers_are_errors_of_their_call(void)
+{
+    static const char *const wrong[] = {"\"value\":1,\"error\":\"both\"",
+                                        "\"value\":1,\"error\":null", "\"unknown\":1"};
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        say(&client,
+            "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"return select(2, "
+            "pcall(add, 1))\"}",
+            session);
+        expect(&client, "\"type\":\"tool_call\"");
+        say(&client, "{\"type\":\"answer\",\"call\":%lld,%s}", member(&client, "call"), wrong[i]);
+        expect(&client, "\"id\":2,\"result\":{\"ok\":true");
+        CU_ASSERT(has(client.line, "an answer has not exactly one") ||
+                  has(client.line, "'error' of a message has the wrong type"));
+    }
+    say(&client, "{\"type\":\"answer\"}"); /* it says not of which */
+    say(&client, "{\"type\":\"cancel\",\"id\":3,\"request\":9}");
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    client_close(&client);
+    server_end();
+}
+
+static void restart_that_fails_has_no_effect(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    say(&client, "{\"type\":\"tools\",\"id\":2,\"tools\":" ADD "}"); /* the same name again */
+    expect(&client, "{\"type\":\"done\",\"id\":2}");
+    say(&client, "{\"type\":\"restart\",\"id\":3,\"session\":%lld}", session);
+    expect(&client, "\"type\":\"failed\",\"id\":3");
+    CU_ASSERT(has(client.line, "'add'"));
+    say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"7\"}", session);
+    expect(&client, "\"id\":4,\"result\":{\"ok\":true,\"value\":7");
+    client_close(&client);
+    server_end();
+}
+
+static void an_execution_that_waits_can_be_cancelled(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    say(&client, "{\"type\":\"open_pool\",\"id\":1,\"members\":1}");
+    expect(&client, "\"type\":\"opened\",\"id\":1,\"pool\":");
+    const long long pool = member(&client, "pool");
+    say(&client,
+        "{\"type\":\"execute\",\"id\":1,\"pool\":%lld,\"output\":true,\"code\":\"print(1) "
+        "io.flush() while true do end\"}",
+        pool);
+    expect(&client, "\"type\":\"output\"");
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"pool\":%lld,\"code\":\"1\"}", pool);
+    say(&client, "{\"type\":\"cancel\",\"id\":3,\"request\":2}");
+    expect(&client, "\"failed\",\"id\":2,\"code\":\"LAZ_ECANCELLED\"");
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    say(&client, "{\"type\":\"execute\",\"id\":2,\"pool\":%lld,\"code\":\"2\"}", pool);
+    say(&client, "{\"type\":\"execute\",\"id\":4,\"pool\":%lld,\"code\":\"4\",\"wait_ms\":0}",
+        pool);
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EBUSY\"");
+    say(&client, "{\"type\":\"cancel\",\"id\":3,\"request\":1}");
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    expect(&client, "\"id\":1,\"result\":{\"ok\":false");
+    expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":2");
+    client_close(&client);
+    server_end();
+}
+
 static void clients_see_their_own_sessions_only(void)
 {
     struct client one, other;
@@ -605,10 +495,24 @@ static void sessions_of_a_client_are_bounded(void)
     for (int i = 0; i < 3; i++)
         client_session(&client, "");
     say(&client, "{\"type\":\"open\",\"id\":5}");
-    expect(&client, "more than 3 sessions");
+    expect(&client, "a client can have 3 sessions");
     say(&client, "{\"type\":\"open_pool\",\"id\":5,\"members\":1}");
-    expect(&client, "more than 3 sessions");
+    expect(&client, "a client can have 3 sessions");
+    say(&client, "{\"type\":\"execute\",\"id\":5,\"code\":\"1\"}");
+    expect(&client, "a client can have 3 sessions");
+    say(&client, "{\"type\":\"close\",\"id\":5,\"session\":1}");
+    expect(&client, "{\"type\":\"done\",\"id\":5}");
+    for (int i = 0; i < 4; i++) { /* each gives its place back */
+        say(&client, "{\"type\":\"execute\",\"id\":5,\"code\":\"1\"}");
+        expect(&client, "\"id\":5,\"result\":{\"ok\":true");
+    }
     client_session(&other, "");
+    for (int i = 0; i < 64; i++) {
+        say(&other, "{\"type\":\"tools\",\"id\":5,\"tools\":[]}");
+        expect(&other, "{\"type\":\"done\",\"id\":5}");
+    }
+    say(&other, "{\"type\":\"tools\",\"id\":5,\"tools\":[]}");
+    expect(&other, "a client can register 64 lists");
     client_close(&client);
     client_close(&other);
     server_end();
@@ -675,6 +579,9 @@ static const struct unit_test tests[] = {
     UNIT(code_calls_tools_of_its_client),
     UNIT(cancelled_calls_are_reported),
     UNIT(output_comes_as_it_is_written),
+    UNIT(wrong_answers_are_errors_of_their_call),
+    UNIT(restart_that_fails_has_no_effect),
+    UNIT(an_execution_that_waits_can_be_cancelled),
     UNIT(clients_see_their_own_sessions_only),
     UNIT(client_that_goes_takes_its_sessions_along),
     UNIT(client_that_does_not_read_holds_up_no_other),
@@ -686,7 +593,25 @@ static const struct unit_test tests[] = {
     {0},
 };
 
+static bool lua_is_there(void)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .no_wait = 1};
+    struct laz_engine *engine = NULL;
+    struct laz_session *session = NULL;
+
+    if (laz_engine_new(NULL, NULL, &engine, NULL) != 0)
+        return true; /* the tests say why */
+    int rc = laz_session_open(engine, &options, &session, NULL);
+    laz_engine_free(engine);
+    return rc != LAZ_ENOENT;
+}
+
 int main(void)
 {
+    if (!lua_is_there() && !unit_is_needed("lua")) {
+        puts("SKIP lua: no such runtime");
+        return 77;
+    }
     return unit_run("serve", tests);
 }

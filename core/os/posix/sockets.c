@@ -91,6 +91,24 @@ fail:
     return rc;
 }
 
+bool laz_os_is_listening(const char *path)
+{
+    struct sockaddr_un address;
+    int sock = sockets_address(path, &address, NULL) ? -1 : laz_posix_socket(AF_UNIX, false);
+
+    if (sock < 0)
+        return false;
+    /* EAGAIN: too many others wait to be accepted (unix(7)) */
+    bool is = connect(sock, (struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN;
+    (void)close(sock);
+    return is;
+}
+
+int laz_os_let_wait(int listener, int connections, struct laz_error *err)
+{
+    return listen(listener, connections) == 0 ? 0 : laz_error_os(err, errno, "listen(2)");
+}
+
 int laz_os_remove_socket(const char *path, struct laz_error *err)
 {
     struct stat st;
