@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""One execution: its request, the calls of its tools, and its result.
+
+What the clients with and without asyncio share is in `Execution`; `run` is the one without.
+"""
+
+import queue
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+from ._results import ExecutionError, Result, error_of
+from ._server import Message, Server, answer_of
+from ._tools import Tool, error_text, milliseconds
+from ._values import encode
+
+OutputCallback = Callable[[str, str], Any]
+
+ENDS = frozenset(["result", "failed", "lost"])
+_QUEUED_BYTES = 16 << 20  # output that waits for a slow callback; what exceeds it is left out
+_COMPARED = 200  # characters of the message of a tool, by which it is found in an error
+
+
+def request(code: str, where: Mapping[str, Any], timeout: Optional[float],
+            deadline: Optional[float], max_tool_calls: Optional[int],
+            wants_output: bool, wait: Optional[float] = None) -> Message:
+    """The message `execute`."""
+    message: Message = {"type": "execute", **where, "code": code}
+    if "\0" in code:
+        raise ValueError("code cannot contain a NUL character")
+    if timeout is not None:
+        message["timeout_ms"] = milliseconds(timeout, "timeout")
+    if deadline is not None:
+        message["deadline_ms"] = milliseconds(deadline, "deadline")
+    if max_tool_calls is not None:
+        message["max_tool_calls"] = max_tool_calls
+    if wait is not None:
+        message["wait_ms"] = milliseconds(wait, "wait")
+    if wants_output:
+        message["output"] = True
+    return message
+
+
+class Execution:
+    """What is known of an execution while it runs."""
+
+    def __init__(self, server: Server, tools: Mapping[str, Tool]) -> None:
+        self.server = server
+        self._tools = tools
+        self._raised: List[Tuple[str, BaseException]] = []
+        # Bytes of output: two counters, because two threads count, and each writes its own.
+        self._received = 0
+        self._taken = 0
+        self._dropped = 0
+
+    # ---- on the thread that reads ---------------------------------------------------------------
+
+    def accepts(self, message: Message) -> bool:
+        """Is there room for this message? Only output can be left out."""
+        if message["type"] != "output":
+            return True
+        self._dropped += message.get("dropped", 0)
+        size = len(message["text"].encode("utf-8", "replace"))
+        if self._received - self._taken + size > _QUEUED_BYTES:
+            self._dropped += size
+            return False
+        self._received += size
+        return True
+
+    # ---- on the thread that executes ------------------------------------------------------------
+
+    def take_output(self, message: Message) -> Tuple[str, str]:
+        """The stream and the text of a message `output`."""
+        self._taken += len(message["text"].encode("utf-8", "replace"))
+        return message["stream"], message["text"]
+
+    def tool_of(self, message: Message) -> Tool:
+        """The tool that a message `tool_call` asks for."""
+        name = message["tool"]
+        tool = self._tools.get(name) or self.server.tools.get(name)
+        if tool is None:
+            raise LookupError(f"this client has no tool {name!r}")
+        return tool
+
+    def answer_value(self, call: int, value: Any) -> None:
+        """Answer a call with what the tool has returned, or with why that cannot be sent."""
+        try:
+            self.server.answer({"call": call, "value": encode(value)})
+        except (TypeError, ValueError, RecursionError) as error:
+            self.answer_error(call, error)
+
+    def answer_error(self, call: int, error: BaseException) -> None:
+        """Answer a call with an exception."""
+        text = error_text(error)
+        self._raised.append((text, error))
+        self.server.answer({"call": call, "error": text[:100000]})
+
+    def finish(self, message: Message, check: bool) -> Result:
+        """The result of the last message, or the exception for it."""
+        result = Result.from_json(answer_of(message)["result"], self._dropped)
+        if result.ok or not check:
+            return result
+        error = error_of(result)
+        if isinstance(error, ExecutionError):
+            error.__cause__ = self._cause(str(error))
+        raise error
+
+    def _cause(self, message: str) -> Optional[BaseException]:
+        """The exception of a tool that the code has not caught: the error has its text."""
+        for text, error in reversed(self._raised):
+            if text[:_COMPARED] in message:
+                return error
+        return None
+
+    def cancel(self, number: int) -> None:
+        """End the execution; its result still comes."""
+        self.server.post({"type": "cancel", "request": number})
+
+
+def _call_tool(execution: Execution, message: Message) -> None:
+    call: int = message["call"]
+    try:
+        tool = execution.tool_of(message)
+        if tool.is_async:
+            raise TypeError(f"tool {tool.name!r} is a coroutine function: it needs AsyncSession")
+        value = tool.call(message["args"])
+    except Exception as error:  # KeyboardInterrupt and SystemExit end the execution
+        execution.answer_error(call, error)
+        return
+    execution.answer_value(call, value)
+
+
+def run(execution: Execution, message: Message, output: Optional[OutputCallback],
+        check: bool) -> Result:
+    """Execute; tools and the callback run on this thread."""
+    inbox: "queue.SimpleQueue[Message]" = queue.SimpleQueue()
+    cancelled: Dict[int, bool] = {}  # calls that have ended before the tool could be called
+
+    def deliver(received: Message) -> None:
+        if received["type"] == "tool_cancelled":
+            cancelled[received["call"]] = True
+        elif execution.accepts(received):
+            inbox.put(received)
+
+    number = execution.server.send(message, deliver)
+    received: Message = {"type": ""}
+    try:
+        while received["type"] not in ENDS:
+            received = inbox.get()
+            if received["type"] == "output" and output:
+                output(*execution.take_output(received))
+            elif received["type"] == "tool_call" and received["call"] not in cancelled:
+                _call_tool(execution, received)
+    except BaseException:  # of Ctrl-C, of the callback, or SystemExit of a tool
+        execution.cancel(number)
+        while received["type"] not in ENDS:
+            received = inbox.get()
+        raise
+    return execution.finish(received, check)

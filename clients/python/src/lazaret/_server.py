@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""The process `lazaret serve`, or a socket of one, and the messages to and from it.
+
+Two threads belong to each server. One reads, and gives each message to the request that it
+belongs to, so that a slow caller never stops the reading. The other one writes: a caller that is
+interrupted by Ctrl-C cannot leave half a line behind, and an event loop never blocks.
+"""
+
+import atexit
+import itertools
+import json
+import os
+import queue
+import threading
+import weakref
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Union
+
+from ._process import Channel, connect, start
+from ._results import LazaretError, RequestFailed, SetupFailed, WorkerLost
+from ._tools import Tool, make_tools
+
+Message = Dict[str, Any]
+Deliver = Callable[[Message], None]
+
+PROTOCOL = 1
+FINAL = frozenset(["result", "failed", "lost", "opened", "done", "description"])
+_servers: "weakref.WeakSet[Server]" = weakref.WeakSet()
+
+
+class Server:
+    """An engine that runs code: a process of its own, or with `path` one behind a Unix socket.
+
+    program: the program `lazaret`; otherwise $LAZARET, beside this package, or on PATH
+    config: a configuration file
+    settings: keys of the configuration, as {"session.timeout": "5s"}
+    start_timeout: seconds to wait for the first message of the server
+    """
+
+    def __init__(self, program: Optional[str] = None, *,
+                 path: Union[str, "os.PathLike[str]", None] = None,
+                 config: Union[str, "os.PathLike[str]", None] = None,
+                 settings: Optional[Mapping[str, Any]] = None,
+                 start_timeout: float = 30.0) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+        self._outbox: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
+        self._pending: Dict[int, Deliver] = {}
+        self._calls: Dict[int, int] = {}  # open calls of tools, and the executions they belong to
+        self._lost: Optional[str] = None  # why the connection has ended
+        self._hello: Optional[Message] = None
+        self._is_greeted = threading.Event()
+        self._max_line = 1 << 20  # until the server has said how much it accepts
+        self.tools: Dict[str, Tool] = {}  # tools of all sessions
+        if path is not None:
+            if program is not None or config is not None or settings:
+                raise ValueError("path is of a server that runs: it has its own configuration")
+            self._channel: Channel = connect(os.fspath(path))
+        else:
+            self._channel = start(program, config, settings or {})
+        _servers.add(self)
+        threading.Thread(target=self._read, name="lazaret-read", daemon=True).start()
+        threading.Thread(target=self._write, name="lazaret-write", daemon=True).start()
+        try:
+            self._greet(start_timeout)
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self, start_timeout: float) -> None:
+        if not self._is_greeted.wait(start_timeout):
+            raise SetupFailed(f"{self._channel.name} has not answered in {start_timeout} seconds")
+        if self._hello is None:
+            raise SetupFailed(f"{self._channel.name} did not start: {self._lost}")
+        if self._hello.get("protocol") != PROTOCOL:
+            raise SetupFailed(
+                f"{self._channel.name} speaks version {self._hello.get('protocol')} of the "
+                f"protocol, and this package version {PROTOCOL}")
+        self._max_line = int(self._hello["max_line"])
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    @property
+    def is_alive(self) -> bool:
+        """Is the server there?"""
+        return self._lost is None and self._pid == os.getpid()
+
+    @property
+    def version(self) -> str:
+        """The version of lazaret that the server is."""
+        return str((self._hello or {}).get("version"))
+
+    @property
+    def pid(self) -> Optional[int]:
+        """The process id of the server, unless it is behind a socket."""
+        return self._channel.pid
+
+    def close(self) -> None:
+        """End the server with everything that runs in it. Can be called more than once."""
+        if self._pid != os.getpid():
+            return  # the server belongs to the parent process
+        self._outbox.put(None)
+        self._channel.wait()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+    # ---- requests -------------------------------------------------------------------------------
+
+    def check_process(self) -> None:
+        """Raise an error in a child process that was forked after the server was started."""
+        if self._pid != os.getpid():
+            raise LazaretError(
+                f"this server belongs to process {self._pid}, from which process {os.getpid()} "
+                "was forked: start a new one here")
+
+    def send(self, message: Message, deliver: Deliver) -> int:
+        """Send a request; `deliver` is called with its messages, on the thread that reads."""
+        self.check_process()
+        number = next(self._ids)
+        line = self.line_of({**message, "id": number})
+        with self._lock:
+            if self._lost is not None:
+                raise WorkerLost(self._lost)
+            self._pending[number] = deliver
+        self._outbox.put(line)
+        return number
+
+    def post(self, message: Message) -> None:
+        """Send a request whose answer does not matter. Takes no lock: finalizers call it."""
+        if self.is_alive:
+            self._outbox.put(self.line_of({**message, "id": next(self._ids)}))
+
+    def answer(self, message: Message) -> None:
+        """Answer a call of a tool."""
+        line = self.line_of({"type": "answer", **message})
+        self._calls.pop(message["call"], None)
+        self._outbox.put(line)
+
+    def line_of(self, message: Message) -> bytes:
+        """A message as a line. One that is too long would end the connection: ValueError."""
+        line = json.dumps(message, ensure_ascii=False, allow_nan=False,
+                          separators=(",", ":")).encode("utf-8") + b"\n"
+        if len(line) > self._max_line:
+            raise ValueError(f"a message of {len(line)} bytes is too long for the server, which "
+                             f"accepts {self._max_line}")
+        return line
+
+    def call(self, message: Message) -> Message:
+        """Send a request and wait for its answer."""
+        inbox: "queue.SimpleQueue[Message]" = queue.SimpleQueue()
+        number = self.send(message, inbox.put)
+        try:
+            return answer_of(inbox.get())
+        except BaseException:
+            self.abandon(number)
+            raise
+
+    def abandon(self, number: int) -> None:
+        """Nobody waits for this request any more: what it opens is closed again."""
+        def close(message: Message) -> None:
+            for key in ("session", "pool"):
+                if message["type"] == "opened" and key in message:
+                    self.post({"type": "close", key: message[key]})
+
+        with self._lock:
+            if number in self._pending:
+                self._pending[number] = close
+
+    def register(self, tools: Iterable[Union[Tool, Callable[..., Any]]]) -> None:
+        """Give tools to all sessions and pools that are opened afterwards on this server."""
+        made = make_tools(tools, allow_async=True)
+        if made:
+            self.call({"type": "tools", "tools": [tool.declaration for tool in made.values()]})
+            self.tools.update(made)
+
+    # ---- threads --------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        while True:
+            line = self._outbox.get()
+            if line is None or not self._channel.write(line):
+                break
+        self._channel.end()
+
+    def _read(self) -> None:
+        why = ""
+        try:
+            for line in self._channel.lines():
+                message = json.loads(line.decode("utf-8", "replace"))
+                if message["type"] == "failed" and "id" not in message:
+                    why = message["message"]
+                self._deliver(message)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            why = f"it has sent what is no message ({error})"
+        self._outbox.put(None)
+        self._lose(self._channel.why_ended(why))
+        self._channel.mark_ended()
+
+    def _deliver(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "hello":
+            self._hello = message
+            self._is_greeted.set()
+            return
+        number = message.get("id")
+        if kind == "tool_call":
+            self._calls[message["call"]] = message["id"]
+        elif kind == "tool_cancelled":
+            number = self._calls.pop(message["call"], None)
+        with self._lock:
+            take = self._pending.pop if kind in FINAL else self._pending.get
+            deliver = take(number, None) if number is not None else None
+        if deliver:
+            deliver(message)
+
+    def _lose(self, why: str) -> None:
+        """The connection has ended: report it to all who wait."""
+        with self._lock:
+            self._lost = why
+            pending, self._pending = self._pending, {}
+        self._calls.clear()
+        self._is_greeted.set()
+        for deliver in pending.values():
+            deliver({"type": "lost", "message": why})
+
+    def forget(self) -> None:
+        """In a forked child: close the descriptors, for the server ends when all are closed."""
+        self._channel.forget()
+
+
+def answer_of(message: Message) -> Message:
+    """An answer, or the exception for a request that has failed."""
+    if message["type"] == "lost":
+        raise WorkerLost(message["message"])
+    if message["type"] == "failed":
+        raise RequestFailed(message["message"], message["code"])
+    return message
+
+
+# ---- the default server -------------------------------------------------------------------------
+
+_default: Optional[Server] = None
+_default_lock = threading.Lock()
+
+
+def default_server() -> Server:
+    """The server that sessions use which are given none. It is started when it is needed."""
+    global _default
+    with _default_lock:
+        if _default is None or not _default.is_alive:
+            _default = Server()
+        return _default
+
+
+def _close_default() -> None:
+    if _default is not None:
+        _default.close()
+
+
+def _after_fork() -> None:
+    global _default, _default_lock
+    _default, _default_lock = None, threading.Lock()
+    for server in list(_servers):
+        server.forget()
+
+
+atexit.register(_close_default)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Sessions and pools for programs without asyncio."""
+
+import weakref
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+
+from ._execution import Execution, OutputCallback, request, run
+from ._results import LazaretError, RequestFailed, Result, SetupFailed
+from ._server import Message, Server, default_server
+from ._tools import Tool, make_tools
+
+ToolLike = Union[Tool, Callable[..., Any]]
+
+
+def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool) -> Message:
+    """The message `open`."""
+    message: Message = {"type": "open", "warm": warm}
+    if runtime is not None:
+        message["runtime"] = runtime
+    if tools:
+        message["tools"] = [tool.declaration for tool in tools.values()]
+    return message
+
+
+def open_pool(runtime: Optional[str], size: Optional[int]) -> Message:
+    """The message `open_pool`."""
+    message: Message = {"type": "open_pool"}
+    if runtime is not None:
+        message["runtime"] = runtime
+    if size is not None:
+        message["members"] = size
+    return message
+
+
+def _open(server: Server, message: Message) -> Message:
+    try:
+        return server.call(message)
+    except RequestFailed as error:
+        raise SetupFailed(str(error)) from error
+
+
+class _Opened:
+    """What sessions and pools have in common: something that is open on a server."""
+
+    def __init__(self, server: Server, where: Dict[str, int], tools: Dict[str, Tool]) -> None:
+        self.server = server
+        self._where = where  # {"session": 1} or {"pool": 1}
+        self._tools = tools
+        self._is_closed = False
+        # A session that is no longer used must not keep its processes.
+        self._finalizer = weakref.finalize(self, server.post, {"type": "close", **where})
+        self._finalizer.atexit = False
+
+    def _check_open(self) -> None:
+        self.server.check_process()
+        if self._is_closed:
+            raise LazaretError(f"this {next(iter(self._where))} is closed")
+
+    def _execute(self, message: Message, output: Optional[OutputCallback], check: bool) -> Result:
+        return run(Execution(self.server, self._tools), message, output, check)
+
+    def describe(self) -> Message:
+        """What the server says of it: `text`, a line for people, and more."""
+        self._check_open()
+        return self.server.call({"type": "describe", **self._where})
+
+    def close(self) -> None:
+        """Close it; what it executes is cancelled. Can be called more than once."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._finalizer.detach() and self.server.is_alive:
+            try:
+                self.server.call({"type": "close", **self._where})
+            except LazaretError:
+                pass  # the server has ended meanwhile, and the session with it
+
+
+class Session(_Opened):
+    """A session: what code defines is there for the code that is executed next.
+
+    runtime: the language, as "python", "r" or "lua"
+    tools: functions that the code can call
+    server: where it runs; otherwise the default server, which is started when it is needed
+    warm: may it start from a template, which is faster? With tools it never does.
+
+    One execution at a time runs in a session. Many sessions can be used from many threads.
+    """
+
+    def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
+                 server: Optional[Server] = None, warm: bool = True) -> None:
+        made = make_tools(tools, allow_async=False)
+        server = server if server is not None else default_server()
+        opened = _open(server, open_session(runtime, made, warm))
+        super().__init__(server, {"session": opened["session"]}, made)
+        self.name: str = opened.get("name", "")
+
+    def execute(self, code: str, timeout: Optional[float] = None,
+                deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
+                output: Optional[OutputCallback] = None, check: bool = True) -> Result:
+        """Run code and wait for its result.
+
+        timeout: seconds that the code may run, without the time of its tools
+        deadline: seconds of the whole execution
+        max_tool_calls: calls of tools; one more ends the execution
+        output: called with the stream ("stdout" or "stderr") and each piece of output
+        check: raise an exception unless the verdict is "ok"
+
+        Tools and `output` are called on this thread. An exception of `output`, or Ctrl-C,
+        cancels the execution, and is raised again after it has ended.
+        """
+        self._check_open()
+        message = request(code, self._where, timeout, deadline, max_tool_calls,
+                          output is not None)
+        return self._execute(message, output, check)
+
+    def restart(self) -> None:
+        """Give the session a fresh interpreter: what code has defined is gone."""
+        self._check_open()
+        self.server.call({"type": "restart", **self._where})
+
+    @property
+    def is_alive(self) -> bool:
+        """Has the session an interpreter, or is one being started?"""
+        if self._is_closed or not self.server.is_alive:
+            return False
+        try:
+            return bool(self.describe().get("alive"))
+        except LazaretError:
+            return False
+
+    @property
+    def tools(self) -> List[Dict[str, Any]]:
+        """The tools that code can call, as the server declares them."""
+        return list(self.describe().get("tools") or ())
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+
+class Pool(_Opened):
+    """Sessions that are kept ready; each execution gets a fresh one.
+
+    Tools of a pool are tools of its server. With tools and without `server` a pool has a server
+    of its own, which is closed with the pool.
+    """
+
+    def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
+                 tools: Iterable[ToolLike] = (), server: Optional[Server] = None) -> None:
+        made = make_tools(tools, allow_async=False)
+        self._own_server = Server() if made and server is None else None
+        server = server or self._own_server or default_server()
+        try:
+            server.register(made.values())
+            opened = _open(server, open_pool(runtime, size))
+        except BaseException:
+            if self._own_server:
+                self._own_server.close()
+            raise
+        super().__init__(server, {"pool": opened["pool"]}, made)
+
+    def execute(self, code: str, timeout: Optional[float] = None,
+                deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
+                output: Optional[OutputCallback] = None, check: bool = True,
+                wait: Optional[float] = None) -> Result:
+        """Run code in a session of the pool, as Session.execute does.
+
+        wait: seconds to wait for a session; otherwise as long as it takes
+        """
+        self._check_open()
+        message = request(code, self._where, timeout, deadline, max_tool_calls,
+                          output is not None, wait)
+        return self._execute(message, output, check)
+
+    @property
+    def status(self) -> Dict[str, int]:
+        """How many sessions there are: `total`, `busy`, `idle`, `dead`, `starting`, `waiting`."""
+        return dict(self.describe().get("status") or {})
+
+    def close(self) -> None:
+        super().close()
+        if self._own_server:
+            self._own_server.close()
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+
+def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
+            timeout: Optional[float] = None, deadline: Optional[float] = None,
+            max_tool_calls: Optional[int] = None, output: Optional[OutputCallback] = None,
+            check: bool = True, server: Optional[Server] = None) -> Result:
+    """Run code in a fresh session, which is closed afterwards."""
+    made = make_tools(tools, allow_async=False)
+    if made:
+        with Session(runtime, made.values(), server) as session:
+            return session.execute(code, timeout, deadline, max_tool_calls, output, check)
+    server = server if server is not None else default_server()
+    where = {"runtime": runtime} if runtime is not None else {}
+    message = request(code, where, timeout, deadline, max_tool_calls, output is not None)
+    try:
+        return run(Execution(server, {}), message, output, check)
+    except RequestFailed as error:
+        raise SetupFailed(str(error)) from error

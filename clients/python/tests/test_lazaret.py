@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""Sessions, pools and servers, with the real program."""
+
+import logging
+import os
+import signal
+import tempfile
+import threading
+import unittest
+from typing import Any, Dict, List, Tuple
+from unittest import mock
+
+import lazaret
+from support import LiveTest
+
+MIB = 1 << 20
+
+
+class Results(LiveTest):
+    def test_result_has_value_text_and_output(self) -> None:
+        result = self.lua().execute("print('out') io.stderr:write('err') return {a = 1}, 'x'")
+        self.assertTrue(result.ok)
+        self.assertEqual(result.value, [{"a": 1}, "x"])
+        self.assertEqual((result.stdout, result.stderr), ("out\n", "err"))
+        self.assertEqual({piece.stream for piece in result.output}, {"stdout", "stderr"})
+        self.assertIsNotNone(result.text)
+        self.assertIn("wall_ms", result.usage)
+        self.assertIn("backend", result.isolation or {})
+        self.assertEqual(result.raw["verdict"]["reason"], result.verdict)
+
+    def test_error_of_code_has_line_and_traceback(self) -> None:
+        with self.assertRaises(lazaret.ExecutionError) as caught:
+            self.lua().execute("print('before')\nerror('broken', 0)")
+        error = caught.exception
+        self.assertEqual((str(error), error.kind, error.line), ("broken", "runtime", 2))
+        self.assertTrue(error.traceback)
+        self.assertIsNone(error.__cause__)
+        assert error.result
+        self.assertEqual(error.result.stdout, "before\n")
+
+    def test_check_false_gives_the_result(self) -> None:
+        result = self.lua().execute("error('broken')", check=False)
+        self.assertEqual((result.ok, result.verdict), (False, "error"))
+        self.assertRaises(lazaret.ExecutionError, result.raise_for_verdict)
+
+    def test_syntax_error(self) -> None:
+        self.assertRaises(lazaret.SyntaxFailed, self.lua().execute, "print(1) return return")
+
+    def test_limits(self) -> None:
+        session = self.lua(one)
+        rows: List[Tuple[str, Dict[str, Any], type, str]] = [
+            ("while true do end", {"timeout": 0.1}, lazaret.Timeout, "timeout"),
+            ("while true do end", {"deadline": 0.1}, lazaret.Timeout, "deadline"),
+            ("one() one()", {"max_tool_calls": 1}, lazaret.LimitExceeded, "tool_limit"),
+            ("s = string.rep('x', 1 << 30)", {}, lazaret.LimitExceeded, "memory_limit"),
+            ("--" + "x" * 100000, {}, lazaret.Blocked, "blocked"),
+        ]
+        for code, options, kind, verdict in rows:
+            with self.subTest(verdict), self.assertRaises(lazaret.LazaretError) as caught:
+                session.execute(code, **options)
+            self.assertIs(type(caught.exception), kind)
+            self.assertEqual(caught.exception.kind, verdict)
+
+    def test_crash_is_worker_lost_and_next_result_says_so(self) -> None:
+        with lazaret.Session("python", server=self.server) as session:
+            with self.assertRaises(lazaret.WorkerLost):
+                session.execute("import os; os.abort()")
+            self.assertEqual(session.execute("1").replaced, "crashed")
+
+    def test_values_of_python(self) -> None:
+        code = "import datetime\n[{1: b'a'}, 2**70, float('inf'), datetime.date(2024, 1, 31), 1j]"
+        result = lazaret.execute(code, server=self.server)
+        self.assertEqual(result.value[:3], [{1: b"a"}, 2**70, float("inf")])
+        self.assertEqual((str(result.value[3]), result.value[4]), ("2024-01-31", 1j))
+
+
+class Sessions(LiveTest):
+    def test_state_lasts_until_restart(self) -> None:
+        session = self.lua()
+        session.execute("x = 5")
+        self.assertEqual(session.execute("return x").value, 5)
+        session.restart()
+        self.assertIsNone(session.execute("return x").value)
+
+    def test_description(self) -> None:
+        session = self.lua(one)
+        session.execute("return 1")
+        self.assertTrue(session.is_alive)
+        self.assertEqual([tool["name"] for tool in session.tools], ["one"])
+        self.assertIn("lua", session.describe()["text"])
+        session.close()
+        self.assertFalse(session.is_alive)
+        self.assertRaises(lazaret.LazaretError, session.execute, "return 1")
+
+    def test_cold_session(self) -> None:
+        with lazaret.Session("lua", server=self.server, warm=False) as session:
+            self.assertEqual(session.execute("return 3").value, 3)
+
+    def test_unknown_runtime(self) -> None:
+        for use in (lazaret.Session, lambda name, server: lazaret.execute("", name, server=server)):
+            with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
+                use("nope", server=self.server)
+
+    def test_second_execution_in_a_session_is_refused(self) -> None:
+        def again() -> str:
+            with self.assertRaises(lazaret.RequestFailed) as caught:
+                session.execute("return 1")
+            return caught.exception.code
+
+        session = self.lua(again)
+        self.assertEqual(session.execute("return again()").value, "LAZ_EBUSY")
+
+    def test_closing_cancels(self) -> None:
+        def close() -> None:
+            session.close()
+
+        session = self.lua(close)
+        self.assertRaises(lazaret.Cancelled, session.execute, "close() while true do end")
+
+    def test_pool(self) -> None:
+        with lazaret.Pool("lua", 2, server=self.server) as pool:
+            pool.execute("x = 1")
+            self.assertIsNone(pool.execute("return x", wait=30).value)
+            self.assertEqual(pool.status["total"], 2)
+
+    def test_pool_with_tools_has_a_server_of_its_own(self) -> None:
+        with lazaret.Pool("lua", 1, tools=[one]) as pool:
+            self.assertEqual(pool.execute("return one()").value, 1)
+        self.assertFalse(pool.server.is_alive)
+
+    def test_one_shot_on_the_default_server(self) -> None:
+        self.assertEqual(lazaret.execute("return 1 + 1", runtime="lua").value, 2)
+        self.assertEqual(lazaret.execute("return one()", "lua", tools=[one]).value, 1)
+        self.assertIs(lazaret.default_server(), lazaret.default_server())
+
+    def test_eight_threads_on_one_server(self) -> None:
+        failures: List[object] = []
+
+        def work(number: int) -> None:
+            def here(value: int) -> bool:
+                return threading.current_thread() is thread and value == number
+
+            thread = threading.current_thread()
+            try:
+                with lazaret.Session("lua", tools=[here], server=self.server) as session:
+                    for _ in range(5):
+                        code = f"print({number}) return here({number}), string.rep('x', 100000)"
+                        result = session.execute(code)
+                        assert result.value == [True, "x" * 100000], result
+                        assert result.stdout == f"{number}\n", result
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+
+def one() -> int:
+    """Gives one."""
+    return 1
+
+
+class Tools(LiveTest):
+    def test_error_of_tool_can_be_caught(self) -> None:
+        def fail() -> None:
+            raise ValueError("no luck")
+
+        result = self.lua(fail).execute("local ok, why = pcall(fail) return ok, tostring(why)")
+        self.assertFalse(result.value[0])
+        self.assertIn("ValueError: no luck", result.value[1])
+
+    def test_error_of_tool_is_the_cause_if_the_code_fails_with_it(self) -> None:
+        def fail() -> None:
+            raise lazaret.ToolError("no luck")
+
+        session = self.lua(fail)
+        with self.assertRaisesRegex(lazaret.ExecutionError, "no luck") as caught:
+            session.execute("fail()")
+        self.assertIsInstance(caught.exception.__cause__, lazaret.ToolError)
+        with self.assertRaises(lazaret.ExecutionError) as caught:
+            session.execute("pcall(fail) error('another')")
+        self.assertIsNone(caught.exception.__cause__)
+
+    def test_interrupt_in_tool_ends_the_execution(self) -> None:
+        def stop() -> None:
+            raise KeyboardInterrupt
+
+        session = self.lua(stop)
+        self.assertRaises(KeyboardInterrupt, session.execute, "stop() while true do end")
+        self.assertEqual(session.execute("return 1").value, 1)
+
+    def test_8_mib_out_of_and_into_a_tool(self) -> None:
+        def big() -> str:
+            return "b" * (8 * MIB)
+
+        def length(text: str) -> int:
+            return len(text)
+
+        session = self.lua(big, length)
+        self.assertEqual(session.execute("return #big()").value, 8 * MIB)
+        self.assertEqual(session.execute(f"return length(string.rep('l', {8 * MIB}))").value,
+                         8 * MIB)
+        self.assertEqual(session.execute(f"return string.rep('v', {8 * MIB})").value,
+                         "v" * (8 * MIB))
+
+    def test_value_that_cannot_be_sent_is_an_error_of_the_tool(self) -> None:
+        def thing() -> object:
+            return object()
+
+        with self.assertRaisesRegex(lazaret.ExecutionError, "type object cannot be sent"):
+            self.lua(thing).execute("thing()")
+
+    def test_answer_longer_than_a_line_is_an_error_of_the_tool(self) -> None:
+        def long() -> str:
+            return "x" * 4000
+
+        session = self.lua(long)
+        with mock.patch.object(self.server, "_max_line", 2000):
+            with self.assertRaisesRegex(lazaret.ExecutionError, "too long"):
+                session.execute("long()")
+
+    def test_coroutine_function_needs_an_async_session(self) -> None:
+        async def later() -> None:
+            pass
+
+        with self.assertRaisesRegex(TypeError, "AsyncSession"):
+            self.lua(later)
+
+
+class OutputOfCode(LiveTest):
+    def test_output_comes_in_order_on_this_thread(self) -> None:
+        got: List[Tuple[str, str, bool]] = []
+        here = threading.current_thread()
+
+        def take(stream: str, text: str) -> None:
+            got.append((stream, text, threading.current_thread() is here))
+
+        self.lua().execute("print('a') print('b')", output=take)
+        self.assertEqual("".join(text for _, text, _ in got), "a\nb\n")
+        self.assertEqual({(stream, same) for stream, _, same in got}, {("stdout", True)})
+
+    def test_slow_callback_does_not_stop_the_reader(self) -> None:
+        other = self.lua()
+        sizes: List[int] = []
+
+        def take(stream: str, text: str) -> None:
+            if not sizes:  # while the flood comes, the answer to another request is read
+                self.assertEqual(other.execute("return string.rep('x', 100000)").value,
+                                 "x" * 100000)
+            sizes.append(len(text))
+
+        code = "for i = 1, 64 do io.write(string.rep('x', 65536)) end"
+        result = self.lua().execute(code, output=take)
+        self.assertEqual(sum(sizes) + result.dropped, 4 * MIB)
+        self.assertEqual(len(result.stdout), 4 * MIB)
+
+    def test_exception_of_callback_cancels_and_is_raised(self) -> None:
+        session = self.lua()
+
+        def take(stream: str, text: str) -> None:
+            raise ValueError(text)
+
+        with self.assertRaisesRegex(ValueError, "x"):
+            session.execute("print('x') while true do end", output=take)
+        self.assertEqual(session.execute("return 1").value, 1)
+
+
+class Servers(LiveTest):
+    def test_missing_program_is_one_clear_sentence(self) -> None:
+        with self.assertRaisesRegex(lazaret.SetupFailed, "program is '/nonexistent/lazaret'"):
+            lazaret.Server("/nonexistent/lazaret")
+        with mock.patch.dict(os.environ, {"LAZARET": "", "PATH": "/nonexistent"}):
+            with self.assertRaisesRegex(lazaret.SetupFailed, "was not found: install it"):
+                lazaret.Server()
+
+    def test_wrong_setting_is_setup_failed_with_the_reason(self) -> None:
+        with self.assertLogs("lazaret", logging.WARNING):
+            with self.assertRaisesRegex(lazaret.SetupFailed, "session.timout"):
+                lazaret.Server(settings={"session.timout": 1})
+
+    def test_configuration_and_settings_reach_the_server(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "lazaret.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write('[session]\nruntime = "lua"\n[env.set]\nA = "1"\nB = "1"\n')
+            with lazaret.Server(config=path, settings={"env.set.B": 'true "\u00e4'}) as server:
+                result = lazaret.execute("return os.getenv('A'), os.getenv('B')", None,
+                                         server=server)
+        self.assertEqual(result.value, ["1", 'true "\u00e4'])
+
+    def test_killed_server_is_worker_lost(self) -> None:
+        server = lazaret.Server()
+        self.addCleanup(server.close)
+
+        def kill() -> None:
+            assert server.pid
+            os.kill(server.pid, signal.SIGKILL)
+
+        session = lazaret.Session("lua", tools=[kill], server=server)
+        with self.assertRaisesRegex(lazaret.WorkerLost, "signal 9"):
+            session.execute("kill() while true do end")
+        self.assertFalse(server.is_alive)
+        self.assertFalse(session.is_alive)
+        self.assertRaises(lazaret.WorkerLost, session.execute, "return 1")
+        session.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
