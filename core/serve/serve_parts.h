@@ -10,7 +10,6 @@
 #include "serve/serve.h"
 #include "wire/frame.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct laz_input; /* os/input.h */
