@@ -31,18 +31,27 @@ die() {
     exit 1
 }
 
-# step NAME COMMAND... - runs the command with its output in build/NAME.log.
+# step NAME COMMAND... - runs the command with its output in build/NAME.log. Wall and CPU time are
+# printed.
 step() {
     step_name=$1
     shift
     step_log=$top/build/$step_name.log
-    printf '  %-12s ' "$step_name"
+    printf '  %-14s ' "$step_name"
     step_start=$(date +%s)
     step_status=0
-    ("$@") >"$step_log" 2>&1 </dev/null || step_status=$?
+    (
+        step_inner=0
+        "$@" || step_inner=$?
+        times >"$step_log.times"
+        exit $step_inner
+    ) >"$step_log" 2>&1 </dev/null || step_status=$?
+    step_cpu=$(tr 'ms' '  ' <"$step_log.times" 2>/dev/null |
+        awk '{ sum += $1 * 60 + $2 + $3 * 60 + $4 } END { printf "%d", sum }')
+    rm -f "$step_log.times"
     step_time=$(($(date +%s) - step_start))
     if [ "$step_status" -eq 0 ]; then
-        printf 'ok %6d s\n' "$step_time"
+        printf 'ok %6d s %6s s of CPU\n' "$step_time" "$step_cpu"
         return 0
     fi
     printf 'FAILED %2d s, status %d; the end of %s:\n' "$step_time" "$step_status" "$step_log"
@@ -100,7 +109,8 @@ configure_in() {
     if [ -z "${CC-}" ] && command -v ccache >/dev/null 2>&1; then
         set -- CC="ccache gcc" "$@"
     fi
-    "${configure:-../../configure}" --prefix="$configure_prefix" "$@"
+    # configure would choose bash, in which libtool takes half as long again as in dash
+    CONFIG_SHELL=/bin/sh /bin/sh "${configure:-../../configure}" --prefix="$configure_prefix" "$@"
 }
 
 make_in() {

@@ -68,9 +68,10 @@ static bool template_has_hung_up(const struct laz_template *template)
     return template->box && laz_box_has_hung_up(template->box);
 }
 
+/* What the template itself says has been read, so that only its session can be late. */
 static bool trial_speaks(const struct laz_template *template)
 {
-    return template->trial && laz_frame_partial(&template->trial->in);
+    return template->trial && !template->n_spawns && laz_frame_partial(&template->trial->in);
 }
 
 static bool session_is_asked_for(const struct laz_template *template)
