@@ -39,7 +39,8 @@ struct cli_command;
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
-    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind, *listen;
+    const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
+        *listen;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
@@ -129,6 +130,26 @@ int cli_inspect(struct cli *cli, struct laz_engine **engine);
 struct laz_engine_options cli_engine_options(const struct cli *cli);
 /* Adds a list of the names of these LAZ_ENFORCE_* bits. */
 void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
+
+/* ---- approve.c: `run` asks at the terminal whether a tool may be called -----------------------
+ */
+
+struct approver;
+struct laz_input; /* os/input.h */
+
+/* `shown` (borrowed) has one for each stream. NULL: out of memory. */
+struct approver *approver_new(struct cli *cli, struct laz_visible *shown);
+/* After the engine is gone. NULL is allowed. */
+void approver_free(struct approver *approver);
+/* Decides on calls of this engine; does not read `input` (NULL: there is none) while it asks.
+ * Errors: as laz_engine_set_approver. */
+int approver_begin(struct approver *approver, struct laz_engine *engine, struct laz_input *input,
+                   struct laz_error *err);
+/* Writes output of the code, now or, while somebody is asked, afterwards. False: standard output
+ * cannot be written any more. */
+bool approver_output(struct approver *approver, int stream, const char *data, size_t len);
+/* The execution has ended: no question is open when this returns, and no output is held. */
+void approver_end(struct approver *approver);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
 

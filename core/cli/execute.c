@@ -26,6 +26,7 @@ struct execution {
     struct cli *cli;
     struct laz_engine *engine;
     struct laz_visible shown[LAZ_STDERR + 1]; /* one for each stream */
+    struct approver *approver;
 };
 
 /* Passes output on as it comes. When standard output fails, cancels the execution, whose result
@@ -34,13 +35,8 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
 {
     struct execution *execution = user;
 
-    if (stream == LAZ_STDERR) {
-        cli_show(execution->cli, stderr, &execution->shown[LAZ_STDERR], data, len);
-    } else if (!execution->cli->output_errno) {
-        cli_show(execution->cli, stdout, &execution->shown[LAZ_STDOUT], data, len);
-        if (execution->cli->output_errno)
-            laz_engine_cancel(execution->engine);
-    }
+    if (!approver_output(execution->approver, stream, data, len))
+        laz_engine_cancel(execution->engine);
 }
 
 static void execute_warn(const struct laz_json *warnings, const char *name)
@@ -134,19 +130,20 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const stru
     return status == CLI_OK && laz_result_is_truncated(result) ? CLI_OUTPUT : status;
 }
 
-static int execute_run(struct cli *cli, struct laz_engine *engine, const struct source *source,
-                       int input, struct laz_result **result, struct laz_error *err)
+static int execute_run(struct execution *execution, const struct source *source,
+                       struct laz_input *input, int fd, struct laz_result **result,
+                       struct laz_error *err)
 {
-    struct execution execution = {.cli = cli, .engine = engine};
+    struct cli *cli = execution->cli;
     const struct laz_session_options session = {
         .size = sizeof session,
         .runtime = source->runtime,
-        .input = input >= 0 ? &input : NULL,
+        .input = fd >= 0 ? &fd : NULL,
     };
     const struct laz_execute_options options = {
         .size = sizeof options,
         .output = cli->json ? NULL : execute_output,
-        .user = &execution,
+        .user = execution,
         .no_print = source->is_silent,
         .argv = (const char *const *)source->argv.items,
         .n_argv = source->argv.n,
@@ -154,10 +151,13 @@ static int execute_run(struct cli *cli, struct laz_engine *engine, const struct 
         .cwd = cli->cwd_path,
     };
 
-    int code = laz_execute(engine, &session, laz_buf_text(&source->code), source->code.len,
-                           &options, result, err);
-    cli_show(cli, stdout, &execution.shown[LAZ_STDOUT], NULL, 0);
-    cli_show(cli, stderr, &execution.shown[LAZ_STDERR], NULL, 0);
+    int code = approver_begin(execution->approver, execution->engine, input, err);
+    if (!code)
+        code = laz_execute(execution->engine, &session, laz_buf_text(&source->code),
+                           source->code.len, &options, result, err);
+    approver_end(execution->approver);
+    cli_show(cli, stdout, &execution->shown[LAZ_STDOUT], NULL, 0);
+    cli_show(cli, stderr, &execution->shown[LAZ_STDERR], NULL, 0);
     return code;
 }
 
@@ -203,23 +203,26 @@ int cli_execute(struct cli *cli)
 {
     const struct laz_engine_options options = cli_engine_options(cli);
     struct source source = {.code = LAZ_BUF_INIT};
+    struct execution execution = {.cli = cli};
     struct laz_interrupt *interrupt = NULL;
-    struct laz_engine *engine = NULL;
     struct laz_result *result = NULL;
     struct laz_input *input = NULL;
     struct laz_error err = {0};
     int status = source_read(cli, &source), fd;
 
+    execution.approver = approver_new(cli, execution.shown);
     if (!status)
         status = execute_show(cli, &source);
     if (status)
         goto out;
-    if (laz_interrupt_block(&interrupt, &err) != 0 ||
-        laz_engine_new(cli->settings, &options, &engine, &err) != 0 ||
-        laz_interrupt_start(interrupt, execute_cancel, engine, &err) != 0 ||
+    if ((!execution.approver && laz_error_nomem(&err)) ||
+        laz_interrupt_block(&interrupt, &err) != 0 ||
+        laz_engine_new(cli->settings, &options, &execution.engine, &err) != 0 ||
+        laz_interrupt_start(interrupt, execute_cancel, execution.engine, &err) != 0 ||
         execute_take_input(cli, &source, &input, &fd, &err) != 0 ||
-        (cli->command->bit == CLI_FOR_RUN ? execute_run(cli, engine, &source, fd, &result, &err)
-                                          : execute_check(engine, &source, &result, &err)) != 0)
+        (cli->command->bit == CLI_FOR_RUN
+             ? execute_run(&execution, &source, input, fd, &result, &err)
+             : execute_check(execution.engine, &source, &result, &err)) != 0)
         status = cli_fail(cli, &err);
     else
         status = execute_finish(cli, result, &source);
@@ -228,7 +231,8 @@ int cli_execute(struct cli *cli)
 out:
     laz_interrupt_free(interrupt);
     laz_result_free(result);
-    laz_engine_free(engine);
+    laz_engine_free(execution.engine);
+    approver_free(execution.approver);
     laz_input_end(input);
     source_fini(&source);
     return status;

@@ -117,6 +117,21 @@ int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
     return rc;
 }
 
+int laz_engine_set_approver(struct laz_engine *engine,
+                            void (*decide)(void *user, const char *args, size_t args_len,
+                                           struct laz_reply *reply),
+                            void *user, struct laz_error *err)
+{
+    if (!engine)
+        return laz_error_null(err, "the engine");
+    int rc = laz_driver_enter(&engine->driver, err);
+    if (rc)
+        return rc;
+    rc = laz_tools_set_approver(&engine->tools, decide, user, err);
+    laz_driver_leave(&engine->driver);
+    return rc;
+}
+
 /* ---- making and freeing --------------------------------------------------------------------- */
 
 static int engine_find_agent(struct laz_engine *engine, struct laz_error *err)

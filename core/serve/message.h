@@ -20,6 +20,7 @@ enum serve_message_type {
     SERVE_EXECUTE,
     SERVE_OUTPUT,
     SERVE_TOOL_CALL,
+    SERVE_APPROVAL,
     SERVE_ANSWER,
     SERVE_TOOL_CANCELLED,
     SERVE_RESULT,
@@ -39,6 +40,7 @@ struct serve_tool {
     const char *parameters; /* JSON list */
     size_t parameters_len;
     int64_t timeout_ms, max_concurrent;
+    bool approve;
 };
 
 /* A message of either direction; table.c says which members belong to which type. */
@@ -47,7 +49,7 @@ struct serve_message {
     int64_t id, session, pool, request;
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
-    bool warm, print, validate, output, is_alive;
+    bool warm, print, validate, output, approve, is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms;
     const char *version, *runtime, *stream, *tool, *name, *code, *message;

@@ -486,6 +486,7 @@ static int request_new(struct serve_client *client, const struct serve_message *
     request->client = client;
     request->id = message->id;
     request->source_len = message->source_len;
+    request->approves = message->approve;
     request->options = (struct laz_execute_options){
         .size = sizeof request->options,
         .timeout_ms = narrowed(message->has_timeout_ms, message->timeout_ms, limits->timeout_ms),

@@ -45,6 +45,7 @@ struct serve_request {
     int64_t id;
     struct serve_session *in;    /* NULL: in a session that is used once */
     bool is_once;                /* it counts as one of the sessions of the client */
+    bool approves;               /* its client decides on approvals */
     bool is_cancelled;           /* and answered, while it waits for a session of a pool */
     struct laz_session *session; /* in which it runs; NULL: it waits for one of a pool */
     struct laz_execute_options options;
@@ -54,9 +55,10 @@ struct serve_request {
     uint64_t dropped;       /* bytes of output that were not sent, since the last that were */
 };
 
-/* A call of a tool, from the callback to its end. */
+/* A call of a tool, or the question whether it may be called, from the callback to its end. */
 struct serve_call {
     struct serve_call *next;
+    bool is_approval;
     struct laz_post post; /* to the loop */
     struct laz_server *server;
     struct serve_request *request; /* valid while the reply is not cancelled */
@@ -154,6 +156,8 @@ void serve_tools_free(struct serve_tool_set *set);
 /* Adds them to the tools of the engine. Errors: as laz_engine_add_tool; those before the wrong one
  * are added. */
 int serve_tools_share(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err);
+/* Has the clients decide on approvals. Errors: as laz_engine_set_approver. */
+int serve_approvals_begin(struct laz_server *server, struct laz_error *err);
 /* A client answers a call. */
 void serve_call_answer(struct serve_client *client, const struct serve_message *message);
 /* What it sent is no answer: the call, where it says which, fails with that. */

@@ -141,6 +141,8 @@ int laz_server_new(const struct laz_server_options *options, struct laz_server *
     if (!rc)
         rc = laz_engine_new(options->settings, options->engine, &server->engine, err);
     if (!rc)
+        rc = serve_approvals_begin(server, err);
+    if (!rc)
         rc = server_watch_engine(server, err);
     if (!rc)
         rc = options->listen ? server_listen(server, options->listen, err)

@@ -24,6 +24,8 @@ static const struct laz_field tool_members[] = {
      .max = UINT32_MAX, .help = "milliseconds of a call; 0: none but the deadline"},
     {"max_concurrent", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_concurrent), .min = 0,
      .max = UINT32_MAX, .help = "calls at the same time; 0: no limit"},
+    {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
+     .help = "does each call need an `approval`?"},
 };
 #undef STRUCT
 
@@ -110,14 +112,18 @@ static const struct laz_field execute_members[] = {
      .help = "look for suspicious calls?"},
     {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),
      .help = "is output wanted as it comes, by messages `output`?"},
+    {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
+     .help = "does the client decide on messages `approval`? Without it, calls that need an "
+             "approval are refused"},
 };
 
 static const struct laz_field answer_members[] = {
-    {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call), .help = "of the `tool_call`"},
+    {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call), .help = "of the `tool_call` or the `approval`"},
     {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE, AT_LEN(value),
-     .help = "what the tool returns"},
+     .help = "what the tool returns; of an approval: `true` allows the call, anything else "
+             "refuses it"},
     {"error", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
-     .help = "why it failed; the code can catch it"},
+     .help = "why it failed, or was refused; the code can catch it"},
 };
 
 static const struct laz_field cancel_members[] = {
@@ -232,10 +238,13 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
                          "The code has written something."),
     [SERVE_TOOL_CALL] = ROW("tool_call", CLIENT, "after `execute`", tool_call_members,
                             "The code calls a tool of the client, and waits for its `answer`."),
-    [SERVE_ANSWER] = ROW("answer", SERVER, "after `tool_call`", answer_members,
+    [SERVE_APPROVAL] = ROW("approval", CLIENT, "after `execute` with `approve`", tool_call_members,
+                           "The code wants to call a tool, of the client or not, and waits for a "
+                           "yes of the client: an `answer`."),
+    [SERVE_ANSWER] = ROW("answer", SERVER, "after `tool_call`, `approval`", answer_members,
                          "Answers a call. One that fits no open call is ignored."),
     [SERVE_TOOL_CANCELLED] =
-        ROW("tool_cancelled", CLIENT, "after `tool_call`", tool_cancelled_members,
+        ROW("tool_cancelled", CLIENT, "after `tool_call`, `approval`", tool_cancelled_members,
             "A call has ended without its answer: by its timeout, or with "
             "its execution."),
     [SERVE_RESULT] =

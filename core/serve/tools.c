@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tools.c - tools of clients: code calls them, a message asks the client, and its answer goes on.
+ * An approval goes the same way.
  * Side: host.  Input trusted: no (arguments come from the sandbox, declarations and answers from
  * the client; the library checks all of them).
  *
@@ -53,6 +54,11 @@ static void call_arrived(struct laz_post *post)
         call_free(call);
         return;
     }
+    if (call->is_approval && !call->request->approves) {
+        laz_reply_error(call->reply, "the host decides on no approvals");
+        call_free(call);
+        return;
+    }
     call->client = call->request->client;
     call->number = ++call->client->last_number;
     call->next = call->client->calls;
@@ -66,18 +72,20 @@ static void call_arrived(struct laz_post *post)
         .args_len = call->args_len,
         .name = call->session,
     };
-    serve_send(call->client, SERVE_TOOL_CALL, &message);
+    serve_send(call->client, call->is_approval ? SERVE_APPROVAL : SERVE_TOOL_CALL, &message);
     (void)laz_reply_on_cancel(call->reply, call_cancelled, call); /* may call it in here */
 }
 
 /* On a worker thread: the request may end at any time, and is not looked at here. */
-static void tool_called(void *user, const char *args, size_t len, struct laz_reply *reply)
+static void call_begin(struct laz_server *server, const char *args, size_t len,
+                       struct laz_reply *reply, bool is_approval)
 {
     const struct laz_caller *caller = laz_reply_caller(reply);
     struct serve_call *call = calloc(1, sizeof *call);
 
     if (call) {
-        call->server = user;
+        call->server = server;
+        call->is_approval = is_approval;
         call->request = caller->execution_user;
         call->tool = laz_strndup(caller->tool, strlen(caller->tool));
         call->session = laz_strndup(caller->session, strlen(caller->session));
@@ -94,6 +102,21 @@ static void tool_called(void *user, const char *args, size_t len, struct laz_rep
     laz_reply_keep(reply);
     call->reply = reply;
     laz_loop_post(call->server->loop, &call->post);
+}
+
+static void tool_called(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    call_begin(user, args, len, reply, false);
+}
+
+static void approval_asked(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    call_begin(user, args, len, reply, true);
+}
+
+int serve_approvals_begin(struct laz_server *server, struct laz_error *err)
+{
+    return laz_engine_set_approver(server->engine, approval_asked, server, err);
 }
 
 void serve_call_answer(struct serve_client *client, const struct serve_message *message)
@@ -162,6 +185,7 @@ static int tools_fill(struct laz_server *server, struct serve_tool_set *set, str
             .parameters = set->parameters[i],
             .timeout_ms = (uint32_t)given->timeout_ms,
             .max_concurrent = (uint32_t)given->max_concurrent,
+            .approve = given->approve,
         };
         set->items[i] = (struct laz_session_tool){
             .size = sizeof(struct laz_session_tool),

@@ -282,6 +282,20 @@ int laz_audit_tool_call(const struct laz_execution *execution, const char *tool,
     return events_write(execution->session, "tool_call", &line, NULL);
 }
 
+int laz_audit_approval(const struct laz_execution *execution, uint64_t number, const char *tool,
+                       bool is_approved, const char *why)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!execution->session->shared->audit)
+        return 0;
+    events_call(&line, execution, number, tool);
+    laz_audit_bool(&line, "approved", is_approved);
+    if (!is_approved)
+        laz_audit_string(&line, "reason", why);
+    return events_write(execution->session, "tool_approval", &line, NULL);
+}
+
 void laz_audit_tool_refused(const struct laz_execution *execution,
                             const struct laz_message *message, const char *why)
 {

@@ -87,14 +87,38 @@ void laz_execution_clock_run(struct laz_execution *execution)
     laz_timer_start(execution->session->code_timer, execution->code_left_ms);
 }
 
+/* Stops a clock that has run since then. */
+static void clock_stand(const struct laz_session *session, struct laz_timer *timer,
+                        uint64_t since_ms, uint64_t *left_ms)
+{
+    const uint64_t spent = laz_loop_now_ms(session->shared->driver->loop) - since_ms;
+
+    *left_ms -= spent < *left_ms ? spent : *left_ms;
+    laz_timer_cancel(timer);
+}
+
 void laz_execution_clock_stand(struct laz_execution *execution)
 {
     if (!execution->timeout_ms)
         return;
-    uint64_t now = laz_loop_now_ms(execution->session->shared->driver->loop);
-    uint64_t spent = now - execution->code_since_ms;
-    execution->code_left_ms -= spent < execution->code_left_ms ? spent : execution->code_left_ms;
-    laz_timer_cancel(execution->session->code_timer);
+    clock_stand(execution->session, execution->session->code_timer, execution->code_since_ms,
+                &execution->code_left_ms);
+}
+
+void laz_execution_deadline_run(struct laz_execution *execution)
+{
+    if (!execution->deadline_ms || execution->stop != LAZ_STOP_NONE)
+        return;
+    execution->deadline_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
+    laz_timer_start(execution->session->deadline_timer, execution->deadline_left_ms);
+}
+
+void laz_execution_deadline_stand(struct laz_execution *execution)
+{
+    if (!execution->deadline_ms)
+        return;
+    clock_stand(execution->session, execution->session->deadline_timer,
+                execution->deadline_since_ms, &execution->deadline_left_ms);
 }
 
 /* ---- reports of the box --------------------------------------------------------------------- */
@@ -259,8 +283,8 @@ static void execution_started(struct laz_execution *execution)
     execution->started_us = laz_loop_now_us(shared->driver->loop);
     laz_guard_begin(session);
     laz_execution_clock_run(execution);
-    if (execution->deadline_ms)
-        laz_timer_start(session->deadline_timer, execution->deadline_ms);
+    execution->deadline_left_ms = execution->deadline_ms;
+    laz_execution_deadline_run(execution);
     if (++shared->running > 1)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
     else if (session->waiters)

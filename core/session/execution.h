@@ -43,15 +43,17 @@ struct laz_execution {
     uint64_t stop_number; /* as in struct laz_evidence, and stop_text */
     char stop_text[256];
     uint64_t timeout_ms, deadline_ms, max_tool_calls; /* 0: none */
-    uint64_t code_left_ms;   /* of timeout_ms, while the clock is stopped */
-    uint64_t code_since_ms;  /* when the clock was last started */
+    uint64_t code_left_ms;                        /* of timeout_ms, while the clock is stopped */
+    uint64_t code_since_ms;                       /* when the clock was last started */
+    uint64_t deadline_left_ms, deadline_since_ms; /* likewise, of deadline_ms */
     struct laz_call **calls; /* open calls, LAZ_OPEN_CALLS at most; NULL: there was none yet */
     size_t n_calls;
     struct waiting_call *waiting, *last_waiting;
     size_t n_waiting;
-    size_t n_refused;     /* calls with an unknown tool or invalid arguments */
-    size_t open_bytes;    /* arguments of open and waiting calls, in bytes */
-    bool is_one_in_order; /* one of the open calls has no id; see execution_tools.c */
+    struct waiting_call *asked; /* those whose approval is one of the open calls */
+    size_t n_refused;           /* calls with an unknown tool or invalid arguments */
+    size_t open_bytes;          /* arguments of open and waiting calls, in bytes */
+    bool is_one_in_order;       /* one of the open calls has no id; see execution_tools.c */
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
@@ -78,6 +80,9 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
 /* Starts and stops the clock of the code, which runs while no call of a tool is open. */
 void laz_execution_clock_run(struct laz_execution *execution);
 void laz_execution_clock_stand(struct laz_execution *execution);
+/* And that of the deadline, which runs while no approval is awaited. */
+void laz_execution_deadline_run(struct laz_execution *execution);
+void laz_execution_deadline_stand(struct laz_execution *execution);
 
 /* Handles the agent's request of a call: starts it, queues it, or refuses it. */
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message);

@@ -17,12 +17,16 @@
 #include <string.h>
 
 #define EXECUTION_REFUSED 10000 /* refused calls after which an execution is ended */
-#define EXECUTION_LOGGED  10    /* refused calls that are logged; the rest is only counted */
+/* Does not disclose the path of the log. */
+#define EXECUTION_NO_RECORD "the tool was not called: the audit log cannot be written"
+#define EXECUTION_LOGGED    10 /* refused calls that are logged; the rest is only counted */
 
 /* A call that was not started yet: it has no id and another one without id is open, or the agent
- * has not read its earlier answers. */
+ * has not read its earlier answers, or its approval is awaited. */
 struct waiting_call {
     struct waiting_call *next;
+    struct laz_execution *execution;
+    bool is_approved;
     struct laz_tool_set *set;
     size_t tool; /* in that set */
     int64_t id;
@@ -59,6 +63,11 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
     execution->n_calls = 0;
     while (execution->waiting)
         waiting_free(waiting_take(execution));
+    while (execution->asked) {
+        struct waiting_call *first = execution->asked;
+        execution->asked = first->next;
+        waiting_free(first);
+    }
 }
 
 /* Answers a call with a value or an error. A refusal is not kept for an agent that leaves much
@@ -95,6 +104,15 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
 
 static void execution_begin_waiting(struct laz_execution *execution);
 
+/* The call is not open any more. */
+static void execution_close_call(struct laz_execution *execution, const struct laz_call *call)
+{
+    for (size_t i = 0; i < execution->n_calls; i++)
+        if (execution->calls[i] == call)
+            execution->calls[i] = execution->calls[--execution->n_calls];
+    execution->open_bytes -= laz_call_size(call);
+}
+
 static void execution_answered(void *user, struct laz_call *call, const char *json, size_t len,
                                const char *error)
 {
@@ -102,10 +120,7 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     bool has_id;
     int64_t id = laz_call_id(call, &has_id);
 
-    for (size_t i = 0; i < execution->n_calls; i++)
-        if (execution->calls[i] == call)
-            execution->calls[i] = execution->calls[--execution->n_calls];
-    execution->open_bytes -= laz_call_size(call);
+    execution_close_call(execution, call);
     laz_audit_tool_result(execution, call, json, len, error);
     if (json)
         laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
@@ -165,15 +180,44 @@ static bool execution_check_call(const struct laz_execution *execution,
                                     message->args ? message->args_len : 4, &call->args, err) == 0;
 }
 
-/* Starts a call, or answers one that was refused; frees it. */
+/* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
+static bool execution_count_refusal(struct laz_execution *execution, const char *why)
+{
+    execution->n_refused++;
+    if (execution->n_refused <= EXECUTION_LOGGED)
+        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call refused: %s",
+                why);
+    if (execution->n_refused <= EXECUTION_REFUSED)
+        return true;
+    laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
+    return false;
+}
+
+static void execution_decided(void *user, struct laz_call *call, const char *json, size_t len,
+                              const char *error);
+
+static bool execution_needs_approval(const struct laz_execution *execution,
+                                     const struct waiting_call *next)
+{
+    return !next->error && !next->is_approved &&
+           laz_approval_is_needed(execution->session->shared->tools,
+                                  &next->set->entries[next->tool], laz_buf_text(&next->args),
+                                  next->args.len);
+}
+
+/* Starts a call, or the question whether it may start, which keeps it; or answers one that was
+ * refused. Frees all others. */
 static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
 {
     const struct laz_session *session = execution->session;
+    struct laz_tools *tools = session->shared->tools;
+    const bool asks = execution_needs_approval(execution, next);
+    const char *problem = next->error;
     const struct laz_call_owner owner = {
-        .user = execution,
+        .user = asks ? (void *)next : execution,
         .number = next->number,
         .size = next->size,
-        .answered = execution_answered,
+        .answered = asks ? execution_decided : execution_answered,
         .caller = {.session = session->id,
                    .execution = (uint64_t)execution->id,
                    .session_user = session->user,
@@ -181,20 +225,75 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     };
     struct laz_call *call = NULL;
 
-    if (!next->error && execution_room_for_call(execution))
-        call = laz_call_start(session->shared->tools, next->set, next->tool, &next->args, next->id,
-                              next->has_id, &owner);
-    if (call) {
-        if (!execution->n_calls)
-            laz_execution_clock_stand(execution);
-        execution->calls[execution->n_calls++] = call;
-        execution->open_bytes += next->size;
-        execution->is_one_in_order |= !next->has_id;
-    } else {
-        execution_reply(execution, next->id, next->has_id, NULL, 0,
-                        next->error ? next->error : "out of memory", false);
+    if (asks && !laz_tools_have_approver(tools)) {
+        problem = "the call needs an approval, and nobody is there to give it";
+        if (laz_audit_approval(execution, next->number, next->set->entries[next->tool].name, false,
+                               problem))
+            problem = EXECUTION_NO_RECORD;
     }
-    waiting_free(next);
+    if (!problem && execution_room_for_call(execution))
+        call = asks ? laz_approval_ask(tools, &next->set->entries[next->tool],
+                                       laz_buf_text(&next->args), next->args.len, next->id,
+                                       next->has_id, &owner)
+                    : laz_call_start(tools, next->set, next->tool, &next->args, next->id,
+                                     next->has_id, &owner);
+    if (!call) {
+        execution_reply(execution, next->id, next->has_id, NULL, 0,
+                        problem ? problem : "out of memory", false);
+        waiting_free(next);
+        return;
+    }
+    if (!execution->n_calls)
+        laz_execution_clock_stand(execution);
+    execution->calls[execution->n_calls++] = call;
+    execution->open_bytes += next->size;
+    execution->is_one_in_order |= !next->has_id;
+    if (!asks) {
+        waiting_free(next);
+        return;
+    }
+    if (!execution->asked)
+        laz_execution_deadline_stand(execution);
+    next->execution = execution;
+    next->next = execution->asked;
+    execution->asked = next;
+}
+
+/* The host has decided, or its time is over. Only `true` is a yes. */
+static void execution_decided(void *user, struct laz_call *call, const char *json, size_t len,
+                              const char *error)
+{
+    struct waiting_call *next = user, **at = &next->execution->asked;
+    struct laz_execution *execution = next->execution;
+    char text[300] = "";
+
+    next->is_approved = json && len == 4 && memcmp(json, "true", 4) == 0;
+    if (!next->is_approved)
+        snprintf(text, sizeof text, "the call was not approved%s%.200s", json ? "" : ": ",
+                 json ? "" : error);
+    while (*at != next)
+        at = &(*at)->next;
+    *at = next->next;
+    execution_close_call(execution, call);
+    if (laz_audit_approval(execution, next->number, laz_call_tool(call), next->is_approved, text))
+        snprintf(text, sizeof text, EXECUTION_NO_RECORD);
+    laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call: %s: %s",
+            laz_call_tool(call), *text ? text : "approved");
+    if (!execution->asked)
+        laz_execution_deadline_run(execution);
+    if (!execution->n_calls)
+        laz_execution_clock_run(execution);
+    execution->is_one_in_order &= next->has_id;
+    if (*text && !(next->error = laz_execution_words(execution, text)))
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
+    else if (*text)
+        (void)execution_count_refusal(execution, text);
+    if (execution->stop != LAZ_STOP_NONE) {
+        waiting_free(next);
+        return;
+    }
+    execution_begin_call(execution, next);
+    execution_begin_waiting(execution);
 }
 
 /* True if a call must not start yet. To bound the memory for answers, none starts while the agent
@@ -220,19 +319,6 @@ void laz_execution_read_on(struct laz_session *session)
 {
     if (!session->execution->over)
         execution_begin_waiting(session->execution);
-}
-
-/* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
-static bool execution_count_refusal(struct laz_execution *execution, const char *why)
-{
-    execution->n_refused++;
-    if (execution->n_refused <= EXECUTION_LOGGED)
-        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call refused: %s",
-                why);
-    if (execution->n_refused <= EXECUTION_REFUSED)
-        return true;
-    laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
-    return false;
 }
 
 void laz_execution_log_refused(const struct laz_execution *execution)
@@ -300,8 +386,7 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
     if (!good)
         laz_audit_tool_refused(execution, message, err.text);
     else if (laz_audit_tool_call(execution, message->tool, &call.args)) {
-        laz_error_set(&err, LAZ_EREFUSED, 0, /* does not disclose the path of the log */
-                      "the tool was not called: the audit log cannot be written");
+        laz_error_set(&err, LAZ_EREFUSED, 0, EXECUTION_NO_RECORD);
         good = false;
     }
     if (good)

@@ -115,21 +115,48 @@ static void check_tool_table(struct check *check, const struct laz_toml_node *ta
     }
 }
 
-static void check_tools(struct check *check, const struct laz_toml_node *node)
+static void check_approve_key(struct check *check, const struct laz_toml_node *node)
 {
-    static const char expected[] = "a list of tables, each begun by [[tools]]";
+    const bool is_when = strcmp(node->key, "when") == 0;
 
+    if (!is_when && strcmp(node->key, "tool") != 0)
+        check_problem(check, "approve", node, true, "unknown key; known are tool, when");
+    else if (is_when && node->type != LAZ_TOML_TABLE)
+        check_mismatch(check, "approve", node,
+                       "a table of patterns (when = { path = \"/etc/*\" })");
+    else if (!is_when && (!laz_toml_is_text(node) || !node->len))
+        check_mismatch(check, "approve", node, "the name of a tool, or a pattern (\"delete_*\")");
+    for (const struct laz_toml_node *item = is_when ? node->first : NULL; item; item = item->next)
+        if (!laz_toml_is_text(item))
+            check_mismatch(check, "approve.when", item, "a string, a pattern for this argument");
+}
+
+static void check_approve_table(struct check *check, const struct laz_toml_node *table)
+{
+    for (const struct laz_toml_node *node = table->first; node; node = node->next)
+        check_approve_key(check, node);
+    if (!laz_toml_get(table, "tool") && check->is_whole)
+        laz_toml_add_problem(check->toml, table->line, table->column,
+                             "approve.tool: expected the name of a tool, or a pattern "
+                             "(tool = \"delete_*\"), found nothing");
+}
+
+/* Tables begun by [[section]], each checked by `table`. */
+static void check_list(struct check *check, const struct laz_toml_node *node,
+                       void (*table)(struct check *check, const struct laz_toml_node *table),
+                       const char *expected, const struct laz_toml_node **kept)
+{
     if (node->type != LAZ_TOML_ARRAY) {
         check_mismatch(check, "", node, expected);
         return;
     }
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
         if (item->type == LAZ_TOML_TABLE)
-            check_tool_table(check, item);
+            table(check, item);
         else
-            check_mismatch(check, "tools", item, expected);
+            check_mismatch(check, node->key, item, expected);
     }
-    check->nodes->tools = node;
+    *kept = node;
 }
 
 /* ---- sections ---------------------------------------------------------------------------------*/
@@ -170,7 +197,11 @@ void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes)
         if (!section)
             check_unknown(&check, "", node);
         else if (strcmp(section->name, "tools") == 0)
-            check_tools(&check, node);
+            check_list(&check, node, check_tool_table, "a list of tables, each begun by [[tools]]",
+                       &nodes->tools);
+        else if (strcmp(section->name, "approve") == 0)
+            check_list(&check, node, check_approve_table,
+                       "a list of tables, each begun by [[approve]]", &nodes->approve);
         else if (node->type != LAZ_TOML_TABLE)
             check_mismatch(&check, "", node, "a table");
         else

@@ -38,6 +38,7 @@ const struct schema_section laz_schema_sections[] = {
     {"workers", "Threads for tools and hooks."},
     {"plugins", "Where lazaret looks for plugins."},
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
+    {"approve", "Calls of tools that wait for a yes of the host. See [Approvals](#approvals)."},
     {NULL, NULL},
 };
 
@@ -71,7 +72,12 @@ const struct schema_key laz_schema[] = {
         .help = "Wall clock time of the code in one execution. The clock stops while a tool call "
                 "or a decision of the host is awaited."),
     KEY("session.deadline", TIME, session.deadline_ms, "300", .max = 366 * DAYS,
-        .help = "Wall clock time of one execution as a whole, tools included."),
+        .help = "Wall clock time of one execution as a whole, tools included; only the wait for an "
+                "approval is not."),
+    KEY("session.approval_timeout", TIME, session.approval_timeout_ms, "3600", .max = 30 * DAYS,
+        .help =
+            "Time that a tool call waits for an approval; then it is refused. Meanwhile neither "
+            "`timeout` nor `deadline` runs. See [Approvals](#approvals)."),
     KEY("session.start_timeout", TIME, session.start_timeout_ms, "20", .min = 100, .max = 1 * DAYS,
         .help = "Time from the start of the child process until its interpreter is ready."),
     KEY("session.max_executions", COUNT, session.max_executions, "0", ANY_COUNT,

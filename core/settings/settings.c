@@ -80,7 +80,8 @@ static bool nodes_copy(struct settings_nodes *to, const struct settings_nodes *f
 {
     size_t n = laz_schema_count();
 
-    *to = (struct settings_nodes){.tools = from->tools, .n_tables = from->n_tables};
+    *to = (struct settings_nodes){
+        .tools = from->tools, .approve = from->approve, .n_tables = from->n_tables};
     to->keys = calloc(n, sizeof *to->keys);
     to->tables = calloc(from->n_tables + 1, sizeof *to->tables);
     if (!to->keys || !to->tables) {
@@ -481,6 +482,11 @@ const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *
     return table;
 }
 
+const struct laz_toml_node *laz_settings_approve(const struct laz_settings *settings)
+{
+    return settings->nodes.approve;
+}
+
 void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size)
 {
     struct laz_buf where = LAZ_BUF_INIT;
@@ -522,6 +528,16 @@ static void visit_table(struct settings_visit *visit, const struct settings_tabl
     }
 }
 
+static void visit_list(struct settings_visit *visit, const char *key,
+                       const struct laz_toml_node *list)
+{
+    if (!list)
+        return;
+    laz_buf_clear(&visit->key);
+    laz_buf_puts(&visit->key, key);
+    visit_node(visit, list);
+}
+
 void laz_settings_visit(const struct laz_settings *settings,
                         void (*visit)(void *user, const char *key, const char *value,
                                       const char *origin),
@@ -538,11 +554,8 @@ void laz_settings_visit(const struct laz_settings *settings,
     }
     for (size_t i = 0; i < settings->nodes.n_tables; i++)
         visit_table(&state, &settings->nodes.tables[i]);
-    if (settings->nodes.tools) {
-        laz_buf_clear(&state.key);
-        laz_buf_puts(&state.key, "tools");
-        visit_node(&state, settings->nodes.tools);
-    }
+    visit_list(&state, "tools", settings->nodes.tools);
+    visit_list(&state, "approve", settings->nodes.approve);
     laz_buf_fini(&state.key);
     laz_buf_fini(&state.value);
     laz_buf_fini(&state.origin);

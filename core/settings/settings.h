@@ -32,7 +32,7 @@ struct laz_settings_values {
     struct laz_mistakes *mistakes;       /* NULL: the first mistake ends what finds it */
     struct {
         char *runtime; /* NULL: not set; laz_settings_runtime gives the default */
-        uint64_t timeout_ms, deadline_ms, start_timeout_ms;
+        uint64_t timeout_ms, approval_timeout_ms, deadline_ms, start_timeout_ms;
         uint64_t max_executions, max_tool_calls, max_code_length, max_output_lines;
         uint64_t max_output_size, max_message_size, max_value_size;
         bool validate, sanitize_errors, verbose;
@@ -121,6 +121,9 @@ const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settin
 size_t laz_settings_tools(const struct laz_settings *settings);
 const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
                                                      size_t index, const char **provider);
+/* The list of [[approve]] tables, or NULL: each has a string `tool`, and may have a table `when` of
+ * strings. */
+const struct laz_toml_node *laz_settings_approve(const struct laz_settings *settings);
 /* Checks a table (NULL: all defaults) against a plugin's options and appends it to `json` as one
  * object, with defaults filled in. `where` is the table's name in messages ("sandbox.bwrap"). The
  * keys in `ignore` (a list that ends with NULL, or NULL) are skipped. Duplicate names and the types

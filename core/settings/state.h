@@ -20,7 +20,7 @@ struct settings_nodes {
     const struct laz_toml_node **keys; /* as many as the schema has rows; NULL: not set */
     struct settings_table *tables;
     size_t n_tables;
-    const struct laz_toml_node *tools; /* the list, or NULL */
+    const struct laz_toml_node *tools, *approve; /* the lists, or NULL */
 };
 
 struct laz_settings {

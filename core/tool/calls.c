@@ -300,8 +300,12 @@ static void call_timed_out(void *user)
     const struct laz_tool_entry *entry = call_entry(call);
     char text[256];
 
-    snprintf(text, sizeof text, "Tool '%.100s' timed out after %g second%s", entry->name,
-             entry->timeout_ms / 1000.0, entry->timeout_ms == 1000 ? "" : "s");
+    if (call->set == &call->tools->approver)
+        snprintf(text, sizeof text, "no decision came within");
+    else
+        snprintf(text, sizeof text, "Tool '%.100s' timed out after", entry->name);
+    snprintf(text + strlen(text), 50, " %g second%s", entry->timeout_ms / 1000.0,
+             entry->timeout_ms == 1000 ? "" : "s");
     call_deliver(call, NULL, 0, text);
     laz_call_abandon(call);
 }
@@ -328,7 +332,8 @@ static bool call_take_caller(struct laz_call *call)
     snprintf(call->session, sizeof call->session, "%s", caller->session ? caller->session : "");
     caller->size = sizeof *caller;
     caller->session = call->session;
-    caller->tool = call->entry.name;
+    if (!caller->tool)
+        caller->tool = call->entry.name;
     if (!call->entry.provider)
         call->reply = laz_reply_new(call, caller);
     return call->reply || call->entry.provider;
@@ -383,7 +388,7 @@ uint64_t laz_call_number(const struct laz_call *call)
 
 const char *laz_call_tool(const struct laz_call *call)
 {
-    return call_entry(call)->name;
+    return call->owner.caller.tool;
 }
 
 uint64_t laz_call_started_us(const struct laz_call *call)

@@ -203,7 +203,8 @@ static int provider_add_tools(const struct laz_provider *provider,
     if (ret)
         return providers_locate(table, ret, err);
     /* A plugin's struct may be longer than ours, never shorter, since the ABI begins with 1.0. */
-    if (n > PROVIDERS_MAX_TOOLS || (n && (!list || list->size < sizeof *list))) {
+    if (n > PROVIDERS_MAX_TOOLS ||
+        (n && (!list || list->size < offsetof(struct laz_tool, approve)))) {
         ret = laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",
                             provider->name);
         return providers_locate(table, ret, err);

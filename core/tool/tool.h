@@ -105,6 +105,7 @@ struct laz_tool_entry {
     struct laz_tool_parameter *parameters;
     size_t n_parameters;
     uint32_t timeout_ms, max_concurrent; /* 0: no limit */
+    bool approve;                        /* each call needs a yes */
     const struct laz_provider *provider; /* NULL: the application has it */
     size_t index;                        /* in the provider's list */
     void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
@@ -116,8 +117,9 @@ struct laz_tool_entry {
 struct laz_tool_set {
     struct laz_tool_entry *entries;
     size_t n;
-    const struct laz_tool_set *beside; /* tools that no name of this one may collide with; or NULL */
-    unsigned holders;                  /* of a set of a session: it, and the calls of its tools */
+    const struct laz_tool_set
+        *beside;      /* tools that no name of this one may collide with; or NULL */
+    unsigned holders; /* of a set of a session: it, and the calls of its tools */
 };
 
 /* Adds a tool (copied) after checking names, duplicates and parameters (types, defaults and
@@ -166,7 +168,11 @@ struct laz_tools {
     struct laz_spawner *spawner;
     struct laz_lend *lend;
     struct laz_tool_set set;
-    struct laz_call *calls;        /* not answered, or their function has not returned */
+    struct laz_approval_rule *rules; /* [[approve]] */
+    size_t n_rules;
+    uint64_t approval_timeout_ms;
+    struct laz_tool_set approver; /* the question as a tool; without one, or its function: nobody */
+    struct laz_call *calls;       /* not answered, or their function has not returned */
     struct laz_registry *registry; /* for `spellings`, which are found with the first tool */
     struct laz_spellings spellings;
     struct laz_strv env;             /* environment of the commands that providers run */
@@ -208,7 +214,8 @@ struct laz_call_owner {
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
                      const char *error);
-    struct laz_caller caller; /* told to the tool; its session is copied, its tool set here */
+    struct laz_caller caller; /* told to the tool; its session is copied; its tool, which lives as
+                               * long as the call, is set here unless the owner has */
 };
 
 /* Starts a call of tool number `tool` of a set: of that of the engine, or of one of a session.
@@ -219,12 +226,29 @@ struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *se
                                 const struct laz_call_owner *owner);
 size_t laz_call_size(const struct laz_call *call);         /* owner.size */
 uint64_t laz_call_number(const struct laz_call *call);     /* owner.number */
-const char *laz_call_tool(const struct laz_call *call);    /* name of the tool; borrowed */
+const char *laz_call_tool(const struct laz_call *call);    /* of owner.caller; borrowed */
 uint64_t laz_call_started_us(const struct laz_call *call); /* laz_clock_us of laz_call_start */
 int64_t laz_call_id(const struct laz_call *call, bool *has_id);
 /* Cancels a call: its provider is notified, its owner gets no answer. The call is freed when it is
  * answered and its function has returned; the owner must not use it any more. */
 void laz_call_abandon(struct laz_call *call);
+
+/* ---- approvals: approval.c ------------------------------------------------------------------- */
+
+/* Does this call need a yes of the host? `args`: as laz_tool_check_arguments made them. */
+bool laz_approval_is_needed(const struct laz_tools *tools, const struct laz_tool_entry *entry,
+                            const char *args, size_t len);
+/* Who decides; see laz_engine_set_approver. LAZ_ENOMEM. */
+int laz_tools_set_approver(struct laz_tools *tools,
+                           void (*decide)(void *user, const char *args, size_t args_len,
+                                          struct laz_reply *reply),
+                           void *user, struct laz_error *err);
+bool laz_tools_have_approver(const struct laz_tools *tools);
+/* Asks whether the tool may be called so: the answer `true` to this call is a yes, everything else
+ * a no. As laz_call_start, but `args` are copied. NULL: out of memory. */
+struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool_entry *entry,
+                                  const char *args, size_t len, int64_t id, bool has_id,
+                                  const struct laz_call_owner *owner);
 
 /* ---- lending the loop to calls: lend.c ------------------------------------------------------ */
 

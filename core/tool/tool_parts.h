@@ -57,6 +57,14 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
+/* ---- approval.c ----------------------------------------------------------------------------- */
+
+/* Takes the [[approve]] tables and session.approval_timeout. After a failure, too,
+ * laz_approvals_fini has to be called. LAZ_ENOMEM. */
+int laz_approvals_init(struct laz_tools *tools, const struct laz_settings *settings,
+                       struct laz_error *err);
+void laz_approvals_fini(struct laz_tools *tools);
+
 /* ---- calls.c -------------------------------------------------------------------------------- */
 
 /* Has a worker run the call. False: no thread could be started; the call is answered with that

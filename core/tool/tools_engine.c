@@ -15,6 +15,8 @@ int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct la
     tools->driver = driver;
     tools->spawner = spawner;
     int rc = laz_lend_new(&tools->lend, err);
+    if (!rc)
+        rc = laz_approvals_init(tools, settings, err);
     return rc ? rc : laz_providers_load(tools, registry, settings, err);
 }
 
@@ -32,6 +34,7 @@ void laz_tools_fini(struct laz_tools *tools)
     laz_calls_free(tools);
     laz_lend_free(tools->lend);
     laz_tool_set_fini(&tools->set);
+    laz_approvals_fini(tools);
     laz_spellings_fini(&tools->spellings);
 }
 

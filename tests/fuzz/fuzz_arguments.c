@@ -20,12 +20,12 @@ static const struct laz_tool tools[] = {
      "{\"name\":\"d\",\"type\":\"data.frame\",\"required\":false},"
      "{\"name\":\"e\",\"enum\":[1,\"two\",null],\"default\":\"two\"},"
      "{\"name\":\"any\",\"required\":false}]",
-     0, 0},
+     0, 0, 0},
     {sizeof(struct laz_tool), "loose", "",
      "[{\"name\":\"s\",\"required\":false},{\"name\":\"n\",\"default\":[1,{\"$num\":\"NaN\"}]},"
      "{\"name\":\"i\",\"type\":\"integer\",\"required\":false}]",
-     0, 0},
-    {sizeof(struct laz_tool), "none", "", NULL, 0, 0},
+     0, 0, 0},
+    {sizeof(struct laz_tool), "none", "", NULL, 0, 0, 0},
 };
 
 static void check_tool(const struct laz_tool_entry *tool, const char *text, size_t len)

@@ -210,6 +210,7 @@ static void no_handle_is_an_error(void)
     CHECK(laz_engine_add_tool(NULL, &tool, NULL, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_engine_add_tool(engine, &tool, NULL, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_engine_add_tool(engine, NULL, NULL, NULL, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_set_approver(NULL, NULL, NULL, &err) == LAZ_EINVAL);
     laz_engine_cancel(NULL);
     laz_engine_free(NULL);
     laz_reply_value(NULL, "1", 1);

@@ -201,7 +201,8 @@ void sight_session(void *user)
     static const struct laz_tool add = {
         sizeof add, "add",
         "Adds",     "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]",
-        0,          0};
+        0,          0,
+        0};
     const struct laz_engine_options options = {
         .size = sizeof options, .log = sight_log_line, .log_level = LAZ_LOG_INFO};
     struct sight *sight = user;

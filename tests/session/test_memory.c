@@ -151,6 +151,7 @@ static void part_tools(void *user)
         "{\"name\":\"l\",\"type\":\"list\"},{\"name\":\"e\",\"enum\":[1,\"two\"],"
         "\"default\":\"two\"}]",
         0,
+        0,
         0};
     struct laz_tool_set set = {0};
     struct laz_buf out = LAZ_BUF_INIT, json = LAZ_BUF_INIT;

@@ -195,6 +195,62 @@ static void cancelled_calls_are_reported(void)
     server_end();
 }
 
+/* A yes lets the call go on to the client's own tool; another client, which has not said that it
+ * decides, is not asked. */
+static void clients_decide_on_approvals(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(
+        &client, ",\"tools\":[{\"name\":\"erase\",\"approve\":true,\"parameters\":[{\"name\":"
+                 "\"path\"},{\"name\":\"force\",\"default\":false}]}]");
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"approve\":true,"
+        "\"code\":\"erase('a')\"}",
+        session);
+    expect(&client, "{\"type\":\"approval\",\"call\":");
+    CU_ASSERT(
+        has(client.line, "\"id\":2,\"tool\":\"erase\",\"args\":{\"path\":\"a\",\"force\":false}"));
+    const long long asked = member(&client, "call");
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":true}", asked);
+    expect(&client, "\"type\":\"tool_call\"");
+    CU_ASSERT(member(&client, "call") > asked);
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":\"erased\"}",
+        member(&client, "call"));
+    expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":\"erased\"");
+    static const char *const refusals[] = {"\"value\":false", "\"value\":1", "\"value\":\"true\"",
+                                           "\"error\":\"not today\"",
+                                           "\"value\":true,\"error\":\"both\""};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        say(&client,
+            "{\"type\":\"execute\",\"id\":3,\"session\":%lld,\"approve\":true,"
+            "\"code\":\"erase('a')\"}",
+            session);
+        expect(&client, "\"approval\"");
+        say(&client, "{\"type\":\"answer\",\"call\":%lld,%s}", member(&client, "call"),
+            refusals[i]);
+        expect(&client, "the call was not approved");
+        CU_ASSERT(has(client.line, "\"id\":3,\"result\":{\"ok\":false"));
+    }
+    say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"erase('a')\"}",
+        session);
+    expect(&client, "the host decides on no approvals");
+    /* one that is open when its execution ends is reported like any other call */
+    say(&client,
+        "{\"type\":\"execute\",\"id\":5,\"session\":%lld,\"approve\":true,"
+        "\"code\":\"erase('a')\"}",
+        session);
+    expect(&client, "\"approval\"");
+    say(&client, "{\"type\":\"close\",\"id\":6,\"session\":%lld}", session);
+    expect(&client, "\"tool_cancelled\"");
+    expect(&client, "\"reason\":\"cancelled\"");
+    expect(&client, "{\"type\":\"done\",\"id\":6}");
+    client_close(&client);
+    server_end();
+}
+
 /* Reads a call and a piece of output, in either order, and answers the call. */
 static void hear_piece(struct client *client, const char *text)
 {
@@ -578,6 +634,7 @@ static const struct unit_test tests[] = {
     UNIT(rubbish_ends_its_connection_only),
     UNIT(code_calls_tools_of_its_client),
     UNIT(cancelled_calls_are_reported),
+    UNIT(clients_decide_on_approvals),
     UNIT(output_comes_as_it_is_written),
     UNIT(wrong_answers_are_errors_of_their_call),
     UNIT(restart_that_fails_has_no_effect),

@@ -83,6 +83,12 @@ env.FOO = "x"|1:5: env.FOO: unknown key; env.set sets a variable
 audit.file = "log"|1:14: audit.file: expected an absolute path
 pool.warm = "hot"|1:13: pool.warm: expected
 tools = 3|1:9: tools: expected a list of tables
+[[approve]]|1:1: approve.tool: expected the name of a tool, or a pattern
+[[approve]]\ntool = 7|2:8: approve.tool: expected the name of a tool, or a pattern ("delete_*"), found
+[[approve]]\ntool = "x"\nwhen = "y"|3:8: approve.when: expected a table of patterns
+[[approve]]\ntool = "x"\nwhen = { a = 1 }|3:14: approve.when.a: expected a string
+[[approve]]\ntool = "x"\nwehn = {}|3:1: approve.wehn: unknown key; known are tool, when
+approve = 1|1:11: approve: expected a list of tables, each begun by [[approve]]
 [[tools]]\nname = "x"|1:1: tools.provider: expected the name of a tool provider
 END
     # ---- tables of plugins

@@ -23,7 +23,7 @@ static struct laz_spellings spellings = {languages, 2, true};
 static int add(struct laz_tool_set *set, const char *name, const char *parameters,
                struct laz_error *err)
 {
-    struct laz_tool tool = {sizeof tool, name, "", parameters, 0, 0};
+    struct laz_tool tool = {sizeof tool, name, "", parameters, 0, 0, 0};
 
     return laz_tool_set_add(set, &tool, &spellings, NULL, set->n, err);
 }
@@ -233,7 +233,7 @@ static void declarations_that_make_no_sense_are_refused(void)
 
 static void descriptions_are_utf_8(void)
 {
-    static const struct laz_tool tool = {sizeof tool, "T", "caf\xe9", NULL, 0, 0};
+    static const struct laz_tool tool = {sizeof tool, "T", "caf\xe9", NULL, 0, 0, 0};
     struct laz_tool_set set = {0};
     struct laz_error err = {0};
 
@@ -521,8 +521,8 @@ static void fill(struct laz_tool_set *set)
          "{\"name\":\"extra\",\"default\":{\"a\":[1,null,true],\"b c\":{}}},"
          "{\"name\":\"note\",\"type\":\"string\",\"required\":false},"
          "{\"name\":\"last\"}]",
-         10000, 8},
-        {sizeof(struct laz_tool), "now", "", NULL, 0, 0},
+         10000, 8, 0},
+        {sizeof(struct laz_tool), "now", "", NULL, 0, 0, 0},
     };
     struct laz_error err = {0};
 

@@ -50,6 +50,24 @@ class Async(LiveTest):
 
         self.run_it(main())
 
+    def test_approval_by_a_coroutine(self) -> None:
+        async def main() -> None:
+            @lazaret.tool(approve=True)
+            async def erase(path: str) -> str:
+                return "erased " + path
+
+            async def approve(approval: lazaret.Approval) -> bool:
+                await asyncio.sleep(0)
+                return approval.args == {"path": "a"}
+
+            async with lazaret.AsyncSession("lua", tools=[erase], server=self.server,
+                                            approve=approve) as session:
+                self.assertEqual((await session.execute("return erase('a')")).value, "erased a")
+                with self.assertRaisesRegex(lazaret.ExecutionError, "not approved"):
+                    await session.execute("erase('b')")
+
+        self.run_it(main())
+
     def test_tools_run_at_the_same_time(self) -> None:
         async def main() -> None:
             arrived: List[int] = []

@@ -185,6 +185,36 @@ class Tools(LiveTest):
             session.execute("pcall(fail) error('another')")
         self.assertIsNone(caught.exception.__cause__)
 
+    def test_approvals(self) -> None:
+        called: List[str] = []
+        asked: List[lazaret.Approval] = []
+
+        @lazaret.tool(approve=True)
+        def erase(path: str, force: bool = False) -> str:
+            called.append(path)
+            return "erased"
+
+        def approve(approval: lazaret.Approval) -> Any:
+            asked.append(approval)
+            if approval.args["path"] == "/c":
+                raise lazaret.ToolError("not on Mondays")
+            return {"/a": True, "/b": False, "/d": 1}[approval.args["path"]]
+
+        session = lazaret.Session("lua", tools=[erase], server=self.server, approve=approve)
+        self.addCleanup(session.close)
+        self.assertEqual(session.execute("return erase('/a', true)").value, "erased")
+        self.assertEqual(asked[0], lazaret.Approval("erase", {"path": "/a", "force": True},
+                                                    session.name))
+        self.assertFalse(session.execute("return (pcall(erase, '/b'))").value)
+        with self.assertRaisesRegex(lazaret.ExecutionError, "not approved: not on Mondays"):
+            session.execute("erase('/c')")
+        with self.assertRaisesRegex(lazaret.ExecutionError, "not approved"):
+            session.execute("erase('/d')")  # only True is a yes
+        self.assertEqual((called, len(asked)), (["/a"], 4))
+        with self.assertRaisesRegex(lazaret.ExecutionError, "decides on no approvals"):
+            self.lua(erase).execute("erase('/a')")
+        self.assertEqual(called, ["/a"])
+
     def test_interrupt_in_tool_ends_the_execution(self) -> None:
         def stop() -> None:
             raise KeyboardInterrupt

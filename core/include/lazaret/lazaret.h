@@ -179,6 +179,18 @@ LAZ_EXPORT int laz_engine_add_tool(struct laz_engine *engine, const struct laz_t
                                    void (*call)(void *user, const char *args, size_t args_len,
                                                 struct laz_reply *reply),
                                    void *user, struct laz_error *err);
+/* Who decides on calls that need an approval: those of a tool with `approve`, and those that an
+ * [[approve]] table of the settings names. `decide` is called as a tool is, before that tool, with
+ * its checked arguments; laz_reply_caller says which tool, and for whom. Answered by `true` the
+ * call goes on; by any other value it is refused, and by an error with that reason, which the code
+ * gets as an error of the tool. It may keep the reply: meanwhile neither session.timeout nor
+ * session.deadline runs, and after session.approval_timeout the call is refused. `decide` NULL:
+ * nobody is there to decide, and such calls are refused at once, as they are by default. Replaces
+ * the one before. Errors: LAZ_EINVAL, LAZ_EBUSY, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_engine_set_approver(struct laz_engine *engine,
+                                       void (*decide)(void *user, const char *args, size_t args_len,
+                                                      struct laz_reply *reply),
+                                       void *user, struct laz_error *err);
 /* A tool of one session, in struct laz_session_options; as laz_engine_add_tool has it. */
 struct laz_session_tool {
     size_t size;

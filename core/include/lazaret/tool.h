@@ -29,6 +29,7 @@ struct laz_tool {
     const char *parameters;
     uint32_t timeout_ms;     /* 0: none but the session's deadline */
     uint32_t max_concurrent; /* 0: no limit */
+    uint32_t approve;        /* 1: each call waits for a yes of the host: laz_engine_set_approver */
 };
 #define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
 

@@ -27,12 +27,22 @@ struct laz_input {
     atomic_bool is_over;
     int from, write_end, read_end;
     bool is_file;
+    pthread_mutex_t lock; /* for reading, and: */
+    pthread_cond_t given; /* is_held has become false */
+    bool is_held;
 };
+
+static void input_free(struct laz_input *input)
+{
+    pthread_cond_destroy(&input->given);
+    pthread_mutex_destroy(&input->lock);
+    free(input);
+}
 
 static void input_leave(struct laz_input *input)
 {
     if (atomic_fetch_sub(&input->users, 1) == 1)
-        free(input);
+        input_free(input);
 }
 
 /* Waits until something can be read. False: the pipe has no reader any more. */
@@ -46,11 +56,28 @@ static bool input_await(const struct laz_input *input)
     return !fds[1].revents;
 }
 
+/* Reads what is there. Whoever has held the input may have taken it: then EAGAIN. */
+static ssize_t input_take(struct laz_input *input, char *data)
+{
+    struct pollfd fds = {.fd = input->from, .events = POLLIN};
+    ssize_t n = -1;
+
+    pthread_mutex_lock(&input->lock);
+    while (input->is_held)
+        pthread_cond_wait(&input->given, &input->lock);
+    if (poll(&fds, 1, 0) == 0)
+        errno = EAGAIN;
+    else
+        n = read(input->from, data, INPUT_READ);
+    pthread_mutex_unlock(&input->lock);
+    return n;
+}
+
 /* Reads up to INPUT_READ bytes; 0: there is no more, or nobody wants it. */
-static size_t input_read(const struct laz_input *input, char *data)
+static size_t input_read(struct laz_input *input, char *data)
 {
     while (!atomic_load(&input->is_over) && input_await(input)) {
-        ssize_t n = read(input->from, data, INPUT_READ);
+        ssize_t n = input_take(input, data);
         if (n >= 0)
             return (size_t)n;
         if (errno == EIO && isatty(input->from) && tcgetpgrp(input->from) != getpgrp())
@@ -97,6 +124,8 @@ int laz_input_begin(int from, struct laz_input **out, int *fd, struct laz_error 
     if (!input)
         return laz_error_nomem(err);
     *input = (struct laz_input){.users = 2, .from = from, .write_end = -1, .read_end = -1};
+    pthread_mutex_init(&input->lock, NULL);
+    pthread_cond_init(&input->given, NULL);
     input->is_file = fstat(from, &stat) == 0 && S_ISREG(stat.st_mode);
     int rc = laz_os_cloexec_pipe(&input->read_end, &input->write_end, err);
     int failed = rc ? 0 : laz_os_thread(&input->thread, 0, input_run, input);
@@ -106,12 +135,22 @@ int laz_input_begin(int from, struct laz_input **out, int *fd, struct laz_error 
     if (rc) {
         laz_os_close(&input->read_end);
         laz_os_close(&input->write_end);
-        free(input);
+        input_free(input);
         return rc;
     }
     *out = input;
     *fd = input->read_end;
     return 0;
+}
+
+void laz_input_hold(struct laz_input *input, bool is_held)
+{
+    if (!input)
+        return;
+    pthread_mutex_lock(&input->lock);
+    input->is_held = is_held;
+    pthread_cond_signal(&input->given);
+    pthread_mutex_unlock(&input->lock);
 }
 
 /* Ends the thread that reads a file, and gives back what lies in the pipe. */

@@ -13,6 +13,12 @@ int laz_input_begin(int from, struct laz_input **input, int *fd, struct laz_erro
     return 0;
 }
 
+void laz_input_hold(struct laz_input *input, bool is_held)
+{
+    (void)input;
+    (void)is_held;
+}
+
 void laz_input_end(struct laz_input *input)
 {
     (void)input;

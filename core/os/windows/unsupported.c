@@ -17,6 +17,7 @@
 #include "os/shared_directory.h"
 #include "os/spawner.h"
 #include "os/system.h"
+#include "os/terminal.h"
 #include "os/users.h"
 
 #include <stddef.h>
@@ -72,4 +73,10 @@ int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err)
 int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err)
 {
     return laz_error_set(err, LAZ_EREFUSED, 0, "%s: there are no sockets with a path", path);
+}
+
+int laz_os_ask_terminal(const struct laz_buf *question, int cancel_fd, struct laz_buf *line,
+                        struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EREFUSED, 0, "on Windows nobody is asked at the console");
 }

@@ -30,6 +30,7 @@ struct command_tool {
     struct command_argv argv;
     bool is_text;
     int64_t timeout_ms, max_concurrent, max_output;
+    bool approve;
 };
 
 struct command_state {
@@ -52,6 +53,7 @@ static const struct laz_option options[] = {
     {"tool.timeout", LAZ_OPT_TIME, "30", "after which it is killed; 0: only the deadline"},
     {"tool.output", LAZ_OPT_STRING, "\"json\"", "what its standard output is: json or text"},
     {"tool.max_concurrent", LAZ_OPT_INTEGER, "8", "calls that may run at once; 0: no limit"},
+    {"tool.approve", LAZ_OPT_BOOLEAN, "false", "each call waits for a yes of the host"},
     {"tool.max_output", LAZ_OPT_SIZE, "\"64MiB\"", "more on a stream ends it with an error"},
     {NULL, 0, NULL, NULL},
 };
@@ -71,6 +73,7 @@ static const struct laz_option_field tool_fields[] = {
     TOOL("timeout", LAZ_OPT_TIME, timeout_ms),
     TOOL("output", LAZ_OPT_STRING, output),
     TOOL("max_concurrent", LAZ_OPT_INTEGER, max_concurrent),
+    TOOL("approve", LAZ_OPT_BOOLEAN, approve),
     TOOL("max_output", LAZ_OPT_SIZE, max_output),
     {NULL, 0, 0},
 };
@@ -286,6 +289,7 @@ static int command_add(void *data, size_t item, const char *text, size_t len, st
         .parameters = tool->parameters,
         .timeout_ms = (uint32_t)tool->timeout_ms,
         .max_concurrent = (uint32_t)tool->max_concurrent,
+        .approve = tool->approve,
     };
     return 0;
 }

@@ -2,6 +2,7 @@
 """Run untrusted code in sandboxed sessions of lazaret, with Python functions as its tools."""
 
 from ._async import AsyncSession
+from ._execution import Approval
 from ._results import (
     Blocked,
     Cancelled,
@@ -24,6 +25,7 @@ from ._tools import Tool, tool
 __version__ = "0.1.0"
 
 __all__ = [
+    "Approval",
     "AsyncSession",
     "Blocked",
     "Cancelled",

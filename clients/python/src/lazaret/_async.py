@@ -6,7 +6,7 @@ import inspect
 import weakref
 from typing import Any, Dict, Iterable, List, Optional
 
-from ._execution import ENDS, Execution, OutputCallback, request
+from ._execution import CALLS, ENDS, ApproveCallback, Execution, OutputCallback, request
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import Deliver, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_session
@@ -43,7 +43,7 @@ async def _call(server: Server, message: Message) -> Message:
 async def _call_tool(execution: Execution, message: Message) -> None:
     call: int = message["call"]
     try:
-        value = execution.tool_of(message).call(message["args"])
+        value = execution.call(message)
         if inspect.isawaitable(value):
             value = await value
     except asyncio.CancelledError as error:
@@ -52,7 +52,7 @@ async def _call_tool(execution: Execution, message: Message) -> None:
     except Exception as error:
         execution.answer_error(call, error)
         return
-    execution.answer_value(call, value)
+    execution.answer_value(message, value)
 
 
 class _Run:
@@ -93,7 +93,7 @@ class _Run:
             waits = self._output(*self._execution.take_output(message))
             if inspect.isawaitable(waits):
                 await waits
-        elif kind == "tool_call":
+        elif kind in CALLS:
             task = asyncio.ensure_future(_call_tool(self._execution, message))
             self._tasks[message["call"]] = task
             task.add_done_callback(lambda _: self._tasks.pop(message["call"], None))
@@ -111,13 +111,15 @@ class AsyncSession:
     """A session in asyncio; as Session, but its methods are coroutines.
 
     Tools can be coroutine functions. Each call is a task, and several run at once. A tool that is
-    a plain function runs on the loop, and holds it up as long as it runs.
+    a plain function runs on the loop, and holds it up as long as it runs. So can `approve`.
 
     Opened by `async with`, by `await session.open()`, or by its first use.
     """
 
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
-                 server: Optional[Server] = None, warm: bool = True) -> None:
+                 server: Optional[Server] = None, warm: bool = True,
+                 approve: Optional[ApproveCallback] = None) -> None:
+        self._approve = approve
         self._tools = make_tools(tools, allow_async=True)
         self._message = open_session(runtime, self._tools, warm)
         self._server = server
@@ -166,8 +168,9 @@ class AsyncSession:
         await self.open()
         assert self._server is not None and self._where is not None
         message = request(code, self._where, timeout, deadline, max_tool_calls,
-                          output is not None)
-        return await _Run(Execution(self._server, self._tools), output).run(message, check)
+                          output is not None, self._approve is not None)
+        execution = Execution(self._server, self._tools, self._approve)
+        return await _Run(execution, output).run(message, check)
 
     async def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""

@@ -4,16 +4,29 @@
 What the clients with and without asyncio share is in `Execution`; `run` is the one without.
 """
 
+import inspect
 import queue
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ._results import ExecutionError, Result, error_of
 from ._server import Message, Server, answer_of
 from ._tools import Tool, error_text, milliseconds
-from ._values import encode
+from ._values import decode, encode
 
 OutputCallback = Callable[[str, str], Any]
 
+
+class Approval(NamedTuple):
+    """A call of a tool that waits for a yes."""
+
+    tool: str
+    args: Dict[str, Any]  # by name, checked
+    session: str  # the name of the session
+
+
+ApproveCallback = Callable[[Approval], Any]
+
+CALLS = frozenset(["tool_call", "approval"])
 ENDS = frozenset(["result", "failed", "lost"])
 _QUEUED_BYTES = 16 << 20  # output that waits for a slow callback; what exceeds it is left out
 _COMPARED = 200  # characters of the message of a tool, by which it is found in an error
@@ -21,7 +34,7 @@ _COMPARED = 200  # characters of the message of a tool, by which it is found in 
 
 def request(code: str, where: Mapping[str, Any], timeout: Optional[float],
             deadline: Optional[float], max_tool_calls: Optional[int],
-            wants_output: bool, wait: Optional[float] = None) -> Message:
+            wants_output: bool, approves: bool, wait: Optional[float] = None) -> Message:
     """The message `execute`."""
     message: Message = {"type": "execute", **where, "code": code}
     if "\0" in code:
@@ -36,15 +49,19 @@ def request(code: str, where: Mapping[str, Any], timeout: Optional[float],
         message["wait_ms"] = milliseconds(wait, "wait")
     if wants_output:
         message["output"] = True
+    if approves:
+        message["approve"] = True
     return message
 
 
 class Execution:
     """What is known of an execution while it runs."""
 
-    def __init__(self, server: Server, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, server: Server, tools: Mapping[str, Tool],
+                 approve: Optional[ApproveCallback]) -> None:
         self.server = server
         self._tools = tools
+        self._approve = approve
         self._raised: List[Tuple[str, BaseException]] = []
         # Bytes of output: two counters, because two threads count, and each writes its own.
         self._received = 0
@@ -80,8 +97,20 @@ class Execution:
             raise LookupError(f"this client has no tool {name!r}")
         return tool
 
-    def answer_value(self, call: int, value: Any) -> None:
+    def call(self, message: Message) -> Any:
+        """Do what a message `tool_call` or `approval` asks for."""
+        if message["type"] == "tool_call":
+            return self.tool_of(message).call(message["args"])
+        if self._approve is None:
+            return False
+        args = {name: decode(value) for name, value in message["args"].items()}
+        return self._approve(Approval(message["tool"], args, message.get("session_name", "")))
+
+    def answer_value(self, message: Message, value: Any) -> None:
         """Answer a call with what the tool has returned, or with why that cannot be sent."""
+        call: int = message["call"]
+        if message["type"] == "approval":
+            value = value is True
         try:
             self.server.answer({"call": call, "value": encode(value)})
         except (TypeError, ValueError, RecursionError) as error:
@@ -116,16 +145,15 @@ class Execution:
 
 
 def _call_tool(execution: Execution, message: Message) -> None:
-    call: int = message["call"]
     try:
-        tool = execution.tool_of(message)
-        if tool.is_async:
-            raise TypeError(f"tool {tool.name!r} is a coroutine function: it needs AsyncSession")
-        value = tool.call(message["args"])
+        value = execution.call(message)
+        if inspect.iscoroutine(value):
+            value.close()
+            raise TypeError(f"{message['tool']!r}: a coroutine function needs AsyncSession")
     except Exception as error:  # KeyboardInterrupt and SystemExit end the execution
-        execution.answer_error(call, error)
+        execution.answer_error(message["call"], error)
         return
-    execution.answer_value(call, value)
+    execution.answer_value(message, value)
 
 
 def run(execution: Execution, message: Message, output: Optional[OutputCallback],
@@ -147,7 +175,7 @@ def run(execution: Execution, message: Message, output: Optional[OutputCallback]
             received = inbox.get()
             if received["type"] == "output" and output:
                 output(*execution.take_output(received))
-            elif received["type"] == "tool_call" and received["call"] not in cancelled:
+            elif received["type"] in CALLS and received["call"] not in cancelled:
                 _call_tool(execution, received)
     except BaseException:  # of Ctrl-C, of the callback, or SystemExit of a tool
         execution.cancel(number)

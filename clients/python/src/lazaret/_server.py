@@ -207,7 +207,7 @@ class Server:
             self._is_greeted.set()
             return
         number = message.get("id")
-        if kind == "tool_call":
+        if kind in ("tool_call", "approval"):
             self._calls[message["call"]] = message["id"]
         elif kind == "tool_cancelled":
             number = self._calls.pop(message["call"], None)

@@ -4,7 +4,7 @@
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
-from ._execution import Execution, OutputCallback, request, run
+from ._execution import ApproveCallback, Execution, OutputCallback, request, run
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
@@ -42,7 +42,9 @@ def _open(server: Server, message: Message) -> Message:
 class _Opened:
     """What sessions and pools have in common: something that is open on a server."""
 
-    def __init__(self, server: Server, where: Dict[str, int], tools: Dict[str, Tool]) -> None:
+    def __init__(self, server: Server, where: Dict[str, int], tools: Dict[str, Tool],
+                 approve: Optional[ApproveCallback]) -> None:
+        self._approve = approve
         self.server = server
         self._where = where  # {"session": 1} or {"pool": 1}
         self._tools = tools
@@ -57,7 +59,7 @@ class _Opened:
             raise LazaretError(f"this {next(iter(self._where))} is closed")
 
     def _execute(self, message: Message, output: Optional[OutputCallback], check: bool) -> Result:
-        return run(Execution(self.server, self._tools), message, output, check)
+        return run(Execution(self.server, self._tools, self._approve), message, output, check)
 
     def describe(self) -> Message:
         """What the server says of it: `text`, a line for people, and more."""
@@ -83,16 +85,20 @@ class Session(_Opened):
     tools: functions that the code can call
     server: where it runs; otherwise the default server, which is started when it is needed
     warm: may it start from a template, which is faster? With tools it never does.
+    approve: decides on calls of tools that need an approval: called with an Approval, on the thread
+        of `execute`, and only True allows the call. Without it such calls are refused. The text of
+        a ToolError that it raises is the reason.
 
     One execution at a time runs in a session. Many sessions can be used from many threads.
     """
 
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
-                 server: Optional[Server] = None, warm: bool = True) -> None:
+                 server: Optional[Server] = None, warm: bool = True,
+                 approve: Optional[ApproveCallback] = None) -> None:
         made = make_tools(tools, allow_async=False)
         server = server if server is not None else default_server()
         opened = _open(server, open_session(runtime, made, warm))
-        super().__init__(server, {"session": opened["session"]}, made)
+        super().__init__(server, {"session": opened["session"]}, made, approve)
         self.name: str = opened.get("name", "")
 
     def execute(self, code: str, timeout: Optional[float] = None,
@@ -111,7 +117,7 @@ class Session(_Opened):
         """
         self._check_open()
         message = request(code, self._where, timeout, deadline, max_tool_calls,
-                          output is not None)
+                          output is not None, self._approve is not None)
         return self._execute(message, output, check)
 
     def restart(self) -> None:
@@ -149,7 +155,8 @@ class Pool(_Opened):
     """
 
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
-                 tools: Iterable[ToolLike] = (), server: Optional[Server] = None) -> None:
+                 tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
+                 approve: Optional[ApproveCallback] = None) -> None:
         made = make_tools(tools, allow_async=False)
         self._own_server = Server() if made and server is None else None
         server = server or self._own_server or default_server()
@@ -160,7 +167,7 @@ class Pool(_Opened):
             if self._own_server:
                 self._own_server.close()
             raise
-        super().__init__(server, {"pool": opened["pool"]}, made)
+        super().__init__(server, {"pool": opened["pool"]}, made, approve)
 
     def execute(self, code: str, timeout: Optional[float] = None,
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
@@ -172,7 +179,7 @@ class Pool(_Opened):
         """
         self._check_open()
         message = request(code, self._where, timeout, deadline, max_tool_calls,
-                          output is not None, wait)
+                          output is not None, self._approve is not None, wait)
         return self._execute(message, output, check)
 
     @property
@@ -195,16 +202,18 @@ class Pool(_Opened):
 def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
             timeout: Optional[float] = None, deadline: Optional[float] = None,
             max_tool_calls: Optional[int] = None, output: Optional[OutputCallback] = None,
-            check: bool = True, server: Optional[Server] = None) -> Result:
+            check: bool = True, server: Optional[Server] = None,
+            approve: Optional[ApproveCallback] = None) -> Result:
     """Run code in a fresh session, which is closed afterwards."""
     made = make_tools(tools, allow_async=False)
     if made:
-        with Session(runtime, made.values(), server) as session:
+        with Session(runtime, made.values(), server, approve=approve) as session:
             return session.execute(code, timeout, deadline, max_tool_calls, output, check)
     server = server if server is not None else default_server()
     where = {"runtime": runtime} if runtime is not None else {}
-    message = request(code, where, timeout, deadline, max_tool_calls, output is not None)
+    message = request(code, where, timeout, deadline, max_tool_calls, output is not None,
+                      approve is not None)
     try:
-        return run(Execution(server, {}), message, output, check)
+        return run(Execution(server, {}, approve), message, output, check)
     except RequestFailed as error:
         raise SetupFailed(str(error)) from error

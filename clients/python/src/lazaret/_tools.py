@@ -110,7 +110,8 @@ class Tool:
     """A function that code can call, with its declaration."""
 
     def __init__(self, function: Callable[..., Any], name: Optional[str] = None,
-                 description: Optional[str] = None, timeout: Optional[float] = None) -> None:
+                 description: Optional[str] = None, timeout: Optional[float] = None,
+                 approve: bool = False) -> None:
         text, about = _documentation(function)
         self.function = function
         self.name: str = name or getattr(function, "__name__", type(function).__name__)
@@ -126,6 +127,8 @@ class Tool:
         }
         if timeout is not None:
             self.declaration["timeout_ms"] = milliseconds(timeout, "timeout")
+        if approve:
+            self.declaration["approve"] = True
 
     def _declare(self, parameter: inspect.Parameter, hint: Any,
                  about: Dict[str, str]) -> Dict[str, Any]:
@@ -199,16 +202,18 @@ def error_text(error: BaseException) -> str:
 def tool(function: Function) -> Function: ...
 @overload
 def tool(*, name: Optional[str] = None, description: Optional[str] = None,
-         timeout: Optional[float] = None) -> Callable[[Function], Function]: ...
+         timeout: Optional[float] = None,
+         approve: bool = False) -> Callable[[Function], Function]: ...
 def tool(function: Any = None, *, name: Optional[str] = None, description: Optional[str] = None,
-         timeout: Optional[float] = None) -> Any:
+         timeout: Optional[float] = None, approve: bool = False) -> Any:
     """Mark a function as a tool; it can still be called as before.
 
     Any function can be given as a tool. The decorator is needed only to set its name, its
-    description or the timeout of a call, in seconds.
+    description, the timeout of a call, in seconds, or that each call needs an approval.
     """
     def mark(marked: Function) -> Function:
-        setattr(marked, _OPTIONS, {"name": name, "description": description, "timeout": timeout})
+        setattr(marked, _OPTIONS, {"name": name, "description": description, "timeout": timeout,
+                                   "approve": approve})
         return marked
 
     return mark if function is None else mark(function)

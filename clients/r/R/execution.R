@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+# One execution: its request, the calls of its tools, and its result.
+
+compared <- 200L # characters of the message of a tool, by which it is found in an error
+
+# The members of the message `execute`; NULL leaves the choice to the server.
+execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
+                            max_output_lines, wait, print, output) {
+    members <- c(type = "\"execute\"", where, code = quote_json(code),
+                 timeout_ms = milliseconds(timeout, "timeout"),
+                 print = if (print) "true" else "false",
+                 validate = if (validate) "true" else "false")
+    if (!is.null(deadline))
+        members["deadline_ms"] <- milliseconds(deadline, "deadline")
+    for (name in c("max_tool_calls", "max_output_lines")) {
+        count <- get(name)
+        if (!is.null(count)) {
+            if (!is_count(count) || count < 1)
+                fail_argument("`", name, "` must be a whole number from 1, or NULL for no limit")
+            members[name] <- sprintf("%.0f", count)
+        }
+    }
+    if (!is.null(wait))
+        members["wait_ms"] <- milliseconds(wait, "acquire_timeout")
+    if (output)
+        members["output"] <- "true"
+    members
+}
+
+# Code as one text; lines are put together.
+code_text <- function(code) {
+    if (is.character(code) && length(code) != 1L && !anyNA(code))
+        code <- paste(code, collapse = "\n")
+    if (!is_text(code))
+        fail_argument("`code` must be one text")
+    code <- enc2utf8(code)
+    if (!validUTF8(code))
+        fail_argument("`code` is no valid text")
+    code
+}
+
+check_code <- function(code, max_code_length) {
+    code <- code_text(code)
+    if (!is.null(max_code_length) && nchar(code) > max_code_length) {
+        fail("lazaret_blocked",
+             sprintf("the code is too long: it has %d characters, and %.0f are allowed",
+                     nchar(code), max_code_length))
+    }
+    code
+}
+
+# `take` passes lines to the handler as soon as they are complete, and `end` what is left.
+line_passer <- function(handler) {
+    rest <- list()
+    list(take = function(stream, text) {
+        text <- paste0(rest[[stream]], text)
+        lines <- strsplit(text, "\n", fixed = TRUE)[[1L]]
+        rest[[stream]] <<- NULL
+        if (!endsWith(text, "\n")) {
+            rest[[stream]] <<- lines[length(lines)]
+            lines <- lines[-length(lines)]
+        }
+        for (line in lines)
+            handler(line)
+    }, end = function() {
+        for (line in unlist(rest, use.names = FALSE))
+            handler(line)
+    })
+}
+
+error_text <- function(error) {
+    text <- conditionMessage(error)
+    text <- if (is_text(text) && nzchar(text)) to_utf8(text) else class(error)[1L]
+    if (is_plain_text(text)) substr(text, 1L, 100000L) else "the message of the error is no text"
+}
+
+# Call a tool, and answer with its value or its error. Gives the error, or NULL.
+answer_call <- function(server, tools, message, say) {
+    call <- key_of(message$call)
+    tool <- tools[[message$tool]] %||% server$tools[[message$tool]]
+    error <- NULL
+    value <- tryCatch({
+        if (is.null(tool))
+            stop("this client has no tool '", message$tool, "'", call. = FALSE)
+        say("tool call: ", message$tool, "(", paste(names(message$args), collapse = ", "), ")")
+        encode_value(call_tool(tool, message$args))
+    }, error = function(e) {
+        error <<- e
+        NULL
+    })
+    if (is.null(error)) {
+        error <- tryCatch({
+            send_answer(server, call, c(value = value))
+            NULL
+        }, lazaret_request_failed = function(e) e) # it is too long
+    }
+    if (is.null(error)) {
+        say("tool result: ", message$tool)
+        return(NULL)
+    }
+    text <- error_text(error)
+    say("tool error: ", message$tool, ": ", text)
+    send_answer(server, call, c(error = quote_json(text)))
+    list(text = text, condition = error)
+}
+
+# End an execution whose caller has been left by an error or an interrupt, and wait for its end.
+abandon <- function(server, sent) {
+    if (!server_is_alive(server))
+        return()
+    sent$inbox$wants_output <- FALSE
+    tryCatch({
+        send_request(server, c(type = "\"cancel\"", request = sent$id))
+        while (!(wait_message(server, sent$inbox)$type %in% final_types)) NULL
+    }, lazaret_error = function(e) NULL)
+}
+
+no_words <- function(...) NULL
+
+# Run code; tools and the handler run here, while this waits.
+run_execution <- function(server, tools, members, handler = NULL, say = no_words) {
+    sent <- send_request(server, members)
+    ended <- FALSE
+    on.exit(if (!ended) abandon(server, sent))
+    lines <- if (!is.null(handler)) line_passer(handler)
+    raised <- list()
+    repeat {
+        message <- wait_message(server, sent$inbox)
+        if (message$type %in% final_types || message$type == "failed")
+            break
+        if (message$type == "output" && !is.null(lines)) {
+            lines$take(message$stream, message$text)
+        } else if (message$type == "tool_call") {
+            pump(server, 0L) # the call may have been cancelled meanwhile
+            if (is_cancelled(sent$inbox, message$call))
+                next
+            raised[[length(raised) + 1L]] <- answer_call(server, tools, message, say)
+        }
+    }
+    ended <- TRUE
+    if (!is.null(lines))
+        lines$end()
+    result <- new_result(answer_of(message)$result, sent$inbox$dropped)
+    say("execution ended: ", result$verdict)
+    list(result = result, raised = raised)
+}
+
+is_cancelled <- function(inbox, call) {
+    waiting <- inbox$messages[seq_along(inbox$messages) > inbox$taken]
+    any(vapply(waiting, function(m) m$type == "tool_cancelled" && m$call == call, NA))
+}
+
+# The condition of a tool that the code has not caught: the error has its text.
+uncaught <- function(raised, result) {
+    message <- result$error$message %||% ""
+    for (one in rev(raised)) {
+        if (grepl(substr(one$text, 1L, compared), message, fixed = TRUE))
+            return(one$condition)
+    }
+    NULL
+}
+
+# What `execute` gives: the whole result, or the value with the output as attribute.
+finish <- function(run, whole) {
+    result <- run$result
+    if (whole)
+        return(result)
+    if (result$verdict != "ok")
+        stop(error_of_result(result, uncaught(run$raised, result)))
+    value <- result$value
+    if (length(result$output) && !is.null(value))
+        attr(value, "output") <- result$output
+    value
+}
+
+check_handler <- function(handler, name) {
+    if (!is.null(handler) && !is.function(handler))
+        fail_argument("`", name, "` must be a function or NULL")
+}

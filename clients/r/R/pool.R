@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# Pools, and code that needs a session once.
+
+lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL) {
+    if (!is_count(size) || size < 1)
+        fail_argument("`size` must be a whole number from 1")
+    made <- make_tools(tools)
+    own <- length(made) > 0L && is.null(server) # tools of a pool are tools of its server
+    server <- if (own) own_server() else server_of(server)
+    opened <- FALSE
+    on.exit(if (!opened && own) close_server(server))
+    register_tools(server, made)
+    answer <- open_on(server, c(type = "\"open_pool\"",
+                                runtime = if (!is.null(runtime)) json_text(runtime),
+                                members = sprintf("%.0f", size)))
+    opened <- TRUE
+    state <- new_state(server, own, made, "pool", answer$pool, FALSE)
+    pool_object(state)
+}
+
+pool_status <- function(state) {
+    if (state$closed)
+        return(list(total = 0, busy = 0, idle = 0, dead = 0, starting = 0, waiting = 0))
+    lapply(describe(state)$status, as.double)
+}
+
+pool_format <- function(state) {
+    if (state$closed || !server_is_alive(state$server))
+        return("<lazaret_pool> [closed]")
+    status <- pool_status(state)
+    sprintf("<lazaret_pool> size=%.0f idle=%.0f busy=%.0f", status$total, status$idle, status$busy)
+}
+
+pool_object <- function(state) {
+    self <- new.env(parent = emptyenv())
+    self$execute <- function(code, timeout = 30, acquire_timeout = 30, validate = TRUE,
+                             output_handler = NULL, max_tool_calls = NULL,
+                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
+                             result = FALSE) {
+        check_open(state)
+        check_handler(output_handler, "output_handler")
+        members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
+                                   deadline, validate, max_tool_calls, max_output_lines,
+                                   acquire_timeout, result, !is.null(output_handler))
+        finish(run_execution(state$server, state$tools, members, output_handler), result)
+    }
+    self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
+    self$status <- function() pool_status(state)
+    self$close <- function() {
+        close_state(state)
+        invisible(self)
+    }
+    self$format <- function(...) pool_format(state)
+    self$print <- function(...) {
+        cat(pool_format(state), "\n", sep = "")
+        invisible(self)
+    }
+    lockEnvironment(self, bindings = TRUE)
+    class(self) <- "lazaret_pool"
+    self
+}
+
+format.lazaret_pool <- function(x, ...) x$format()
+
+print.lazaret_pool <- function(x, ...) x$print()
+
+lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, validate = TRUE,
+                            server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
+                            max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
+                            result = FALSE) {
+    if (length(tools) || ...length()) {
+        session <- lazaret_session(tools, runtime, server = server, ...)
+        on.exit(session$close())
+        return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
+                               max_code_length, max_output_lines, deadline, result))
+    }
+    check_handler(output_handler, "output_handler")
+    where <- if (!is.null(runtime)) c(runtime = json_text(runtime))
+    members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
+                               validate, max_tool_calls, max_output_lines, NULL, result,
+                               !is.null(output_handler))
+    run <- tryCatch(run_execution(server_of(server), list(), members, output_handler),
+                    lazaret_request_failed = function(e) {
+        fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
+    })
+    finish(run, result)
+}

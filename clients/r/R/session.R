@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+# Sessions: what code defines is there for the code that is executed next.
+
+limit_names <- c("cpu", "memory", "fsize", "nproc", "nofile", "stack")
+
+# Limits of an older interface as settings: names of limits, with numbers.
+limit_settings <- function(limits) {
+    if (is.null(limits))
+        return(list())
+    if (!is.list(limits) || length(limits) == 0L || is.null(names(limits))) {
+        fail_argument("`limits` must be a list of numbers with names, as list(cpu = 30, memory = ",
+                      "2^30); Inf removes a limit, and the others keep their defaults")
+    }
+    unknown <- setdiff(names(limits), limit_names)
+    if (length(unknown)) {
+        fail_argument("`limits` has an unknown name '", unknown[1L], "'; known are ",
+                      paste(limit_names, collapse = ", "))
+    }
+    values <- lapply(names(limits), function(name) {
+        value <- limits[[name]]
+        if (!is.numeric(value) || length(value) != 1L || is.na(value) || value <= 0)
+            fail_argument("limit '", name, "' must be a positive number, or Inf for no limit")
+        if (is.infinite(value)) "unlimited" else ceiling(value)
+    })
+    structure(values, names = paste0("limits.", names(limits)))
+}
+
+# What a session asks of a server, and cannot have of one that others share.
+session_settings <- function(limits, audit_log, sanitize_errors) {
+    settings <- limit_settings(limits)
+    if (!is.null(audit_log)) {
+        if (!is_text(audit_log) || !nzchar(audit_log))
+            fail_argument("`audit_log` must be the path of a file")
+        directory <- normalizePath(dirname(audit_log), mustWork = FALSE)
+        settings$audit.file <- file.path(directory, basename(audit_log))
+    }
+    if (!is_flag(sanitize_errors))
+        fail_argument("`sanitize_errors` must be TRUE or FALSE")
+    if (sanitize_errors)
+        settings$session.sanitize_errors <- TRUE
+    settings
+}
+
+check_sandbox <- function(sandbox, sandbox_strict) {
+    if (!identical(sandbox, TRUE)) {
+        fail_argument("`sandbox` can only be TRUE: lazaret runs no code without a sandbox. What ",
+                      "the code may read and write is chosen by ",
+                      "lazaret_server(settings = list(sandbox.read = ...))")
+    }
+    if (!identical(sandbox_strict, TRUE)) {
+        fail_argument("`sandbox_strict` can only be TRUE: a session whose sandbox cannot be made ",
+                      "does not start")
+    }
+}
+
+open_on <- function(server, members) {
+    tryCatch(request(server, members), lazaret_request_failed = function(e) {
+        fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
+    })
+}
+
+# What sessions and pools have in common: `state` has the server, and what is open there.
+new_state <- function(server, own, tools, where, id, verbose) {
+    state <- list2env(list(server = server, own = own, tools = tools, where = where,
+                           id = key_of(id), closed = FALSE, executing = FALSE, executions = 0,
+                           verbose = verbose), parent = emptyenv())
+    reg.finalizer(state, function(state) {
+        if (!state$closed)
+            drop_opened(state$server, state$where, state$id)
+    })
+    state
+}
+
+where_of <- function(state) structure(state$id, names = state$where)
+
+check_open <- function(state) {
+    check_process(state$server)
+    if (state$closed)
+        fail("lazaret_error", paste("this", state$where, "is not running: it was closed"))
+}
+
+describe <- function(state) {
+    check_open(state)
+    request(state$server, type = "\"describe\"", where_of(state))
+}
+
+close_state <- function(state) {
+    if (state$closed)
+        return()
+    state$closed <- TRUE
+    if (server_is_alive(state$server)) {
+        tryCatch(request(state$server, type = "\"close\"", where_of(state)),
+                 lazaret_error = function(e) NULL) # the server has ended, and this with it
+    }
+    if (state$own)
+        close_server(state$server)
+}
+
+say_of <- function(verbose) {
+    if (verbose) function(...) message("[lazaret] ", ...) else no_words
+}
+
+call_hook <- function(hook, code) {
+    if (is.null(hook))
+        return()
+    allowed <- tryCatch(hook(code), error = function(e) {
+        fail("lazaret_blocked", paste0("`pre_execute_hook` has failed: ", conditionMessage(e)))
+    })
+    if (identical(allowed, FALSE))
+        fail("lazaret_blocked", "the execution was refused by `pre_execute_hook`")
+}
+
+lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server = NULL,
+                            sandbox = TRUE, limits = NULL, verbose = FALSE, sandbox_strict = TRUE,
+                            audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
+                            sanitize_errors = FALSE) {
+    check_sandbox(sandbox, sandbox_strict)
+    check_handler(pre_execute_hook, "pre_execute_hook")
+    if (!is.null(max_executions) && (!is_count(max_executions) || max_executions < 1))
+        fail_argument("`max_executions` must be a whole number from 1, or NULL")
+    if (!is_flag(warm) || !is_flag(verbose))
+        fail_argument("`warm` and `verbose` must be TRUE or FALSE")
+    if (!is.null(runtime) && !is_text(runtime))
+        fail_argument("`runtime` must be the name of a language")
+    settings <- session_settings(limits, audit_log, sanitize_errors)
+    own <- length(settings) > 0L
+    if (own && !is.null(server)) {
+        fail_argument("`limits`, `audit_log` and `sanitize_errors` belong to a server: give them ",
+                      "to lazaret_server(settings = ...), or leave out `server`")
+    }
+    made <- make_tools(tools)
+    members <- c(type = "\"open\"", warm = if (warm) "true" else "false",
+                 runtime = if (!is.null(runtime)) json_text(runtime),
+                 tools = if (length(made)) json_array(vapply(made, declaration_of, "")))
+    server <- if (own) own_server(settings) else server_of(server)
+    opened <- FALSE
+    on.exit(if (!opened && own) close_server(server))
+    answer <- open_on(server, members)
+    opened <- TRUE
+    state <- new_state(server, own, made, "session", answer$session, verbose)
+    state$runtime <- runtime %||% "default"
+    state$max_executions <- max_executions
+    state$hook <- pre_execute_hook
+    say_of(verbose)("session started: ", answer$name)
+    session_object(state)
+}
+
+session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
+                            max_code_length, max_output_lines, deadline, whole) {
+    check_open(state)
+    if (state$executing) {
+        fail("lazaret_request_failed",
+             "this session executes code already: use another session inside a tool",
+             code = "LAZ_EBUSY")
+    }
+    if (!is.null(state$max_executions) && state$executions >= state$max_executions) {
+        fail("lazaret_blocked",
+             sprintf("the maximum of %.0f executions of this session is reached",
+                     state$max_executions))
+    }
+    code <- code_text(code)
+    call_hook(state$hook, code)
+    code <- check_code(code, max_code_length)
+    check_handler(output_handler, "output_handler")
+    members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
+                               max_output_lines, NULL, whole, !is.null(output_handler))
+    state$executing <- TRUE
+    on.exit(state$executing <- FALSE)
+    run <- run_execution(state$server, state$tools, members, output_handler,
+                         say_of(state$verbose))
+    if (run$result$verdict != "syntax_error")
+        state$executions <- state$executions + 1
+    finish(run, whole)
+}
+
+session_is_alive <- function(state) {
+    if (state$closed || !server_is_alive(state$server))
+        return(FALSE)
+    tryCatch(isTRUE(describe(state)$alive), lazaret_error = function(e) FALSE)
+}
+
+session_format <- function(state) {
+    text <- NULL
+    if (!state$closed && server_is_alive(state$server))
+        text <- tryCatch(describe(state)$text, lazaret_error = function(e) NULL)
+    if (is.null(text))
+        return(paste0("<Session> [stopped] ", state$runtime, " pid=NA tools=",
+                      length(state$tools)))
+    sub("^<session (.*)>$", "<Session> [running] \\1", text)
+}
+
+session_object <- function(state) {
+    self <- new.env(parent = emptyenv())
+    self$execute <- function(code, timeout = 30, validate = TRUE, output_handler = NULL,
+                             max_tool_calls = NULL, max_code_length = 100000L,
+                             max_output_lines = NULL, deadline = NULL, result = FALSE) {
+        session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
+                        max_code_length, max_output_lines, deadline, result)
+    }
+    self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
+    self$close <- function() {
+        close_state(state)
+        invisible(self)
+    }
+    self$is_alive <- function() session_is_alive(state)
+    self$restart <- function() {
+        check_open(state)
+        if (state$executing)
+            fail("lazaret_request_failed", "the session cannot be restarted while it executes code",
+                 code = "LAZ_EBUSY")
+        request(state$server, type = "\"restart\"", where_of(state))
+        invisible(self)
+    }
+    self$tools <- function() lapply(state$tools, function(tool) tool[c("name", "args")])
+    self$format <- function(...) session_format(state)
+    self$print <- function(...) {
+        cat(session_format(state), "\n", sep = "")
+        invisible(self)
+    }
+    lockEnvironment(self, bindings = TRUE)
+    class(self) <- "lazaret_session"
+    self
+}
+
+format.lazaret_session <- function(x, ...) x$format()
+
+print.lazaret_session <- function(x, ...) x$print()
+
+Session <- list(new = lazaret_session)

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+/// <reference lib="esnext.disposable" />
+
+/** Milliseconds. */
+type Milliseconds = number;
+
+// ---- results ------------------------------------------------------------------------------------
+
+export interface Output {
+  stream: 'stdout' | 'stderr';
+  text: string;
+}
+
+/** The error that ended the code. */
+export interface CodeError {
+  kind: string;
+  message: string;
+  traceback?: string[];
+  line?: number | null;
+  column?: number | null;
+  [member: string]: unknown;
+}
+
+/** What became of one execution. */
+export class Result<Value = any> {
+  private constructor();
+  /** "ok", "error", "syntax_error", "timeout", ... */
+  readonly verdict: string;
+  /** The value of the code, as a JavaScript value. */
+  readonly value: Value;
+  /** The value as the language prints it. */
+  readonly text: string | null;
+  readonly output: Output[];
+  /** Is the output incomplete, because of a limit? */
+  readonly truncated: boolean;
+  /** Why the verdict is not "ok". */
+  readonly detail: string;
+  readonly evidence: Record<string, any>;
+  readonly error: CodeError | null;
+  readonly warnings: string[];
+  readonly artifacts: any[];
+  readonly denials: any[];
+  /** Why the session lost its state before this execution. */
+  readonly replaced: string | null;
+  readonly usage: Record<string, number>;
+  /** What was enforced, and by what. */
+  readonly isolation: Record<string, any> | null;
+  /** The name of the session, as in the audit log. */
+  readonly session: string | null;
+  /** Bytes of output that the consumer did not get, because it was too slow. */
+  readonly dropped: number;
+  /** The result as JSON. */
+  readonly raw: Record<string, any>;
+  /** Did the code end without an error? */
+  get ok(): boolean;
+  /** All standard output. */
+  get stdout(): string;
+  /** All standard error. */
+  get stderr(): string;
+  /** Throw the error of the verdict, unless it is "ok". */
+  throwForVerdict(): void;
+}
+
+/** Base of all errors of this package. */
+export class LazaretError extends Error {
+  constructor(message?: string, options?: { result?: Result | null; cause?: unknown });
+  /** The result of the execution, or null if there is none. */
+  readonly result: Result | null;
+  readonly cause?: unknown;
+  /** What kind of failure: the verdict, or for ExecutionError the kind of the error. */
+  get kind(): string | null;
+  /** Line of the code, from 1, where it is known. */
+  get line(): number | null;
+  /** The traceback of the code, as lines of text. */
+  get traceback(): string[];
+}
+
+/** The code has ended with an error. `kind` is "runtime", "exit", "too_large", ... */
+export class ExecutionError extends LazaretError {}
+/** The code could not be parsed; none of it has run. */
+export class SyntaxFailed extends LazaretError {}
+/** The code ran longer than `timeout`, or the whole execution longer than `deadline`. */
+export class Timeout extends LazaretError {}
+/** The code has exceeded a limit; `kind` says which: "memory_limit", "cpu_limit", ... */
+export class LimitExceeded extends LazaretError {}
+/** The server has refused to run the code. */
+export class Blocked extends LazaretError {}
+/** The execution was cancelled. If a signal has done it, its reason is the `cause`. */
+export class Cancelled extends LazaretError {}
+/** The process that ran the code is gone, or the server is. */
+export class WorkerLost extends LazaretError {}
+/** The server or the sandbox could not be started. */
+export class SetupFailed extends LazaretError {}
+/** The server has refused a request. */
+export class RequestFailed extends LazaretError {
+  constructor(message: string, code: string);
+  /** The name of the error: "LAZ_EBUSY", ... */
+  readonly code: string;
+}
+
+/** Thrown by a tool: its text reaches the code without the name of this class before it. */
+export class ToolError extends Error {
+  constructor(message?: string, options?: { cause?: unknown });
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+/** A calendar date without a time of day: midnight UTC of that day, sent as `$date`. */
+export class CalendarDate extends Date {
+  constructor(value: string | number | Date);
+}
+
+/** A data frame: columns of one length, with distinct names, in their order. */
+export class Frame implements Iterable<Record<string, any>> {
+  constructor(columns: Iterable<readonly [string, any[]]> | Record<string, any[]>, length?: number);
+  readonly columns: Map<string, any[]>;
+  /** The number of rows. */
+  readonly length: number;
+  get names(): string[];
+  /** The rows, each as an object. */
+  rows(): IterableIterator<Record<string, any>>;
+  [Symbol.iterator](): IterableIterator<Record<string, any>>;
+  toJSON(): Record<string, any>[];
+}
+
+// ---- tools --------------------------------------------------------------------------------------
+
+export type ParameterType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
+
+/** A parameter as in a configuration of lazaret. */
+export interface Parameter {
+  name: string;
+  /** Absent: any value. */
+  type?: ParameterType;
+  /** Absent: true, unless there is a default. */
+  required?: boolean;
+  default?: unknown;
+  enum?: readonly unknown[];
+  description?: string;
+}
+
+/** A JSON Schema of the arguments. */
+export interface ObjectSchema {
+  type?: 'object';
+  properties?: Record<string, unknown>;
+  required?: readonly string[];
+  $ref?: string;
+  [keyword: string]: unknown;
+}
+
+/** An object schema of zod 3, zod 4 or zod mini. */
+export type ZodSchema<Args = any> = ({ _zod: unknown } | { _def: unknown }) & {
+  parse(value: unknown): Args;
+};
+
+export interface ToolContext {
+  /** Aborted when the call has ended without its answer, by its timeout or with its execution. */
+  readonly signal: AbortSignal;
+  /** The name of the session that calls. */
+  readonly session: string;
+}
+
+interface ToolBase<Args> {
+  name: string;
+  /** A line for the model. */
+  description?: string;
+  /** What it returns, or what its promise gives, is what the call gives. */
+  execute(args: Args, context: ToolContext): unknown;
+  /** Milliseconds of a call; 0: none but the deadline. */
+  timeout?: Milliseconds;
+  /** Calls at the same time; 0: no limit. */
+  maxConcurrent?: number;
+}
+
+export interface ZodToolOptions<Args = any> extends ToolBase<Args> {
+  parameters: ZodSchema<Args>;
+}
+
+export interface PlainToolOptions<Args = Record<string, any>> extends ToolBase<Args> {
+  parameters?: readonly Parameter[] | ObjectSchema;
+}
+
+export type ToolOptions<Args = any> = ZodToolOptions<Args> | PlainToolOptions<Args>;
+
+/** A function that code can call. */
+export class Tool {
+  constructor(options: ToolOptions);
+  readonly name: string;
+  /** As it is declared to the server. */
+  readonly declaration: Record<string, any>;
+}
+
+/** Make a tool of a function. */
+export function tool<Args>(options: ZodToolOptions<Args>): Tool;
+export function tool<Args = Record<string, any>>(options: PlainToolOptions<Args>): Tool;
+
+export type ToolLike = Tool | ToolOptions;
+
+// ---- servers ------------------------------------------------------------------------------------
+
+export interface ServerOptions {
+  /** The program `lazaret`; otherwise $LAZARET, beside this package, or on PATH. */
+  program?: string | URL;
+  /** A configuration file. */
+  config?: string;
+  /** Keys of the configuration, as { 'session.timeout': '5s' }. */
+  settings?: Record<string, unknown>;
+  /** The Unix socket of a server that runs; then there are no other options but startTimeout. */
+  path?: string;
+  /** The environment of the server; otherwise that of this program. */
+  env?: Record<string, string | undefined>;
+  /** Gets each line that the server writes for people. */
+  log?: (line: string) => void;
+  /** Milliseconds to wait for the first message of the server. */
+  startTimeout?: Milliseconds;
+}
+
+/**
+ * An engine that runs code: a process of its own, or with `path` one behind a Unix socket. It
+ * starts when it is first used, and ends with this program.
+ */
+export class Server implements AsyncDisposable {
+  constructor(options?: ServerOptions);
+  /** Can it be used? */
+  get isAlive(): boolean;
+  /** The version of lazaret that the server is, once it has started. */
+  get version(): string | undefined;
+  /** The process id of the server, once it has started; of none behind a socket. */
+  get pid(): number | undefined;
+  /** Start the server, unless that was done. */
+  start(): Promise<void>;
+  /** Give tools to all sessions and pools that are opened afterwards on this server. */
+  register(tools: Iterable<ToolLike>): Promise<void>;
+  /** End the server with everything that runs in it. Can be called more than once. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The server that sessions use which are given none. It is started when it is needed. */
+export function defaultServer(): Server;
+
+// ---- sessions and pools -------------------------------------------------------------------------
+
+export interface StreamOptions {
+  /** Milliseconds that the code may run, without the time of its tools. */
+  timeout?: Milliseconds;
+  /** Milliseconds of the whole execution. */
+  deadline?: Milliseconds;
+  /** Calls of tools; one more ends the execution. */
+  maxToolCalls?: number;
+  /** Lines of output that are kept. */
+  maxOutputLines?: number;
+  /** Ends the code; the error is Cancelled. */
+  signal?: AbortSignal;
+  /** Reject unless the verdict is "ok"? Otherwise give the result. Absent: true. */
+  check?: boolean;
+}
+
+export interface ExecuteOptions extends StreamOptions {
+  /** Gets each piece of output. If it returns a promise, the next piece waits for that. */
+  output?: (stream: Output['stream'], text: string) => unknown;
+}
+
+/** For executions in a pool. */
+export interface WaitOptions {
+  /** Milliseconds to wait for a session; absent: as long as it takes. */
+  wait?: Milliseconds;
+}
+
+export type StreamEvent<Value = any> =
+  | {
+      type: 'output';
+      stream: Output['stream'];
+      text: string;
+      /** Bytes before it that were left out. */
+      dropped?: number;
+    }
+  | { type: 'tool_call'; call: number; tool: string; args: Record<string, any> }
+  | { type: 'result'; result: Result<Value> };
+
+export interface SessionOptions {
+  /** The language, as "python", "r" or "lua"; null: as the configuration says. Absent: python. */
+  runtime?: string | null;
+  /** Functions that the code can call. */
+  tools?: Iterable<ToolLike>;
+  /** May it start from a template, which is faster? With tools it never does. */
+  warm?: boolean;
+  /** Where it runs; otherwise the default server. */
+  server?: Server;
+}
+
+export interface PoolOptions {
+  runtime?: string | null;
+  /** Sessions that are kept ready; absent: as the configuration says. */
+  size?: number;
+  /** Tools of a pool are tools of its server: without `server` it has one of its own. */
+  tools?: Iterable<ToolLike>;
+  server?: Server;
+}
+
+/** What the server says of a session or a pool. */
+export interface Description {
+  text: string;
+  alive?: boolean;
+  isolation?: Record<string, any> | null;
+  tools?: Record<string, any>[];
+  status?: PoolStatus;
+}
+
+export interface PoolStatus {
+  total: number;
+  busy: number;
+  idle: number;
+  dead: number;
+  starting: number;
+  waiting: number;
+}
+
+/** A session: what code defines is there for the code that is executed next. */
+export class Session implements AsyncDisposable {
+  constructor(options?: SessionOptions);
+  static open(options?: SessionOptions): Promise<Session>;
+  /** As in results, once it is open. */
+  readonly name: string;
+  /** Where it is open. */
+  get server(): Server | undefined;
+  /** Open the session, unless it is open; otherwise its first use does. */
+  open(): Promise<this>;
+  /** Run code and wait for its result. */
+  execute<Value = any>(code: string, options?: ExecuteOptions): Promise<Result<Value>>;
+  /**
+   * Run code, as soon as the first event is asked for. A loop that is left ends the code.
+   * The last event is the result.
+   */
+  stream<Value = any>(code: string, options?: StreamOptions):
+    AsyncGenerator<StreamEvent<Value>, void, void>;
+  /** Give the session a fresh interpreter: what code has defined is gone. */
+  restart(): Promise<void>;
+  describe(): Promise<Description>;
+  /** The tools that code can call, as the server declares them. */
+  tools(): Promise<Record<string, any>[]>;
+  /** Has the session an interpreter, or is one being started? */
+  isAlive(): Promise<boolean>;
+  /** Close the session; what it executes is cancelled. Can be called more than once. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Sessions that are kept ready; each execution gets a fresh one. */
+export class Pool implements AsyncDisposable {
+  constructor(options?: PoolOptions);
+  static open(options?: PoolOptions): Promise<Pool>;
+  get server(): Server | undefined;
+  open(): Promise<this>;
+  execute<Value = any>(code: string, options?: ExecuteOptions & WaitOptions):
+    Promise<Result<Value>>;
+  stream<Value = any>(code: string, options?: StreamOptions & WaitOptions):
+    AsyncGenerator<StreamEvent<Value>, void, void>;
+  describe(): Promise<Description>;
+  status(): Promise<PoolStatus>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Run code in a fresh session, which is closed afterwards. */
+export function execute<Value = any>(code: string, options?: ExecuteOptions & {
+  runtime?: string | null;
+  tools?: Iterable<ToolLike>;
+  server?: Server;
+}): Promise<Result<Value>>;

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Sessions and pools.
+
+import { LazaretError, RequestFailed, SetupFailed } from './results.js';
+import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
+import { Server, defaultServer } from './server.js';
+import { onAbort } from './signals.js';
+import { count, makeTools } from './tools.js';
+import { isPlain } from './values.js';
+
+const DEFAULT_RUNTIME = 'python';
+
+/** The member `runtime` of a message; null: as the configuration says. */
+function runtimeMember(runtime) {
+  if (runtime === null) return {};
+  if (typeof runtime !== 'string' || !isPlain(runtime)) {
+    throw new TypeError('runtime must be the name of a language, or null');
+  }
+  return { runtime };
+}
+
+/** What is opened on a server, and is no longer used, must not keep its processes. */
+const forgotten = new FinalizationRegistry(({ server, where }) => {
+  server._post({ type: 'close', ...where });
+});
+
+/** The callback of an execution as a consumer of its events. */
+function consumerOf(output) {
+  if (output === undefined) return undefined;
+  if (typeof output !== 'function') throw new TypeError('output must be a function');
+  return (event) => (event.type === 'output' && event.text ? output(event.stream, event.text)
+    : undefined);
+}
+
+/** The events of an execution that `start` starts, as whoever iterates takes them. */
+async function* events(start, signal) {
+  const stop = new AbortController();
+  const forward = () => stop.abort(signal.reason);
+  let wake = () => {};
+  let slot = null; // the event that is taken next, or is being looked at
+  let isGone = false; // nobody iterates any more
+  let isOver = false;
+  const consume = (event) => (isGone ? undefined : new Promise((taken) => {
+    slot = { event, taken };
+    wake();
+  }));
+  const leave = onAbort(signal, forward);
+  if (signal?.aborted) forward();
+  const finished = start(consume, stop.signal).finally(() => {
+    isOver = true;
+    wake();
+  });
+  finished.catch(() => {}); // it is awaited below
+  try {
+    while (slot || !isOver) {
+      if (slot) {
+        yield slot.event;
+        const { taken } = slot;
+        slot = null;
+        taken();
+      } else {
+        await new Promise((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    yield { type: 'result', result: await finished };
+  } finally {
+    isGone = true;
+    slot?.taken();
+    stop.abort();
+    await finished.catch(() => {});
+    leave();
+  }
+}
+
+/** What sessions and pools have in common: something that is open on a server. */
+class Opened {
+  constructor(server, tools, message, kind) {
+    this._given = server;
+    this._server = server;
+    this._tools = tools;
+    this._message = message; // that opens it
+    this._kind = kind; // "session" or "pool"
+    this._where = null; // { session: 1 } or { pool: 1 }
+    this._opening = null;
+    this._closing = null;
+    this.name = '';
+  }
+
+  /** The server on which it is open. */
+  get server() {
+    return this._server;
+  }
+
+  /** Open it, unless it is open. */
+  async open() {
+    this._checkOpen();
+    this._opening ??= this._open();
+    try {
+      await this._opening;
+    } catch (error) {
+      this._opening = null; // the next use tries again
+      throw error;
+    }
+    return this;
+  }
+
+  _checkOpen() {
+    if (this._closing) throw new LazaretError(`this ${this._kind} is closed`);
+  }
+
+  async _open() {
+    const server = this._given ?? defaultServer();
+    this._server = server;
+    try {
+      await this._prepare(server);
+      const opened = await server._call(this._message, 'opened');
+      this._where = { [this._kind]: opened[this._kind] };
+      this.name = opened.name ?? '';
+    } catch (error) {
+      throw error instanceof RequestFailed ? new SetupFailed(error.message, { cause: error })
+        : error;
+    }
+    forgotten.register(this, { server, where: this._where }, this);
+  }
+
+  async _prepare() {}
+
+  async _request(type, wants) {
+    await this.open();
+    return this._server._call({ type, ...this._where }, wants);
+  }
+
+  /** Run code. `consume` gets the events of the execution. */
+  async _run(code, options, consume) {
+    executeMessage(code, {}, options, false); // wrong options are reported at once
+    checkSignal(options.signal);
+    await unlessAborted(this.open(), options.signal);
+    this._checkOpen();
+    const message = executeMessage(code, this._where, options, Boolean(consume));
+    return new Execution(this._server, this._tools, consume, this).run(message, options);
+  }
+
+  /** Run code and wait for its result. */
+  async execute(code, options = {}) {
+    return this._run(code, options, consumerOf(options.output));
+  }
+
+  /** Run code; gives its output and its calls of tools as they come, and at last the result. */
+  stream(code, options = {}) {
+    return events((consume, signal) => this._run(code, { ...options, signal }, consume),
+      options.signal);
+  }
+
+  /** What the server says of it: `text`, a line for people, and more. */
+  async describe() {
+    return this._request('describe', 'description');
+  }
+
+  /** Close it; what it executes is cancelled. Can be called more than once. */
+  close() {
+    return (this._closing ??= this._close());
+  }
+
+  async _close() {
+    await this._opening?.catch(() => {});
+    if (!this._where) return;
+    forgotten.unregister(this);
+    if (!this._server.isAlive) return;
+    try {
+      await this._server._call({ type: 'close', ...this._where }, 'done');
+    } catch (error) {
+      if (!(error instanceof LazaretError)) throw error;
+      // The server has ended meanwhile, and the session with it.
+    }
+  }
+
+  [Symbol.asyncDispose]() {
+    return this.close();
+  }
+}
+
+/**
+ * A session: what code defines is there for the code that is executed next.
+ *
+ * It is opened by `Session.open()`, by `open()`, or by its first use. One execution at a time runs
+ * in a session, many in different ones.
+ */
+export class Session extends Opened {
+  /** @param {import('./index.js').SessionOptions} [options] */
+  constructor({ runtime = DEFAULT_RUNTIME, tools = [], warm = true, server } = {}) {
+    const made = makeTools(tools);
+    const message = { type: 'open', warm: Boolean(warm), ...runtimeMember(runtime) };
+    if (made.size) message.tools = [...made.values()].map(({ declaration }) => declaration);
+    super(server, made, message, 'session');
+  }
+
+  /** @param {import('./index.js').SessionOptions} [options] */
+  static async open(options) {
+    return new Session(options).open();
+  }
+
+  /** Give the session a fresh interpreter: what code has defined is gone. */
+  async restart() {
+    await this._request('restart', 'opened');
+  }
+
+  /** The tools that code can call, as the server declares them. */
+  async tools() {
+    return (await this.describe()).tools ?? [];
+  }
+
+  /** Has the session an interpreter, or is one being started? */
+  async isAlive() {
+    if (this._closing || (this._server && !this._server.isAlive)) return false;
+    try {
+      return Boolean((await this.describe()).alive);
+    } catch (error) {
+      if (error instanceof LazaretError) return false;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Sessions that are kept ready; each execution gets a fresh one.
+ *
+ * Tools of a pool are tools of its server. With tools and without `server` a pool has a server of
+ * its own, which is closed with the pool.
+ */
+export class Pool extends Opened {
+  /** @param {import('./index.js').PoolOptions} [options] */
+  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], server } = {}) {
+    const made = makeTools(tools);
+    const message = { type: 'open_pool', ...runtimeMember(runtime) };
+    if (size !== undefined) message.members = count(size, 'size');
+    const own = made.size && !server ? new Server() : undefined;
+    super(server ?? own, made, message, 'pool');
+    this._own = own;
+  }
+
+  /** @param {import('./index.js').PoolOptions} [options] */
+  static async open(options) {
+    return new Pool(options).open();
+  }
+
+  async _prepare(server) {
+    await server.register([...this._tools.values()]);
+  }
+
+  /** How many sessions there are: `total`, `busy`, `idle`, `dead`, `starting`, `waiting`. */
+  async status() {
+    return (await this.describe()).status ?? {};
+  }
+
+  async _close() {
+    await super._close();
+    await this._own?.close();
+  }
+}
+
+/** Run code in a fresh session, which is closed afterwards. */
+export async function execute(code, given = {}) {
+  const { runtime = DEFAULT_RUNTIME, tools = [], server, ...options } = given;
+  const made = makeTools(tools);
+  if (made.size) {
+    const session = new Session({ runtime, tools: made.values(), server });
+    try {
+      return await session.execute(code, options);
+    } finally {
+      await session.close();
+    }
+  }
+  const consume = consumerOf(options.output);
+  const message = executeMessage(code, runtimeMember(runtime), options, Boolean(consume));
+  checkSignal(options.signal);
+  const where = server ?? defaultServer();
+  try {
+    await unlessAborted(where.start(), options.signal);
+    return await new Execution(where, made, consume).run(message, options);
+  } catch (error) {
+    throw error instanceof RequestFailed ? new SetupFailed(error.message, { cause: error }) : error;
+  }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+// Sessions, pools, tools and output, with the real program.
+
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { test } from 'node:test';
+
+import * as lazaret from '../src/index.js';
+import { MIB, deferred, live, lua, serverFor } from './support.js';
+
+const one = { name: 'one', execute: () => 1 };
+const FOREVER = 'while true do end';
+
+test('a result has value, text and output', live, async (t) => {
+  const result = await lua(t).execute("print('out') io.stderr:write('err') return {a = 1}, 'x'");
+  assert.deepEqual(result.value, [{ a: 1 }, 'x']);
+  assert.deepEqual([result.ok, result.stdout, result.stderr], [true, 'out\n', 'err']);
+  assert.deepEqual(new Set(result.output.map((piece) => piece.stream)),
+    new Set(['stdout', 'stderr']));
+  assert.ok(result.text && result.isolation.backend && result.usage.wall_ms >= 0);
+  assert.deepEqual([result.artifacts, result.denials, result.replaced], [[], [], null]);
+  assert.equal(result.raw.verdict.reason, result.verdict);
+});
+
+test('each failure is an error of its class', live, async (t) => {
+  const session = lua(t, one);
+  const rows = [
+    ["print('before')\nerror('broken', 0)", {}, 'ExecutionError', 'runtime'],
+    ['print(1) return return', {}, 'SyntaxFailed', 'syntax_error'],
+    [FOREVER, { timeout: 100 }, 'Timeout', 'timeout'],
+    [FOREVER, { deadline: 100 }, 'Timeout', 'deadline'],
+    ['one() one()', { maxToolCalls: 1 }, 'LimitExceeded', 'tool_limit'],
+    ["s = string.rep('x', 1 << 30)", {}, 'LimitExceeded', 'memory_limit'],
+    [`--${'x'.repeat(100_000)}`, {}, 'Blocked', 'blocked'],
+  ];
+  for (const [code, options, name, kind] of rows) {
+    const error = await session.execute(code, options).then(() => null, (caught) => caught);
+    assert.equal(error?.constructor, lazaret[name], kind);
+    assert.deepEqual([error.kind, error.cause], [kind, undefined]);
+    if (name === 'ExecutionError') {
+      assert.deepEqual([error.message, error.line], ['broken', 2]);
+      assert.ok(error.traceback.length);
+      assert.equal(error.result.stdout, 'before\n');
+    }
+    const result = await session.execute(code, { ...options, check: false });
+    assert.equal(result.ok, false);
+  }
+  const result = await session.execute("print(1) print(2)", { maxOutputLines: 1 });
+  assert.equal(result.truncated, true);
+});
+
+test('wrong options are errors before anything runs', live, async (t) => {
+  const session = lua(t);
+  for (const [code, options, kind] of [[5, {}, TypeError], ['a\0', {}, TypeError],
+    ['a\ud800', {}, TypeError], ['', { timeout: -1 }, RangeError],
+    ['', { deadline: '5' }, RangeError], ['', { maxToolCalls: 0.5 }, RangeError],
+    ['', { output: 5 }, TypeError]]) {
+    await assert.rejects(session.execute(code, options), kind);
+  }
+  assert.equal(session.server.isAlive, true);
+});
+
+test('a crash is WorkerLost, and the next result says so', live, async (t) => {
+  const session = new lazaret.Session({ server: serverFor(t) });
+  await assert.rejects(session.execute('import os; os.abort()'), lazaret.WorkerLost);
+  assert.equal((await session.execute('1')).replaced, 'crashed');
+});
+
+test('values of Python', live, async (t) => {
+  const tools = [{ name: 'same', parameters: [{ name: 'value' }], execute: ({ value }) => value }];
+  const code = `
+import datetime
+value = [{1: b'a'}, 2**70, float('inf'), datetime.date(2024, 1, 31), {'\$int': 5}, -0.0, None,
+         datetime.datetime(2024, 1, 31, 12, tzinfo=datetime.timezone.utc), [2**53, 1e300]]
+back = same(value)
+[value, back == value, [type(x).__name__ for x in back], str(back[5])]`;
+  const { value: [value, isSame, names, zero] } = await lazaret.execute(code,
+    { server: serverFor(t), tools });
+  assert.deepEqual(value, [new Map([[1, new Uint8Array([97])]]), 2n ** 70n, Infinity,
+    new lazaret.CalendarDate('2024-01-31'), { $int: 5 }, -0, null,
+    new Date('2024-01-31T12:00:00Z'), [2 ** 53, 1e300]]);
+  assert.deepEqual([isSame, zero], [true, '-0.0']);
+  assert.deepEqual(names,
+    ['dict', 'int', 'float', 'date', 'dict', 'float', 'NoneType', 'datetime', 'list']);
+});
+
+test('state lasts until restart, and a session describes itself', live, async (t) => {
+  const session = lua(t, one);
+  await session.execute('x = 5');
+  assert.equal((await session.execute('return x')).value, 5);
+  assert.equal((await session.execute('return 1')).session, session.name);
+  await session.restart();
+  assert.equal((await session.execute('return x')).value, null);
+  assert.equal(await session.isAlive(), true);
+  assert.deepEqual((await session.tools()).map(({ name }) => name), ['one']);
+  assert.match((await session.describe()).text, /lua/);
+  await Promise.all([session.close(), session.close()]);
+  assert.equal(await session.isAlive(), false);
+  await assert.rejects(session.execute('return 1'), /this session is closed/);
+});
+
+test('an unknown runtime is SetupFailed', live, async (t) => {
+  const options = { runtime: 'nope', server: serverFor(t) };
+  for (const use of [lazaret.Session.open(options), lazaret.execute('', options)]) {
+    await assert.rejects(use, { name: 'SetupFailed', message: /nope/ });
+  }
+});
+
+test('a busy session refuses, and closing it cancels', live, async (t) => {
+  const started = deferred();
+  const session = lua(t, { name: 'started', execute: started.resolve });
+  const running = assert.rejects(session.execute(`started() ${FOREVER}`),
+    (error) => error instanceof lazaret.Cancelled && error.result.verdict === 'cancelled');
+  await started.promise;
+  await assert.rejects(session.execute('return 1'), { name: 'RequestFailed', code: 'LAZ_EBUSY' });
+  await session.close();
+  await running;
+});
+
+test('pools', live, async (t) => {
+  const pool = new lazaret.Pool({ runtime: 'lua', size: 2, server: serverFor(t) });
+  await pool.execute('x = 1');
+  assert.equal((await pool.execute('return x', { wait: 60_000 })).value, null);
+  assert.equal((await pool.status()).total, 2);
+  await pool.close();
+  const own = await lazaret.Pool.open({ runtime: 'lua', size: 1, tools: [one] });
+  t.after(() => own.close());
+  assert.equal((await own.execute('return one()')).value, 1);
+  await own.close();
+  assert.equal(own.server.isAlive, false);
+});
+
+test('one-shot executions on the default server', live, async (t) => {
+  t.after(() => lazaret.defaultServer().close());
+  assert.equal((await lazaret.execute('return 1 + 1', { runtime: 'lua' })).value, 2);
+  assert.equal((await lazaret.execute('return one()', { runtime: 'lua', tools: [one] })).value, 1);
+  assert.equal(lazaret.defaultServer(), lazaret.defaultServer());
+});
+
+test('an aborted signal ends the code', live, async (t) => {
+  const server = serverFor(t);
+  const session = new lazaret.Session({ runtime: 'lua', server });
+  const reason = new Error('enough');
+  await assert.rejects(session.execute(FOREVER, { signal: AbortSignal.abort(reason) }),
+    { name: 'Cancelled', cause: reason, result: null });
+  for (const check of [true, false]) {
+    const controller = new AbortController();
+    const error = await session.execute(`print('x') ${FOREVER}`, {
+      signal: controller.signal, check, output: () => controller.abort(reason),
+    }).catch((caught) => caught);
+    assert.deepEqual([error.name, error.cause, error.result.verdict, error.result.stdout],
+      ['Cancelled', reason, 'cancelled', 'x\n']);
+  }
+  assert.equal((await session.execute('return 1')).value, 1);
+  const late = new AbortController();
+  const opening = new lazaret.Session({ runtime: 'lua', server });
+  const refused = assert.rejects(opening.execute('return 1', { signal: late.signal }),
+    lazaret.Cancelled);
+  late.abort();
+  await refused;
+  assert.equal((await opening.execute('return 2')).value, 2);
+});
+
+test('a signal that many executions share', live, async (t) => {
+  const warnings = [];
+  const note = (warning) => warnings.push(warning.message);
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const { signal } = new AbortController();
+  const server = serverFor(t);
+  await Promise.all(Array.from({ length: 16 }, async () => {
+    const session = new lazaret.Session({ runtime: 'lua', server });
+    await session.execute('return 1', { signal });
+    for await (const event of session.stream('return 1', { signal })) assert.ok(event.result.ok);
+  }));
+  assert.deepEqual(warnings, []);
+});
+
+test('errors of tools', live, async (t) => {
+  const session = lua(t, { name: 'fail', execute: () => { throw new TypeError('no luck'); } },
+    { name: 'tell', execute: async () => { throw new lazaret.ToolError('no luck'); } },
+    { name: 'odd', execute: () => { throw { toString: null }; } },
+    { name: 'loop', execute: () => { const a = []; a.push(a); return a; } },
+    { name: 'wrong', execute: () => [() => 1] });
+  const caught = await session.execute('return select(2, pcall(fail)), select(2, pcall(odd))');
+  assert.match(String(caught.value), /TypeError: no luck.*the tool has failed/s);
+  const rows = [
+    ['fail()', TypeError, /TypeError: no luck/], ['tell()', lazaret.ToolError, /no luck/],
+    ['loop()', RangeError, /contains itself/], ['wrong()', TypeError, /type function/],
+  ];
+  for (const [code, kind, message] of rows) {
+    await assert.rejects(session.execute(code), (error) =>
+      error instanceof lazaret.ExecutionError && error.cause instanceof kind &&
+      message.test(error.message));
+  }
+  await assert.rejects(session.execute("pcall(fail) error('another')"),
+    (error) => error.cause === undefined);
+});
+
+test('a call that takes too long is aborted', live, async (t) => {
+  const reports = [];
+  const session = lua(t, {
+    name: 'forever', timeout: 100,
+    execute: async (args, { signal, session: name }) => {
+      if (!signal.aborted) await once(signal, 'abort');
+      reports.push(name);
+      return 'too late';
+    },
+  });
+  assert.equal((await session.execute('return (pcall(forever))')).value, false);
+  assert.deepEqual(reports, [session.name]);
+});
+
+test('calls run side by side, each in the context of its execution', live, async (t) => {
+  const storage = new AsyncLocalStorage();
+  const both = deferred();
+  const arrived = [];
+  const meet = {
+    name: 'meet', parameters: [{ name: 'number' }],
+    execute: async ({ number }) => {
+      if (arrived.push(number) === 2) both.resolve();
+      await both.promise;
+      return [number, storage.getStore()];
+    },
+  };
+  const session = new lazaret.Session({ tools: [meet], server: serverFor(t) });
+  await session.open();
+  const code = `
+import asyncio
+async def main():
+    return await asyncio.gather(meet.aio(1), meet.aio(2))
+asyncio.run(main())`;
+  const result = await storage.run('here', () => session.execute(code));
+  assert.deepEqual(result.value, [[1, 'here'], [2, 'here']]);
+});
+
+test('8 MiB out of and into a tool', live, async (t) => {
+  const session = lua(t, { name: 'big', execute: () => 'b'.repeat(8 * MIB) },
+    { name: 'length', parameters: [{ name: 'text' }], execute: ({ text }) => text.length },
+    { name: 'huge', execute: () => 'b'.repeat(70 * MIB) });
+  assert.equal((await session.execute('return #big()')).value, 8 * MIB);
+  assert.equal((await session.execute(`return length(string.rep('l', ${8 * MIB}))`)).value,
+    8 * MIB);
+  assert.equal((await session.execute(`return string.rep('v', ${8 * MIB})`)).value,
+    'v'.repeat(8 * MIB));
+  await assert.rejects(session.execute('huge()'), /too long/);
+  await assert.rejects(session.execute('x'.repeat(70 * MIB)), /too long for the server/);
+});
+
+test('output comes in order, and an error of its consumer ends the code', live, async (t) => {
+  const session = lua(t);
+  const got = [];
+  await session.execute("print('a') print('b')", {
+    output: async (stream, text) => {
+      await null;
+      got.push([stream, text]);
+    },
+  });
+  assert.equal(got.map(([, text]) => text).join(''), 'a\nb\n');
+  assert.ok(got.every(([stream]) => stream === 'stdout'));
+  for (const output of [() => { throw new Error('no'); }, async () => { throw new Error('no'); }]) {
+    await assert.rejects(session.execute(`print('x') ${FOREVER}`, { output }), /^Error: no$/);
+  }
+});
+
+test('a flood neither stops tools nor fills the memory', live, async (t) => {
+  const released = deferred();
+  let size = 0;
+  const session = new lazaret.Session({
+    runtime: 'lua',
+    tools: [{ name: 'release', execute: released.resolve }],
+    server: serverFor(t, { settings: { 'session.max_output_size': '32MiB' } }),
+  });
+  const result = await session.execute(
+    "for i = 1, 384 do io.write(string.rep('x', 65536)) end release()", {
+      output: (stream, text) => {
+        size += text.length;
+        return released.promise;
+      },
+    });
+  assert.ok(result.dropped > 0);
+  assert.equal(size + result.dropped, 24 * MIB);
+  assert.equal(result.stdout.length, 24 * MIB);
+});
+
+test('a stream has output, calls and the result', live, async (t) => {
+  const session = lua(t, { name: 'twice', parameters: [{ name: 'n' }], execute: ({ n }) => 2 * n });
+  const events = [];
+  for await (const event of session.stream("print('a') io.stdout:flush() return twice(4)")) {
+    events.push(event.type === 'result' ? ['result', event.result.value]
+      : [event.type, event.text ?? event.args]);
+  }
+  assert.deepEqual(events, [['output', 'a\n'], ['tool_call', { n: 4 }], ['result', 8]]);
+  await assert.rejects(session.stream("error('x')").next(), lazaret.ExecutionError);
+  const failed = await session.stream("error('x')", { check: false }).next();
+  assert.equal(failed.value.result.verdict, 'error');
+  for await (const event of session.stream(`print('x') ${FOREVER}`)) {
+    assert.equal(event.text, 'x\n');
+    break; // ends the code
+  }
+  assert.equal((await session.execute('return 1')).value, 1);
+  const controller = new AbortController();
+  await assert.rejects(async () => {
+    for await (const event of session.stream(`print('x') ${FOREVER}`,
+      { signal: controller.signal })) controller.abort(event);
+  }, lazaret.Cancelled);
+});
+
+test('100 executions, 16 at once, are each answered once', live, async (t) => {
+  const server = serverFor(t);
+  const answers = [];
+  const deliver = server._deliver;
+  server._deliver = (message, size) => {
+    if (message.type === 'result') answers.push(message.id);
+    deliver.call(server, message, size);
+  };
+  const verdicts = [];
+  const work = async (i, session) => {
+    const controller = new AbortController();
+    const [code, options] = [
+      [`print('x') ${FOREVER}`, { signal: controller.signal, output: () => controller.abort() }],
+      [FOREVER, { timeout: 50 }],
+    ][i % 5] ?? [`return ${i}`, {}];
+    const end = await session.execute(code, options)
+      .then((result) => result.value, (error) => error.name);
+    verdicts[i] = verdicts[i] === undefined ? end : 'twice';
+  };
+  let next = 0;
+  await Promise.all(Array.from({ length: 16 }, async () => {
+    const session = await lazaret.Session.open({ runtime: 'lua', server });
+    while (next < 100) await work(next++, session);
+    await session.close();
+  }));
+  assert.deepEqual(verdicts,
+    Array.from({ length: 100 }, (_, i) => ['Cancelled', 'Timeout'][i % 5] ?? i));
+  assert.equal(answers.length, 100);
+  assert.deepEqual([server._pending.size, server._calls.size, server._held], [0, 0, 0]);
+});

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Uses of the package that a compiler has to accept, and after @ts-expect-error to refuse.
+
+import {
+  CalendarDate,
+  Cancelled,
+  Frame,
+  LazaretError,
+  Pool,
+  RequestFailed,
+  Result,
+  Server,
+  Session,
+  ToolError,
+  defaultServer,
+  execute,
+  tool,
+} from '../src/index.js';
+
+const price = tool({
+  name: 'price',
+  description: 'Price of an item in euros.',
+  parameters: [{ name: 'item', type: 'string', enum: ['tea', 'coffee'] }],
+  timeout: 5000,
+  maxConcurrent: 2,
+  execute: async ({ item }, { signal, session }) => {
+    signal.throwIfAborted();
+    return `${String(item)} ${session}`;
+  },
+});
+
+// A schema with the method `parse`, as those of zod have.
+const schema = { _def: {}, parse: (value: unknown): { a: number } => value as { a: number } };
+const typed = tool({ name: 'typed', parameters: schema, execute: ({ a }) => a.toFixed(1) });
+// @ts-expect-error a is a number
+tool({ name: 'typed', parameters: schema, execute: ({ a }) => a.toUpperCase() });
+// @ts-expect-error there is no such type
+tool({ name: 'wrong', parameters: [{ name: 'a', type: 'text' }], execute: () => 1 });
+// @ts-expect-error a tool has a name
+tool({ execute: () => 1 });
+tool({
+  name: 'json',
+  parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
+  execute: (args: { a: number }) => args.a + 1,
+});
+
+export async function use(signal: AbortSignal): Promise<void> {
+  const server = new Server({ settings: { 'session.timeout': '5s' }, log: (line) => line.trim() });
+  await server.register([price]);
+  const session: Session = await Session.open({ runtime: 'lua', tools: [price, typed], server });
+  const result = await session.execute<number>('return 1', {
+    timeout: 1000,
+    signal,
+    output: (stream, text) => console.log(stream, text),
+  });
+  result.value.toFixed(1);
+  // @ts-expect-error a result is read only
+  result.value = 2;
+  const any: Result = result;
+  any.value.whatever();
+  for await (const event of session.stream('print(1)', { check: false })) {
+    if (event.type === 'output') console.log(event.text, event.dropped ?? 0);
+    else if (event.type === 'tool_call') console.log(event.args.item);
+    else console.log(event.result.ok);
+    // @ts-expect-error only output has a text
+    console.log(event.text);
+  }
+  try {
+    await execute('1', { server: defaultServer(), tools: [typed] });
+  } catch (error) {
+    if (error instanceof Cancelled) console.log(error.result?.verdict, error.cause);
+    if (error instanceof RequestFailed) console.log(error.code.length);
+    if (error instanceof LazaretError) console.log(error.kind, error.line, error.traceback.length);
+    throw new ToolError('no', { cause: error });
+  }
+  const pool = new Pool({ size: 2, server });
+  console.log((await pool.status()).idle, (await pool.execute('1', { wait: 1000 })).text);
+  // @ts-expect-error only a pool has something to wait for
+  await session.execute('1', { wait: 1000 });
+  const frame = new Frame({ x: [1, 2] });
+  for (const row of frame.rows()) console.log(row.x, new CalendarDate('2024-01-31').getTime());
+  await session[Symbol.asyncDispose]();
+}

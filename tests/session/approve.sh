@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# approve.sh - `lazaret run` asks at its terminal before a call that needs an approval; without one
+# it refuses the call.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/approve-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+stage_open "$PWD/staged"
+HOME=$work
+export HOME
+be_patient
+cd "$work" || exit 1
+
+cat >tools.toml <<'END'
+[session]
+runtime = "lua"
+[[tools]]
+provider = "command"
+[[tools.tool]]
+name = "erase"
+command = ["/bin/echo", "erased", "--", "{path}"]
+parameters = { path = "string" }
+output = "text"
+approve = true
+[[tools.tool]]
+name = "show"
+command = ["/bin/echo", "shown", "--", "{path}"]
+parameters = { path = "string" }
+output = "text"
+[[approve]]
+tool = "sh*"
+when = { path = "/etc/*" }
+END
+
+# A terminal with somebody at it: types the next of its answers whenever a question is there, and
+# prints what the terminal shows and the exit status. "early": two lines are typed when the code says
+# that it is ready.
+cat >terminal.py <<'END'
+import os, pty, sys
+answers, command = sys.argv[1].split(","), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+shown, asked = b"", 0
+while True:
+    try:
+        piece = os.read(fd, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    shown += piece
+    if answers[0] == "early" and b"ready" in shown:
+        os.write(fd, b"x\ny\n")
+        answers[0] = "typed"
+    while asked < shown.count(b"[y/N] "):
+        asked += 1
+        if asked < len(answers):
+            os.write(fd, answers[asked].encode().decode("unicode_escape").encode())
+print(shown.decode().replace("\r", ""), end="")
+print("status", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+
+# at_terminal NAME ANSWERS CODE OPTIONS... - the answers, separated by commas, come behind a first
+# one, which is empty or "early".
+at_terminal() {
+    name=$1 answers=$2 code=$3
+    shift 3
+    cases=$((cases + 1))
+    python3 terminal.py "$answers" "$lazaret" run --config tools.toml "$@" -e "$code" >out 2>err ||
+        wrong "$name" "the terminal failed"
+}
+
+# shows NAME TEXT, shows_not NAME TEXT
+shows() {
+    grep -qF -e "$2" out || wrong "$1" "the terminal does not show: $2"
+}
+shows_not() {
+    ! grep -qF -e "$2" out || wrong "$1" "the terminal shows: $2"
+}
+
+at_terminal asks_and_goes_on ',y\n' 'x = 1 print("before") print(show("/etc/hosts"), x)'
+shows asks_and_goes_on 'lazaret: the code calls show, which needs an approval'
+shows asks_and_goes_on '    path = "/etc/hosts"'
+shows asks_and_goes_on 'lazaret: allow this call? [y/N] y'
+shows asks_and_goes_on 'shown -- /etc/hosts'
+shows asks_and_goes_on 'status 0'
+
+at_terminal asks_only_where_needed ',n\n' 'print(show("/tmp/a"))'
+shows asks_only_where_needed 'shown -- /tmp/a'
+shows_not asks_only_where_needed 'needs an approval'
+
+for answer in 'n\n' '\n' 'yess\n' 'no y\n' '\x04'; do
+    at_terminal no_clear_yes_is_a_no ",$answer" 'print(pcall(erase, "a"))'
+    shows no_clear_yes_is_a_no 'the call was not approved'
+    shows_not no_clear_yes_is_a_no 'erased --'
+done
+at_terminal asks_each_time ',YES\n,n\n, y \n' \
+    'print(erase("1")) print(pcall(erase, "2")) print(erase("3"))'
+shows asks_each_time 'erased -- 1'
+shows asks_each_time 'erased -- 3'
+shows_not asks_each_time 'erased -- 2'
+
+# Nothing in an argument may hide what it says, or act on the terminal.
+at_terminal shows_what_would_be_used ',n\n' 'pcall(erase, "/etc/\27[2Kpasswd\r\"y\n\u{202e}")'
+shows shows_what_would_be_used '    path = "/etc/\x1b[2Kpasswd\x0d\"y\x0a\u202e"'
+at_terminal says_what_is_not_shown ',n\n' 'pcall(erase, ("x"):rep(100000))'
+shows says_what_is_not_shown 'x" ... (100002 bytes in all; the rest is not shown)'
+
+# What is typed before the question is input of the code, or is discarded, but never an answer. The
+# code has read the first line when it asks, so the second has been typed, too.
+at_terminal keys_before_the_question_are_no_answer 'early,n\n' \
+    'io.write("ready\n") io.flush() io.read() print(pcall(erase, "a"))'
+shows_not keys_before_the_question_are_no_answer 'erased --'
+shows keys_before_the_question_are_no_answer 'the call was not approved'
+at_terminal input_goes_on_afterwards ',y\n,hello\n' \
+    'print(erase("a")) io.write("name? [y/N] ") io.flush() print("it is " .. io.read())'
+shows input_goes_on_afterwards 'it is hello'
+
+at_terminal is_cancelled_by_ctrl_c ',\x03' 'erase("a")'
+shows is_cancelled_by_ctrl_c 'status 130'
+shows_not is_cancelled_by_ctrl_c 'erased --'
+at_terminal has_a_timeout ',' 'print(pcall(erase, "a"))' --set session.approval_timeout=100ms
+shows has_a_timeout 'not approved: no decision came within 0.1 seconds'
+shows has_a_timeout 'status 0'
+
+# Streams are no terminal here, and it is asked all the same.
+cases=$((cases + 1))
+python3 terminal.py ',y\n' /bin/sh -c "echo input |
+    '$lazaret' run --config tools.toml -e 'print(erase(io.read()))' >piped 2>&1" >out 2>err
+shows asks_beside_pipes 'allow this call?'
+grep -qx 'erased -- input' piped || wrong asks_beside_pipes "$(cat piped)"
+
+expect refuses_without_a_terminal 0 'the call was not approved: there is no terminal' '' \
+    setsid -w "$lazaret" run --config tools.toml -e 'print(select(2, pcall(erase, "a")))'
+
+finish
