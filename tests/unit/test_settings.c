@@ -552,9 +552,8 @@ static void settings_schema_has_every_key(void)
         "sandbox.backend sandbox.strict sandbox.require sandbox.uids sandbox.ask_systemd "
         "sandbox.programs sandbox.read sandbox.write sandbox.tmp_size sandbox.tty limits.cpu "
         "limits.memory limits.fsize limits.nproc limits.nofile limits.session_cpu limits.stack "
-        "env.allow env.set audit.file audit.on_error audit.sync pool.size "
-        "pool.warm pool.reset pool.preload pool.max_sessions "
-        "pool.max_waiting pool.renew_after workers.max plugins.path ");
+        "env.allow env.set audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
+        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after workers.max plugins.path ");
     laz_buf_fini(&keys);
 }
 

@@ -5,7 +5,7 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
-                            max_output_lines, wait, print, output) {
+                            max_output_lines, wait, print, output, approve) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"),
                  print = if (print) "true" else "false",
@@ -24,6 +24,8 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         members["wait_ms"] <- milliseconds(wait, "acquire_timeout")
     if (output)
         members["output"] <- "true"
+    if (approve)
+        members["approve"] <- "true"
     members
 }
 
@@ -74,16 +76,26 @@ error_text <- function(error) {
     if (is_plain_text(text)) substr(text, 1L, 100000L) else "the message of the error is no text"
 }
 
-# Call a tool, and answer with its value or its error. Gives the error, or NULL.
-answer_call <- function(server, tools, message, say) {
-    call <- key_of(message$call)
+# The value of a call of a tool, or the decision about one.
+value_of_call <- function(server, tools, approve, message, say) {
+    words <- paste0(message$tool, "(", paste(names(message$args), collapse = ", "), ")")
+    if (message$type == "approval") {
+        say("approval of ", words)
+        return(isTRUE(approve(message$tool, lapply(message$args, decode))))
+    }
     tool <- tools[[message$tool]] %||% server$tools[[message$tool]]
+    if (is.null(tool))
+        stop("this client has no tool '", message$tool, "'", call. = FALSE)
+    say("tool call: ", words)
+    call_tool(tool, message$args)
+}
+
+# Answer a call with its value or its error. Gives the error, or NULL.
+answer_call <- function(server, tools, approve, message, say) {
+    call <- key_of(message$call)
     error <- NULL
     value <- tryCatch({
-        if (is.null(tool))
-            stop("this client has no tool '", message$tool, "'", call. = FALSE)
-        say("tool call: ", message$tool, "(", paste(names(message$args), collapse = ", "), ")")
-        encode_value(call_tool(tool, message$args))
+        encode_value(value_of_call(server, tools, approve, message, say))
     }, error = function(e) {
         error <<- e
         NULL
@@ -118,7 +130,8 @@ abandon <- function(server, sent) {
 no_words <- function(...) NULL
 
 # Run code; tools and the handler run here, while this waits.
-run_execution <- function(server, tools, members, handler = NULL, say = no_words) {
+run_execution <- function(server, tools, members, handler = NULL, approve = NULL,
+                          say = no_words) {
     sent <- send_request(server, members)
     ended <- FALSE
     on.exit(if (!ended) abandon(server, sent))
@@ -130,11 +143,12 @@ run_execution <- function(server, tools, members, handler = NULL, say = no_words
             break
         if (message$type == "output" && !is.null(lines)) {
             lines$take(message$stream, message$text)
-        } else if (message$type == "tool_call") {
+        } else if (message$type %in% call_types) {
             pump(server, 0L) # the call may have been cancelled meanwhile
             if (is_cancelled(sent$inbox, message$call))
                 next
-            raised[[length(raised) + 1L]] <- answer_call(server, tools, message, say)
+            raised[[length(raised) + 1L]] <- answer_call(server, tools, approve, message,
+                                                          say)
         }
     }
     ended <- TRUE

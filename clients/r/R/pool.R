@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Pools, and code that needs a session once.
 
-lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL) {
+lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL,
+                         approve = NULL) {
+    check_handler(approve, "approve")
     if (!is_count(size) || size < 1)
         fail_argument("`size` must be a whole number from 1")
     made <- make_tools(tools)
@@ -14,7 +16,7 @@ lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL
                                 runtime = if (!is.null(runtime)) json_text(runtime),
                                 members = sprintf("%.0f", size)))
     opened <- TRUE
-    state <- new_state(server, own, made, "pool", answer$pool, FALSE)
+    state <- new_state(server, own, made, approve, "pool", answer$pool, FALSE)
     pool_object(state)
 }
 
@@ -41,8 +43,10 @@ pool_object <- function(state) {
         check_handler(output_handler, "output_handler")
         members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
                                    deadline, validate, max_tool_calls, max_output_lines,
-                                   acquire_timeout, result, !is.null(output_handler))
-        finish(run_execution(state$server, state$tools, members, output_handler), result)
+                                   acquire_timeout, result, !is.null(output_handler),
+                                   !is.null(state$approve))
+        finish(run_execution(state$server, state$tools, members, output_handler, state$approve),
+               result)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$status <- function() pool_status(state)
@@ -67,19 +71,20 @@ print.lazaret_pool <- function(x, ...) x$print()
 lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, validate = TRUE,
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                            result = FALSE) {
+                            result = FALSE, approve = NULL) {
     if (length(tools) || ...length()) {
-        session <- lazaret_session(tools, runtime, server = server, ...)
+        session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
                                max_code_length, max_output_lines, deadline, result))
     }
     check_handler(output_handler, "output_handler")
+    check_handler(approve, "approve")
     where <- if (!is.null(runtime)) c(runtime = json_text(runtime))
     members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
                                validate, max_tool_calls, max_output_lines, NULL, result,
-                               !is.null(output_handler))
-    run <- tryCatch(run_execution(server_of(server), list(), members, output_handler),
+                               !is.null(output_handler), !is.null(approve))
+    run <- tryCatch(run_execution(server_of(server), list(), members, output_handler, approve),
                     lazaret_request_failed = function(e) {
         fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
     })

@@ -9,6 +9,7 @@
 protocol <- 1
 piece_bytes <- 262144L # of what is given to the operating system at once
 queued_bytes <- 16 * 2^20 # of output that waits for its handler; what exceeds it is left out
+call_types <- c("tool_call", "approval") # which are answered
 final_types <- c("result", "failed", "lost", "opened", "done", "description")
 
 new_server <- function(channel) {
@@ -152,7 +153,7 @@ deliver <- function(server, message) {
     }
     key <- if (type == "tool_cancelled") server$calls[[key_of(message$call)]]
            else key_of(message$id)
-    if (type == "tool_call")
+    if (type %in% call_types)
         server$calls[[key_of(message$call)]] <- key
     inbox <- if (!is.null(key)) server$pending[[key]]
     if (is.null(inbox))

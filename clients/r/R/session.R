@@ -60,10 +60,10 @@ open_on <- function(server, members) {
 }
 
 # What sessions and pools have in common: `state` has the server, and what is open there.
-new_state <- function(server, own, tools, where, id, verbose) {
-    state <- list2env(list(server = server, own = own, tools = tools, where = where,
-                           id = key_of(id), closed = FALSE, executing = FALSE, executions = 0,
-                           verbose = verbose), parent = emptyenv())
+new_state <- function(server, own, tools, approve, where, id, verbose) {
+    state <- list2env(list(server = server, own = own, tools = tools, approve = approve,
+                           where = where, id = key_of(id), closed = FALSE, executing = FALSE,
+                           executions = 0, verbose = verbose), parent = emptyenv())
     reg.finalizer(state, function(state) {
         if (!state$closed)
             drop_opened(state$server, state$where, state$id)
@@ -113,9 +113,10 @@ call_hook <- function(hook, code) {
 lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server = NULL,
                             sandbox = TRUE, limits = NULL, verbose = FALSE, sandbox_strict = TRUE,
                             audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
-                            sanitize_errors = FALSE) {
+                            sanitize_errors = FALSE, approve = NULL) {
     check_sandbox(sandbox, sandbox_strict)
     check_handler(pre_execute_hook, "pre_execute_hook")
+    check_handler(approve, "approve")
     if (!is.null(max_executions) && (!is_count(max_executions) || max_executions < 1))
         fail_argument("`max_executions` must be a whole number from 1, or NULL")
     if (!is_flag(warm) || !is_flag(verbose))
@@ -137,7 +138,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     on.exit(if (!opened && own) close_server(server))
     answer <- open_on(server, members)
     opened <- TRUE
-    state <- new_state(server, own, made, "session", answer$session, verbose)
+    state <- new_state(server, own, made, approve, "session", answer$session, verbose)
     state$runtime <- runtime %||% "default"
     state$max_executions <- max_executions
     state$hook <- pre_execute_hook
@@ -163,10 +164,11 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     code <- check_code(code, max_code_length)
     check_handler(output_handler, "output_handler")
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
-                               max_output_lines, NULL, whole, !is.null(output_handler))
+                               max_output_lines, NULL, whole, !is.null(output_handler),
+                               !is.null(state$approve))
     state$executing <- TRUE
     on.exit(state$executing <- FALSE)
-    run <- run_execution(state$server, state$tools, members, output_handler,
+    run <- run_execution(state$server, state$tools, members, output_handler, state$approve,
                          say_of(state$verbose))
     if (run$result$verdict != "syntax_error")
         state$executions <- state$executions + 1

@@ -7,13 +7,16 @@ name_pattern <- "^[A-Za-z0-9_.-]{1,128}$"
 parameter_types <- c("string", "number", "integer", "boolean", "array", "object", "any", "numeric",
                      "character", "logical", "list", "data.frame")
 
-lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL) {
+lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL,
+                         approve = FALSE) {
     if (!is_text(name) || !grepl(name_pattern, name))
         fail_argument("the name of a tool must have 1 to 128 letters, digits, '_', '.' and '-'")
     if (!is_text(description))
         fail_argument("tool '", name, "': `description` must be one text")
     if (!is.function(fn))
         fail_argument("tool '", name, "': `fn` must be a function")
+    if (!is_flag(approve))
+        fail_argument("tool '", name, "': `approve` must be TRUE or FALSE")
     known <- formals(args(fn)) # of primitive functions, too
     if (is.null(args)) {
         words <- setdiff(names(known), "...")
@@ -27,7 +30,7 @@ lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL
               list(name = name, description = description, fn = fn, args = args,
                    parameters = Map(parameter_of, names(args), args,
                                     list(known), list(name), USE.NAMES = TRUE),
-                   timeout_ms = timeout))
+                   timeout_ms = timeout, approve = approve))
 }
 
 check_parameters <- function(tool, args, known) {
@@ -100,7 +103,7 @@ declaration_of <- function(tool) {
     }, names(tool$parameters), tool$parameters)
     json_object(c(name = json_text(tool$name), description = json_text(tool$description),
                   parameters = json_array(as.character(unlist(parameters))),
-                  timeout_ms = tool$timeout_ms))
+                  timeout_ms = tool$timeout_ms, approve = if (tool$approve) "true"))
 }
 
 json_object <- function(members) {

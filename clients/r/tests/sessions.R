@@ -268,12 +268,38 @@ test("what cannot be had is refused", {
     raised(Session$new(max_executions = 0), "lazaret_argument_error", "max_executions")
 })
 
+test("a tool is called when the host approves", {
+    called <- character()
+    asked <- list()
+    erase <- lazaret_tool("erase", "", function(path) {
+        called <<- c(called, path)
+        "erased"
+    }, list(path = "character"), approve = TRUE)
+    approve <- function(tool, args) {
+        asked <<- c(asked, list(list(tool, args)))
+        switch(args$path, a = TRUE, b = FALSE, c = stop("not on Mondays"), d = 1)
+    }
+    with_session(tools = list(erase), approve = approve, function(s) {
+        same(s$execute("erase('a')"), "erased")
+        same(asked[[1L]], list("erase", list(path = "a")))
+        same(s$execute("tryCatch(erase('b'), error = function(e) 'no')"), "no")
+        raised(s$execute("erase('c')"), "lazaret_execution_error", "not approved: not on Mondays")
+        raised(s$execute("erase('d')"), "lazaret_execution_error", "not approved")
+    })
+    raised(lazaret_execute("erase('a')", tools = list(erase), server = server),
+           "lazaret_execution_error", "decides on no approvals")
+    same(lazaret_execute("erase('e')", tools = list(erase), server = server,
+                         approve = function(...) TRUE), "erased")
+    same(list(called, length(asked)), list(c("a", "e"), 4L))
+    raised(Session$new(approve = TRUE), "lazaret_argument_error", "approve")
+})
+
 test("limits, audit log and sanitizing belong to a server of the session", {
     log <- tempfile()
     s <- Session$new(limits = list(fsize = 1024, cpu = Inf), audit_log = log,
                      sanitize_errors = TRUE)
     raised(s$execute("writeBin(raw(1e6), file.path(tempdir(), 'f'))"), "lazaret_error")
-    e <- raised(s$execute("stop('see /srv/someone/file')"), "lazaret_execution_error")
+    e <- raised(s$execute("stop('see ', file.path('', 'srv', 'someone', 'file'))"), "lazaret_execution_error")
     check(!grepl("someone", conditionMessage(e)), conditionMessage(e))
     s$close()
     events <- readLines(log)

@@ -27,7 +27,7 @@ const OPTIONS = [
 ];
 
 /** The message `execute`. `where` says in which session or pool, or with which runtime. */
-export function executeMessage(code, where, options, wantsOutput) {
+export function executeMessage(code, where, options, wantsOutput, canApprove = false) {
   if (typeof code !== 'string') throw new TypeError('code must be a text');
   if (!isPlain(code)) throw new TypeError('code cannot contain a NUL or a lone surrogate');
   const message = { type: 'execute', ...where, code };
@@ -35,6 +35,7 @@ export function executeMessage(code, where, options, wantsOutput) {
     if (options[name] !== undefined) message[member] = convert(options[name], name);
   }
   if (wantsOutput) message.output = true;
+  if (canApprove) message.approve = true;
   return message;
 }
 
@@ -72,11 +73,13 @@ export class Execution {
   /**
    * @param {import('./server.js').Server} server
    * @param {Map<string, import('./tools.js').Tool>} tools
+   * @param {((approval: any) => unknown) | undefined} approve decides on calls that need a yes
    * @param {(event: any) => unknown} [consume] gets the events; waits if it returns a promise
    * @param {object} [owner] is kept from being collected, and so closed, meanwhile
    */
-  constructor(server, tools, consume = undefined, owner = undefined) {
+  constructor(server, tools, approve, consume = undefined, owner = undefined) {
     this._owner = owner;
+    this._approve = approve;
     this._server = server;
     this._tools = tools;
     this._consume = consume;
@@ -145,7 +148,9 @@ export class Execution {
         const decoded = Object.entries(args).map(([name, value]) => [name, decode(value)]);
         this._emit({ type: 'tool_call', call, tool, args: objectOf(decoded) }, size);
       }
-      this._callTool(message);
+      this._answer(message, this._callTool);
+    } else if (message.type === 'approval') {
+      this._answer(message, this._decide);
     } else {
       this._controllers.get(message.call)?.abort();
     }
@@ -211,13 +216,13 @@ export class Execution {
 
   // ---- tools ------------------------------------------------------------------------------------
 
-  async _callTool({ call, tool: name, args, session_name: session = '' }) {
+  /** Answer a call by what `work` gives for the message. */
+  async _answer(message, work) {
+    const { call, session_name: session = '' } = message;
     const controller = new AbortController();
     this._controllers.set(call, controller);
     try {
-      const tool = this._tools.get(name) ?? this._server._tools.get(name);
-      if (!tool) throw new Error(`this client has no tool '${name}'`);
-      const value = await this._scope.runInAsyncScope(tool.call, tool, args,
+      const value = await this._scope.runInAsyncScope(work, this, message,
         { signal: controller.signal, session });
       this._server._answer(call, 'value', encode(value, this._server._maxLine));
     } catch (error) {
@@ -227,5 +232,18 @@ export class Execution {
     } finally {
       this._controllers.delete(call);
     }
+  }
+
+  _callTool({ tool: name, args }, context) {
+    const tool = this._tools.get(name) ?? this._server._tools.get(name);
+    if (!tool) throw new Error(`this client has no tool '${name}'`);
+    return tool.call(args, context);
+  }
+
+  /** Is this call of a tool allowed? Only `true` is a yes. */
+  async _decide({ tool, args }, context) {
+    if (!this._approve) return false;
+    const decoded = Object.entries(args).map(([name, value]) => [name, decode(value)]);
+    return (await this._approve({ tool, args: objectOf(decoded), ...context })) === true;
   }
 }

@@ -170,6 +170,8 @@ interface ToolBase<Args> {
   timeout?: Milliseconds;
   /** Calls at the same time; 0: no limit. */
   maxConcurrent?: number;
+  /** Does each call need an approval? */
+  approve?: boolean;
 }
 
 export interface ZodToolOptions<Args = any> extends ToolBase<Args> {
@@ -195,6 +197,23 @@ export function tool<Args>(options: ZodToolOptions<Args>): Tool;
 export function tool<Args = Record<string, any>>(options: PlainToolOptions<Args>): Tool;
 
 export type ToolLike = Tool | ToolOptions;
+
+/** A call of a tool that needs an approval. */
+export interface Approval {
+  readonly tool: string;
+  /** The arguments, checked by the server. */
+  readonly args: Record<string, any>;
+  /** The name of the session that calls. */
+  readonly session: string;
+  /** Aborted when the answer is no longer waited for. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Decides on calls of tools that need an approval: only `true` is a yes. What it throws refuses the
+ * call as well, and the text of that is the reason.
+ */
+export type Approve = (approval: Approval) => unknown;
 
 // ---- servers ------------------------------------------------------------------------------------
 
@@ -285,6 +304,8 @@ export interface SessionOptions {
   tools?: Iterable<ToolLike>;
   /** May it start from a template, which is faster? With tools it never does. */
   warm?: boolean;
+  /** Without it the calls that need an approval are refused. */
+  approve?: Approve;
   /** Where it runs; otherwise the default server. */
   server?: Server;
 }
@@ -295,6 +316,8 @@ export interface PoolOptions {
   size?: number;
   /** Tools of a pool are tools of its server: without `server` it has one of its own. */
   tools?: Iterable<ToolLike>;
+  /** Without it the calls that need an approval are refused. */
+  approve?: Approve;
   server?: Server;
 }
 
@@ -366,5 +389,6 @@ export class Pool implements AsyncDisposable {
 export function execute<Value = any>(code: string, options?: ExecuteOptions & {
   runtime?: string | null;
   tools?: Iterable<ToolLike>;
+  approve?: Approve;
   server?: Server;
 }): Promise<Result<Value>>;

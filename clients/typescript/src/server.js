@@ -236,14 +236,14 @@ export class Server {
       this._channel.fail(message.message); // it could not read a line, and the connection ends
       return;
     }
-    if (type === 'tool_call') this._calls.set(call, id);
+    if (type === 'tool_call' || type === 'approval') this._calls.set(call, id);
     if (type === 'tool_cancelled') {
       id = this._calls.get(call);
       this._calls.delete(call);
     }
     const request = this._pending.get(id);
     if (!request) return;
-    if (['output', 'tool_call', 'tool_cancelled'].includes(type)) {
+    if (['output', 'tool_call', 'approval', 'tool_cancelled'].includes(type)) {
       request.onEvent(message, size);
     } else if (type === request.wants || type === 'failed') {
       this._pending.delete(id);

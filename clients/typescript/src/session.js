@@ -32,6 +32,13 @@ function consumerOf(output) {
     : undefined);
 }
 
+function checkApprove(approve) {
+  if (approve !== undefined && typeof approve !== 'function') {
+    throw new TypeError('approve must be a function');
+  }
+  return approve;
+}
+
 /** The events of an execution that `start` starts, as whoever iterates takes them. */
 async function* events(start, signal) {
   const stop = new AbortController();
@@ -76,8 +83,9 @@ async function* events(start, signal) {
 
 /** What sessions and pools have in common: something that is open on a server. */
 class Opened {
-  constructor(server, tools, message, kind) {
+  constructor(server, tools, approve, message, kind) {
     this._given = server;
+    this._approve = checkApprove(approve);
     this._server = server;
     this._tools = tools;
     this._message = message; // that opens it
@@ -138,8 +146,10 @@ class Opened {
     checkSignal(options.signal);
     await unlessAborted(this.open(), options.signal);
     this._checkOpen();
-    const message = executeMessage(code, this._where, options, Boolean(consume));
-    return new Execution(this._server, this._tools, consume, this).run(message, options);
+    const message = executeMessage(code, this._where, options, Boolean(consume),
+      Boolean(this._approve));
+    return new Execution(this._server, this._tools, this._approve, consume, this)
+      .run(message, options);
   }
 
   /** Run code and wait for its result. */
@@ -189,11 +199,11 @@ class Opened {
  */
 export class Session extends Opened {
   /** @param {import('./index.js').SessionOptions} [options] */
-  constructor({ runtime = DEFAULT_RUNTIME, tools = [], warm = true, server } = {}) {
+  constructor({ runtime = DEFAULT_RUNTIME, tools = [], warm = true, approve, server } = {}) {
     const made = makeTools(tools);
     const message = { type: 'open', warm: Boolean(warm), ...runtimeMember(runtime) };
     if (made.size) message.tools = [...made.values()].map(({ declaration }) => declaration);
-    super(server, made, message, 'session');
+    super(server, made, approve, message, 'session');
   }
 
   /** @param {import('./index.js').SessionOptions} [options] */
@@ -231,12 +241,12 @@ export class Session extends Opened {
  */
 export class Pool extends Opened {
   /** @param {import('./index.js').PoolOptions} [options] */
-  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], server } = {}) {
+  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], approve, server } = {}) {
     const made = makeTools(tools);
     const message = { type: 'open_pool', ...runtimeMember(runtime) };
     if (size !== undefined) message.members = count(size, 'size');
     const own = made.size && !server ? new Server() : undefined;
-    super(server ?? own, made, message, 'pool');
+    super(server ?? own, made, approve, message, 'pool');
     this._own = own;
   }
 
@@ -262,10 +272,10 @@ export class Pool extends Opened {
 
 /** Run code in a fresh session, which is closed afterwards. */
 export async function execute(code, given = {}) {
-  const { runtime = DEFAULT_RUNTIME, tools = [], server, ...options } = given;
+  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, ...options } = given;
   const made = makeTools(tools);
   if (made.size) {
-    const session = new Session({ runtime, tools: made.values(), server });
+    const session = new Session({ runtime, tools: made.values(), approve, server });
     try {
       return await session.execute(code, options);
     } finally {
@@ -273,12 +283,13 @@ export async function execute(code, given = {}) {
     }
   }
   const consume = consumerOf(options.output);
-  const message = executeMessage(code, runtimeMember(runtime), options, Boolean(consume));
+  const message = executeMessage(code, runtimeMember(runtime), options, Boolean(consume),
+    Boolean(checkApprove(approve)));
   checkSignal(options.signal);
   const where = server ?? defaultServer();
   try {
     await unlessAborted(where.start(), options.signal);
-    return await new Execution(where, made, consume).run(message, options);
+    return await new Execution(where, made, approve, consume).run(message, options);
   } catch (error) {
     throw error instanceof RequestFailed ? new SetupFailed(error.message, { cause: error }) : error;
   }

@@ -49,7 +49,8 @@ function declareReading([name, { declared, isOptional, isNullable }]) {
 /** A function that code can call. Made by `tool`. */
 export class Tool {
   /** @param {import('./index.js').ToolOptions} options */
-  constructor({ name, description = '', parameters = [], execute, timeout, maxConcurrent } = {}) {
+  constructor({ name, description = '', parameters = [], execute, timeout, maxConcurrent,
+    approve = false } = {}) {
     if (typeof name !== 'string' || !name || plainText(name) !== name) {
       throw new TypeError('a tool has a name, which is a text');
     }
@@ -69,6 +70,8 @@ export class Tool {
     if (maxConcurrent !== undefined) {
       this.declaration.max_concurrent = count(maxConcurrent, 'maxConcurrent');
     }
+    if (typeof approve !== 'boolean') throw new TypeError('approve must be true or false');
+    if (approve) this.declaration.approve = true;
   }
 
   _declare(parameters) {

@@ -50,6 +50,41 @@ test('each failure is an error of its class', live, async (t) => {
   assert.equal(result.truncated, true);
 });
 
+test('a tool is called when the host approves', live, async (t) => {
+  const called = [];
+  const asked = [];
+  const erase = { name: 'erase', approve: true, parameters: [{ name: 'path', type: 'string' }],
+    execute: ({ path }) => called.push(path) };
+  const approve = async (approval) => {
+    asked.push(approval);
+    if (approval.args.path === 'c') throw new lazaret.ToolError('not on Mondays');
+    return { a: true, b: false, d: 1 }[approval.args.path];
+  };
+  const server = serverFor(t);
+  const session = await lazaret.Session.open({ runtime: 'lua', tools: [erase], server, approve });
+  assert.equal((await session.execute("return erase('a')")).value, 1);
+  assert.deepEqual([asked[0].tool, asked[0].args, asked[0].session, asked[0].signal.aborted],
+    ['erase', { path: 'a' }, session.name, false]);
+  assert.equal((await session.execute("return (pcall(erase, 'b'))")).value, false);
+  await assert.rejects(session.execute("erase('c')"), /not approved: not on Mondays/);
+  await assert.rejects(session.execute("erase('d')"), /not approved/); // only true is a yes
+  assert.deepEqual([called, asked.length], [['a'], 4]);
+  const silent = { runtime: 'lua', tools: [erase], server };
+  await assert.rejects(lazaret.execute("erase('a')", silent), /decides on no approvals/);
+  const controller = new AbortController();
+  const gone = deferred();
+  await assert.rejects(lazaret.execute("erase('a')", { ...silent, signal: controller.signal,
+    approve: ({ signal }) => {
+      signal.onabort = gone.resolve;
+      controller.abort();
+      return gone.promise; // it is resolved when nobody waits for the decision
+    } }), lazaret.Cancelled);
+  await gone.promise;
+  assert.deepEqual(called, ['a']);
+  assert.throws(() => new lazaret.Session({ approve: true }), TypeError);
+  assert.throws(() => lazaret.tool({ ...erase, approve: 1 }), TypeError);
+});
+
 test('wrong options are errors before anything runs', live, async (t) => {
   const session = lua(t);
   for (const [code, options, kind] of [[5, {}, TypeError], ['a\0', {}, TypeError],

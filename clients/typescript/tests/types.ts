@@ -2,6 +2,8 @@
 // Uses of the package that a compiler has to accept, and after @ts-expect-error to refuse.
 
 import {
+  Approval,
+  Approve,
   CalendarDate,
   Cancelled,
   Frame,
@@ -79,5 +81,9 @@ export async function use(signal: AbortSignal): Promise<void> {
   await session.execute('1', { wait: 1000 });
   const frame = new Frame({ x: [1, 2] });
   for (const row of frame.rows()) console.log(row.x, new CalendarDate('2024-01-31').getTime());
+  const erase = tool({ name: 'erase', approve: true, execute: () => 1 });
+  const asked: Approve = async ({ tool: name, args, signal: gone }: Approval) =>
+    name === 'erase' && Boolean(args.path) && !gone.aborted;
+  await execute('erase()', { tools: [erase], approve: asked });
   await session[Symbol.asyncDispose]();
 }
