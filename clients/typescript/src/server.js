@@ -20,6 +20,7 @@ const MESSAGES = {
   opened: { id: 'number' },
   output: { id: 'number', stream: 'string', text: 'string' },
   tool_call: { call: 'number', id: 'number', tool: 'string', args: 'object' },
+  approval: { call: 'number', id: 'number', tool: 'string', args: 'object' },
   tool_cancelled: { call: 'number' },
   result: { id: 'number', result: 'object' },
   description: { id: 'number', text: 'string' },
