@@ -39,6 +39,7 @@ const laz_tool tools[] = {{
     .parameters = R"([{"name":"text","type":"string"}])",
     .timeout_ms = 0,
     .max_concurrent = 0,
+    .approve = 0,
 }};
 
 int create(const laz_tool_services *services, const char *text, size_t len, void **data,
