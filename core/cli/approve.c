@@ -25,6 +25,7 @@ struct approver {
     struct cli *cli;
     struct laz_input *input;   /* of the code; NULL: it has none */
     struct laz_visible *shown; /* of each stream */
+    struct progress progress;  /* hidden while somebody is asked */
     pthread_mutex_t turn;      /* one question at a time */
     pthread_mutex_t lock;      /* the rest, and the standard streams */
     bool is_asking;            /* output is held */
@@ -44,6 +45,7 @@ struct approver *approver_new(struct cli *cli, struct laz_visible *shown)
         return NULL;
     approver->cli = cli;
     approver->shown = shown;
+    progress_begin(&approver->progress, cli);
     pthread_mutex_init(&approver->turn, NULL);
     pthread_mutex_init(&approver->lock, NULL);
     return approver;
@@ -64,6 +66,7 @@ void approver_free(struct approver *approver)
 /* The caller holds the lock, as for the next one. */
 static void output_show(struct approver *approver, int stream, const char *data, size_t len)
 {
+    progress_output(&approver->progress, stream, data, len);
     if (stream == LAZ_STDERR)
         cli_show(approver->cli, stderr, &approver->shown[LAZ_STDERR], data, len);
     else if (!approver->cli->output_errno)
@@ -99,9 +102,18 @@ bool approver_output(struct approver *approver, int stream, const char *data, si
     return is_well;
 }
 
+void approver_progress(struct approver *approver, const struct laz_execution_usage *usage)
+{
+    pthread_mutex_lock(&approver->lock);
+    if (!approver->is_asking)
+        progress_show(&approver->progress, usage);
+    pthread_mutex_unlock(&approver->lock);
+}
+
 void approver_end(struct approver *approver)
 {
     pthread_mutex_lock(&approver->turn); /* a question that was cancelled ends */
+    progress_hide(&approver->progress);
     pthread_mutex_unlock(&approver->turn);
 }
 
@@ -211,6 +223,7 @@ static void approver_decide(void *user, const char *args, size_t len, struct laz
     pthread_mutex_lock(&approver->turn);
     pthread_mutex_lock(&approver->lock);
     approver->is_asking = true;
+    progress_hide(&approver->progress);
     pthread_mutex_unlock(&approver->lock);
     laz_input_hold(approver->input, true); /* what is typed now is no input of the code */
     if (!laz_reply_is_cancelled(reply))

@@ -40,7 +40,7 @@ struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
-        *listen;
+        *listen, *search, *limit;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
@@ -150,6 +150,26 @@ int approver_begin(struct approver *approver, struct laz_engine *engine, struct 
 bool approver_output(struct approver *approver, int stream, const char *data, size_t len);
 /* The execution has ended: no question is open when this returns, and no output is held. */
 void approver_end(struct approver *approver);
+
+/* What the execution has used so far is shown, if somebody sits at a terminal. */
+void approver_progress(struct approver *approver, const struct laz_execution_usage *usage);
+
+/* ---- progress.c: a line about the code that runs ---------------------------------------------
+ *
+ * Of one thread at a time. */
+
+struct progress {
+    bool is_on, is_shown;
+    bool is_in_line; /* the last line of output is incomplete */
+    bool is_terminal[LAZ_STDERR + 1];
+};
+
+/* Decides whether there is somebody to show it to. */
+void progress_begin(struct progress *progress, const struct cli *cli);
+void progress_show(struct progress *progress, const struct laz_execution_usage *usage);
+void progress_hide(struct progress *progress);
+/* Output is about to be written: hides the line. */
+void progress_output(struct progress *progress, int stream, const char *data, size_t len);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
 

@@ -39,6 +39,13 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
         laz_engine_cancel(execution->engine);
 }
 
+static void execute_progress(void *user, const struct laz_execution_usage *usage)
+{
+    struct execution *execution = user;
+
+    approver_progress(execution->approver, usage);
+}
+
 static void execute_warn(const struct laz_json *warnings, const char *name)
 {
     for (const struct laz_json *w = laz_json_first(warnings); w; w = laz_json_next(w))
@@ -149,6 +156,7 @@ static int execute_run(struct execution *execution, const struct source *source,
         .n_argv = source->argv.n,
         .directory = source->directory,
         .cwd = cli->cwd_path,
+        .progress = execute_progress,
     };
 
     int code = approver_begin(execution->approver, execution->engine, input, err);

@@ -35,6 +35,8 @@ static const struct cli_option options[] = {
      "set a variable, or pass on one of this environment"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
      "text, json, r, python, javascript or lua"},
+    {0, "search", "WORDS", FIELD(search), CLI_FOR_TOOLS, "those that fit, the best ones first"},
+    {0, "limit", "N", FIELD(limit), CLI_FOR_TOOLS, "with --search: at most N tools (10)"},
     {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
     {0, "platform", "NAME", FIELD(platform), CLI_FOR_PLAN, "the plan for linux, darwin or windows"},
     {0, "kind", "KIND", FIELD(kind), CLI_FOR_PLUGINS, "of a new plugin: tool, backend or runtime"},

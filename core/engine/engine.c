@@ -117,6 +117,19 @@ int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
     return rc;
 }
 
+int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
+                            const char **found, struct laz_error *err)
+{
+    if (!engine || !words || !found)
+        return laz_error_null(err, !engine ? "the engine"
+                                   : words ? "the place for the tools"
+                                           : "the words");
+    int rc = laz_tool_set_search_json(&engine->tools.set, NULL, NULL, words, limit,
+                                      &engine->tools.found, err);
+    *found = rc ? NULL : laz_buf_text(&engine->tools.found);
+    return rc;
+}
+
 int laz_engine_set_approver(struct laz_engine *engine,
                             void (*decide)(void *user, const char *args, size_t args_len,
                                            struct laz_reply *reply),

@@ -19,6 +19,7 @@ enum serve_message_type {
     SERVE_OPENED,
     SERVE_EXECUTE,
     SERVE_OUTPUT,
+    SERVE_PROGRESS,
     SERVE_TOOL_CALL,
     SERVE_APPROVAL,
     SERVE_ANSWER,
@@ -28,6 +29,8 @@ enum serve_message_type {
     SERVE_RESTART,
     SERVE_DESCRIBE,
     SERVE_DESCRIPTION,
+    SERVE_SEARCH,
+    SERVE_FOUND,
     SERVE_CLOSE,
     SERVE_DONE,
     SERVE_FAILED,
@@ -49,10 +52,11 @@ struct serve_message {
     int64_t id, session, pool, request;
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
-    bool warm, print, validate, output, approve, is_alive;
+    bool warm, print, validate, output, approve, progress, is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
-    int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms;
-    const char *version, *runtime, *stream, *tool, *name, *code, *message;
+    int64_t wall_ms, cpu_ms, memory, tool_calls;
+    int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms, limit;
+    const char *version, *runtime, *stream, *tool, *name, *code, *message, *words;
     const char *source, *text, *error; /* with their lengths */
     size_t source_len, text_len, error_len;
     const char *value, *args, *result, *tools, *isolation, *status; /* JSON */

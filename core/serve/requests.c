@@ -315,6 +315,28 @@ static int requests_describe(struct serve_client *client, const struct serve_mes
     return 0;
 }
 
+static int requests_search(struct serve_client *client, const struct serve_message *message,
+                           struct laz_error *err)
+{
+    struct serve_session *session =
+        message->has_session ? session_find(client, message, err) : NULL;
+    const size_t limit = (size_t)message->limit;
+    const char *tools = NULL;
+
+    if (message->has_session && !session)
+        return err->code;
+    int rc =
+        session
+            ? laz_session_search_tools(session->session, message->words, limit, &tools, err)
+            : laz_engine_search_tools(client->server->engine, message->words, limit, &tools, err);
+    if (!rc)
+        serve_send(
+            client, SERVE_FOUND,
+            &(struct serve_message){
+                .has_id = true, .id = message->id, .tools = tools, .tools_len = strlen(tools)});
+    return rc;
+}
+
 static int requests_close(struct serve_client *client, const struct serve_message *message,
                           struct laz_error *err)
 {
@@ -371,6 +393,22 @@ static void request_output(void *user, int stream, const char *data, size_t len)
     if (tail->len > cut)
         output_send(request, stream, tail->data, tail->len - cut);
     laz_buf_drop(tail, tail->len - cut);
+}
+
+static void request_progress(void *user, const struct laz_execution_usage *usage)
+{
+    struct serve_request *request = user;
+    const struct serve_message progress = {
+        .has_id = true,
+        .id = request->id,
+        .wall_ms = (int64_t)(usage->wall_us / 1000),
+        .cpu_ms = (int64_t)(usage->cpu_us / 1000),
+        .memory = (int64_t)usage->max_rss_bytes,
+        .tool_calls = (int64_t)usage->tool_calls,
+    };
+
+    if (serve_client_unread(request->client) <= SERVE_QUIET)
+        serve_send(request->client, SERVE_PROGRESS, &progress);
 }
 
 static void request_output_ends(struct serve_request *request)
@@ -500,6 +538,7 @@ static int request_new(struct serve_client *client, const struct serve_message *
         .no_validate = !message->validate,
         .output = message->output ? request_output : NULL,
         .user = request,
+        .progress = message->progress ? request_progress : NULL,
     };
     request->next = server->requests;
     server->requests = request;
@@ -615,7 +654,7 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
         [SERVE_OPEN_POOL] = requests_open_pool, [SERVE_EXECUTE] = requests_execute,
         [SERVE_ANSWER] = requests_answer,       [SERVE_CANCEL] = requests_cancel,
         [SERVE_RESTART] = requests_restart,     [SERVE_DESCRIBE] = requests_describe,
-        [SERVE_CLOSE] = requests_close,
+        [SERVE_SEARCH] = requests_search,       [SERVE_CLOSE] = requests_close,
     };
     struct laz_error err = {0};
     int rc;

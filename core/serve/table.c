@@ -112,6 +112,8 @@ static const struct laz_field execute_members[] = {
      .help = "look for suspicious calls?"},
     {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),
      .help = "is output wanted as it comes, by messages `output`?"},
+    {"progress", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(progress),
+     .help = "are messages `progress` wanted?"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does the client decide on messages `approval`? Without it, calls that need an "
              "approval are refused"},
@@ -142,6 +144,14 @@ static const struct laz_field of_either_members[] = {
     POOL("or a pool"),
 };
 
+static const struct laz_field search_members[] = {
+    ID,
+    SESSION("among the tools of this session; without it among those that every session has"),
+    {"words", LAZ_FIELD_TEXT, NEEDED, AT(words), .help = "what is looked for"},
+    {"limit", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(limit), .min = 1, .max = 1000,
+     .help = "tools at most; absent: 10"},
+};
+
 /* ---- messages of the server ------------------------------------------------------------------ */
 
 static const struct laz_field hello_members[] = {
@@ -167,6 +177,16 @@ static const struct laz_field output_members[] = {
     {"dropped", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(dropped),
      .help = "bytes before it that were left out, because the client did not read; the result "
              "has them"},
+};
+
+static const struct laz_field progress_members[] = {
+    {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
+    {"wall_ms", LAZ_FIELD_INTEGER, NEEDED, AT(wall_ms),
+     .help = "milliseconds since the code began"},
+    {"cpu_ms", LAZ_FIELD_INTEGER, NEEDED, AT(cpu_ms), .help = "milliseconds of CPU time"},
+    {"max_rss_bytes", LAZ_FIELD_INTEGER, NEEDED, AT(memory),
+     .help = "the most memory so far, as in a result"},
+    {"tool_calls", LAZ_FIELD_INTEGER, NEEDED, AT(tool_calls), .help = "calls of tools so far"},
 };
 
 static const struct laz_field tool_call_members[] = {
@@ -199,6 +219,12 @@ static const struct laz_field description_members[] = {
      .help = "of a session: the tools that its code can call"},
     {"status", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(status),
      .help = "of a pool: `total`, `busy`, `idle`, `dead`, `starting`, `waiting`"},
+};
+
+static const struct laz_field found_members[] = {
+    OF_REQUEST,
+    {"tools", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, NEEDED, AT_LEN(tools),
+     .help = "the best ones first, as in a `description`"},
 };
 
 static const struct laz_field done_members[] = {OF_REQUEST};
@@ -236,6 +262,9 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
                           "Runs code; `result` answers it, whatever the verdict."),
     [SERVE_OUTPUT] = ROW("output", CLIENT, "after `execute` with `output`", output_members,
                          "The code has written something."),
+    [SERVE_PROGRESS] = ROW("progress", CLIENT, "after `execute` with `progress`", progress_members,
+                           "Once a second: what the execution has used so far. A client that does "
+                           "not read gets fewer."),
     [SERVE_TOOL_CALL] = ROW("tool_call", CLIENT, "after `execute`", tool_call_members,
                             "The code calls a tool of the client, and waits for its `answer`."),
     [SERVE_APPROVAL] = ROW("approval", CLIENT, "after `execute` with `approve`", tool_call_members,
@@ -258,6 +287,11 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
         ROW("describe", SERVER, "any time", of_either_members, "Asks for a `description`."),
     [SERVE_DESCRIPTION] = ROW("description", CLIENT, "after `describe`", description_members,
                               "What there is to say of a session or a pool."),
+    [SERVE_SEARCH] = ROW("search", SERVER, "any time", search_members,
+                         "Finds tools by words of their names, descriptions and parameters; "
+                         "`found` answers it."),
+    [SERVE_FOUND] =
+        ROW("found", CLIENT, "after `search`", found_members, "The tools that fit, possibly none."),
     [SERVE_CLOSE] = ROW("close", SERVER, "any time", of_either_members,
                         "Closes a session or a pool. What it executes is cancelled, and its "
                         "processes are killed. `done` answers it."),

@@ -285,6 +285,7 @@ static void execution_started(struct laz_execution *execution)
     laz_execution_clock_run(execution);
     execution->deadline_left_ms = execution->deadline_ms;
     laz_execution_deadline_run(execution);
+    laz_execution_progress_begin(execution);
     if (++shared->running > 1)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
     else if (session->waiters)
@@ -301,6 +302,7 @@ static void execution_finish(struct laz_execution *execution)
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
     laz_timer_cancel(session->guard.timer);
+    laz_execution_progress_end(execution);
     if (!laz_box_is_ended(session->box))
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);

@@ -57,6 +57,10 @@ struct laz_execution {
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
+    void (*progress)(void *user, const struct laz_execution_usage *usage);
+    void *progress_user;
+    uint32_t progress_ms;
+    struct laz_timer *progress_timer; /* while the code runs; NULL: nobody asks */
 };
 
 /* Gives a copy of an error text, without paths, hosts and process ids if session.sanitize_errors is
@@ -69,6 +73,10 @@ void laz_execution_take_options(struct laz_execution *execution,
 /* Copies where the code starts and its command line. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
 int laz_execution_take_script(struct laz_execution *execution,
                               const struct laz_execute_options *given, struct laz_error *err);
+
+/* From here to the end of the execution its progress is reported, if somebody asks for it. */
+void laz_execution_progress_begin(struct laz_execution *execution);
+void laz_execution_progress_end(struct laz_execution *execution);
 
 /* Fills the result of an execution that is over, and replaces the box if that is necessary. */
 void laz_execution_judge(struct laz_execution *execution);

@@ -71,4 +71,7 @@ void laz_execution_take_options(struct laz_execution *execution,
     output->line = options.line;
     output->raw = options.output;
     output->user = options.user;
+    execution->progress = options.progress;
+    execution->progress_user = options.user;
+    execution->progress_ms = options.progress_ms ? options.progress_ms : 1000;
 }

@@ -57,6 +57,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_strv_fini(&session->runtime_paths);
     laz_tool_set_release(session->own_tools);
     free(session->tools_json);
+    laz_buf_fini(&session->found);
     free(session->isolation);
     free(session->description);
     free(session);

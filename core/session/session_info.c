@@ -36,6 +36,22 @@ const char *laz_session_tools(const struct laz_session *session)
     return session ? session->tools_json : NULL;
 }
 
+int laz_session_search_tools(struct laz_session *session, const char *words, size_t limit,
+                             const char **found, struct laz_error *err)
+{
+    if (!session || !words || !found)
+        return laz_error_null(err, !session ? "the session"
+                                   : words  ? "the place for the tools"
+                                            : "the words");
+    const struct laz_tools *tools = session->shared->tools;
+    const struct laz_tool_set shared = {.entries = tools->set.entries, .n = session->n_shared};
+    int rc = laz_tool_set_search_json(&shared, session->own_tools,
+                                      laz_spelling_of(&tools->spellings, session->runtime->name),
+                                      words, limit, &session->found, err);
+    *found = rc ? NULL : laz_buf_text(&session->found);
+    return rc;
+}
+
 size_t laz_session_n_tools(const struct laz_session *session)
 {
     return session->n_shared + (session->own_tools ? session->own_tools->n : 0);

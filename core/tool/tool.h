@@ -154,6 +154,16 @@ int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args
  * it differs from the name. */
 void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_tool_set *own,
                        const struct laz_spelling *spelling, struct laz_buf *json);
+/* Finds tools by words of their names, descriptions and parameters (tool_search.c), among those of
+ * `set` and `own` (may be NULL): the best ones first, `limit` (0: 10) at most, as a set whose entries
+ * are borrowed from both; free(found->entries) frees it. Errors: LAZ_ENOMEM. */
+int laz_tool_set_search(const struct laz_tool_set *set, const struct laz_tool_set *own,
+                        const char *words, size_t limit, struct laz_tool_set *found,
+                        struct laz_error *err);
+/* The same as the text of laz_tool_set_json, in place of what `json` has. Errors: LAZ_ENOMEM. */
+int laz_tool_set_search_json(const struct laz_tool_set *set, const struct laz_tool_set *own,
+                             const struct laz_spelling *spelling, const char *words, size_t limit,
+                             struct laz_buf *json, struct laz_error *err);
 /* Appends the tools as text for people (`format` "text"), as "json", or as stubs to show to a
  * model, in `language`, which has the name of the format, with names by its `spelling`. LAZ_EINVAL:
  * `language` is NULL or has no stubs, and the format is another one. LAZ_ENOMEM. */
@@ -176,6 +186,7 @@ struct laz_tools {
     struct laz_registry *registry; /* for `spellings`, which are found with the first tool */
     struct laz_spellings spellings;
     struct laz_strv env;             /* environment of the commands that providers run */
+    struct laz_buf found;            /* by the last search */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;
 };

@@ -219,6 +219,8 @@ static void stub_documentation(const struct laz_language_stub *stub,
         laz_buf_puts(text, stub->before_parameters);
     for (size_t i = 0; i < tool->n_parameters; i++)
         stub_parameter(stub, spelling, &tool->parameters[i], text);
+    if (tool->approve)
+        stub_comment(stub, stub->line, "Each call waits for an approval.", text);
     laz_buf_puts(text, stub->after);
 }
 
@@ -308,6 +310,7 @@ static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_s
         .spelling = json_spelled(spelling, LAZ_SPELLED_TOOL, entry->name, &texts),
         .description = entry->description,
         .parameters = {parameters, entry->n_parameters},
+        .approve = entry->approve,
     };
     laz_fields_add(write, NULL, &laz_wire_tool, &tool);
     write->to->failed |= texts.failed;

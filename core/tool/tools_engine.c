@@ -36,6 +36,7 @@ void laz_tools_fini(struct laz_tools *tools)
     laz_tool_set_fini(&tools->set);
     laz_approvals_fini(tools);
     laz_spellings_fini(&tools->spellings);
+    laz_buf_fini(&tools->found);
 }
 
 static int

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # approve.sh - `lazaret run` asks at its terminal before a call that needs an approval; without one
-# it refuses the call.
+# it refuses the call. At the terminal it shows how long the code has been running.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/approve-lazaret.XXXXXXXX") || exit 1
@@ -36,7 +36,7 @@ END
 
 # A terminal with somebody at it: types the next of its answers whenever a question is there, and
 # prints what the terminal shows and the exit status. "early": two lines are typed when the code says
-# that it is ready.
+# that it is ready; "watch": Ctrl-C is, when the terminal shows for how long the code has run.
 cat >terminal.py <<'END'
 import os, pty, sys
 answers, command = sys.argv[1].split(","), sys.argv[2:]
@@ -54,6 +54,9 @@ while True:
     shown += piece
     if answers[0] == "early" and b"ready" in shown:
         os.write(fd, b"x\ny\n")
+        answers[0] = "typed"
+    if answers[0] == "watch" and b"lazaret: 0:0" in shown:
+        os.write(fd, b"\x03")
         answers[0] = "typed"
     while asked < shown.count(b"[y/N] "):
         asked += 1
@@ -125,6 +128,18 @@ shows_not is_cancelled_by_ctrl_c 'erased --'
 at_terminal has_a_timeout ',' 'print(pcall(erase, "a"))' --set session.approval_timeout=100ms
 shows has_a_timeout 'not approved: no decision came within 0.1 seconds'
 shows has_a_timeout 'status 0'
+
+# How long it takes is shown after two seconds, in a line that goes away; not in a line of the code.
+at_terminal shows_progress watch 'print("begun") while true do end'
+shows shows_progress 'begun'
+grep -qE '^.\[Klazaret: 0:0[0-9](, [0-9]+ MiB)?(.\[Klazaret: 0:0[0-9](, [0-9]+ MiB)?)*.\[K' out ||
+    wrong shows_progress "the line does not come and go"
+shows shows_progress 'status 130'
+at_terminal overwrites_no_output ',' 'io.write("half a line") while true do end' --timeout 3
+shows overwrites_no_output 'half a line'
+shows_not overwrites_no_output 'lazaret: 0:0'
+at_terminal is_quiet_if_told_so ',' 'while true do end' --timeout 3 -q
+shows_not is_quiet_if_told_so 'lazaret: 0:0'
 
 # Streams are no terminal here, and it is asked all the same.
 cases=$((cases + 1))

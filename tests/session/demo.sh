@@ -34,7 +34,24 @@ may_be_missing() {
     echo "    SKIP $1: a session cannot be started"
 }
 
-try() { # try RUNTIME SCRIPT
+helps() { # helps RUNTIME CODE... - each CODE prints the help of the tool "measurements"
+    runtime=$1
+    shift
+    for code in "$@"; do
+        cases=$((cases + 1))
+        if ! "$lazaret" run --runtime "$runtime" --config "$examples/demo.toml" \
+            --set session.start_timeout=600 --set session.timeout=0 -e "$code" \
+            >"$work/out" 2>"$work/err" </dev/null; then
+            wrong "'$code' of $runtime ends well"
+        elif ! grep -q '^ *The measurements of one site' "$work/out" ||
+            ! grep -q '^ *site (string.*): which site$' "$work/out"; then
+            wrong "'$code' of $runtime prints the help"
+            sed 's/^/    out: /' "$work/out"
+        fi
+    done
+}
+
+try() { # try RUNTIME SCRIPT CODE... - and the help of a tool by each CODE
     if ! "$lazaret" run --runtime "$1" -e 1 >/dev/null 2>"$work/err"; then
         may_be_missing "$1" || wrong "a session of $1 starts"
         return
@@ -55,11 +72,14 @@ try() { # try RUNTIME SCRIPT
     elif ! "$lazaret" check --runtime "$1" - <"$work/stubs" >"$work/out" 2>"$work/err"; then
         wrong "the tools as shown in $1 are valid"
     fi
+    language=$1
+    shift 2
+    helps "$language" "$@"
 }
 
-try r model.R
-try python aggregate.py
-try lua report.lua
+try r model.R '?measurements' 'help(measurements)' 'help("measurements")' 'print(measurements)'
+try python aggregate.py 'help(measurements)'
+try lua report.lua 'help(measurements)' 'help("measurements")' 'help()'
 
 echo "$cases cases, $failures failed"
 [ "$failures" -eq 0 ] || exit 1

@@ -195,6 +195,7 @@ static void no_handle_is_an_error(void)
     struct laz_session *session = NULL;
     struct laz_result *result = NULL;
     struct laz_pool *pool = NULL;
+    const char *found = NULL;
     struct laz_error err = {0, 0, ""};
 
     CHECK(laz_settings_new(NULL, &err) == LAZ_EINVAL);
@@ -232,6 +233,10 @@ static void no_handle_is_an_error(void)
     CHECK(!laz_session_is_alive(NULL));
     CHECK(laz_session_pid(NULL) == -1);
     CHECK(!laz_session_id(NULL) && !laz_session_tools(NULL));
+    CHECK(laz_session_search_tools(NULL, "", 0, &found, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools(NULL, "", 0, &found, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools(engine, NULL, 0, &found, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools(engine, "", 0, NULL, &err) == LAZ_EINVAL);
     CHECK(!laz_session_describe(NULL) && !laz_session_isolation(NULL));
     CHECK(laz_execute(NULL, NULL, "", 0, NULL, &result, &err) == LAZ_EINVAL);
     CHECK(laz_execute(engine, NULL, "", 0, NULL, NULL, &err) == LAZ_EINVAL);
@@ -363,6 +368,41 @@ static void tool_who(void *user, const char *args, size_t len, struct laz_reply 
     laz_reply_error(reply, "the second answer does not count");
 }
 
+struct watched {
+    struct laz_session *session;
+    int times;
+    uint64_t wall_us;
+};
+
+static void watch(void *user, const struct laz_execution_usage *usage)
+{
+    struct watched *watched = (struct watched *)user;
+
+    CHECK(usage->size == sizeof *usage && usage->tool_calls == 0);
+    CHECK(usage->wall_us > watched->wall_us);
+    watched->wall_us = usage->wall_us;
+    if (++watched->times == 3)
+        laz_session_cancel(watched->session);
+}
+
+static void progress_is_told(void)
+{
+    struct laz_execute_options execute = LAZ_EXECUTE_OPTIONS_INIT;
+    struct watched watched = {NULL, 0, 0};
+    struct laz_result *result;
+
+    watched.session = open_session(NULL);
+    execute.timeout_ms = execute.deadline_ms = LAZ_NO_LIMIT;
+    execute.progress = watch;
+    execute.progress_ms = 1;
+    execute.user = &watched;
+    result = run(watched.session, "while true do end", &execute);
+    CHECK(watched.times >= 3);
+    CHECK(laz_result_verdict(result) == LAZ_VERDICT_CANCELLED);
+    laz_result_free(result);
+    laz_session_free(watched.session);
+}
+
 static void tools_know_who_calls(void)
 {
     struct laz_session_options options = LAZ_SESSION_OPTIONS_INIT;
@@ -371,6 +411,7 @@ static void tools_know_who_calls(void)
     struct laz_tool who = LAZ_TOOL_INIT, mine = LAZ_TOOL_INIT;
     const struct laz_session_tool *tools[1] = {&own};
     struct laz_session *session = NULL;
+    const char *found = NULL;
     struct laz_error err = {0, 0, ""};
     struct told told, own_told;
     int ada, request;
@@ -396,6 +437,11 @@ static void tools_know_who_calls(void)
     CHECK(has(laz_session_tools(session), "\"mine\""));
     CHECK(!has(laz_session_tools(other), "\"mine\""));
     CHECK(has(laz_session_describe(session), "tools=2"));
+    CHECK(laz_session_search_tools(session, "mine", 0, &found, &err) == 0);
+    CHECK(has(found, "\"mine\"") && !has(found, "\"who\""));
+    CHECK(laz_session_search_tools(other, "mine", 0, &found, &err) == 0 && is(found, "[]"));
+    CHECK(laz_engine_search_tools(engine, "mine who", 1, &found, &err) == 0);
+    CHECK(has(found, "\"who\"") && !has(found, "\"mine\""));
     execute.user = &request;
     laz_result_free(run(session, "return who()", &execute));
     CHECK(is(told.tool, "who") && is(told.session, laz_session_id(session)));
@@ -727,6 +773,7 @@ int main(void)
     sizes_are_checked();
     no_handle_is_an_error();
     results_have_getters();
+    progress_is_told();
     tools_know_who_calls();
     answers_may_come_later();
     pools_lend_sessions();

@@ -42,6 +42,8 @@ static void code_is_executed_and_keeps_its_variables(void)
     expect(&client, "\"id\":6,\"result\":{\"ok\":true,\"value\":null");
     say(&client, "{\"type\":\"describe\",\"id\":7,\"session\":%lld}", session);
     expect(&client, "\"type\":\"description\",\"id\":7,\"text\":\"<session lua [idle]");
+    say(&client, "{\"type\":\"search\",\"id\":8,\"session\":%lld,\"words\":\"x\"}", session);
+    expect(&client, "{\"type\":\"found\",\"id\":8,\"tools\":[]}");
     say(&client, "{\"type\":\"close\",\"id\":8,\"session\":%lld}", session);
     expect(&client, "{\"type\":\"done\",\"id\":8}");
     say(&client, "{\"type\":\"execute\",\"id\":9,\"session\":%lld,\"code\":\"1\"}", session);
@@ -159,6 +161,26 @@ static void code_calls_tools_of_its_client(void)
     /* arguments are checked before the client is asked */
     say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"add('x')\"}", session);
     expect(&client, "\"id\":4,\"result\":{\"ok\":false");
+    client_close(&client);
+    server_end();
+}
+
+static void progress_is_reported_when_asked_for(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, ",\"tools\":" ADD);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"progress\":true,\"code\":\"add(1)\"}",
+        session);
+    expect(&client, "\"type\":\"tool_call\"");
+    expect(&client, "{\"type\":\"progress\",\"id\":2,\"wall_ms\":");
+    CU_ASSERT(member(&client, "wall_ms") > 0 && member(&client, "tool_calls") == 1);
+    CU_ASSERT(has(client.line, "\"cpu_ms\":") && has(client.line, "\"max_rss_bytes\":"));
+    say(&client, "{\"type\":\"cancel\",\"id\":3,\"request\":2}");
+    expect(&client, "\"reason\":\"cancelled\"");
     client_close(&client);
     server_end();
 }
@@ -633,6 +655,7 @@ static const struct unit_test tests[] = {
     UNIT(what_is_wrong_is_named_and_the_connection_goes_on),
     UNIT(rubbish_ends_its_connection_only),
     UNIT(code_calls_tools_of_its_client),
+    UNIT(progress_is_reported_when_asked_for),
     UNIT(cancelled_calls_are_reported),
     UNIT(clients_decide_on_approvals),
     UNIT(output_comes_as_it_is_written),

@@ -185,6 +185,24 @@ class Tools(LiveTest):
             session.execute("pcall(fail) error('another')")
         self.assertIsNone(caught.exception.__cause__)
 
+    def test_search(self) -> None:
+        def read_file(path: str) -> str:
+            """Reads a text file"""
+            return path
+
+        def send_mail(to: str) -> str:
+            """Sends a message"""
+            return to
+
+        session = self.lua(read_file, send_mail)
+        found = session.search_tools("how to read files")
+        self.assertEqual([tool["name"] for tool in found], ["read_file"])
+        self.assertEqual(found, [tool for tool in session.tools if tool["name"] == "read_file"])
+        self.assertEqual(len(session.search_tools("read message", limit=1)), 1)
+        self.assertEqual(session.search_tools("weather"), [])
+        with self.assertRaises(lazaret.RequestFailed):
+            session.search_tools("read", limit=0)
+
     def test_approvals(self) -> None:
         called: List[str] = []
         asked: List[lazaret.Approval] = []

@@ -10,7 +10,7 @@ protocol <- 1
 piece_bytes <- 262144L # of what is given to the operating system at once
 queued_bytes <- 16 * 2^20 # of output that waits for its handler; what exceeds it is left out
 call_types <- c("tool_call", "approval") # which are answered
-final_types <- c("result", "failed", "lost", "opened", "done", "description")
+final_types <- c("result", "failed", "lost", "opened", "done", "description", "found")
 
 new_server <- function(channel) {
     server <- new.env(parent = emptyenv())

@@ -175,6 +175,17 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     finish(run, whole)
 }
 
+# The tools that fit these words best, as lists of the server's declarations.
+session_search <- function(state, words, limit) {
+    check_open(state)
+    if (!is_text(words))
+        fail_argument("`words` must be one text")
+    if (!is_count(limit) || limit < 1)
+        fail_argument("`limit` must be a whole number from 1")
+    request(state$server, c(type = "\"search\"", where_of(state), words = json_text(words),
+                            limit = sprintf("%.0f", limit)))$tools
+}
+
 session_is_alive <- function(state) {
     if (state$closed || !server_is_alive(state$server))
         return(FALSE)
@@ -214,6 +225,7 @@ session_object <- function(state) {
         invisible(self)
     }
     self$tools <- function() lapply(state$tools, function(tool) tool[c("name", "args")])
+    self$search_tools <- function(words, limit = 10L) session_search(state, words, limit)
     self$format <- function(...) session_format(state)
     self$print <- function(...) {
         cat(session_format(state), "\n", sep = "")

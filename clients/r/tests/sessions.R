@@ -268,6 +268,15 @@ test("what cannot be had is refused", {
     raised(Session$new(max_executions = 0), "lazaret_argument_error", "max_executions")
 })
 
+test("tools are found by words", with_session(tools = list(
+    lazaret_tool("read_file", "Reads a text", function(path) path),
+    lazaret_tool("send.mail", "", function(to) to)), function(s) {
+    same(vapply(s$search_tools("how to read files"), function(tool) tool$name, ""), "read_file")
+    same(length(s$search_tools("files, mails", limit = 1)), 1L)
+    same(length(s$search_tools("weather")), 0L)
+    raised(s$search_tools("read", limit = 0), "lazaret_argument_error", "limit")
+}))
+
 test("a tool is called when the host approves", {
     called <- character()
     asked <- list()

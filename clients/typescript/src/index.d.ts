@@ -362,6 +362,8 @@ export class Session implements AsyncDisposable {
   describe(): Promise<Description>;
   /** The tools that code can call, as the server declares them. */
   tools(): Promise<Record<string, any>[]>;
+  /** Those that fit these words best, at most `limit` (10): names, descriptions, parameters. */
+  searchTools(words: string, options?: { limit?: number }): Promise<Record<string, any>[]>;
   /** Has the session an interpreter, or is one being started? */
   isAlive(): Promise<boolean>;
   /** Close the session; what it executes is cancelled. Can be called more than once. */

@@ -24,6 +24,7 @@ const MESSAGES = {
   tool_cancelled: { call: 'number' },
   result: { id: 'number', result: 'object' },
   description: { id: 'number', text: 'string' },
+  found: { id: 'number', tools: 'object' },
   done: { id: 'number' },
   failed: { code: 'string', message: 'string' },
 };

@@ -135,9 +135,9 @@ class Opened {
 
   async _prepare() {}
 
-  async _request(type, wants) {
+  async _request(type, wants, members = {}) {
     await this.open();
-    return this._server._call({ type, ...this._where }, wants);
+    return this._server._call({ type, ...this._where, ...members }, wants);
   }
 
   /** Run code. `consume` gets the events of the execution. */
@@ -219,6 +219,13 @@ export class Session extends Opened {
   /** The tools that code can call, as the server declares them. */
   async tools() {
     return (await this.describe()).tools ?? [];
+  }
+
+  /** The tools that fit these words best, for a model that is not shown all of them. */
+  async searchTools(words, { limit = 10 } = {}) {
+    if (typeof words !== 'string' || !isPlain(words)) throw new TypeError('words must be a text');
+    const members = { words, limit: count(limit, 'limit') };
+    return (await this._request('search', 'found', members)).tools;
   }
 
   /** Has the session an interpreter, or is one being started? */

@@ -191,6 +191,12 @@ LAZ_EXPORT int laz_engine_set_approver(struct laz_engine *engine,
                                        void (*decide)(void *user, const char *args, size_t args_len,
                                                       struct laz_reply *reply),
                                        void *user, struct laz_error *err);
+/* Finds tools by words, for a model that is not shown all of them: in *found a JSON list as that of
+ * laz_session_tools, the best ones first, `limit` at most (0: 10). Looked at are the tools that every session
+ * has: their names, descriptions and parameters, ranked by BM25. Borrowed until the next search.
+ * Thread that uses the engine, also in its callbacks. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
+                                       const char **found, struct laz_error *err);
 /* A tool of one session, in struct laz_session_options; as laz_engine_add_tool has it. */
 struct laz_session_tool {
     size_t size;
@@ -263,6 +269,8 @@ LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
 
 #define LAZ_NO_LIMIT UINT64_MAX
 
+struct laz_execution_usage; /* below, with the results */
+
 struct laz_execute_options {
     size_t size;
     /* In place of the settings; 0: as the settings say; LAZ_NO_LIMIT: none. */
@@ -286,6 +294,10 @@ struct laz_execute_options {
                         it is, at first the session's own */
     const char *directory; /* with argv: the path in the box of the directory in which the language
                               looks for modules first; NULL: none */
+    /* What the execution has used so far, while its code or its tools run: every `progress_ms`
+     * milliseconds, 0: 1000. Borrowed for the call. */
+    void (*progress)(void *user, const struct laz_execution_usage *usage);
+    uint32_t progress_ms;
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 
@@ -335,6 +347,10 @@ LAZ_EXPORT int64_t laz_session_pid(const struct laz_session *session);
 LAZ_EXPORT const char *laz_session_id(const struct laz_session *session);
 /* The tools its code can call: JSON list of {"name","description","parameters"}. Borrowed. */
 LAZ_EXPORT const char *laz_session_tools(const struct laz_session *session);
+/* As laz_engine_search_tools, among the tools that the code of this session can call, named as its
+ * language names them. Borrowed until the next search of the session. */
+LAZ_EXPORT int laz_session_search_tools(struct laz_session *session, const char *words, size_t limit,
+                                        const char **found, struct laz_error *err);
 /* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>". Borrowed until the
  * next call on the session. */
 LAZ_EXPORT const char *laz_session_describe(const struct laz_session *session);

@@ -343,6 +343,106 @@ static void tools_place(lua_State *L, const char *spelling)
     lua_settop(L, function - 1);
 }
 
+/* ---- help ----------------------------------------------------------------------------------- */
+
+static void tools_add_parameter(luaL_Buffer *text, const struct laz_parameter *parameter)
+{
+    const char *type =
+        parameter->type_name && *parameter->type_name ? parameter->type_name : parameter->type;
+
+    luaL_addstring(text, "    ");
+    luaL_addstring(text, parameter->spelling);
+    luaL_addstring(text, " (");
+    luaL_addstring(text, type);
+    luaL_addstring(text, *type ? ", " : "");
+    luaL_addstring(text, parameter->required ? "required" : "optional");
+    if (parameter->default_value) {
+        luaL_addstring(text, ", default ");
+        luaL_addstring(text, parameter->default_value);
+    }
+    luaL_addstring(text, ")");
+    if (parameter->description && *parameter->description) {
+        luaL_addstring(text, ": ");
+        luaL_addstring(text, parameter->description);
+    }
+    luaL_addstring(text, "\n");
+}
+
+/* Pushes the help of a tool: its signature, what it is for, its parameters. */
+static void tools_push_help(lua_State *L, const struct laz_tool_signature *tool)
+{
+    luaL_Buffer text;
+
+    luaL_buffinit(L, &text);
+    luaL_addstring(&text, tool->spelling);
+    luaL_addstring(&text, "(");
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        luaL_addstring(&text, i ? ", " : "");
+        luaL_addstring(&text, tool->parameters[i].spelling);
+    }
+    luaL_addstring(&text, ")\n");
+    if (tool->description && *tool->description) {
+        luaL_addstring(&text, "    ");
+        luaL_addstring(&text, tool->description);
+        luaL_addstring(&text, "\n");
+    }
+    for (size_t i = 0; i < tool->n_parameters; i++)
+        tools_add_parameter(&text, &tool->parameters[i]);
+    luaL_pushresult(&text);
+}
+
+static void tools_write_help(lua_State *L, size_t index)
+{
+    size_t len;
+
+    lua_rawgeti(L, lua_upvalueindex(2), (lua_Integer)index + 1);
+    const char *text = lua_tolstring(L, -1, &len);
+    fwrite(text, 1, len, stdout);
+    lua_pop(L, 1);
+}
+
+/* help(tool), help("name"), help(). upvalues: the state, the list of texts. */
+static int tools_help(lua_State *L)
+{
+    struct luart_state *st = lua_touserdata(L, lua_upvalueindex(1));
+
+    if (lua_isnone(L, 1)) {
+        for (size_t i = 0; i < st->n_tools; i++) {
+            fputs(i ? "\n" : "", stdout);
+            tools_write_help(L, i);
+        }
+        return 0;
+    }
+    const struct luart_tool *tool = luart_tool_of(st, L, 1);
+    if (!tool)
+        return luaL_error(L, "help: %s is no tool; help() shows all tools",
+                          lua_type(L, 1) == LUA_TSTRING
+                              ? lua_pushfstring(L, "'%s'", lua_tostring(L, 1))
+                              : luaL_typename(L, 1));
+    tools_write_help(L, (size_t)(tool - st->tools));
+    return 0;
+}
+
+/* Sets the global `help`, unless a tool has this name. Code may replace it. */
+static void tools_define_help(lua_State *L, struct luart_state *st)
+{
+    lua_pushliteral(L, "help");
+    const bool is_tool = lua_rawget(L, 2) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (!st->n_tools || is_tool || tools_is_taken(L, "help"))
+        return;
+    lua_pushlightuserdata(L, st);
+    lua_createtable(L, (int)st->n_tools, 0);
+    for (size_t i = 0; i < st->n_tools; i++) {
+        tools_push_help(L, &st->signatures[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_pushcclosure(L, tools_help, 2);
+    lua_setglobal(L, "help");
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
 /* Argument: the state. Raises when a name is taken by Lua itself. */
 static int tools_define_all(lua_State *L)
 {
@@ -367,6 +467,7 @@ static int tools_define_all(lua_State *L)
         }
         tools_place(L, tool->spelling);
     }
+    tools_define_help(L, st);
     lua_pushglobaltable(L);
     tools_guard(L, "");
     return 0;
@@ -418,7 +519,9 @@ int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *
         lua_settop(st->L, 0);
         lua_pushcfunction(st->L, tools_define_all);
         lua_pushlightuserdata(st->L, st);
+        st->signatures = tools;
         int status = lua_pcall(st->L, 1, 0, 0);
+        st->signatures = NULL;
         if (status == LUA_OK)
             return 0;
         code = status == LUA_ERRMEM ? LAZ_ENOMEM : LAZ_EINVAL;

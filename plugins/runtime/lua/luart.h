@@ -52,9 +52,10 @@ struct luart_state {
     struct laz_json_reader *reader; /* reads a tool's result */
     struct luart_tool *tools;
     size_t n_tools;
-    const char **traceback; /* the strings are on the stack of L */
-    char *chunk;            /* the code's name for the interpreter: "=code", or that of its file */
-    bool is_script;         /* the code that comes next is that of the file */
+    const struct laz_tool_signature *signatures; /* while they are defined */
+    const char **traceback;                      /* the strings are on the stack of L */
+    char *chunk;    /* the code's name for the interpreter: "=code", or that of its file */
+    bool is_script; /* the code that comes next is that of the file */
     char prefix[LUA_IDSIZE + 1]; /* of messages of the interpreter about the code: "code:" */
     FILE *error_output;          /* that of io.stderr; NULL: the C library's own */
     char *options;               /* JSON text given to create */

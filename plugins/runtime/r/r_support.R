@@ -201,9 +201,10 @@ publish <- function(name, f) {
     lockBinding(name, env)
 }
 
-publish_tool <- function(name, description, f, types, descriptions, required) {
+publish_tool <- function(name, original, description, f, types, descriptions, required) {
     attr(f, "help") <- help_text(name, description, f, types, descriptions, required)
     attr(f, "tool") <- name
+    attr(f, "original") <- original
     class(f) <- c("lazaret_tool", "function")
     publish(name, f)
 }
@@ -226,6 +227,38 @@ attach_tools <- function() {
     publish("unlockBinding", eval(quote(function(sym, env) {
         stop("unlockBinding is not permitted in this session")
     }), baseenv()))
+}
+
+# The tool that help() or ? is asked for: a name, a text, or a call; NULL: it is none.
+topic_tool <- function(topic) {
+    if (is.call(topic))
+        topic <- topic[[1L]]
+    if (!is.symbol(topic) && !(is.character(topic) && length(topic) == 1L))
+        return(NULL)
+    env <- as.environment("lazaret:tools")
+    tool <- get0(as.character(topic), envir = env, inherits = FALSE)
+    if (inherits(tool, "lazaret_tool"))
+        return(tool)
+    for (name in ls(env)) { # by the name that the host knows
+        if (identical(attr(env[[name]], "original"), as.character(topic)))
+            return(env[[name]])
+    }
+}
+
+# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks.
+publish_help <- function() {
+    topics <- c(help = "topic", "?" = "e1")
+    for (word in setdiff(names(topics), ls(as.environment("lazaret:tools")))) {
+        f <- getExportedValue("utils", word)
+        topic <- as.name(topics[[word]])
+        body(f) <- bquote({
+            .lazaret_tool <- if (!missing(.(topic))) .(topic_tool)(substitute(.(topic)))
+            if (!is.null(.lazaret_tool))
+                return(.lazaret_tool)
+            .(body(f))
+        })
+        publish(word, f)
+    }
 }
 
 print_tool <- function(x, ...) {
@@ -297,7 +330,7 @@ preload <- function(packages) {
 # has made; each session then makes its own from the time and the process id.
 warm_up <- function(...) {
     for (i in 1:3) {
-        publish_tool("lazaret", "", function(x) x, "string", "", TRUE)
+        publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE)
         unlockBinding("lazaret", as.environment("lazaret:tools"))
         rm("lazaret", envir = as.environment("lazaret:tools"))
         renew()

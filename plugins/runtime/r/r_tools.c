@@ -465,10 +465,12 @@ static void tools_publish(struct r_state *s, const struct laz_tool_signature *to
     SEXP texts = PROTECT(tools_text_vector(tool, offsetof(struct laz_parameter, description)));
     SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool->spelling, strlen(tool->spelling))));
     SEXP about = PROTECT(Rf_ScalarString(r_utf8(tool->description, strlen(tool->description))));
-    SEXP call = PROTECT(Rf_lcons(Rf_install("publish_tool"),
-                                 Rf_lcons(name, Rf_list5(about, closure, types, texts, required))));
+    SEXP original = PROTECT(Rf_ScalarString(r_utf8(tool->name, strlen(tool->name))));
+    SEXP rest = PROTECT(Rf_list5(about, closure, types, texts, required));
+    SEXP call =
+        PROTECT(Rf_lcons(Rf_install("publish_tool"), Rf_lcons(name, Rf_lcons(original, rest))));
     Rf_eval(call, s->support);
-    UNPROTECT(7);
+    UNPROTECT(9);
 }
 
 void r_tools_attach(struct r_state *s)
@@ -490,6 +492,11 @@ static void tools_define(struct r_state *s)
         r_tools_attach(s);
     for (size_t i = 0; i < s->n_signatures; i++)
         tools_publish(s, &s->signatures[i], i);
+    if (s->n_signatures) {
+        SEXP help = PROTECT(Rf_lang1(Rf_install("publish_help")));
+        Rf_eval(help, s->support);
+        UNPROTECT(1);
+    }
 }
 
 /* Copies what calls need; R never frees symbols. */

@@ -6,7 +6,7 @@ import inspect
 import weakref
 from typing import Any, Dict, Iterable, List, Optional
 
-from ._execution import CALLS, ENDS, ApproveCallback, Execution, OutputCallback, request
+from ._execution import CALLS, ApproveCallback, Execution, OutputCallback, request
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import Deliver, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_session
@@ -75,12 +75,12 @@ class _Run:
         """Execute. Cancellation ends the code, and is raised after its result has come."""
         number = self._execution.server.send(message, self._deliverer())
         try:
-            while self._last["type"] not in ENDS:
+            while self._last["type"] not in FINAL:
                 self._last = await self._inbox.get()
                 await self._handle(self._last)
         except BaseException:
             self._execution.cancel(number)
-            while self._last["type"] not in ENDS:
+            while self._last["type"] not in FINAL:
                 self._last = await self._inbox.get()
             raise
         finally:
@@ -152,10 +152,10 @@ class AsyncSession:
                 self._finalizer.atexit = False
         return self
 
-    async def _request(self, kind: str) -> Message:
+    async def _request(self, kind: str, **members: Any) -> Message:
         await self.open()
         assert self._server is not None and self._where is not None
-        return await _call(self._server, {"type": kind, **self._where})
+        return await _call(self._server, {"type": kind, **self._where, **members})
 
     async def execute(self, code: str, timeout: Optional[float] = None,
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
@@ -183,6 +183,10 @@ class AsyncSession:
     async def tools(self) -> List[Dict[str, Any]]:
         """The tools that code can call, as the server declares them."""
         return list((await self.describe()).get("tools") or ())
+
+    async def search_tools(self, words: str, limit: int = 10) -> List[Dict[str, Any]]:
+        """The tools that fit these words best: see Session.search_tools."""
+        return list((await self._request("search", words=words, limit=limit))["tools"])
 
     async def is_alive(self) -> bool:
         """Has the session an interpreter, or is one being started?"""

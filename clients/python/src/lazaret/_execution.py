@@ -4,12 +4,13 @@
 What the clients with and without asyncio share is in `Execution`; `run` is the one without.
 """
 
+import collections
 import inspect
 import queue
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, Mapping, NamedTuple, Optional, Tuple
 
-from ._results import ExecutionError, Result, error_of
-from ._server import Message, Server, answer_of
+from ._results import ExecutionError, Result, WorkerLost, error_of
+from ._server import FINAL, Message, Server, answer_of
 from ._tools import Tool, error_text, milliseconds
 from ._values import decode, encode
 
@@ -27,7 +28,7 @@ class Approval(NamedTuple):
 ApproveCallback = Callable[[Approval], Any]
 
 CALLS = frozenset(["tool_call", "approval"])
-ENDS = frozenset(["result", "failed", "lost"])
+_KEPT_ERRORS = 64  # of tools, to be the cause of an error
 _QUEUED_BYTES = 16 << 20  # output that waits for a slow callback; what exceeds it is left out
 _COMPARED = 200  # characters of the message of a tool, by which it is found in an error
 
@@ -62,7 +63,7 @@ class Execution:
         self.server = server
         self._tools = tools
         self._approve = approve
-        self._raised: List[Tuple[str, BaseException]] = []
+        self._raised: Deque[Tuple[str, BaseException]] = collections.deque(maxlen=_KEPT_ERRORS)
         # Bytes of output: two counters, because two threads count, and each writes its own.
         self._received = 0
         self._taken = 0
@@ -124,7 +125,10 @@ class Execution:
 
     def finish(self, message: Message, check: bool) -> Result:
         """The result of the last message, or the exception for it."""
-        result = Result.from_json(answer_of(message)["result"], self._dropped)
+        answer = answer_of(message)
+        if answer["type"] != "result":
+            raise WorkerLost(f"the server has answered an execution by {answer['type']!r}")
+        result = Result.from_json(answer["result"], self._dropped)
         if result.ok or not check:
             return result
         error = error_of(result)
@@ -171,7 +175,7 @@ def run(execution: Execution, message: Message, output: Optional[OutputCallback]
     number = execution.server.send(message, deliver)
     received: Message = {"type": ""}
     try:
-        while received["type"] not in ENDS:
+        while received["type"] not in FINAL:
             received = inbox.get()
             if received["type"] == "output" and output:
                 output(*execution.take_output(received))
@@ -179,7 +183,7 @@ def run(execution: Execution, message: Message, output: Optional[OutputCallback]
                 _call_tool(execution, received)
     except BaseException:  # of Ctrl-C, of the callback, or SystemExit of a tool
         execution.cancel(number)
-        while received["type"] not in ENDS:
+        while received["type"] not in FINAL:
             received = inbox.get()
         raise
     return execution.finish(received, check)

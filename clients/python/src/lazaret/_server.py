@@ -23,7 +23,7 @@ Message = Dict[str, Any]
 Deliver = Callable[[Message], None]
 
 PROTOCOL = 1
-FINAL = frozenset(["result", "failed", "lost", "opened", "done", "description"])
+FINAL = frozenset(["result", "failed", "lost", "opened", "done", "description", "found"])
 _servers: "weakref.WeakSet[Server]" = weakref.WeakSet()
 
 

@@ -140,6 +140,15 @@ class Session(_Opened):
         """The tools that code can call, as the server declares them."""
         return list(self.describe().get("tools") or ())
 
+    def search_tools(self, words: str, limit: int = 10) -> List[Dict[str, Any]]:
+        """The tools that fit these words best, at most so many: for a model that is not shown all.
+
+        Looked at are names, descriptions and parameters.
+        """
+        self._check_open()
+        message = {"type": "search", **self._where, "words": words, "limit": limit}
+        return list(self.server.call(message)["tools"])
+
     def __enter__(self) -> "Session":
         return self
 
