@@ -132,10 +132,10 @@ shows has_a_timeout 'status 0'
 # How long it takes is shown after two seconds, in a line that goes away; not in a line of the code.
 at_terminal shows_progress watch 'print("begun") while true do end'
 shows shows_progress 'begun'
-grep -qE '^.\[Klazaret: 0:0[0-9](, [0-9]+ MiB)?(.\[Klazaret: 0:0[0-9](, [0-9]+ MiB)?)*.\[K' out ||
+grep -qE '^.\[Klazaret: 0:0[0-9](, [0-9]+ MiB)?(.\[Klazaret: 0:0[0-9](, [0-9]+ MiB)?)*(\^C)?.\[K' out ||
     wrong shows_progress "the line does not come and go"
 shows shows_progress 'status 130'
-at_terminal overwrites_no_output ',' 'io.write("half a line") while true do end' --timeout 3
+at_terminal overwrites_no_output ',' 'io.write("half a line") io.flush() while true do end' --timeout 3
 shows overwrites_no_output 'half a line'
 shows_not overwrites_no_output 'lazaret: 0:0'
 at_terminal is_quiet_if_told_so ',' 'while true do end' --timeout 3 -q
