@@ -195,7 +195,7 @@ class Tools(LiveTest):
             return to
 
         session = self.lua(read_file, send_mail)
-        found = session.search_tools("how to read files")
+        found = session.search_tools("read some files")
         self.assertEqual([tool["name"] for tool in found], ["read_file"])
         self.assertEqual(found, [tool for tool in session.tools if tool["name"] == "read_file"])
         self.assertEqual(len(session.search_tools("read message", limit=1)), 1)

@@ -271,7 +271,7 @@ test("what cannot be had is refused", {
 test("tools are found by words", with_session(tools = list(
     lazaret_tool("read_file", "Reads a text", function(path) path),
     lazaret_tool("send.mail", "", function(to) to)), function(s) {
-    same(vapply(s$search_tools("how to read files"), function(tool) tool$name, ""), "read_file")
+    same(vapply(s$search_tools("read some files"), function(tool) tool$name, ""), "read_file")
     same(length(s$search_tools("files, mails", limit = 1)), 1L)
     same(length(s$search_tools("weather")), 0L)
     raised(s$search_tools("read", limit = 0), "lazaret_argument_error", "limit")

@@ -54,8 +54,8 @@ test('tools are found by words', live, async (t) => {
   const session = lua(t, { ...one, name: 'readFile', description: 'Reads a text' },
     { ...one, name: 'send_mail' });
   const names = async (...words) => (await session.searchTools(...words)).map(({ name }) => name);
-  assert.deepEqual(await names('how to read files'), ['readFile']);
-  assert.deepEqual(await names('mails, files', { limit: 1 }), ['readFile']);
+  assert.deepEqual(await names('read some files'), ['readFile']);
+  assert.deepEqual(await names('mails, files', { limit: 1 }), ['send_mail']);
   assert.deepEqual(await names('weather'), []);
   await assert.rejects(session.searchTools('read', { limit: 0.5 }), RangeError);
 });

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Optional
 
 from ._execution import CALLS, ApproveCallback, Execution, OutputCallback, request
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
-from ._server import Deliver, Message, Server, answer_of, default_server
+from ._server import FINAL, Deliver, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_session
 from ._tools import make_tools
 
