@@ -24,10 +24,16 @@ int cli_serve(struct cli *cli)
     struct laz_error err = {0};
     int status = CLI_OK;
 
-    if (laz_interrupt_block(&interrupt, &err) != 0 ||
-        laz_server_new(&options, &server, &err) != 0 ||
-        laz_interrupt_start(interrupt, serve_stop, server, &err) != 0 ||
-        laz_server_run(server, &err) != 0)
+    int rc = laz_interrupt_block(&interrupt, &err);
+    if (!rc)
+        rc = laz_server_new(&options, &server, &err);
+    if (!rc)
+        rc = laz_interrupt_start(interrupt, serve_stop, server, &err);
+    if (!rc && cli->listen && !cli->quiet)
+        cli_say("listening at %s", cli->listen);
+    if (!rc)
+        rc = laz_server_run(server, &err);
+    if (rc)
         status = cli_fail(cli, &err);
     else if (laz_interrupt_status(interrupt))
         status = laz_interrupt_status(interrupt);

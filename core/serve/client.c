@@ -226,6 +226,10 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
         .version = laz_version(),
         .max_line = (int64_t)server->limits.max_line,
         .max_sessions = (int64_t)server->limits.max_sessions,
+        .timeout_ms = (int64_t)server->limits.timeout_ms,
+        .deadline_ms = (int64_t)server->limits.deadline_ms,
+        .max_tool_calls = (int64_t)server->limits.max_tool_calls,
+        .max_output_lines = (int64_t)server->limits.max_output_lines,
     };
     serve_send(client, SERVE_HELLO, &hello);
     return 0;

@@ -63,7 +63,7 @@ struct serve_call {
     struct laz_server *server;
     struct serve_request *request; /* valid while the reply is not cancelled */
     struct serve_client *client;   /* once the loop has it */
-    int64_t number;
+    int64_t number, id; /* of it, and of its request */
     struct laz_reply *reply;
     char *tool, *args, *session;
     size_t args_len;

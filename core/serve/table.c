@@ -160,6 +160,12 @@ static const struct laz_field hello_members[] = {
     {"max_line", LAZ_FIELD_INTEGER, NEEDED, AT(max_line), .help = "bytes of a line to the server"},
     {"max_sessions", LAZ_FIELD_INTEGER, NEEDED, AT(max_sessions),
      .help = "sessions and places in pools that a client may have at once; 0: any number"},
+    {"timeout_ms", LAZ_FIELD_INTEGER, NEEDED, AT(timeout_ms),
+     .help =
+         "what an `execute` may ask for at most, and gets unless it asks for less; 0: no limit"},
+    {"deadline_ms", LAZ_FIELD_INTEGER, NEEDED, AT(deadline_ms), .help = "likewise"},
+    {"max_tool_calls", LAZ_FIELD_INTEGER, NEEDED, AT(max_tool_calls), .help = "likewise"},
+    {"max_output_lines", LAZ_FIELD_INTEGER, NEEDED, AT(max_output_lines), .help = "likewise"},
 };
 
 static const struct laz_field opened_members[] = {
@@ -201,6 +207,7 @@ static const struct laz_field tool_call_members[] = {
 static const struct laz_field tool_cancelled_members[] = {
     {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call),
      .help = "nobody waits for its answer any more; an answer is ignored"},
+    {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
 };
 
 static const struct laz_field result_members[] = {

@@ -37,7 +37,7 @@ static void call_remove(struct serve_call *call)
 static void call_cancelled(void *user)
 {
     struct serve_call *call = user;
-    const struct serve_message message = {.call = call->number};
+    const struct serve_message message = {.call = call->number, .has_id = true, .id = call->id};
 
     serve_send(call->client, SERVE_TOOL_CANCELLED, &message);
     call_remove(call);
@@ -61,12 +61,13 @@ static void call_arrived(struct laz_post *post)
     }
     call->client = call->request->client;
     call->number = ++call->client->last_number;
+    call->id = call->request->id;
     call->next = call->client->calls;
     call->client->calls = call;
     const struct serve_message message = {
         .call = call->number,
         .has_id = true,
-        .id = call->request->id,
+        .id = call->id,
         .tool = call->tool,
         .args = call->args,
         .args_len = call->args_len,

@@ -74,6 +74,19 @@ wait $server || status=$?
 says ended_by_sigterm '"id":2,"result":{"ok":false'
 exec 9>&-
 
+# With a socket it says when clients can connect.
+"$lazaret" serve --runtime lua --listen "$work/socket" >out 2>err &
+server=$!
+until grep -q . err; do
+    kill -0 $server 2>/dev/null || break
+    sleep 0.05
+done
+cases=$((cases + 1)) status=0
+[ "$(cat err)" = "lazaret: listening at $work/socket" ] && [ -S socket ] || wrong says_that_it_listens ''
+kill -TERM $server
+wait $server || status=$?
+[ $status -eq 143 ] && [ ! -e socket ] || wrong says_that_it_listens "status $status"
+
 # A client that is killed: the server ends by itself, and its box with it.
 talk
 echo '{"type":"open","id":1}' >&9

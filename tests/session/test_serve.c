@@ -208,7 +208,8 @@ static void cancelled_calls_are_reported(void)
         if (!hear(&client))
             break;
         done += has(client.line, "{\"type\":\"done\",\"id\":4}");
-        told += has(client.line, "\"type\":\"tool_cancelled\"") && member(&client, "call") == call;
+        told += has(client.line, "\"type\":\"tool_cancelled\"") &&
+                member(&client, "call") == call && member(&client, "id") == 2;
         result += has(client.line, "\"reason\":\"cancelled\"");
         CU_ASSERT(done <= 1 && told <= 1 && result <= 1 && (told || !result));
     }
@@ -478,6 +479,8 @@ static void settings_are_narrowed_and_not_widened(void)
 
     server_begin(OPEN ";session.timeout=0.2");
     client_greet(&client);
+    CU_ASSERT_EQUAL(member(&client, "timeout_ms"), 200);
+    CU_ASSERT_EQUAL(member(&client, "deadline_ms"), 0);
     const char *const wide[] = {"", ",\"timeout_ms\":0", ",\"timeout_ms\":1000000000"};
     for (size_t i = 0; i < 3; i++) {
         say(&client,
