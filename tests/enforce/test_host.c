@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -412,25 +413,49 @@ static void the_command_bears_closed_descriptors(void)
 
 /* ---- a host without standard descriptors ---------------------------------------------------- */
 
-enum bare_end { BARE_GOOD, BARE_NO_ENGINE, BARE_NO_SESSION, BARE_WRONG, BARE_TAKEN, BARE_LEFT };
+enum bare_end {
+    BARE_GOOD,
+    BARE_NO_ENGINE,
+    BARE_NO_SESSION,
+    BARE_WRONG,
+    BARE_FORK,
+    BARE_TAKEN,
+    BARE_LEFT,
+};
 
 static const char *const bare_ends[] = {
     [BARE_NO_ENGINE] = "no engine",
     [BARE_NO_SESSION] = "no session",
     [BARE_WRONG] = "a wrong result",
+    [BARE_FORK] = "a number was taken in a process that it has forked",
     [BARE_TAKEN] = "a number was taken while the engine was used",
     [BARE_LEFT] = "a number was taken when the engine was gone",
 };
 
 static unsigned bare_closed;
+static char *bare_why; /* of a wrong result; shared with the process that is tried */
+#define BARE_WHY      1200
+#define BARE_MOVED_MS 30000
 static atomic_bool bare_is_taken;
 
-/* A write to standard output would go to whatever has its number. */
+/* A write to standard output would go to whatever has its number. What the kernel puts there is
+ * moved at once, maybe by another thread: a number is taken when that does not go away. */
 static void bare_look(void)
 {
-    for (int fd = 0; fd < 3; fd++)
-        if ((bare_closed & 1u << fd) && fcntl(fd, F_GETFD) != -1)
-            atomic_store(&bare_is_taken, true);
+    char link[32], name[200];
+
+    for (int fd = 0; fd < 3; fd++) {
+        if (!(bare_closed & 1u << fd))
+            continue;
+        for (unsigned ms = 0; fcntl(fd, F_GETFD) != -1 && ms < BARE_MOVED_MS; ms++)
+            poll(NULL, 0, 1);
+        if (fcntl(fd, F_GETFD) == -1)
+            continue;
+        atomic_store(&bare_is_taken, true);
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        const ssize_t len = readlink(link, name, sizeof name);
+        snprintf(bare_why, BARE_WHY, "%d: %.*s", fd, len > 0 ? (int)len : 0, name);
+    }
 }
 
 static void bare_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
@@ -457,9 +482,13 @@ static bool bare_uses(struct laz_session *session)
     const struct laz_execute_options options = {.size = sizeof options, .output = bare_output};
     struct laz_result *result = NULL;
 
-    laz_session_execute(session, code, SIZE_MAX, &options, &result, NULL);
+    struct laz_error err = {0};
+
+    laz_session_execute(session, code, SIZE_MAX, &options, &result, &err);
     bool good = result && laz_result_verdict(result) == LAZ_VERDICT_OK &&
                 strcmp(laz_result_value(result), "42") == 0;
+    if (!good)
+        snprintf(bare_why, BARE_WHY, "%s", result ? laz_result_json(result) : err.text);
     laz_result_free(result);
     return good;
 }
@@ -498,13 +527,14 @@ static enum bare_end bare_main(const char *backend, unsigned closed, bool late)
     bare_look();
     if (!box.session)
         return BARE_NO_SESSION;
-    const bool good = bare_uses(box.session) && bare_forks();
+    const bool good = bare_uses(box.session), forks = bare_forks();
     laz_session_close(box.session);
     bare_look();
     const bool taken = atomic_load(&bare_is_taken);
     arena_close(&box);
     bare_look();
     return !good                         ? BARE_WRONG
+           : !forks                      ? BARE_FORK
            : taken                       ? BARE_TAKEN
            : atomic_load(&bare_is_taken) ? BARE_LEFT
                                          : BARE_GOOD;
@@ -515,6 +545,7 @@ static void bare_host(const char *backend, unsigned closed, bool late)
     int status = -1;
 
     fflush(stdout);
+    *bare_why = '\0';
     pid_t pid = fork();
     if (pid == 0)
         _exit((int)bare_main(backend, closed, late));
@@ -524,7 +555,7 @@ static void bare_host(const char *backend, unsigned closed, bool late)
     printf("\n    %s,%s%s%s closed%s: ", backend, closed & 1 ? " 0" : "", closed & 2 ? " 1" : "",
            closed & 4 ? " 2" : "", late ? " late" : "");
     if (WIFEXITED(status) && WEXITSTATUS(status) <= BARE_LEFT)
-        printf("%s", bare_ends[WEXITSTATUS(status)]);
+        printf("%s %s", bare_ends[WEXITSTATUS(status)], bare_why);
     else
         printf("status %#x", (unsigned)status);
 }
@@ -533,6 +564,8 @@ static void an_application_without_standard_descriptors_is_served(void)
 {
     static const char *const boxes[] = {"bwrap", "landlock", WORLD_TEMPLATE};
 
+    bare_why = mmap(NULL, BARE_WHY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CU_ASSERT_FATAL(bare_why != MAP_FAILED);
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         for (unsigned closed = 1; closed < 8; closed++)
             bare_host(boxes[i], closed, false);
