@@ -27,15 +27,18 @@ void progress_begin(struct progress *progress, const struct cli *cli)
 void progress_show(struct progress *progress, const struct laz_execution_usage *usage)
 {
     const unsigned long long seconds = usage->wall_us / 1000000, calls = usage->tool_calls;
+    struct laz_buf line = LAZ_BUF_INIT;
 
     if (!progress->is_on || progress->is_in_line || usage->wall_us < PROGRESS_FROM_US)
         return;
-    fprintf(stderr, PROGRESS_ERASE "lazaret: %llu:%02llu", seconds / 60, seconds % 60);
+    laz_buf_printf(&line, PROGRESS_ERASE "lazaret: %llu:%02llu", seconds / 60, seconds % 60);
     if (calls)
-        fprintf(stderr, ", %llu tool call%s", calls, calls == 1 ? "" : "s");
+        laz_buf_printf(&line, ", %llu tool call%s", calls, calls == 1 ? "" : "s");
     if (usage->max_rss_bytes)
-        fprintf(stderr, ", %llu MiB", (unsigned long long)(usage->max_rss_bytes >> 20));
+        laz_buf_printf(&line, ", %llu MiB", (unsigned long long)(usage->max_rss_bytes >> 20));
+    fputs(laz_buf_text(&line), stderr); /* at once: what is typed is shown as well */
     fflush(stderr);
+    laz_buf_fini(&line);
     progress->is_shown = true;
 }
 

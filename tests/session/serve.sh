@@ -77,7 +77,7 @@ exec 9>&-
 # With a socket it says when clients can connect.
 "$lazaret" serve --runtime lua --listen "$work/socket" >out 2>err &
 server=$!
-until grep -q . err; do
+until [ "$(wc -l <err)" -gt 0 ]; do
     kill -0 $server 2>/dev/null || break
     sleep 0.05
 done

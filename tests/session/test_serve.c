@@ -175,9 +175,11 @@ static void progress_is_reported_when_asked_for(void)
     say(&client,
         "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"progress\":true,\"code\":\"add(1)\"}",
         session);
-    expect(&client, "\"type\":\"tool_call\"");
-    expect(&client, "{\"type\":\"progress\",\"id\":2,\"wall_ms\":");
-    CU_ASSERT(member(&client, "wall_ms") > 0 && member(&client, "tool_calls") == 1);
+    /* it goes on while the call waits; on a busy machine one comes before the call */
+    while (hear(&client) && !(has(client.line, "{\"type\":\"progress\",\"id\":2,\"wall_ms\":") &&
+                              member(&client, "tool_calls") == 1)) {
+    }
+    CU_ASSERT(member(&client, "wall_ms") > 0);
     CU_ASSERT(has(client.line, "\"cpu_ms\":") && has(client.line, "\"max_rss_bytes\":"));
     say(&client, "{\"type\":\"cancel\",\"id\":3,\"request\":2}");
     while (hear(&client) && !has(client.line, "\"type\":\"result\"")) {
