@@ -72,6 +72,37 @@ void agent_calls_offer(struct agent *agent);
 /* The execution is over: open calls are forgotten, and their replies are discarded. */
 void agent_calls_forget(struct agent *agent);
 
+/* ---- files.c: files for the code, and what it makes ------------------------------------------ */
+
+struct agent_artifact;
+
+struct agent_files {
+    char *home;   /* the working directory that the session began with; NULL: it has none */
+    char *folder; /* of artifacts; NULL: none are wanted */
+    size_t max_files;
+    uint64_t max_bytes;
+    struct agent_artifact *known; /* that were sent */
+    size_t n_known, known_cap;
+    bool was_empty;              /* the directory, when it was last looked at: */
+    int64_t changed_ns, seen_ns; /* its own time, and when that was */
+    struct laz_buf text;         /* of a part */
+    struct laz_strv left_out;    /* by the last collection */
+    int put;                     /* the file that is being put; -1 */
+};
+
+/* Notes where the files of a session are, of a template: of its sessions, before the runtime keeps
+ * a copy of the environment. */
+int agent_files_plan(struct agent *agent, const struct laz_wire_options *options,
+                     struct laz_error *err);
+/* Makes the directory of artifacts, in the process of the session. */
+void agent_files_begin(struct agent *agent);
+/* Sends the artifacts that are new or have changed; says in files.left_out which are not sent. */
+void agent_files_collect(struct agent *agent);
+/* Sends bytes in parts. */
+void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
+/* Writes a part of a file: NULL, or why not, borrowed until the next one. */
+const char *agent_files_put(struct agent *agent, const struct laz_message *message);
+
 /* ---- serve.c: messages ---------------------------------------------------------------------- */
 
 enum agent_role {
@@ -83,9 +114,10 @@ enum agent_role {
 struct agent {
     enum agent_role role;
     struct agent_channel channel;
-    pid_t pid; /* of this process; a forked child has another */
-    size_t max_message;
+    pid_t pid;                     /* of this process; a forked child has another */
+    size_t max_message, max_value; /* bytes of a line, and of a value that comes in parts */
     struct agent_calls calls;
+    struct agent_files files;
     struct laz_module *module;
     const struct laz_plugin *plugin;
     const struct laz_runtime_ops *ops;

@@ -76,8 +76,8 @@ static void serve_traceback(const struct laz_outcome *outcome, struct laz_strv *
         laz_strv_fini(frames);
 }
 
-/* An error in at most max_message bytes: first all of it, then without the traceback, then with
- * less and less of the message. */
+/* An error in at most max_message bytes: first all of it, then without the traceback, without what
+ * was left out, then with less and less of the message. */
 static void serve_error(struct agent *agent, const struct laz_message *request, const char *kind,
                         const struct laz_outcome *outcome)
 {
@@ -91,6 +91,7 @@ static void serve_error(struct agent *agent, const struct laz_message *request, 
         .message = outcome->message ? outcome->message : "unknown error",
         .line = outcome->line > 0 ? outcome->line : 0,
         .column = outcome->column > 0 ? outcome->column : 0,
+        .left_out = agent->files.left_out,
     };
     size_t len = strlen(error.message), max = agent->max_message;
 
@@ -103,6 +104,8 @@ static void serve_error(struct agent *agent, const struct laz_message *request, 
             break;
         if (error.traceback.n)
             laz_strv_fini(&error.traceback);
+        else if (error.left_out.n)
+            error.left_out = (struct laz_strv){0}; /* it is borrowed */
         else
             max = (max < len ? max : len) / 2;
     }
@@ -113,12 +116,25 @@ static void serve_error(struct agent *agent, const struct laz_message *request, 
 static void serve_too_large(struct agent *agent, const struct laz_message *request,
                             const char *what)
 {
+    const bool in_parts = agent->max_value > agent->max_message;
     char message[128];
 
-    snprintf(message, sizeof message, "the %s exceeds max_message_size (%zu bytes)", what,
-             agent->max_message);
+    snprintf(message, sizeof message, "the %s exceeds %s (%zu bytes)", what,
+             in_parts ? "artifacts.max_size" : "max_message_size", agent->max_value);
     serve_error(agent, request, "too_large",
                 &(struct laz_outcome){.size = sizeof(struct laz_outcome), .message = message});
+}
+
+/* A value that does not fit into a line, with its text: each in parts, before the result. */
+static void serve_result_in_parts(struct agent *agent, struct laz_message *result,
+                                  const char *value, size_t value_len)
+{
+    agent_files_send_bytes(agent, "value", value, value_len);
+    if (result->text && result->text_len) {
+        agent_files_send_bytes(agent, "text", result->text, result->text_len);
+        result->text = NULL;
+    }
+    agent_send(agent, result);
 }
 
 /* The value is sent from where the runtime keeps it. */
@@ -126,26 +142,32 @@ static void serve_result(struct agent *agent, const struct laz_message *request,
                          const struct laz_outcome *outcome)
 {
     const char *value = outcome->value ? outcome->value : "null";
-    const size_t value_len = outcome->value ? outcome->value_len : 4, max = agent->max_message;
-    const bool is_long = outcome->text && outcome->text_len > max;
-    const struct laz_message result = {
+    const size_t value_len = outcome->value ? outcome->value_len : 4;
+    const size_t max = agent->max_message, most = agent->max_value;
+    const size_t text_len = outcome->text ? outcome->text_len : 0;
+    struct laz_message result = {
         .type = LAZ_MESSAGE_RESULT,
         .has_id = request->has_id,
         .id = request->id,
-        .text = is_long ? NULL : outcome->text,
-        .text_len = outcome->text_len,
+        .text = text_len > max ? NULL : outcome->text,
+        .text_len = text_len,
         .visible = outcome->visible,
+        .left_out = agent->files.left_out,
     };
     struct laz_buf *out = &agent->out;
 
     laz_buf_clear(out);
     size_t at = laz_message_make_around(&result, out);
-    if (value_len > max)
-        serve_too_large(agent, request, "value");
-    else if (is_long || out->len - 1 + value_len > max)
-        serve_too_large(agent, request, "value with its printed form");
-    else
+    if (value_len <= max && text_len <= max && out->len - 1 + value_len <= max) {
         agent_flush_around(agent, at, value, value_len);
+    } else if (value_len > most) {
+        serve_too_large(agent, request, "value");
+    } else if (text_len > most || most <= max) {
+        serve_too_large(agent, request, "value with its printed form");
+    } else {
+        result.text = outcome->text;
+        serve_result_in_parts(agent, &result, value, value_len);
+    }
 }
 
 /* ---- services of the runtime ---------------------------------------------------------------- */
@@ -187,6 +209,7 @@ static void serve_leave(void *data, int status)
 
     if (agent_is_forked(agent) || !agent->request)
         _exit(status);
+    agent_files_collect(agent);
     snprintf(message, sizeof message, "the code ended its process with status %d", status & 0xff);
     serve_error(agent, agent->request, "exit",
                 &(struct laz_outcome){.size = sizeof(struct laz_outcome),
@@ -205,6 +228,7 @@ void agent_services_init(struct agent *agent)
         .output = serve_output,
         .leave = serve_leave,
         .max_message = agent->max_message,
+        .max_value = agent->max_value,
         .switch_output = serve_switch_output,
     };
     agent_calls_offer(agent);
@@ -281,6 +305,9 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
         outcome.value_len = 4;
         outcome.text = NULL;
     }
+    laz_strv_fini(&agent->files.left_out);
+    if (rc == 0 && !is_check)
+        agent_files_collect(agent);
     if (rc == 0)
         serve_answer(agent, request, &outcome);
     else if (laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name,
@@ -294,6 +321,16 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
         return false;
     *status = rc ? AGENT_EXIT_SETUP : (int)outcome.exit_status;
     return true;
+}
+
+static void serve_put(struct agent *agent, const struct laz_message *request)
+{
+    const char *why = agent_files_put(agent, request);
+
+    if (why)
+        serve_error(agent, request, "runtime", &(struct laz_outcome){.message = why});
+    else
+        serve_result(agent, request, &(struct laz_outcome){.value = NULL});
 }
 
 static void serve_no_memory(struct agent *agent, const struct laz_message *request)
@@ -326,6 +363,8 @@ int agent_serve(struct agent *agent)
             agent_refuse(&err);
         else if (message.type == LAZ_MESSAGE_EXECUTE || message.type == LAZ_MESSAGE_CHECK)
             done = serve_run(agent, &message, &status);
+        else if (message.type == LAZ_MESSAGE_PUT)
+            serve_put(agent, &message);
         else /* a reply that comes late is discarded: its call is forgotten */
             done = message.type == LAZ_MESSAGE_EXIT;
         laz_message_fini(&message);

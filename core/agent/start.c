@@ -216,12 +216,17 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
 
     if (options->max_message >= 1)
         agent->max_message = (size_t)options->max_message;
+    agent->max_value = agent->max_message;
+    if (options->max_parts > (int64_t)agent->max_value)
+        agent->max_value = (size_t)options->max_parts;
     if (options->max_value >= 1)
         agent->channel.in.max = (size_t)options->max_value + AGENT_LINE_SLACK;
     if (agent->role == AGENT_SESSION)
         return start_from_template(agent, init, err);
     if (is_template)
         laz_os_one_heap();
+    if (agent_files_plan(agent, options, err))
+        return err->code;
     agent_services_init(agent);
     /* A template's sessions confine themselves; the template must be able to make them. */
     int rc = agent_confine(agent, is_template ? NULL : init->confine, init->confine_len, err);
@@ -305,6 +310,8 @@ int agent_start(struct agent *agent, struct laz_error *err)
             agent_setup_failed(agent, err);
         return rc;
     }
+    if (agent->role != AGENT_TEMPLATE)
+        agent_files_begin(agent);
     start_ready(agent);
     return 0;
 }

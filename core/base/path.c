@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* path.c - which of two paths contains the other, by their text alone. */
+/* path.c - paths and names of files, by their text alone. */
 #include "base/path.h"
+
+#include "base/buf.h"
+#include "base/visible.h"
 
 #include <string.h>
 
@@ -26,4 +29,36 @@ bool laz_path_is_below(const char *path, const char *directory)
 bool laz_path_is_within(const char *path, const char *directory)
 {
     return path_rest(path, directory) != NULL;
+}
+
+static bool name_is_plain(const char *name, size_t len)
+{
+    struct laz_buf shown = LAZ_BUF_INIT;
+
+    if (!len || len > LAZ_NAME_MAX || memchr(name, '\t', len) || memchr(name, '\\', len) ||
+        (len == 1 && name[0] == '.') || (len == 2 && memcmp(name, "..", 2) == 0))
+        return false;
+    laz_visible_line(&shown, name, len);
+    bool is_plain = !shown.failed && shown.len == len;
+    laz_buf_fini(&shown);
+    return is_plain;
+}
+
+bool laz_name_is_plain(const char *name)
+{
+    return !strchr(name, '/') && name_is_plain(name, strlen(name));
+}
+
+bool laz_artifact_name_is_plain(const char *name)
+{
+    if (strlen(name) > LAZ_ARTIFACT_MAX)
+        return false;
+    for (;;) {
+        const size_t len = strcspn(name, "/");
+        if (!name_is_plain(name, len) || name[0] == '.')
+            return false;
+        if (!name[len])
+            return true;
+        name += len + 1;
+    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path.h - comparing paths as text, without looking at files. */
+/* path.h - paths and names of files as text, without looking at files. */
 #ifndef LAZ_BASE_PATH_H
 #define LAZ_BASE_PATH_H
 
@@ -10,5 +10,14 @@
 bool laz_path_is_below(const char *path, const char *directory);
 /* The same, but a directory is within itself. */
 bool laz_path_is_within(const char *path, const char *directory);
+
+#define LAZ_NAME_MAX     255 /* bytes of a name, as on every system */
+#define LAZ_ARTIFACT_MAX 512 /* bytes of the path of an artifact */
+
+/* Can a file be called so on any system, and a terminal show it as it is? UTF-8 without control
+ * characters and marks of direction, no separator, neither "." nor "..". */
+bool laz_name_is_plain(const char *name);
+/* A path of such names, with '/' between them, none of which is hidden (begins with "."). */
+bool laz_artifact_name_is_plain(const char *name);
 
 #endif

@@ -399,6 +399,8 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
                     .libraries = t->kind->runtime->libraries,
                     .max_message = (int64_t)values->session.max_message_size,
                     .max_value = (int64_t)values->session.max_value_size,
+                    .max_files = (int64_t)values->artifacts.max_files,
+                    .max_parts = (int64_t)values->artifacts.max_size,
                     .options = t->kind->options,
                     .options_len = strlen(t->kind->options),
                     .preload = values->pool.preload,

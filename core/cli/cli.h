@@ -40,10 +40,11 @@ struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
-        *listen, *search, *limit;
+        *listen, *search, *limit, *artifacts;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
+    struct laz_strv file; /* NAME=PATH */
     bool json, quiet, verbose, check, help, version;
     char **operands;
     int n_operands;
@@ -153,6 +154,15 @@ void approver_end(struct approver *approver);
 
 /* What the execution has used so far is shown, if somebody sits at a terminal. */
 void approver_progress(struct approver *approver, const struct laz_execution_usage *usage);
+
+/* ---- artifacts.c: files for the code, and what it makes -------------------------------------- */
+
+/* For laz_execute_after: puts the files of --file; `user`: struct laz_strv. */
+int cli_put_files(void *user, struct laz_session *session, struct laz_error *err);
+/* Saves artifacts where --artifacts says. 0 or an exit status (printed). */
+int cli_save_artifacts(struct cli *cli, struct laz_result *result);
+/* Lists them on standard error, and shows pictures on a terminal that can. */
+void cli_tell_artifacts(struct cli *cli, const struct laz_result *result);
 
 /* ---- progress.c: a line about the code that runs ---------------------------------------------
  *

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/outcome.h"
 #include "cli/source.h"
+#include "engine/engine.h"
 #include "os/input.h"
 #include "os/interrupt.h"
 #include "session/result.h"
@@ -113,6 +114,7 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
 
 static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
 {
+    const int saved = cli_save_artifacts(cli, result);
     const char *text = cli->json ? laz_result_json(result) : laz_result_text(result);
 
     if (cli->json) {
@@ -130,10 +132,14 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const stru
             cli_puts(cli, "\n");
         }
         fflush(stdout);
-        if (cli->output_errno != EPIPE)
+        if (cli->output_errno != EPIPE) {
+            cli_tell_artifacts(cli, result);
             execute_report(cli, result, source);
+        }
     }
     int status = laz_result_exit_status(result);
+    if (status == CLI_OK && saved)
+        return saved;
     return status == CLI_OK && laz_result_is_truncated(result) ? CLI_OUTPUT : status;
 }
 
@@ -161,8 +167,9 @@ static int execute_run(struct execution *execution, const struct source *source,
 
     int code = approver_begin(execution->approver, execution->engine, input, err);
     if (!code)
-        code = laz_execute(execution->engine, &session, laz_buf_text(&source->code),
-                           source->code.len, &options, result, err);
+        code =
+            laz_execute_after(cli_put_files, &cli->file, execution->engine, &session,
+                              laz_buf_text(&source->code), source->code.len, &options, result, err);
     approver_end(execution->approver);
     cli_show(cli, stdout, &execution->shown[LAZ_STDOUT], NULL, 0);
     cli_show(cli, stderr, &execution->shown[LAZ_STDERR], NULL, 0);

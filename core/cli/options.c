@@ -33,6 +33,10 @@ static const struct cli_option options[] = {
     {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX, "start in this directory, which is shown"},
     {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_BOX | CLI_FOR_SERVE,
      "set a variable, or pass on one of this environment"},
+    {0, "file", "NAME=PATH", FIELD(file), CLI_FOR_RUN,
+     "give the code a copy of this file, as NAME where it starts"},
+    {0, "artifacts", "DIR", FIELD(artifacts), CLI_FOR_RUN,
+     "save what the code leaves in artifacts/, and its figures"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
      "text, json, r, python, javascript or lua"},
     {0, "search", "WORDS", FIELD(search), CLI_FOR_TOOLS, "those that fit, the best ones first"},
@@ -60,8 +64,8 @@ static const struct cli_option options[] = {
 };
 
 /* The fields of options that may be repeated. */
-static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write), FIELD(env),
-                                      FIELD(set)};
+static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write),
+                                      FIELD(env),  FIELD(set),  FIELD(file)};
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
 #define LONG_FIRST 256 /* what getopt_long returns for row 0 */

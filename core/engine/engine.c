@@ -79,9 +79,11 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
     return laz_pools_open(&engine->sessions, options, pool, err);
 }
 
-int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
-                const char *code, size_t len, const struct laz_execute_options *options,
-                struct laz_result **result, struct laz_error *err)
+int laz_execute_after(int (*before)(void *user, struct laz_session *session, struct laz_error *err),
+                      void *user, struct laz_engine *engine,
+                      const struct laz_session_options *session_options, const char *code,
+                      size_t len, const struct laz_execute_options *options,
+                      struct laz_result **result, struct laz_error *err)
 {
     struct laz_session *session;
     struct laz_error why = {0};
@@ -96,10 +98,20 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
     }
     if (rc)
         return err ? (*err = why, rc) : rc;
-    rc = laz_session_execute_last(session, code, len, options, result, err);
+    if (before)
+        rc = before(user, session, err);
+    if (!rc)
+        rc = laz_session_execute_last(session, code, len, options, result, err);
     laz_session_close(session); /* whoever has the result finds nothing of it running */
     laz_session_free(session);
     return rc;
+}
+
+int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
+                const char *code, size_t len, const struct laz_execute_options *options,
+                struct laz_result **result, struct laz_error *err)
+{
+    return laz_execute_after(NULL, NULL, engine, session_options, code, len, options, result, err);
 }
 
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,

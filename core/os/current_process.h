@@ -17,6 +17,8 @@ const char *laz_os_getenv(const char *name);
 /* Removes a variable from the environment: a copy of its value, NULL when it is not set. `wipe`:
  * overwrites its memory, which other processes can read (/proc/PID/environ). */
 char *laz_os_take_variable(const char *name, bool wipe);
+/* Sets a variable. False: out of memory. Before there are other threads. */
+bool laz_os_set_variable(const char *name, const char *value);
 /* Called before untrusted code runs: set-id programs and file capabilities give no privilege from
  * then on, also in descendants (prctl(2), PR_SET_NO_NEW_PRIVS). LAZ_ENOENT: this system has nothing
  * of the kind, and the plan has to refuse such programs. */

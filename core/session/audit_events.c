@@ -169,6 +169,23 @@ void laz_audit_closed(struct laz_session *session)
 
 /* ---- executions ----------------------------------------------------------------------------- */
 
+/* What is recorded of requests that execute nothing. */
+static const struct {
+    const char *start, *complete;
+} events_asked[] = {
+    [LAZ_ASKED_EXECUTE] = {"execute_start", NULL}, /* by its verdict */
+    [LAZ_ASKED_CHECK] = {"check_start", "check_complete"},
+    [LAZ_ASKED_PUT] = {"file_start", "file_complete"},
+};
+
+static void events_file(struct laz_audit_line *line, const char *name, size_t len,
+                        const char *sha256)
+{
+    laz_audit_string(line, "name", name);
+    laz_audit_number(line, "size", len);
+    laz_audit_string(line, "sha256", sha256);
+}
+
 int laz_audit_execute(const struct laz_execution *execution, struct laz_error *err)
 {
     const struct laz_session *session = execution->session;
@@ -177,8 +194,17 @@ int laz_audit_execute(const struct laz_execution *execution, struct laz_error *e
     if (!session->shared->audit)
         return 0;
     laz_audit_number(&line, "execution", (uint64_t)session->last_id + 1);
-    laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
-    return events_write(session, execution->is_check ? "check_start" : "execute_start", &line, err);
+    if (execution->asked == LAZ_ASKED_PUT) {
+        char hex[LAZ_SHA256_HEX + 1];
+        struct laz_sha256 sha256;
+        laz_sha256_init(&sha256);
+        laz_sha256_add(&sha256, execution->code, execution->len);
+        laz_sha256_hex(&sha256, hex);
+        events_file(&line, execution->file, execution->len, hex);
+    } else {
+        laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
+    }
+    return events_write(session, events_asked[execution->asked].start, &line, err);
 }
 
 void laz_audit_blocked(const struct laz_execution *execution, const struct laz_result *result)
@@ -221,6 +247,20 @@ static void events_usage(struct laz_audit_line *line, const struct laz_result *r
     laz_audit_bool(line, "truncated", result->output.truncated);
 }
 
+/* One record for each file that has come out of the box. */
+static void events_artifacts(const struct laz_execution *execution)
+{
+    const struct laz_artifacts *artifacts = &execution->result->artifacts;
+
+    for (size_t i = 0; i < artifacts->n; i++) {
+        const struct laz_artifact_item *item = &artifacts->items[i];
+        struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+        laz_audit_number(&line, "execution", (uint64_t)execution->id);
+        events_file(&line, item->name, item->data.len, item->sha256);
+        events_write(execution->session, "artifact", &line, NULL);
+    }
+}
+
 void laz_audit_judged(const struct laz_execution *execution)
 {
     const struct laz_result *result = execution->result;
@@ -229,6 +269,7 @@ void laz_audit_judged(const struct laz_execution *execution)
 
     if (!execution->session->shared->audit)
         return;
+    events_artifacts(execution);
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
     if (result->verdict == LAZ_VERDICT_OK) {
@@ -237,8 +278,8 @@ void laz_audit_judged(const struct laz_execution *execution)
         event = "execute_timeout";
         laz_audit_seconds(&line, "timeout_secs", execution->stop_number * 1000);
     }
-    if (execution->is_check)
-        event = "check_complete";
+    if (events_asked[execution->asked].complete)
+        event = events_asked[execution->asked].complete;
     if (result->has_error) {
         laz_audit_string(&line, "kind", result->error_kind);
         laz_audit_string(&line, "error", result->error_message);
@@ -256,8 +297,8 @@ void laz_audit_not_run(const struct laz_execution *execution, const struct laz_e
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_string(&line, "verdict", laz_verdict_name(LAZ_VERDICT_SETUP_FAILED));
     laz_audit_string(&line, "error", why->text);
-    events_write(execution->session, execution->is_check ? "check_complete" : "execute_error",
-                 &line, NULL);
+    const char *event = events_asked[execution->asked].complete;
+    events_write(execution->session, event ? event : "execute_error", &line, NULL);
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */

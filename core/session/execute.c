@@ -138,6 +138,14 @@ static void execution_message(struct laz_session *session, struct laz_message *m
                            "the id of the outcome is not that of the execution");
         return;
     }
+    if (message->type == LAZ_MESSAGE_PART) {
+        laz_execution_part(execution, message);
+        return;
+    }
+    if (message->type == LAZ_MESSAGE_RESULT && laz_execution_put_next(execution))
+        return;
+    if (!laz_execution_take_parts(execution, message))
+        return;
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
         execution->out_of_memory |= !execution->result->value;
@@ -233,7 +241,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
 
     execution->id = ++session->last_id;
     const struct laz_message request = {
-        .type = execution->is_check ? LAZ_MESSAGE_CHECK : LAZ_MESSAGE_EXECUTE,
+        .type = execution->asked == LAZ_ASKED_CHECK ? LAZ_MESSAGE_CHECK : LAZ_MESSAGE_EXECUTE,
         .has_id = true,
         .id = execution->id,
         .code = execution->code,
@@ -243,7 +251,10 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .cwd = execution->cwd,
         .directory = execution->directory,
     };
-    laz_message_make(&request, &line);
+    if (execution->asked == LAZ_ASKED_PUT)
+        laz_execution_put_line(execution, &line);
+    else
+        laz_message_make(&request, &line);
     size_t most = session->shared->values->session.max_value_size;
     int rc = line.failed ? laz_error_nomem(err) : 0;
     if (!rc && line.len > most)
@@ -321,6 +332,7 @@ static void execution_free(struct laz_execution *execution)
     laz_result_free(execution->result);
     free(execution->calls);
     free(execution->copy);
+    free(execution->file_copy);
     laz_strv_fini(&execution->argv);
     free(execution->cwd);
     free(execution->directory);
@@ -412,7 +424,7 @@ static void execution_complete(struct laz_execution *execution)
     laz_execution_judge(execution);
     session->finish.left_ms = execution_left_ms(execution);
     laz_execution_log_refused(execution);
-    if (!execution->is_check && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
+    if (execution->asked == LAZ_ASKED_EXECUTE && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
         session->executions++;
     const char *detail = laz_result_detail(result);
     laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
@@ -459,7 +471,8 @@ static void execution_submit(struct laz_execution *execution)
         execution_end_with(execution, blocked("Execution blocked: %s", why.text));
         return;
     }
-    if (session->shared->values->session.validate && !execution->no_validate)
+    if (session->shared->values->session.validate && !execution->no_validate &&
+        execution->asked != LAZ_ASKED_PUT)
         laz_patterns_find(session->runtime->language, execution_refused(session), execution->code,
                           execution->len, &execution->result->warnings);
     rc = execution_send(execution, &why);
@@ -468,7 +481,7 @@ static void execution_submit(struct laz_execution *execution)
         execution_end(execution, rc, &why);
         return;
     }
-    if (!execution->is_check) {
+    if (execution->asked == LAZ_ASKED_EXECUTE) {
         execution->result->replaced = session->replaced;
         session->replaced = NULL;
     }
@@ -519,7 +532,7 @@ static void execution_admit(struct laz_execution *execution)
     struct laz_session_shared *shared = session->shared;
     struct laz_error err = {0};
 
-    if (execution->is_check) {
+    if (execution->asked != LAZ_ASKED_EXECUTE) {
         execution_await_box(execution);
         return;
     }
@@ -631,8 +644,10 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     execution->result = calloc(1, sizeof *execution->result);
     if (is_async)
         execution->code = execution->copy = laz_strndup(asked->code, asked->len);
-    rc = execution->result && execution->code ? laz_execution_take_script(execution, options, err)
-                                              : laz_error_nomem(err);
+    if (is_async)
+        execution->file = execution->file_copy = laz_strdup(asked->file);
+    const bool is_whole = execution->result && execution->code && !execution->file == !asked->file;
+    rc = is_whole ? laz_execution_take_script(execution, options, err) : laz_error_nomem(err);
     if (rc) {
         execution_free(execution);
         return rc;
@@ -644,9 +659,8 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     return 0;
 }
 
-/* Begins an execution. If it is synchronous, the caller continues inside of the driver. */
-static int execution_begin(struct laz_execution *asked, bool is_async,
-                           const struct laz_execute_options *options, struct laz_error *err)
+int laz_execution_begin(struct laz_execution *asked, bool is_async,
+                        const struct laz_execute_options *options, struct laz_error *err)
 {
     struct laz_session *session = asked->session;
 
@@ -692,9 +706,8 @@ static void execution_waiter_done(void *user, struct laz_result *result,
     waiter->is_done = true;
 }
 
-/* Begins an execution and runs the loop until it has its result. */
-static int execute_and_wait(struct laz_execution *asked, const struct laz_execute_options *options,
-                            struct laz_result **result, struct laz_error *err)
+int laz_execution_and_wait(struct laz_execution *asked, const struct laz_execute_options *options,
+                           struct laz_result **result, struct laz_error *err)
 {
     struct laz_session *session = asked->session;
     struct execution_waiter waiter = {0};
@@ -704,7 +717,7 @@ static int execute_and_wait(struct laz_execution *asked, const struct laz_execut
     *result = NULL;
     asked->done = execution_waiter_done;
     asked->user = &waiter;
-    int rc = execution_begin(asked, false, options, err);
+    int rc = laz_execution_begin(asked, false, options, err);
     if (rc)
         return rc;
     struct laz_session_shared *shared = session->shared;
@@ -731,7 +744,7 @@ int laz_session_execute(struct laz_session *session, const char *code, size_t le
 {
     struct laz_execution asked = {.session = session, .code = code, .len = len};
 
-    return execute_and_wait(&asked, options, result, err);
+    return laz_execution_and_wait(&asked, options, result, err);
 }
 
 int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
@@ -740,7 +753,7 @@ int laz_session_execute_last(struct laz_session *session, const char *code, size
 {
     struct laz_execution asked = {.session = session, .code = code, .len = len, .is_last = true};
 
-    int rc = execute_and_wait(&asked, options, result, err);
+    int rc = laz_execution_and_wait(&asked, options, result, err);
     if (!rc)
         laz_session_finish_last(session, *result);
     return rc;
@@ -762,13 +775,14 @@ int laz_session_execute_async(struct laz_session *session, const char *code, siz
 
     if (!done)
         return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the result is required");
-    return execution_begin(&asked, true, options, err);
+    return laz_execution_begin(&asked, true, options, err);
 }
 
 int laz_session_check(struct laz_session *session, const char *code, size_t len,
                       struct laz_result **result, struct laz_error *err)
 {
-    struct laz_execution asked = {.session = session, .code = code, .len = len, .is_check = true};
+    struct laz_execution asked = {
+        .session = session, .code = code, .len = len, .asked = LAZ_ASKED_CHECK};
 
-    return execute_and_wait(&asked, NULL, result, err);
+    return laz_execution_and_wait(&asked, NULL, result, err);
 }

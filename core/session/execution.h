@@ -18,6 +18,13 @@ enum laz_phase {
     LAZ_PHASE_RUNNING, /* the code was sent to the box */
 };
 
+/* What is asked of the session. */
+enum laz_asked {
+    LAZ_ASKED_EXECUTE,
+    LAZ_ASKED_CHECK, /* checks the syntax only */
+    LAZ_ASKED_PUT,   /* puts a file into it: `code` is its content */
+};
+
 struct laz_execution {
     struct laz_session *session;
     struct laz_result *result;
@@ -34,9 +41,12 @@ struct laz_execution {
     void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
     void *user;
     int64_t id;
-    bool is_check; /* checks the syntax only */
-    bool is_last;  /* the session executes nothing else */
-    bool over;     /* the outcome has arrived, or the box has ended */
+    enum laz_asked asked;
+    const char *file; /* that is put: its name, borrowed as `code` is, or `file_copy` */
+    char *file_copy;
+    size_t sent;  /* bytes of it */
+    bool is_last; /* the session executes nothing else */
+    bool over;    /* the outcome has arrived, or the box has ended */
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */
     enum laz_stop stop;
@@ -50,10 +60,10 @@ struct laz_execution {
     size_t n_calls;
     struct waiting_call *waiting, *last_waiting;
     size_t n_waiting;
-    struct waiting_call *asked; /* those whose approval is one of the open calls */
-    size_t n_refused;           /* calls with an unknown tool or invalid arguments */
-    size_t open_bytes;          /* arguments of open and waiting calls, in bytes */
-    bool is_one_in_order;       /* one of the open calls has no id; see execution_tools.c */
+    struct waiting_call *to_approve; /* those whose approval is one of the open calls */
+    size_t n_refused;                /* calls with an unknown tool or invalid arguments */
+    size_t open_bytes;               /* arguments of open and waiting calls, in bytes */
+    bool is_one_in_order;            /* one of the open calls has no id; see execution_tools.c */
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
@@ -73,6 +83,24 @@ void laz_execution_take_options(struct laz_execution *execution,
 /* Copies where the code starts and its command line. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
 int laz_execution_take_script(struct laz_execution *execution,
                               const struct laz_execute_options *given, struct laz_error *err);
+
+/* Begins what is asked for; if it is synchronous, the caller continues inside of the driver. */
+int laz_execution_begin(struct laz_execution *asked, bool is_async,
+                        const struct laz_execute_options *options, struct laz_error *err);
+/* The same, and runs the loop until it has its result. */
+int laz_execution_and_wait(struct laz_execution *asked, const struct laz_execute_options *options,
+                           struct laz_result **result, struct laz_error *err);
+
+/* execution_files.c: makes the line of the next part of a file that is put, and counts it as sent.
+ */
+void laz_execution_put_line(struct laz_execution *execution, struct laz_buf *line);
+/* The part before was written: sends the next. False: there is none. */
+bool laz_execution_put_next(struct laz_execution *execution);
+/* Takes a part of what the execution has made. */
+void laz_execution_part(struct laz_execution *execution, const struct laz_message *message);
+/* The outcome has come, and takes what came before it in parts. False: the execution was stopped,
+ * because that is not what it has to be. */
+bool laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message);
 
 /* From here to the end of the execution its progress is reported, if somebody asks for it. */
 void laz_execution_progress_begin(struct laz_execution *execution);

@@ -60,7 +60,7 @@ void laz_execution_take_options(struct laz_execution *execution,
     struct laz_execute_options options;
 
     (void)LAZ_OPTIONS_TAKE(&options, given, laz_execute_options, NULL); /* they were checked */
-    execution->print = !execution->is_check && !options.no_print;
+    execution->print = execution->asked == LAZ_ASKED_EXECUTE && !options.no_print;
     execution->no_validate = options.no_validate;
     execution->timeout_ms = option_or(options.timeout_ms, values->session.timeout_ms);
     execution->deadline_ms = option_or(options.deadline_ms, values->session.deadline_ms);

@@ -24,7 +24,7 @@ static void progress_due(void *user)
 
 void laz_execution_progress_begin(struct laz_execution *execution)
 {
-    if (!execution->progress || execution->is_check)
+    if (!execution->progress || execution->asked != LAZ_ASKED_EXECUTE)
         return;
     execution->progress_timer =
         laz_timer_new(execution->session->shared->driver->loop, progress_due, execution);

@@ -63,9 +63,9 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
     execution->n_calls = 0;
     while (execution->waiting)
         waiting_free(waiting_take(execution));
-    while (execution->asked) {
-        struct waiting_call *first = execution->asked;
-        execution->asked = first->next;
+    while (execution->to_approve) {
+        struct waiting_call *first = execution->to_approve;
+        execution->to_approve = first->next;
         waiting_free(first);
     }
 }
@@ -252,18 +252,18 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
         waiting_free(next);
         return;
     }
-    if (!execution->asked)
+    if (!execution->to_approve)
         laz_execution_deadline_stand(execution);
     next->execution = execution;
-    next->next = execution->asked;
-    execution->asked = next;
+    next->next = execution->to_approve;
+    execution->to_approve = next;
 }
 
 /* The host has decided, or its time is over. Only `true` is a yes. */
 static void execution_decided(void *user, struct laz_call *call, const char *json, size_t len,
                               const char *error)
 {
-    struct waiting_call *next = user, **at = &next->execution->asked;
+    struct waiting_call *next = user, **at = &next->execution->to_approve;
     struct laz_execution *execution = next->execution;
     char text[300] = "";
 
@@ -279,7 +279,7 @@ static void execution_decided(void *user, struct laz_call *call, const char *jso
         snprintf(text, sizeof text, EXECUTION_NO_RECORD);
     laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call: %s: %s",
             laz_call_tool(call), *text ? text : "approved");
-    if (!execution->asked)
+    if (!execution->to_approve)
         laz_execution_deadline_run(execution);
     if (!execution->n_calls)
         laz_execution_clock_run(execution);

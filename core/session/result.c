@@ -49,6 +49,7 @@ void laz_result_free(struct laz_result *result)
     laz_strv_fini(&result->traceback);
     laz_strv_fini(&result->warnings);
     laz_output_fini(&result->output);
+    laz_artifacts_fini(&result->artifacts);
     free(result->isolation);
     free(result->json);
     free(result);
@@ -214,6 +215,23 @@ static void result_write_output(struct laz_json_write *write, const struct laz_o
     laz_json_add_bool(write, "truncated", output->truncated);
 }
 
+static void result_write_artifacts(struct laz_json_write *write,
+                                   const struct laz_artifacts *artifacts)
+{
+    laz_json_begin_list(write, "artifacts");
+    for (size_t i = 0; i < artifacts->n; i++) {
+        const struct laz_artifact_item *item = &artifacts->items[i];
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "name", item->name);
+        laz_json_add_text(write, "type", item->type);
+        laz_json_add_uint(write, "size", item->data.len);
+        laz_json_add_text(write, "sha256", item->sha256);
+        laz_json_add_text(write, "path", item->path);
+        laz_json_end_object(write);
+    }
+    laz_json_end_list(write);
+}
+
 static void result_write_error(struct laz_json_write *write, const struct laz_result *result)
 {
     if (!result->has_error) {
@@ -249,6 +267,7 @@ static char *result_make_json(const struct laz_result *result)
     result_write_output(&write, &result->output);
     result_write_error(&write, result);
     laz_json_add_texts(&write, "warnings", &result->warnings);
+    result_write_artifacts(&write, &result->artifacts);
     laz_json_begin_object(&write, "verdict");
     laz_json_add_text(&write, "reason", laz_verdict_name(result->verdict));
     laz_json_add_text(&write, "detail", laz_result_detail(result));

@@ -4,6 +4,7 @@
 #define LAZ_SESSION_RESULT_H
 
 #include "base/buf.h"
+#include "session/artifacts.h"
 #include "session/output.h"
 
 #include <lazaret/lazaret.h>
@@ -20,6 +21,7 @@ struct laz_result {
     int64_t line, column;
     struct laz_strv traceback, warnings;
     struct laz_output output;
+    struct laz_artifacts artifacts;
     uint64_t wall_us, cpu_us, max_rss_bytes, tool_calls;
     char *isolation;      /* JSON */
     char backend[65];     /* of the box that it was in; "": nothing ran */

@@ -47,6 +47,8 @@ static void session_send_init(struct laz_session *session)
                     .libraries = session->runtime->libraries,
                     .max_message = (int64_t)values->session.max_message_size,
                     .max_value = (int64_t)values->session.max_value_size,
+                    .max_files = (int64_t)values->artifacts.max_files,
+                    .max_parts = (int64_t)values->artifacts.max_size,
                     .options = laz_buf_text(&session->runtime_options),
                     .options_len = session->runtime_options.len},
         .confine = steps,

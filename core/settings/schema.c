@@ -35,6 +35,7 @@ const struct schema_section laz_schema_sections[] = {
     {"pool", "Sessions that are kept ready."},
     {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
                 "lists them."},
+    {"artifacts", "What code leaves in `artifacts/`, and large results; see `files.md`."},
     {"workers", "Threads for tools and hooks."},
     {"plugins", "Where lazaret looks for plugins."},
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
@@ -162,6 +163,12 @@ const struct schema_key laz_schema[] = {
             .help = "Names of variables that are passed on with their values on the host."),
     KEY("env.set", ENVIRONMENT, env.set, "{}",
         .help = "Variables with a fixed value: `set = { MODE = \"test\" }`."),
+    KEY("artifacts.max_files", COUNT, artifacts.max_files, "32", .max = 10000,
+        .help = "Number of files of one execution that are taken from `artifacts/`; 0: none, and "
+                "code finds no such directory. See `files.md`."),
+    KEY("artifacts.max_size", SIZE, artifacts.max_size, "\"32MiB\"", .max = 1 * GIB,
+        .help = "Size of these files together. A value that is larger than "
+                "`session.max_message_size` arrives up to this size, too."),
     KEY("audit.file", FILE, audit.file, "\"\"",
         .help = "The file to which the log is appended, one JSON object a line; see `audit.md`. It "
                 "and its directories are made if they are missing, and no other user may be able "

@@ -55,6 +55,9 @@ struct laz_settings_values {
         struct laz_strv set; /* NAME=VALUE */
     } env;
     struct {
+        uint64_t max_files, max_size;
+    } artifacts;
+    struct {
         char *file; /* "": none */
         bool refuse, sync;
     } audit;

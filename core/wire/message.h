@@ -22,8 +22,10 @@ enum laz_message_type {
     LAZ_MESSAGE_READY,
     LAZ_MESSAGE_CHECK,
     LAZ_MESSAGE_EXECUTE,
+    LAZ_MESSAGE_PUT,
     LAZ_MESSAGE_TOOL_CALL,
     LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
+    LAZ_MESSAGE_PART,
     LAZ_MESSAGE_RESULT,
     LAZ_MESSAGE_ERROR,
     LAZ_MESSAGE_EXIT,
@@ -82,7 +84,7 @@ void laz_wire_make(const struct laz_wire_row *row, const void *from, struct laz_
 struct laz_wire_options {
     const char *runtime_file;
     struct laz_strv libraries;
-    int64_t max_message, max_value;
+    int64_t max_message, max_value, max_files, max_parts;
     const char *options; /* JSON */
     size_t options_len;
     struct laz_strv preload; /* this and what follows: of a template */
@@ -162,6 +164,11 @@ struct laz_message {
     struct laz_strv missing;  /* those that failed, each with its reason */
     struct laz_strv argv;
     const char *cwd, *directory;
+    const char *of, *name, *data; /* of a part, and of a file that is put */
+    size_t data_len;
+    int64_t part;
+    bool more;
+    struct laz_strv left_out; /* why artifacts were not sent */
     struct laz_wire_options options;
 };
 

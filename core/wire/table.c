@@ -26,6 +26,11 @@ static const struct laz_field options_members[] = {
      .help = "libraries that are opened with global symbols before the plugin"},
     {"max_message", LAZ_FIELD_INTEGER, AT(max_message), .help = "bytes of a line to the host"},
     {"max_value", LAZ_FIELD_INTEGER, AT(max_value), .help = "bytes of a value from the host"},
+    {"max_files", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_files),
+     .help = "artifacts of an execution that the host takes; absent: none, and there is no "
+             "directory for them"},
+    {"max_parts", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_parts),
+     .help = "bytes of them together, and of a result that does not fit into a line"},
     {"options", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(options),
      .help = "the options of `[runtime.NAME]`"},
     {"preload", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(preload),
@@ -189,6 +194,24 @@ static const struct laz_field tool_call_members[] = {
      .wrong = "'args' of a tool call is neither object nor null", .help = "the arguments by name"},
 };
 
+static const struct laz_field part_members[] = {
+    ID("of the request"),
+    {"of", LAZ_FIELD_TEXT, NEEDED, AT(of),
+     .help = "`file`, or `value` or `text` of the result that follows without it"},
+    {"name", LAZ_FIELD_TEXT, AT(name),
+     .help = "with the first part of a file: its path below the directory of artifacts"},
+    {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX, AT_LEN(data),
+     .wrong = "'data' of a part is no base64", .help = "bytes in base64 (RFC 4648)"},
+    {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
+     .help = "does the next part go on with it?"},
+};
+
+#define LEFT_OUT                                                                                   \
+    {                                                                                              \
+        "left_out", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT, AT(left_out),                        \
+                                     .help = "sentences about artifacts that were not sent"        \
+    }
+
 static const struct laz_field result_members[] = {
     ID("of the request"),
     {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_BULK, AT_LEN(value),
@@ -197,6 +220,7 @@ static const struct laz_field result_members[] = {
      .help = "what the prompt of the language would print for the value"},
     {"visible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(visible),
      .help = "would the prompt print it?"},
+    LEFT_OUT,
 };
 
 static const struct laz_field error_members[] = {
@@ -210,6 +234,7 @@ static const struct laz_field error_members[] = {
     {"traceback", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT, AT(traceback),
      .help = "calls, outermost first"},
     {"text", LAZ_FIELD_TEXT, AT_LEN(text), .help = "reserved"},
+    LEFT_OUT,
 };
 
 static const struct laz_field answer_members[] = {
@@ -254,6 +279,18 @@ static const struct laz_field check_members[] = {
     {"code", LAZ_FIELD_TEXT, NEEDED, AT_LEN(code), .help = "parsed, not run"},
 };
 
+static const struct laz_field put_members[] = {
+    ID("chosen by the host"),
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name),
+     .help = "of a file in the working directory that the session began with"},
+    {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX, AT_LEN(data),
+     .wrong = "'data' of a file is no base64", .help = "bytes in base64 (RFC 4648)"},
+    {"part", LAZ_FIELD_INTEGER, NEEDED, AT(part),
+     .help = "0 makes the file, in place of one of that name; 1, 2, ... go on with it"},
+    {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
+     .help = "does another part follow?"},
+};
+
 static const struct laz_field reply_members[] = {
     ID("of the call, where it had one"),
     {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE | LAZ_FIELD_BULK, AT_LEN(value),
@@ -292,6 +329,9 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
                               "Parses code and runs nothing; `result` or `error` answers it."),
     [LAZ_MESSAGE_EXECUTE] = ROW("execute", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(execute_members),
                                 "Runs code; `result` or `error` answers it."),
+    [LAZ_MESSAGE_PUT] = ROW("put", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(put_members),
+                            "A part of a file for the code, which can read it and not write to it; "
+                            "`result` or `error` answers it."),
     [LAZ_MESSAGE_TOOL_CALL] = ROW("tool_call", TO_HOST, LAZ_WIRE_RUNNING, "running",
                                   ALL(tool_call_members), "Calls a tool of the host."),
     [LAZ_MESSAGE_REPLY] = {NULL,
@@ -301,6 +341,9 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
                            {"a message", "a reply", SIZE, ALL(reply_members), .is_lenient = true,
                             .help = "Answers a call. It has no `type`; a reply that fits no open "
                                     "call is discarded."}},
+    [LAZ_MESSAGE_PART] = ROW("part", TO_HOST, LAZ_WIRE_RUNNING,
+                             "running, when the code has ended and before `result` or `error`",
+                             ALL(part_members), "A part of what the execution has made, in bytes."),
     [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", ALL(result_members),
                                "The code has ended with a value."),
     [LAZ_MESSAGE_ERROR] = ROW("error", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_STARTING,

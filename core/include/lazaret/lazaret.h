@@ -325,6 +325,21 @@ LAZ_EXPORT void laz_session_cancel(struct laz_session *session); /* NULL is allo
  * syntax_error. */
 LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, size_t len,
                                  struct laz_result **result, struct laz_error *err);
+/* Puts a copy of these bytes into the working directory that the session begins with, as a file
+ * that its code can read and not write to (mode 0400; the directory is the code's, so it may delete
+ * the file), in place of a file of that name. `name`: without directories, as every system allows
+ * it. While the session is idle; it waits as an execution does, with the clocks of the settings. The
+ * file is in this interpreter's box: after a restart, or when the box was replaced
+ * (laz_result_replaced), it is gone. Errors: LAZ_EINVAL (the name), LAZ_EOS (it cannot be written
+ * there: no room, say), those of laz_session_execute, LAZ_ESETUP, LAZ_ECANCELLED, LAZ_ETIMEOUT. */
+LAZ_EXPORT int laz_session_put_file(struct laz_session *session, const char *name, const void *data,
+                                    size_t len, struct laz_error *err);
+/* The same without waiting; `name` and `data` are copied. `done` is called once, with NULL or an
+ * error, as in laz_session_execute_async. */
+LAZ_EXPORT int laz_session_put_file_async(struct laz_session *session, const char *name,
+                                          const void *data, size_t len,
+                                          void (*done)(void *user, const struct laz_error *err),
+                                          void *user, struct laz_error *err);
 /* Starts a new interpreter in a new box; works on a dead session too. The old one may finish first,
  * as in laz_session_close. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
@@ -499,6 +514,32 @@ LAZ_EXPORT const char *laz_result_traceback(const struct laz_result *result, siz
 /* Warnings about patterns in the code: how many, and one of them; NULL beyond the end. */
 LAZ_EXPORT size_t laz_result_warnings(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_t index);
+
+/* A file that the code has saved in the directory `artifacts` of its working directory (also in
+ * the variable LAZARET_ARTIFACTS), or a figure that it has drawn: new, or changed since the
+ * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. */
+struct laz_artifact {
+    size_t size;        /* set by the caller: LAZ_ARTIFACT_INIT */
+    const char *name;   /* below that directory, with '/' between directories; no control characters,
+                           and no part of it begins with "." */
+    const char *type;   /* media type: "image/png" */
+    const char *sha256; /* 64 digits */
+    const void *data;
+    size_t data_len;
+    const char *path; /* where laz_result_save_artifacts has saved it; NULL: nowhere */
+};
+#define LAZ_ARTIFACT_INIT LAZ_INIT(struct laz_artifact)
+
+/* How many there are; and one of them, whose texts and bytes are borrowed until laz_result_free.
+ * LAZ_EINVAL: a NULL, or no such index. */
+LAZ_EXPORT size_t laz_result_artifacts(const struct laz_result *result);
+LAZ_EXPORT int laz_result_artifact(const struct laz_result *result, size_t index,
+                                   struct laz_artifact *artifact);
+/* Saves them all in this directory, which is made if it is missing. A file that exists is not
+ * changed: the artifact gets another name ("plot-2.png"). No link is followed below the directory.
+ * Errors: LAZ_EINVAL, LAZ_ENOMEM, LAZ_EOS; those saved before remain. */
+LAZ_EXPORT int laz_result_save_artifacts(struct laz_result *result, const char *directory,
+                                         struct laz_error *err);
 
 struct laz_execution_usage {
     size_t size;            /* set by the caller: LAZ_EXECUTION_USAGE_INIT */

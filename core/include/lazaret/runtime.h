@@ -65,7 +65,7 @@ struct laz_agent_services {
     /* The code asked to end its process (quit(), os.exit()): reports it and does not return. */
     void (*leave)(void *agent, int status);
     size_t max_message; /* bytes of a line to the host, at most: pass it to writer_new for
-                           results */
+                           arguments of tools */
 
     /* Several calls at once. call_tool and call_all may not be used while one that was begun is
      * open. Calls still open when eval returns are abandoned, and their answers discarded. */
@@ -100,6 +100,8 @@ struct laz_agent_services {
      * so the host sees what is written to the two in that order. Waits until what was written to
      * the other one has been read. Any thread. */
     void (*switch_output)(void *agent, int stream);
+    size_t max_value; /* bytes of the value of an execution, at most: pass it to writer_new for
+                         values, and max_message for arguments of tools */
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */
@@ -107,7 +109,7 @@ struct laz_agent_services {
 #define LAZ_OUTCOME_SYNTAX    2u /* it does not parse, nothing ran; message, line, column */
 #define LAZ_OUTCOME_MEMORY    3u /* the language ran out of memory and nothing caught it */
 #define LAZ_OUTCOME_EXIT      4u /* it asked to exit with exit_status; the interpreter is intact */
-#define LAZ_OUTCOME_TOO_LARGE 5u /* its value exceeds max_message; text may still be there */
+#define LAZ_OUTCOME_TOO_LARGE 5u /* its value exceeds max_value; text may still be there */
 #define LAZ_OUTCOME_FSIZE     6u /* an uncaught error says that a file grew over the limit */
 
 /* Filled by `eval` and `check`; the agent clears it before. Pointers are borrowed until the next

@@ -63,6 +63,11 @@ char *laz_os_take_variable(const char *name, bool wipe)
     return copy;
 }
 
+bool laz_os_set_variable(const char *name, const char *value)
+{
+    return setenv(name, value, 1) == 0;
+}
+
 /* The resource of each limit of base/limits.h, which names it, and how far the hard limit is above
  * the soft one: a row of that table without its resource does not compile. */
 /* SIGXCPU distinguishes this end from other kills, by SIGKILL. The kernel counts the whole life of

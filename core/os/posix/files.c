@@ -165,6 +165,26 @@ static void look_fill(struct laz_look *look, const struct stat *st)
     };
 }
 
+int laz_posix_look_at(int fd, const char *name, struct laz_look *look)
+{
+    struct stat st;
+
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno;
+    look_fill(look, &st);
+    return 0;
+}
+
+int laz_posix_look_of(int fd, struct laz_look *look)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return errno;
+    look_fill(look, &st);
+    return 0;
+}
+
 int laz_os_look(const char *path, bool follow, struct laz_look *look)
 {
     struct stat st;
@@ -177,16 +197,13 @@ int laz_os_look(const char *path, bool follow, struct laz_look *look)
 
 int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
 {
-    struct stat st;
     int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK)));
+    int failed = fd >= 0 ? laz_posix_look_of(fd, look) : 0;
 
-    if (fd >= 0 && fstat(fd, &st) != 0) {
-        int saved = errno;
+    if (failed) {
         laz_os_close(&fd);
-        errno = saved;
+        errno = failed;
     }
-    if (fd >= 0)
-        look_fill(look, &st);
     return fd;
 }
 

@@ -12,11 +12,15 @@
 
 struct laz_buf;
 struct laz_error;
+struct laz_look;
 struct stat;
 struct timespec;
 
 /* When a file was written, and when anything of it was changed, as exactly as the system knows. */
 void laz_posix_times(const struct stat *st, struct timespec *written, struct timespec *changed);
+/* What has this name in a directory (a link is not followed), and what is open: 0, or an errno. */
+int laz_posix_look_at(int fd, const char *name, struct laz_look *look);
+int laz_posix_look_of(int fd, struct laz_look *look);
 /* What was written is on the disk when this returns: 0, or an errno. */
 int laz_posix_sync(int fd);
 /* Whole content of a file from here on, at most `max` bytes; `path` for errors. */

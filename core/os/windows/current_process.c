@@ -40,6 +40,15 @@ char *laz_os_take_variable(const char *name, bool wipe)
     return copy;
 }
 
+bool laz_os_set_variable(const char *name, const char *value)
+{
+    char *entry = laz_strdupf("%s=%s", name, value);
+    bool done = entry && _putenv(entry) == 0;
+
+    free(entry);
+    return done;
+}
+
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)
 {
     if (strcmp(name, "core") == 0 && value <= 1) {

@@ -114,7 +114,7 @@ static int doctor_create(const struct laz_agent_services *services, const char *
     (void)text;
     (void)text_len;
     if (made)
-        made->writer = services->json->writer_new(services->max_message);
+        made->writer = services->json->writer_new(services->max_value);
     if (!made || !made->writer) {
         free(made);
         return laz_fail(err, LAZ_ENOMEM, "out of memory");

@@ -633,7 +633,7 @@ static int luart_create(const struct laz_agent_services *services, const char *o
         goto no_memory;
     st->services = services;
     st->json = services->json;
-    st->value = st->json->writer_new(services->max_message);
+    st->value = st->json->writer_new(services->max_value);
     st->args = st->json->writer_new(services->max_message);
     st->probe = st->json->writer_new(0);
     st->traceback = calloc(LUART_FRAMES, sizeof *st->traceback);

@@ -67,12 +67,13 @@ def show_sources(linecache):
         show_source(linecache, name)
 
 
-# Modules that are changed right after their import, and what does it. `guard` is written in C: it
-# runs guards.py.
+# Modules that are changed right after their import, and what does it. `guard` and `draws` are written
+# in C: they run guards.py and figures.py.
 changed = dict.fromkeys(('multiprocessing.' + name for name in (
     'connection', 'managers', 'popen_forkserver', 'popen_spawn_posix', 'resource_tracker',
     'synchronize')), guard)
 changed['linecache'] = show_sources
+changed['matplotlib.pyplot'] = draws
 
 
 class ChangingFinder:

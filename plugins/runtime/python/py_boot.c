@@ -21,8 +21,11 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
                                                      ,
                                                  [PY_PART_TEMPLATE] =
 #include "template.inc"
-                                                     , [PY_PART_GUARDS] =
+                                                     ,
+                                                 [PY_PART_GUARDS] =
 #include "guards.inc"
+                                                     , [PY_PART_FIGURES] =
+#include "figures.inc"
 };
 
 static const struct {
@@ -45,6 +48,8 @@ static const struct {
     [PY_BEFORE_FORK] = {"before_fork", PY_PART_TEMPLATE},
     [PY_RENEW] = {"renew", PY_PART_TEMPLATE},
     [PY_GUARD] = {"guard_module", PY_PART_GUARDS},
+    [PY_TAKE_FIGURES] = {"take_figures", PY_PART_FIGURES},
+    [PY_SAVE_FIGURES] = {"save_figures", PY_PART_FIGURES},
 };
 
 PyObject *py_take_exception(void)
@@ -66,7 +71,7 @@ PyObject *py_take_exception(void)
 #endif
 }
 
-static void boot_restore_exception(PyObject *exception)
+void py_restore_exception(PyObject *exception)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     PyErr_SetRaisedException(exception);
@@ -110,7 +115,7 @@ void py_flush(struct python_state *state)
         Py_XDECREF(done);
         PyErr_Clear();
     }
-    boot_restore_exception(exception);
+    py_restore_exception(exception);
 }
 
 PyObject *py_texts(const char *const *paths, size_t n)
@@ -201,6 +206,17 @@ static PyObject *boot_guard(PyObject *self, PyObject *module)
     return state ? py_call(state, PY_GUARD, "(O)", module) : NULL;
 }
 
+/* draws(module): the module draws figures */
+static PyObject *boot_draws(PyObject *self, PyObject *module)
+{
+    struct python_state *state = PyCapsule_GetPointer(self, NULL);
+
+    if (!state)
+        return NULL;
+    state->draws = true;
+    return py_call(state, PY_TAKE_FIGURES, "(O)", module);
+}
+
 bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n)
 {
     PyObject *self = PyCapsule_New(state, NULL, NULL);
@@ -216,7 +232,8 @@ bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n)
 }
 
 static PyMethodDef boot_methods[] = {{"switch_output", boot_switch_output, METH_O, NULL},
-                                     {"guard", boot_guard, METH_O, NULL}};
+                                     {"guard", boot_guard, METH_O, NULL},
+                                     {"draws", boot_draws, METH_O, NULL}};
 
 static bool boot_namespace(struct python_state *state)
 {

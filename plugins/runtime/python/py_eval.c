@@ -179,7 +179,7 @@ static bool outcome_value(struct python_state *state, PyObject *value, struct la
     bool too_large = false;
 
     if (!state->value)
-        state->value = state->json->writer_new(state->services->max_message);
+        state->value = state->json->writer_new(state->services->max_value);
     if (!state->value) {
         PyErr_NoMemory();
         return false;
@@ -194,10 +194,7 @@ static bool outcome_value(struct python_state *state, PyObject *value, struct la
         PyErr_NoMemory();
         return false;
     }
-    outcome->kind = LAZ_OUTCOME_TOO_LARGE;
-    snprintf(state->message, sizeof state->message,
-             "the value exceeds max_message_size (%zu bytes)", state->services->max_message);
-    outcome->message = state->message;
+    outcome->kind = LAZ_OUTCOME_TOO_LARGE; /* the agent says how large it may be */
     return true;
 }
 
@@ -250,6 +247,17 @@ static bool eval_code(struct python_state *state, PyObject *code, PyObject **val
     return result != NULL;
 }
 
+/* Also after an error, which stays what it is. */
+static void eval_save_figures(struct python_state *state)
+{
+    PyObject *exception = py_take_exception();
+    PyObject *done = py_call(state, PY_SAVE_FIGURES, "()");
+
+    Py_XDECREF(done);
+    PyErr_Clear();
+    py_restore_exception(exception);
+}
+
 static void eval_run(struct python_state *state, PyObject *codes, const char *name, uint32_t print,
                      struct laz_outcome *outcome)
 {
@@ -260,6 +268,8 @@ static void eval_run(struct python_state *state, PyObject *codes, const char *na
     if (getpid() != state->pid)
         eval_end_child(state, ok);
     ok = ok && outcome_display(state, value, print, outcome);
+    if (state->draws)
+        eval_save_figures(state);
     if (!ok) {
         *outcome = (struct laz_outcome){.size = outcome->size};
         outcome_exception(state, name, outcome);

@@ -41,7 +41,7 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 struct py_tool;
 
-/* bootstrap.py, report.py, tools.py, aio.py, template.py, guards.py. */
+/* bootstrap.py, report.py, tools.py, aio.py, template.py, guards.py, figures.py. */
 enum py_part {
     PY_PART_START,
     PY_PART_REPORT,
@@ -49,6 +49,7 @@ enum py_part {
     PY_PART_AIO,
     PY_PART_TEMPLATE,
     PY_PART_GUARDS,
+    PY_PART_FIGURES,
     PY_PARTS
 };
 
@@ -70,6 +71,8 @@ enum py_function {
     PY_BEFORE_FORK,
     PY_RENEW,
     PY_GUARD,
+    PY_TAKE_FIGURES,
+    PY_SAVE_FIGURES,
     PY_FUNCTIONS
 };
 
@@ -77,6 +80,7 @@ struct python_state {
     const struct laz_agent_services *services;
     const struct laz_json_api *json;
     PyThreadState *main_thread; /* set between operations, while the GIL is released; else NULL */
+    bool draws;                 /* matplotlib.pyplot was imported */
     bool copied;                /* this is a template, whose interpreter is paused */
     pid_t pid;                  /* of the session; a forked child has another */
     char version[32];
@@ -137,6 +141,8 @@ bool py_boot_all(struct python_state *state);
 bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n);
 /* Clears the exception that is set and returns it with its traceback. New reference. */
 PyObject *py_take_exception(void);
+/* Sets what py_take_exception has given (NULL: nothing), and takes it over. */
+void py_restore_exception(PyObject *exception);
 
 /* ---- py_eval.c ------------------------------------------------------------------------------ */
 

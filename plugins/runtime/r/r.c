@@ -194,6 +194,7 @@ static void r_free(struct r_state *state)
     free(state->script);
     state->json->reader_free(state->reader);
     state->json->writer_free(state->writer);
+    state->json->writer_free(state->value_writer);
     free(state);
 }
 
@@ -210,10 +211,11 @@ static int r_create(const struct laz_agent_services *services, const char *optio
     s->owner = getpid();
     s->capture_limit = services->max_message / 4;
     s->writer = s->json->writer_new(services->max_message);
+    s->value_writer = s->json->writer_new(services->max_value);
     s->job.code = options;
     s->job.len = options ? options_len : 0;
     r_self = s;
-    if (!s->writer) {
+    if (!s->writer || !s->value_writer) {
         r_self = NULL;
         r_free(s);
         return laz_fail(err, LAZ_ENOMEM, "out of memory");

@@ -72,11 +72,12 @@ struct r_job {
 struct r_state {
     const struct laz_agent_services *services;
     const struct laz_json_api *json;
-    struct laz_json_writer *writer;
-    struct laz_json_reader *reader; /* for the last text read, or NULL */
-    pid_t owner;                    /* the session's process; forks have another id */
-    bool running;                   /* R has started */
-    bool utf8;                      /* its native encoding is UTF-8 */
+    struct laz_json_writer *writer;       /* of arguments */
+    struct laz_json_writer *value_writer; /* of the value of an execution */
+    struct laz_json_reader *reader;       /* for the last text read, or NULL */
+    pid_t owner;                          /* the session's process; forks have another id */
+    bool running;                         /* R has started */
+    bool utf8;                            /* its native encoding is UTF-8 */
     char version[32];
 
     const char *const *preload; /* while packages are loaded in advance */

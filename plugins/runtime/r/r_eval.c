@@ -214,7 +214,7 @@ static void eval_keep_last(SEXP value)
 
 static void eval_finish(struct r_state *s, SEXP value)
 {
-    struct r_writing w = {.state = s, .json = s->json, .out = s->writer};
+    struct r_writing w = {.state = s, .json = s->json, .out = s->value_writer};
     bool too_large = false;
 
     if (s->job.print && s->job.visible) {
@@ -223,9 +223,9 @@ static void eval_finish(struct r_state *s, SEXP value)
         r_console_warnings();
         r_console_release(s, true);
     }
-    s->json->writer_reset(s->writer);
+    s->json->writer_reset(s->value_writer);
     r_write(&w, value, R_AS_IT_IS);
-    s->value = s->json->writer_text(s->writer, &s->value_len, &too_large);
+    s->value = s->json->writer_text(s->value_writer, &s->value_len, &too_large);
     /* The value of an assignment is not visible, so an execution without it is still correct. */
     s->job.too_large = !s->value && s->job.visible;
     s->job.finished = true;
@@ -313,8 +313,9 @@ static void eval_outcome_failed(struct r_state *s, struct laz_outcome *outcome)
 
 static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
 {
-    static const char format[] = "the value is larger than max_message_size (%zu bytes): return "
-                                 "less of it, or write it to standard output";
+    static const char format[] = "the value is larger than artifacts.max_size and max_message_size "
+                                 "allow (%zu bytes): return less of it, or write it to standard "
+                                 "output or a file";
 
     outcome->visible = s->job.visible;
     if (s->captured.len > 0) {
@@ -328,7 +329,7 @@ static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
         return;
     }
     char text[sizeof format + 32];
-    int n = snprintf(text, sizeof text, format, s->services->max_message);
+    int n = snprintf(text, sizeof text, format, s->services->max_value);
     r_text_append(&s->failure.message, text, (size_t)n);
     eval_outcome_error(s, LAZ_OUTCOME_TOO_LARGE, outcome);
 }
@@ -414,6 +415,14 @@ int r_set_script(void *state, const char *const *argv, size_t n, const char *dir
     return at ? 0 : LAZ_ENOMEM;
 }
 
+static void eval_close_figures(struct r_state *s)
+{
+    SEXP close = PROTECT(Rf_lang1(Rf_install("close_figures")));
+
+    Rf_eval(close, s->support);
+    UNPROTECT(1);
+}
+
 int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
 {
     struct r_state *s = state;
@@ -422,6 +431,8 @@ int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz
         return 0;
     s->job.print = print != 0;
     bool whole = r_protected(s, eval_task);
+    if (Rf_findVarInFrame(s->support, Rf_install("open_figures")) != R_NilValue)
+        (void)r_protected(s, eval_close_figures);
     r_console_release(s, s->job.finished);
     if (!whole)
         r_console_warnings();

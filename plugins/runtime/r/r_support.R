@@ -300,9 +300,35 @@ guard_package <- function(package, ...) {
 # Does R treat text without an encoding mark as UTF-8?
 native_is_utf8 <- function(...) l10n_info()[["UTF-8"]]
 
+# ---- figures: what is drawn without a device becomes artifacts ----
+
+figures <- 0L         # devices that were opened for it
+open_figures <- NULL  # their numbers, while they are open
+
+# The device that R opens when there is none. Each of its pages is a file.
+open_figure <- function(...) {
+    folder <- Sys.getenv("LAZARET_ARTIFACTS")
+    figures <<- figures + 1L
+    name <- function(suffix) file.path(folder, sprintf("figure-%d-%%d.%s", figures, suffix))
+    if (capabilities("cairo"))
+        grDevices::png(name("png"), width = 7, height = 7, units = "in", res = 96, type = "cairo")
+    else
+        grDevices::pdf(name("pdf"), onefile = FALSE)
+    open_figures <<- c(open_figures, grDevices::dev.cur())
+}
+
+# After each execution that has opened one: their files are complete when they are closed.
+close_figures <- function(...) {
+    for (device in intersect(open_figures, grDevices::dev.list()))
+        try(grDevices::dev.off(device), silent = TRUE)
+    open_figures <<- NULL
+}
+
 # Called once, when R has started.
 set_up <- function(libs, packages) {
     options(keep.parse.data = FALSE)
+    if (nzchar(Sys.getenv("LAZARET_ARTIFACTS")))
+        options(device = open_figure)
     Sys.setenv(R_LIBS_USER = "")
     registerS3method("print", "lazaret_tool", print_tool, envir = baseenv())
     registerS3method("print", "lazaret_int", print_int, envir = baseenv())

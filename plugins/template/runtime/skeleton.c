@@ -166,7 +166,7 @@ static int create(const struct laz_agent_services *services, const char *options
     (void)options; /* [runtime.skeleton]: laz_options_read */
     (void)options_len;
     if (state)
-        state->writer = services->json->writer_new(services->max_message);
+        state->writer = services->json->writer_new(services->max_value);
     if (!state || !state->writer) {
         free(state);
         return laz_fail(err, LAZ_ENOMEM, "out of memory");

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* artifacts.c - files for the code of `run` (--file), and what it has made (--artifacts).
+ *
+ * Side: host.  Input trusted: paths of the command line yes; names and bytes of artifacts no (the
+ * library has checked the names).  A picture goes to the terminal as base64, so nothing in it is a
+ * command for the terminal; that takes it apart as any program takes apart a picture from the
+ * network, up to a size that does not fill its memory. */
+#include "cli/cli.h"
+
+#include "base/base64.h"
+#include "os/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILES_MOST     ((size_t)1 << 30) /* bytes of a file for the code */
+#define PICTURE_PIXELS (16u << 20)
+#define PICTURE_PIECE  4096 /* bytes of base64 in a command, "kitty graphics protocol" */
+
+/* ---- files in -------------------------------------------------------------------------------- */
+
+/* Puts NAME=PATH, or a file under its own name. */
+static int files_put_one(struct laz_session *session, const char *option, struct laz_error *err)
+{
+    const char *equals = strchr(option, '='), *slash = strrchr(option, '/');
+    const char *path = equals ? equals + 1 : option;
+    char *name = equals ? laz_strndup(option, (size_t)(equals - option))
+                        : laz_strdup(slash ? slash + 1 : option);
+    struct laz_buf content = LAZ_BUF_INIT;
+    int rc = name ? laz_os_read_file(path, FILES_MOST, &content, err) : laz_error_nomem(err);
+
+    if (!rc)
+        rc = laz_session_put_file(session, name, laz_buf_text(&content), content.len, err);
+    if (rc)
+        laz_error_prefix(err, "--file: ");
+    laz_buf_fini(&content);
+    free(name);
+    return rc;
+}
+
+int cli_put_files(void *user, struct laz_session *session, struct laz_error *err)
+{
+    const struct laz_strv *files = user;
+    int rc = 0;
+
+    for (size_t i = 0; i < files->n && !rc; i++)
+        rc = files_put_one(session, files->items[i], err);
+    return rc;
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+static bool picture_is_set(const char *name, const char *part)
+{
+    const char *value = getenv(name);
+
+    return value && *value && (!part || strstr(value, part));
+}
+
+static uint32_t picture_number(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* Is it a PNG of a reasonable size? Its header says so (ISO/IEC 15948, IHDR). */
+static bool picture_is_fit(const struct laz_artifact *artifact)
+{
+    const unsigned char *data = artifact->data;
+
+    if (strcmp(artifact->type, "image/png") != 0 || artifact->data_len < 33)
+        return false;
+    const uint64_t width = picture_number(data + 16), height = picture_number(data + 20);
+    return width && height && width * height <= PICTURE_PIXELS;
+}
+
+/* By the graphics protocol of kitty: pieces, each but the last with m=1. */
+static void picture_kitty(struct laz_buf *out, const char *text, size_t len)
+{
+    for (size_t at = 0; at < len; at += PICTURE_PIECE) {
+        const size_t n = len - at < PICTURE_PIECE ? len - at : PICTURE_PIECE;
+        laz_buf_printf(out, "\033_G%sm=%d;%.*s\033\\", at ? "" : "f=100,a=T,q=2,", at + n < len,
+                       (int)n, text + at);
+    }
+}
+
+static void picture_iterm(struct laz_buf *out, const char *text, size_t len)
+{
+    laz_buf_puts(out, "\033]1337;File=inline=1:");
+    laz_buf_append(out, text, len);
+    laz_buf_putc(out, '\a');
+}
+
+/* How the terminal shows pictures; NULL: it does not, as far as is known. */
+static void (*picture_writer(void))(struct laz_buf *out, const char *text, size_t len)
+{
+    if (picture_is_set("TMUX", NULL) || picture_is_set("STY", NULL))
+        return NULL; /* they pass nothing of the kind on */
+    if (picture_is_set("KITTY_WINDOW_ID", NULL) || picture_is_set("TERM", "kitty") ||
+        picture_is_set("TERM_PROGRAM", "ghostty"))
+        return picture_kitty;
+    return picture_is_set("TERM_PROGRAM", "iTerm") || picture_is_set("TERM_PROGRAM", "WezTerm")
+               ? picture_iterm
+               : NULL;
+}
+
+static void picture_show(struct cli *cli, const struct laz_artifact *artifact)
+{
+    void (*write)(struct laz_buf *, const char *, size_t) =
+        isatty(STDOUT_FILENO) ? picture_writer() : NULL;
+    struct laz_buf text = LAZ_BUF_INIT, out = LAZ_BUF_INIT;
+
+    if (!write || !picture_is_fit(artifact))
+        return;
+    laz_base64_encode(&text, artifact->data, artifact->data_len);
+    write(&out, laz_buf_text(&text), text.len);
+    laz_buf_putc(&out, '\n');
+    if (text.failed || out.failed)
+        laz_buf_clear(&out); /* the list below has it */
+    cli_print(cli, &out);
+    laz_buf_fini(&text);
+}
+
+/* ---- artifacts ------------------------------------------------------------------------------- */
+
+int cli_save_artifacts(struct cli *cli, struct laz_result *result)
+{
+    struct laz_error err = {0};
+
+    if (!cli->artifacts || laz_result_save_artifacts(result, cli->artifacts, &err) == 0)
+        return CLI_OK;
+    cli_problem(cli, "--artifacts: %s", err.text);
+    return CLI_OUTPUT;
+}
+
+void cli_tell_artifacts(struct cli *cli, const struct laz_result *result)
+{
+    struct laz_artifact artifact = {.size = sizeof artifact};
+    const size_t n = laz_result_artifacts(result);
+
+    for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
+        picture_show(cli, &artifact);
+        if (!cli->quiet)
+            cli_say("%s %s (%s, %zu bytes)", artifact.path ? "saved" : "artifact",
+                    artifact.path ? artifact.path : artifact.name, artifact.type,
+                    artifact.data_len);
+    }
+    if (n && !cli->artifacts && !cli->quiet)
+        cli_say("--artifacts DIR saves %s", n == 1 ? "it" : "them");
+}

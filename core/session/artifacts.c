@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* artifacts.c - artifacts of an execution, from the parts in which they come.
+ * Side: host.  Input trusted: no.
+ *
+ * The agent is bound by the limits that it was told, and an honest one keeps them: what goes beyond
+ * them breaks the protocol, and ends the execution before memory is spent on it. */
+#include "session/artifacts.h"
+
+#include "base/base64.h"
+#include "base/json_scan.h"
+#include "base/path.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+/* The suffixes of what code usually saves. `magic`: its first bytes (the signature of its format),
+ * without which it is not shown as such. */
+static const struct {
+    const char *suffix, *type, *magic;
+    size_t magic_len;
+} artifact_types[] = {
+    {".png", "image/png", "\x89PNG\r\n\x1a\n", 8},
+    {".jpg", "image/jpeg", "\xff\xd8\xff", 3},
+    {".jpeg", "image/jpeg", "\xff\xd8\xff", 3},
+    {".gif", "image/gif", "GIF8", 4},
+    {".webp", "image/webp", "RIFF", 4},
+    {".pdf", "application/pdf", "%PDF-", 5},
+    {".svg", "image/svg+xml", NULL, 0},
+    {".csv", "text/csv", NULL, 0},
+    {".tsv", "text/tab-separated-values", NULL, 0},
+    {".txt", "text/plain", NULL, 0},
+    {".md", "text/markdown", NULL, 0},
+    {".html", "text/html", NULL, 0},
+    {".json", "application/json", NULL, 0},
+    {".xml", "application/xml", NULL, 0},
+    {".zip", "application/zip", "PK", 2},
+    {".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "PK", 2},
+    {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "PK", 2},
+    {".parquet", "application/vnd.apache.parquet", "PAR1", 4},
+};
+
+static bool type_ends(const char *name, const char *suffix)
+{
+    const size_t len = strlen(name), n = strlen(suffix);
+
+    if (len <= n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const char c = name[len - n + i];
+        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != suffix[i])
+            return false;
+    }
+    return true;
+}
+
+const char *laz_media_type(const char *name, const void *data, size_t len)
+{
+    for (size_t i = 0; i < sizeof artifact_types / sizeof *artifact_types; i++)
+        if (type_ends(name, artifact_types[i].suffix))
+            return len >= artifact_types[i].magic_len &&
+                           (!artifact_types[i].magic ||
+                            memcmp(data, artifact_types[i].magic, artifact_types[i].magic_len) == 0)
+                       ? artifact_types[i].type
+                       : "application/octet-stream";
+    return "application/octet-stream";
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static int artifact_wrong(const char *text, const char **why)
+{
+    *why = text;
+    return LAZ_EPROTO;
+}
+
+/* Appends the data of a part, unless `had` and it are more than `max`. */
+static int artifact_append(struct laz_buf *to, const struct laz_message *part, uint64_t had,
+                           uint64_t max, const char **why)
+{
+    const size_t most = part->data_len / 4 * 3;
+
+    if (had > max || most > max - had + 2) /* two bytes of padding */
+        return artifact_wrong("artifacts larger than artifacts.max_size were sent", why);
+    if (!laz_buf_reserve(to, most))
+        return LAZ_ENOMEM;
+    const ptrdiff_t n = laz_base64_decode(part->data, part->data_len, to->data + to->len);
+    if (n < 0)
+        return artifact_wrong("a part of an artifact is no base64", why);
+    to->len += (size_t)n;
+    to->data[to->len] = '\0';
+    if ((uint64_t)n > max - had)
+        return artifact_wrong("artifacts larger than artifacts.max_size were sent", why);
+    return 0;
+}
+
+/* A new file. */
+static int artifact_begin(struct laz_artifacts *artifacts, const struct laz_message *part,
+                          uint64_t max_files, const char **why)
+{
+    if (artifacts->n >= max_files)
+        return artifact_wrong("more artifacts than artifacts.max_files were sent", why);
+    if (!part->name || !laz_artifact_name_is_plain(part->name))
+        return artifact_wrong("an artifact has no name that is allowed", why);
+    for (size_t i = 0; i < artifacts->n; i++)
+        if (strcmp(artifacts->items[i].name, part->name) == 0)
+            return artifact_wrong("an artifact was sent twice", why);
+    if (artifacts->n == artifacts->cap) {
+        const size_t cap = artifacts->cap ? 2 * artifacts->cap : 4;
+        struct laz_artifact_item *items = realloc(artifacts->items, cap * sizeof *items);
+        if (!items)
+            return LAZ_ENOMEM;
+        artifacts->items = items;
+        artifacts->cap = cap;
+    }
+    struct laz_artifact_item *item = &artifacts->items[artifacts->n];
+    *item = (struct laz_artifact_item){.name = laz_strdup(part->name)};
+    if (!item->name)
+        return LAZ_ENOMEM;
+    artifacts->n++;
+    return 0;
+}
+
+/* All of it is there. */
+static void artifact_end(struct laz_artifact_item *item)
+{
+    struct laz_sha256 sha256;
+
+    laz_sha256_init(&sha256);
+    laz_sha256_add(&sha256, laz_buf_text(&item->data), item->data.len);
+    laz_sha256_hex(&sha256, item->sha256);
+    item->type = laz_media_type(item->name, laz_buf_text(&item->data), item->data.len);
+}
+
+static int artifact_take_file(struct laz_artifacts *artifacts, const struct laz_message *part,
+                              uint64_t max_files, uint64_t max_size, const char **why)
+{
+    int rc = 0;
+
+    if (artifacts->open && part->name)
+        return artifact_wrong("an artifact began before another one had ended", why);
+    if (!artifacts->open)
+        rc = artifact_begin(artifacts, part, max_files, why);
+    if (rc)
+        return rc;
+    struct laz_artifact_item *item = &artifacts->items[artifacts->n - 1];
+    const size_t before = item->data.len;
+    rc = artifact_append(&item->data, part, artifacts->bytes, max_size, why);
+    artifacts->bytes += item->data.len - before;
+    if (!rc && !part->more)
+        artifact_end(item);
+    return rc;
+}
+
+int laz_artifacts_take(struct laz_artifacts *artifacts, const struct laz_message *part,
+                       uint64_t max_files, uint64_t max_size, const char **why)
+{
+    static const char *const kinds[] = {"file", "value", "text"};
+    struct laz_buf *const bytes[] = {NULL, &artifacts->value, &artifacts->text};
+    size_t kind = 0;
+    int rc;
+
+    while (kind < 3 && strcmp(part->of, kinds[kind]) != 0)
+        kind++;
+    if (kind == 3)
+        return artifact_wrong("a part is of nothing that is known", why);
+    if (artifacts->open && strcmp(artifacts->open, kinds[kind]) != 0)
+        return artifact_wrong("a part began before another thing had ended", why);
+    if (!artifacts->open && kind && bytes[kind]->len)
+        return artifact_wrong("a value was sent twice", why);
+    rc = kind ? artifact_append(bytes[kind], part, bytes[kind]->len, max_size, why)
+              : artifact_take_file(artifacts, part, max_files, max_size, why);
+    artifacts->open = part->more ? kinds[kind] : NULL;
+    return rc;
+}
+
+int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why)
+{
+    const struct laz_buf *text = &artifacts->text, *value = &artifacts->value;
+
+    if (artifacts->open)
+        return artifact_wrong("an artifact was not sent to its end", why);
+    if (value->len && laz_json_scan(value->data, value->len, NULL))
+        return artifact_wrong("the value is no JSON", why);
+    if (text->len &&
+        (!laz_utf8_is_valid(text->data, text->len) || memchr(text->data, 0, text->len)))
+        return artifact_wrong("the text is no UTF-8", why);
+    return 0;
+}
+
+void laz_artifacts_fini(struct laz_artifacts *artifacts)
+{
+    for (size_t i = 0; i < artifacts->n; i++) {
+        free(artifacts->items[i].name);
+        free(artifacts->items[i].path);
+        laz_buf_fini(&artifacts->items[i].data);
+    }
+    free(artifacts->items);
+    laz_buf_fini(&artifacts->value);
+    laz_buf_fini(&artifacts->text);
+    *artifacts = (struct laz_artifacts){0};
+}

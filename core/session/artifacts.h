@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* artifacts.h - what an execution has made, in bytes: files, and a value or text that did not fit
+ * into a line. The agent sends them in parts before the result. */
+#ifndef LAZ_SESSION_ARTIFACTS_H
+#define LAZ_SESSION_ARTIFACTS_H
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "wire/message.h"
+
+struct laz_artifact_item {
+    char *name;
+    const char *type; /* media type (RFC 6838), static */
+    struct laz_buf data;
+    char sha256[LAZ_SHA256_HEX + 1];
+    char *path; /* where it was saved; NULL: nowhere */
+};
+
+struct laz_artifacts {
+    struct laz_artifact_item *items;
+    size_t n, cap;
+    uint64_t bytes;             /* of all files so far */
+    struct laz_buf value, text; /* not empty: came in parts */
+    const char *open;           /* static: what the last part goes on with; NULL: nothing */
+};
+
+/* Takes a part. LAZ_EPROTO: it is none that an agent with these limits sends, *why says why (static
+ * text); LAZ_ENOMEM. */
+int laz_artifacts_take(struct laz_artifacts *artifacts, const struct laz_message *part,
+                       uint64_t max_files, uint64_t max_size, const char **why);
+/* The result has come: is everything whole, and of the right form? As laz_artifacts_take. */
+int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why);
+void laz_artifacts_fini(struct laz_artifacts *artifacts);
+
+/* The media type of a file by its name; of a picture only if its first bytes say the same. Static
+ * text. */
+const char *laz_media_type(const char *name, const void *data, size_t len);
+
+#endif
