@@ -17,6 +17,7 @@ enum serve_message_type {
     SERVE_OPEN,
     SERVE_OPEN_POOL,
     SERVE_OPENED,
+    SERVE_PUT,
     SERVE_EXECUTE,
     SERVE_OUTPUT,
     SERVE_PROGRESS,
@@ -24,6 +25,7 @@ enum serve_message_type {
     SERVE_APPROVAL,
     SERVE_ANSWER,
     SERVE_TOOL_CANCELLED,
+    SERVE_ARTIFACT,
     SERVE_RESULT,
     SERVE_CANCEL,
     SERVE_RESTART,
@@ -52,13 +54,13 @@ struct serve_message {
     int64_t id, session, pool, request;
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
-    bool warm, print, validate, output, approve, progress, is_alive;
+    bool warm, print, validate, output, approve, progress, artifacts, more, is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t wall_ms, cpu_ms, memory, tool_calls;
-    int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms, limit;
+    int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms, limit, part;
     const char *version, *runtime, *stream, *tool, *name, *code, *message, *words;
-    const char *source, *text, *error; /* with their lengths */
-    size_t source_len, text_len, error_len;
+    const char *source, *text, *error, *data; /* with their lengths */
+    size_t source_len, text_len, error_len, data_len;
     const char *value, *args, *result, *tools, *isolation, *status; /* JSON */
     size_t value_len, args_len, result_len, tools_len, isolation_len, status_len;
 };

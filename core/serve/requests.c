@@ -58,6 +58,21 @@ static void request_free(struct serve_request *request)
     free(request);
 }
 
+static struct serve_request *request_alloc(struct serve_client *client, int64_t id)
+{
+    struct serve_request *request = calloc(1, sizeof *request);
+
+    if (!request)
+        return NULL;
+    request->server = client->server;
+    request->client = client;
+    request->id = id;
+    request->next = client->server->requests;
+    client->server->requests = request;
+    client->n_requests++;
+    return request;
+}
+
 /* ---- tools, sessions, pools ------------------------------------------------------------------ */
 
 static int requests_tools(struct serve_client *client, const struct serve_message *message,
@@ -140,6 +155,7 @@ static void session_free(struct serve_session *session)
     laz_session_free(session->session);
     laz_pool_free(pool);
     serve_tools_free(session->tools);
+    serve_file_fini(&session->file);
     free(session->runtime);
     free(session);
 }
@@ -423,6 +439,30 @@ static void request_output_ends(struct serve_request *request)
 
 /* ---- executions ----------------------------------------------------------------------------- */
 
+/* A client that does not read gets their names only. */
+static void request_send_artifacts(const struct serve_request *request,
+                                   const struct laz_result *result)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    const size_t n = laz_result_artifacts(result);
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
+        struct serve_message part = {.has_id = true, .id = request->id, .name = artifact.name};
+        size_t done = 0;
+        if (serve_client_unread(request->client) + artifact.data_len / 3 * 4 > SERVE_UNREAD / 2) {
+            part.dropped = (int64_t)artifact.data_len;
+            serve_send(request->client, SERVE_ARTIFACT, &part);
+            continue;
+        }
+        do {
+            serve_artifact_part(&artifact, &done, &text, &part);
+            serve_send(request->client, SERVE_ARTIFACT, &part);
+        } while (part.more && !text.failed);
+    }
+    laz_buf_fini(&text);
+}
+
 static void request_answer(struct serve_request *request, const struct laz_result *result,
                            const struct laz_error *err)
 {
@@ -443,6 +483,8 @@ static void request_answer(struct serve_request *request, const struct laz_resul
         .result = json,
         .result_len = strlen(json),
     };
+    if (request->sends_artifacts)
+        request_send_artifacts(request, result);
     serve_send(request->client, SERVE_RESULT, &message);
 }
 
@@ -515,16 +557,15 @@ static int request_new(struct serve_client *client, const struct serve_message *
                              "too many executions were not answered yet: %zu, with %zu bytes of "
                              "code",
                              client->n_requests, client->source_bytes);
-    if (!(request = calloc(1, sizeof *request)) ||
-        !(request->source = laz_strndup(message->source, message->source_len))) {
-        free(request);
+    if (!(request = request_alloc(client, message->id)))
+        return laz_error_nomem(err);
+    if (!(request->source = laz_strndup(message->source, message->source_len))) {
+        request_free(request);
         return laz_error_nomem(err);
     }
-    request->server = server;
-    request->client = client;
-    request->id = message->id;
     request->source_len = message->source_len;
     request->approves = message->approve;
+    request->sends_artifacts = message->artifacts;
     request->options = (struct laz_execute_options){
         .size = sizeof request->options,
         .timeout_ms = narrowed(message->has_timeout_ms, message->timeout_ms, limits->timeout_ms),
@@ -540,9 +581,6 @@ static int request_new(struct serve_client *client, const struct serve_message *
         .user = request,
         .progress = message->progress ? request_progress : NULL,
     };
-    request->next = server->requests;
-    server->requests = request;
-    client->n_requests++;
     client->source_bytes += message->source_len;
     *out = request;
     return 0;
@@ -566,6 +604,58 @@ static int request_begin_once(struct serve_request *request, const char *runtime
 
     request->session = once.session;
     return rc ? rc : request_begin(request, err);
+}
+
+static void request_put_done(void *user, const struct laz_error *err)
+{
+    struct serve_request *request = user;
+
+    if (err)
+        serve_send_failed(request->client, request->id, err);
+    else
+        serve_send(request->client, SERVE_DONE,
+                   &(struct serve_message){.has_id = true, .id = request->id});
+    request_free(request);
+}
+
+/* All of the file is there. */
+static int request_put(struct serve_session *session, int64_t id, struct laz_error *err)
+{
+    const struct serve_file *file = &session->file;
+    struct serve_request *request = request_alloc(session->client, id);
+
+    if (!request)
+        return laz_error_nomem(err);
+    request->in = session;
+    request->session = session->session;
+    session->running = request;
+    int rc = laz_session_put_file_async(session->session, file->name, laz_buf_text(&file->content),
+                                        file->content.len, request_put_done, request, err);
+    if (rc)
+        request_free(request);
+    return rc;
+}
+
+static int requests_put(struct serve_client *client, const struct serve_message *message,
+                        struct laz_error *err)
+{
+    struct serve_session *session = session_find(client, message, err);
+
+    if (!session)
+        return err->code;
+    if (session->running)
+        return laz_error_set(err, LAZ_EBUSY, 0, "an execution is in progress in session %lld",
+                             (long long)session->number);
+    int rc = serve_file_take(&session->file, message, client->server->limits.max_line, err);
+    if (rc)
+        return rc;
+    if (message->more) {
+        serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
+        return 0;
+    }
+    rc = request_put(session, message->id, err);
+    serve_file_fini(&session->file);
+    return rc;
 }
 
 static int requests_execute(struct serve_client *client, const struct serve_message *message,
@@ -650,11 +740,17 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
     static int (*const handlers[SERVE_MESSAGE_TYPES])(struct serve_client * client,
                                                       const struct serve_message *message,
                                                       struct laz_error *err) = {
-        [SERVE_TOOLS] = requests_tools,         [SERVE_OPEN] = requests_open,
-        [SERVE_OPEN_POOL] = requests_open_pool, [SERVE_EXECUTE] = requests_execute,
-        [SERVE_ANSWER] = requests_answer,       [SERVE_CANCEL] = requests_cancel,
-        [SERVE_RESTART] = requests_restart,     [SERVE_DESCRIBE] = requests_describe,
-        [SERVE_SEARCH] = requests_search,       [SERVE_CLOSE] = requests_close,
+        [SERVE_TOOLS] = requests_tools,
+        [SERVE_OPEN] = requests_open,
+        [SERVE_OPEN_POOL] = requests_open_pool,
+        [SERVE_EXECUTE] = requests_execute,
+        [SERVE_ANSWER] = requests_answer,
+        [SERVE_CANCEL] = requests_cancel,
+        [SERVE_RESTART] = requests_restart,
+        [SERVE_DESCRIBE] = requests_describe,
+        [SERVE_SEARCH] = requests_search,
+        [SERVE_CLOSE] = requests_close,
+        [SERVE_PUT] = requests_put,
     };
     struct laz_error err = {0};
     int rc;

@@ -35,6 +35,11 @@ struct serve_session {
     bool warm;
     struct serve_tool_set *tools;  /* of its own; NULL: none */
     struct serve_request *running; /* in a session */
+    struct serve_file {            /* of which more parts are to come */
+        char *name;                /* NULL: there is none */
+        int64_t parts;             /* that have come */
+        struct laz_buf content;
+    } file;
 };
 
 /* An execution. */
@@ -43,9 +48,10 @@ struct serve_request {
     struct laz_server *server;
     struct serve_client *client;
     int64_t id;
-    struct serve_session *in;    /* NULL: in a session that is used once */
-    bool is_once;                /* it counts as one of the sessions of the client */
-    bool approves;               /* its client decides on approvals */
+    struct serve_session *in; /* NULL: in a session that is used once */
+    bool is_once;             /* it counts as one of the sessions of the client */
+    bool approves;            /* its client decides on approvals */
+    bool sends_artifacts;
     bool is_cancelled;           /* and answered, while it waits for a session of a pool */
     struct laz_session *session; /* in which it runs; NULL: it waits for one of a pool */
     struct laz_execute_options options;
@@ -63,7 +69,7 @@ struct serve_call {
     struct laz_server *server;
     struct serve_request *request; /* valid while the reply is not cancelled */
     struct serve_client *client;   /* once the loop has it */
-    int64_t number, id; /* of it, and of its request */
+    int64_t number, id;            /* of it, and of its request */
     struct laz_reply *reply;
     char *tool, *args, *session;
     size_t args_len;
@@ -146,6 +152,17 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
                    const struct serve_message *message);
 /* Ends what the client has opened; what runs is cancelled and answered in here. */
 void serve_sessions_end(struct serve_client *client);
+
+/* ---- files.c: files for sessions, and what they make ----------------------------------------- */
+
+/* Takes a part of a file, which is whole unless message->more. Nothing of it is left after an
+ * error. LAZ_EPROTO, LAZ_ETOOBIG (more than `max` bytes), LAZ_ENOMEM. */
+int serve_file_take(struct serve_file *file, const struct serve_message *message, uint64_t max,
+                    struct laz_error *err);
+void serve_file_fini(struct serve_file *file);
+/* Fills the message of the next part; *done: bytes of it so far; `text` holds the data. */
+void serve_artifact_part(const struct laz_artifact *artifact, size_t *done, struct laz_buf *text,
+                         struct serve_message *part);
 
 /* ---- tools.c: tools of clients --------------------------------------------------------------- */
 

@@ -94,6 +94,18 @@ static const struct laz_field open_pool_members[] = {
      .help = "sessions that are kept ready; absent: `pool.size`"},
 };
 
+static const struct laz_field put_members[] = {
+    ID,
+    {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one, while it is idle"},
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "of the file, without directories"},
+    {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX, AT_LEN(data),
+     .wrong = "'data' of a file is no base64", .help = "bytes in base64 (RFC 4648)"},
+    {"part", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(part), .min = 0, .max = LAZ_SERVE_INT,
+     .help = "of a file that comes in several messages: 0, 1, 2, ..."},
+    {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
+     .help = "does another part follow?"},
+};
+
 static const struct laz_field execute_members[] = {
     ID,
     SESSION("in this session"),
@@ -114,6 +126,8 @@ static const struct laz_field execute_members[] = {
      .help = "is output wanted as it comes, by messages `output`?"},
     {"progress", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(progress),
      .help = "are messages `progress` wanted?"},
+    {"artifacts", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(artifacts),
+     .help = "are the artifacts wanted, by messages `artifact`? The result lists them in any case"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does the client decide on messages `approval`? Without it, calls that need an "
              "approval are refused"},
@@ -210,6 +224,18 @@ static const struct laz_field tool_cancelled_members[] = {
     {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
 };
 
+static const struct laz_field artifact_members[] = {
+    {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id), .help = "of the `execute`"},
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name),
+     .help = "as in the result: a path below the directory of artifacts, never out of it"},
+    {"data", LAZ_FIELD_PLAIN, AT_LEN(data), .max = INT32_MAX, .help = "bytes in base64 (RFC 4648)"},
+    {"part", LAZ_FIELD_INTEGER, AT(part), .help = "0, 1, 2, ..."},
+    {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
+     .help = "does another part follow?"},
+    {"dropped", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(dropped),
+     .help = "its bytes, all of which were left out, because the client did not read"},
+};
+
 static const struct laz_field result_members[] = {
     OF_REQUEST,
     {"result", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, NEEDED, AT_LEN(result),
@@ -265,6 +291,9 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
                             "Opens a pool of sessions; `opened` answers it."),
     [SERVE_OPENED] = ROW("opened", CLIENT, "after `open`, `open_pool`", opened_members,
                          "The session or the pool is there."),
+    [SERVE_PUT] = ROW("put", SERVER, "any time", put_members,
+                      "Puts a file, or a part of one, where the session begins, for its code to "
+                      "read; `done` answers it."),
     [SERVE_EXECUTE] = ROW("execute", SERVER, "any time", execute_members,
                           "Runs code; `result` answers it, whatever the verdict."),
     [SERVE_OUTPUT] = ROW("output", CLIENT, "after `execute` with `output`", output_members,
@@ -283,6 +312,8 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
         ROW("tool_cancelled", CLIENT, "after `tool_call`, `approval`", tool_cancelled_members,
             "A call has ended without its answer: by its timeout, or with "
             "its execution."),
+    [SERVE_ARTIFACT] = ROW("artifact", CLIENT, "after `execute` with `artifacts`", artifact_members,
+                           "A part of what the code has made, before its `result`."),
     [SERVE_RESULT] =
         ROW("result", CLIENT, "after `execute`", result_members, "The execution has ended."),
     [SERVE_CANCEL] = ROW("cancel", SERVER, "any time", cancel_members,

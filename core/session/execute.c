@@ -9,14 +9,12 @@
  * that moment are cancelled. */
 #include "session/execution.h"
 
-#include "base/utf8.h"
 #include "audit/audit.h"
 #include "session/audit_events.h"
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "session/result.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,9 +121,48 @@ void laz_execution_deadline_stand(struct laz_execution *execution)
 
 /* ---- reports of the box --------------------------------------------------------------------- */
 
+/* The channel is closed: by its peer, or by this side for want of memory or descriptors. */
+static void execution_was_not_sent(struct laz_execution *execution)
+{
+    const struct laz_error *why = &execution->session->failure;
+
+    if (why->code == LAZ_EOS || why->code == LAZ_ENOMEM)
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, why->text);
+    else
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                           "the agent's channel was closed before the code was sent");
+}
+
+/* Stops it for what came in parts, unless rc is 0. */
+static bool execution_refuse(struct laz_execution *execution, int rc, const char *why)
+{
+    if (rc == LAZ_ENOMEM)
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
+    else if (rc)
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, why);
+    return rc != 0;
+}
+
+/* A part of a file was written: sends the next. False: there is none. */
+static bool execution_put_next(struct laz_execution *execution)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    if (execution->asked != LAZ_ASKED_PUT || execution->sent == execution->len)
+        return false;
+    laz_execution_put_line(execution, &line);
+    if (line.failed)
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
+    else if (!laz_box_send(execution->session->box, line.data, line.len, 0))
+        execution_was_not_sent(execution);
+    laz_buf_fini(&line);
+    return true;
+}
+
 static void execution_message(struct laz_session *session, struct laz_message *message)
 {
     struct laz_execution *execution = session->execution;
+    const char *why = "";
 
     if (execution->stop != LAZ_STOP_NONE)
         return;
@@ -139,12 +176,12 @@ static void execution_message(struct laz_session *session, struct laz_message *m
         return;
     }
     if (message->type == LAZ_MESSAGE_PART) {
-        laz_execution_part(execution, message);
+        execution_refuse(execution, laz_execution_part(execution, message, &why), why);
         return;
     }
-    if (message->type == LAZ_MESSAGE_RESULT && laz_execution_put_next(execution))
+    if (message->type == LAZ_MESSAGE_RESULT && execution_put_next(execution))
         return;
-    if (!laz_execution_take_parts(execution, message))
+    if (execution_refuse(execution, laz_execution_take_parts(execution, message, &why), why))
         return;
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
@@ -170,69 +207,7 @@ static void execution_output(struct laz_session *session, int stream, const char
         laz_execution_stop(execution, LAZ_STOP_OUTPUT_LIMIT, most, "");
 }
 
-/* ---- before the code runs ------------------------------------------------------------------- */
-
-static struct laz_result *blocked(const char *format, ...) LAZ_PRINTF(1, 2);
-
-static struct laz_result *blocked(const char *format, ...)
-{
-    char text[LAZ_ERROR_TEXT_SIZE];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, NULL, text);
-}
-
-/* Makes the result of code that a hook has refused (`rc` LAZ_EREFUSED, `why` is its reason), or
- * whose hook could not be run. */
-static struct laz_result *blocked_by_hook(int rc, const char *why)
-{
-    if (rc != LAZ_EREFUSED)
-        return blocked("Execution blocked: pre_execute_hook error: %s", why);
-    return blocked("Execution blocked by pre_execute_hook%s%s", *why ? ": " : "", why);
-}
-
-/* Checks the limits of the settings, the encoding, and the hook of the application. NULL: the code
- * may run, unless the hook of the settings refuses it. */
-static struct laz_result *execution_check_rules(const struct laz_execution *execution)
-{
-    const struct laz_session *session = execution->session;
-    const struct laz_settings_values *values = session->shared->values;
-    const char *code = execution->code;
-    size_t len = execution->len;
-    char reason[400] = "";
-
-    if (values->session.max_executions && session->executions >= values->session.max_executions)
-        return blocked("Maximum executions (%llu) reached for this session",
-                       (unsigned long long)values->session.max_executions);
-    if (!laz_utf8_is_valid(code, len) || memchr(code, 0, len))
-        return laz_result_nothing_ran(LAZ_VERDICT_SYNTAX_ERROR, NULL,
-                                      "the code is not valid UTF-8, or contains a NUL byte");
-    size_t characters = laz_utf8_count(code, len);
-    if (values->session.max_code_length && characters > values->session.max_code_length)
-        return blocked("Code too long (%zu characters, maximum %llu)", characters,
-                       (unsigned long long)values->session.max_code_length);
-    if (session->pre_execute &&
-        session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
-        return blocked_by_hook(LAZ_EREFUSED, reason);
-    return NULL;
-}
-
 /* ---- running -------------------------------------------------------------------------------- */
-
-/* The channel is closed: by its peer, or by this side for want of memory or descriptors. */
-static void execution_was_not_sent(struct laz_execution *execution)
-{
-    const struct laz_error *why = &execution->session->failure;
-
-    if (why->code == LAZ_EOS || why->code == LAZ_ENOMEM)
-        laz_execution_stop(execution, LAZ_STOP_HOST, 0, why->text);
-    else
-        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
-                           "the agent's channel was closed before the code was sent");
-}
 
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
@@ -464,11 +439,12 @@ static void execution_submit(struct laz_execution *execution)
     }
     if (start->is_unrecorded) {
         start->is_unrecorded = false;
-        execution_end_with(execution, blocked("Execution blocked: %s", start->why.text));
+        execution_end_with(execution,
+                           laz_execution_blocked("Execution blocked: %s", start->why.text));
         return;
     }
     if (laz_audit_execute(execution, &why)) {
-        execution_end_with(execution, blocked("Execution blocked: %s", why.text));
+        execution_end_with(execution, laz_execution_blocked("Execution blocked: %s", why.text));
         return;
     }
     if (session->shared->values->session.validate && !execution->no_validate &&
@@ -536,7 +512,7 @@ static void execution_admit(struct laz_execution *execution)
         execution_await_box(execution);
         return;
     }
-    struct laz_result *refusal = execution_check_rules(execution);
+    struct laz_result *refusal = laz_execution_check_rules(execution);
     if (refusal) {
         execution_end_blocked(execution, refusal);
     } else if (!shared->values->session.pre_execute_hook.n) {
@@ -548,7 +524,7 @@ static void execution_admit(struct laz_execution *execution)
                                 execution->len, execution_hook_answered, execution,
                                 &execution->hook, &err);
         if (rc)
-            execution_end_blocked(execution, blocked_by_hook(rc, err.text));
+            execution_end_blocked(execution, laz_execution_blocked_by_hook(rc, err.text));
     }
 }
 
@@ -561,7 +537,7 @@ static void execution_take_hook_answer(struct laz_execution *execution)
 
     execution->hook = NULL;
     if (rc) {
-        execution_end_blocked(execution, blocked_by_hook(rc, detail));
+        execution_end_blocked(execution, laz_execution_blocked_by_hook(rc, detail));
         return;
     }
     rc = execution_find_box(execution->session, &why);

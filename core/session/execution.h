@@ -94,13 +94,22 @@ int laz_execution_and_wait(struct laz_execution *asked, const struct laz_execute
 /* execution_files.c: makes the line of the next part of a file that is put, and counts it as sent.
  */
 void laz_execution_put_line(struct laz_execution *execution, struct laz_buf *line);
-/* The part before was written: sends the next. False: there is none. */
-bool laz_execution_put_next(struct laz_execution *execution);
-/* Takes a part of what the execution has made. */
-void laz_execution_part(struct laz_execution *execution, const struct laz_message *message);
-/* The outcome has come, and takes what came before it in parts. False: the execution was stopped,
- * because that is not what it has to be. */
-bool laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message);
+/* Takes a part of what the execution has made. LAZ_EPROTO: it is not what it has to be, *why says
+ * why (static text); LAZ_ENOMEM. */
+int laz_execution_part(struct laz_execution *execution, const struct laz_message *message,
+                       const char **why);
+/* The outcome has come, and takes what came before it in parts. As laz_execution_part. */
+int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
+                             const char **why);
+
+/* execution_rules.c: a result that says why the code may not run. NULL: out of memory. */
+struct laz_result *laz_execution_blocked(const char *format, ...) LAZ_PRINTF(1, 2);
+/* The same for code that a hook has refused (`rc` LAZ_EREFUSED, `why` is its reason), or whose hook
+ * could not be run. */
+struct laz_result *laz_execution_blocked_by_hook(int rc, const char *why);
+/* Checks the limits of the settings, the encoding, and the hook of the application. NULL: the code
+ * may run, unless the hook of the settings refuses it. */
+struct laz_result *laz_execution_check_rules(const struct laz_execution *execution);
 
 /* From here to the end of the execution its progress is reported, if somebody asks for it. */
 void laz_execution_progress_begin(struct laz_execution *execution);
