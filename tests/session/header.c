@@ -181,6 +181,11 @@ static void ignored(void *user, struct laz_result *result, const struct laz_erro
     (void)user, (void)result, (void)err;
 }
 
+static void unheard(void *user, const struct laz_error *err)
+{
+    (void)user, (void)err;
+}
+
 static void nobody(void *user, struct laz_session *session, const struct laz_error *err)
 {
     (void)user, (void)session, (void)err;
@@ -191,6 +196,7 @@ static void no_handle_is_an_error(void)
 {
     struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
     struct laz_execution_usage usage = LAZ_EXECUTION_USAGE_INIT;
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
     struct laz_tool tool = LAZ_TOOL_INIT;
     struct laz_session *session = NULL;
     struct laz_result *result = NULL;
@@ -226,6 +232,8 @@ static void no_handle_is_an_error(void)
     CHECK(laz_session_execute(NULL, "", 0, NULL, &result, &err) == LAZ_EINVAL);
     CHECK(laz_session_execute_async(NULL, "", 0, NULL, ignored, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_session_check(NULL, "", 0, &result, &err) == LAZ_EINVAL);
+    CHECK(laz_session_put_file(NULL, "a", "", 0, &err) == LAZ_EINVAL);
+    CHECK(laz_session_put_file_async(NULL, "a", "", 0, unheard, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_session_restart(NULL, &err) == LAZ_EINVAL);
     laz_session_cancel(NULL);
     laz_session_close(NULL);
@@ -261,6 +269,9 @@ static void no_handle_is_an_error(void)
     CHECK(laz_result_error_line(NULL) == 0 && laz_result_error_column(NULL) == 0);
     CHECK(laz_result_traceback_length(NULL) == 0 && !laz_result_traceback(NULL, 0));
     CHECK(laz_result_warnings(NULL) == 0 && !laz_result_warning(NULL, 0));
+    CHECK(laz_result_artifacts(NULL) == 0);
+    CHECK(laz_result_artifact(NULL, 0, &artifact) == LAZ_EINVAL);
+    CHECK(laz_result_save_artifacts(NULL, "a", &err) == LAZ_EINVAL);
     CHECK(laz_result_usage(NULL, &usage) == LAZ_EINVAL);
     CHECK(!laz_result_backend(NULL) && !laz_result_isolation(NULL));
     CHECK(!laz_result_enforces(NULL, "memory") && !laz_result_session(NULL));

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* test_files.c - files for the code, what the code makes, and values beyond a line, in real boxes.
+ */
+#include "live.h"
+
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one artifact of this name, or a failed assertion. */
+static struct laz_artifact artifact_of(const struct laz_result *result, const char *name)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+
+    for (size_t i = 0; i < laz_result_artifacts(result); i++)
+        if (laz_result_artifact(result, i, &artifact) == 0 && strcmp(artifact.name, name) == 0)
+            return artifact;
+    fprintf(stderr, "no artifact %s: %s\n", name, laz_result_json((struct laz_result *)result));
+    CU_FAIL("no such artifact");
+    return (struct laz_artifact){.name = name, .type = "", .sha256 = "", .data = ""};
+}
+
+/* Executes and compares the names of the artifacts, with spaces between them. */
+static struct laz_result *run_for(struct laz_session *session, const char *code, const char *names)
+{
+    struct laz_result *result = test_run(session, code, NULL);
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_buf found = LAZ_BUF_INIT;
+
+    if (!result)
+        return NULL;
+    for (size_t i = 0; i < laz_result_artifacts(result); i++)
+        if (laz_result_artifact(result, i, &artifact) == 0)
+            laz_buf_printf(&found, "%s%s", i ? " " : "", artifact.name);
+    UNIT_TEXT(laz_buf_text(&found), names);
+    laz_buf_fini(&found);
+    return result;
+}
+
+/* ---- files for the code -----------------------------------------------------------------------
+ */
+
+static void a_file_is_there_and_cannot_be_written(struct laz_session *session,
+                                                  const struct words *w)
+{
+    static const struct phrase read = {
+        .python = "open('in.csv').read()",
+        .r = "readChar('in.csv', 100)",
+        .lua = "io.open('in.csv'):read('a')",
+    };
+    static const struct phrase write = {
+        .python = "import os; os.stat('in.csv').st_mode & 0o777",
+        .r = "as.integer(file.info('in.csv')$mode)",
+        .lua = "io.open('in.csv', 'w') and 1 or 256",
+    };
+    static const struct phrase again = {
+        .python = "import os; os.remove('in.csv'); os.path.exists('in.csv')",
+        .r = "file.remove('in.csv'); file.exists('in.csv')",
+        .lua = "os.remove('in.csv'); return io.open('in.csv') ~= nil",
+    };
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "in.csv", "a,b\n", 4, &err), 0);
+    test_expect(session, test_phrase(w, &read), LAZ_VERDICT_OK, "\"a,b\\n\"");
+    test_expect(session, test_phrase(w, &write), LAZ_VERDICT_OK, "256");       /* 0400 */
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "in.csv", "c", 1, &err), 0); /* in its place */
+    test_expect(session, test_phrase(w, &read), LAZ_VERDICT_OK, "\"c\"");
+    test_expect(session, test_phrase(w, &again), LAZ_VERDICT_OK, "false");
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "in.csv", "", 0, &err), 0);
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "../x", "c", 1, &err), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_session_put_file(session, NULL, "c", 1, &err), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "x", NULL, 1, &err), LAZ_EINVAL);
+}
+
+static void a_file_of_many_parts_arrives_whole(struct laz_session *session, const struct words *w)
+{
+    const size_t len = 3000001;
+    char *data = malloc(len), code[256];
+    uint32_t sum = 0;
+
+    (void)w;
+    for (size_t i = 0; data && i < len; i++) {
+        data[i] = (char)(i * 2654435761u >> 13);
+        sum = (sum * 31 + (unsigned char)data[i]) % 1000003;
+    }
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "big", data, len, NULL), 0);
+    snprintf(code, sizeof code,
+             "local s, h = io.open('big', 'rb'):read('a'), 0; for i = 1, #s do h = (h * 31 + "
+             "s:byte(i)) %% 1000003 end; return #s == %zu and h == %u",
+             len, sum);
+    test_expect(session, code, LAZ_VERDICT_OK, "true");
+    free(data);
+}
+
+/* A directory in the way, that is not empty: an error, and the session goes on. */
+static void a_file_that_cannot_be_made_is_an_error(struct laz_session *session,
+                                                   const struct words *w)
+{
+    static const struct phrase block = {
+        .python = "import os; os.makedirs('in/the/way')",
+        .r = "dir.create('in/the/way', recursive = TRUE)",
+    };
+    struct laz_error err = {0};
+
+    if (!test_phrase(w, &block))
+        return;
+    laz_result_free(test_run(session, test_phrase(w, &block), NULL));
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "in", "x", 1, &err), LAZ_EOS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "the file in cannot be made"));
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, NULL);
+}
+
+static void told(void *user, const struct laz_error *err)
+{
+    *(int *)user = err ? err->code : 0;
+}
+
+static void a_file_can_be_put_without_waiting(struct laz_session *session, const struct words *w)
+{
+    struct laz_engine *engine = test_engine_of(session);
+    int done = 1;
+
+    (void)w;
+    CU_ASSERT_EQUAL(laz_session_put_file_async(session, "f", "x", 1, told, &done, NULL), 0);
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "g", "x", 1, NULL), LAZ_EBUSY);
+    while (done == 1)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    CU_ASSERT_EQUAL(done, 0);
+    test_expect(session, "io.open('f'):read('a')", LAZ_VERDICT_OK, "\"x\"");
+    CU_ASSERT_EQUAL(laz_session_put_file_async(session, "f", "x", 1, NULL, NULL, NULL), LAZ_EINVAL);
+}
+
+static void files(void)
+{
+    test_each("", a_file_is_there_and_cannot_be_written);
+    test_in_lua("", a_file_of_many_parts_arrives_whole);
+    test_each("", a_file_that_cannot_be_made_is_an_error);
+    test_in_lua("", a_file_can_be_put_without_waiting);
+}
+
+/* ---- artifacts --------------------------------------------------------------------------------
+ */
+
+static void what_is_saved_comes_once(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase save = {
+        .python = "with open('artifacts/a.txt', 'w') as f: f.write('one')",
+        .r = "cat('one', file = 'artifacts/a.txt')",
+        .lua = "local f = io.open('artifacts/a.txt', 'w'); f:write('one'); f:close()",
+    };
+    static const struct phrase change = {
+        .python = "with open('artifacts/a.txt', 'w') as f: f.write('two')",
+        .r = "cat('two', file = 'artifacts/a.txt')",
+        .lua = "local f = io.open('artifacts/a.txt', 'w'); f:write('two'); f:close()",
+    };
+    static const struct phrase fail = {
+        .python = "open('artifacts/b.txt', 'w').write('x'); 1 / 0",
+        .r = "cat('x', file = 'artifacts/b.txt'); stop('no')",
+        .lua = "local f = io.open('artifacts/b.txt', 'w'); f:write('x'); f:close(); error('no')",
+    };
+    static const struct phrase leave = {
+        .python = "open('artifacts/c.txt', 'w').write('x'); exit(3)",
+        .r = "cat('x', file = 'artifacts/c.txt'); quit(status = 3)",
+        .lua = "local f = io.open('artifacts/c.txt', 'w'); f:write('x'); f:close(); os.exit(3)",
+    };
+    struct laz_result *result = run_for(session, test_phrase(w, &save), "a.txt");
+
+    if (!result)
+        return;
+    const struct laz_artifact artifact = artifact_of(result, "a.txt");
+    CU_ASSERT_EQUAL(artifact.data_len, 3);
+    CU_ASSERT_EQUAL(memcmp(artifact.data, "one", 3), 0);
+    UNIT_TEXT(artifact.type, "text/plain");
+    UNIT_TEXT(artifact.sha256, "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed");
+    CU_ASSERT(test_result_has(result, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\","
+                                      "\"size\":3,\"sha256\":\"7692c3ad"));
+    laz_result_free(result);
+    laz_result_free(run_for(session, w->add_2_3, "")); /* it has not changed */
+    laz_result_free(run_for(session, test_phrase(w, &change), "a.txt"));
+    laz_result_free(run_for(session, test_phrase(w, &fail), "b.txt"));
+    laz_result_free(run_for(session, test_phrase(w, &leave), "c.txt"));
+}
+
+/* What could lead out of the directory, or block who opens it. */
+static void links_and_devices_are_left_out(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase make = {
+        .python = "import os\n"
+                  "os.symlink('/etc/passwd', 'artifacts/link')\n"
+                  "os.symlink('/etc', 'artifacts/etc')\n"
+                  "os.mkfifo('artifacts/pipe')\n"
+                  "open('artifacts/.hidden', 'w')\n"
+                  "open('artifacts/new\\nline', 'w')\n"
+                  "open('artifacts/esc\\x1b[2J', 'w')\n"
+                  "os.makedirs('artifacts/sub')\n"
+                  "open('artifacts/sub/real', 'w').write('x')",
+        .r = "file.symlink('/etc/passwd', 'artifacts/link')\n"
+             "file.symlink('/etc', 'artifacts/etc')\n"
+             "dir.create('artifacts/sub')\n"
+             "cat('x', file = 'artifacts/sub/real')",
+    };
+
+    if (!test_phrase(w, &make))
+        return;
+    struct laz_result *result = run_for(session, test_phrase(w, &make), "sub/real");
+    CU_ASSERT(test_result_has(result, "in artifacts/: links, devices, or other special files"));
+    if (strcmp(w->runtime, "python") == 0)
+        CU_ASSERT(test_result_has(result, "3 in artifacts/: hidden, or with control characters"));
+    laz_result_free(result);
+}
+
+/* The directory itself is a link: nothing of what it leads to is read. */
+static void a_link_in_place_of_the_directory_is_not_followed(struct laz_session *session,
+                                                             const struct words *w)
+{
+    static const struct phrase turn = {
+        .python = "import os; os.rmdir('artifacts'); os.symlink('/etc', 'artifacts')",
+        .r = "unlink('artifacts', recursive = TRUE); file.symlink('/etc', 'artifacts')",
+    };
+
+    if (!test_phrase(w, &turn))
+        return;
+    struct laz_result *result = run_for(session, test_phrase(w, &turn), "");
+    CU_ASSERT(test_result_has(result, "artifacts/, which cannot be read"));
+    laz_result_free(result);
+}
+
+/* A child of the code exchanges a file for a link, again and again, while it is read: each time the
+ * content is the file's, or nothing. */
+static void a_race_for_a_link_is_lost(struct laz_session *session, const struct words *w)
+{
+    static const char begin[] = "import os\n"
+                                "open('secret', 'w').write('outside')\n"
+                                "open('inside', 'w').write('inside')\n"
+                                "pid = os.fork()\n"
+                                "while pid == 0:\n"
+                                "    try:\n"
+                                "        os.link('inside', 'x'); os.rename('x', 'artifacts/f')\n"
+                                "        os.symlink('../secret', 'x')\n"
+                                "        os.rename('x', 'artifacts/f')\n"
+                                "    except OSError: pass\n";
+    const unsigned rounds = 300;
+
+    if (strcmp(w->runtime, "python") != 0)
+        return;
+    laz_result_free(test_run(session, begin, NULL));
+    for (unsigned i = 0; i < rounds; i++) {
+        struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+        struct laz_result *result = test_run(session, "1", NULL);
+        for (size_t at = 0; result && at < laz_result_artifacts(result); at++) {
+            CU_ASSERT_EQUAL(laz_result_artifact(result, at, &artifact), 0);
+            UNIT_TEXT(artifact.data, "inside");
+        }
+        laz_result_free(result);
+    }
+    test_expect(session,
+                "import signal; os.kill(pid, signal.SIGKILL); os.waitpid(pid, 0)[0] == pid",
+                LAZ_VERDICT_OK, "true");
+}
+
+static void artifacts(void)
+{
+    test_each("", what_is_saved_comes_once);
+    test_each("", links_and_devices_are_left_out);
+    test_each("", a_link_in_place_of_the_directory_is_not_followed);
+    test_each("", a_race_for_a_link_is_lost);
+}
+
+static void more_than_may_be_is_left_out(struct laz_session *session, const struct words *w)
+{
+    static const char code[] = "for i = 1, 5 do\n"
+                               "  local f = io.open('artifacts/f' .. i, 'w')\n"
+                               "  f:write('x'); f:close()\n"
+                               "end";
+    static const char large[] = "local f = io.open('artifacts/large', 'w')\n"
+                                "f:write(string.rep('x', 5000)); f:close()\n"
+                                "f = io.open('artifacts/sparse', 'w')\n"
+                                "f:seek('set', 1 << 24); f:write('x'); f:close()";
+
+    (void)w;
+    struct laz_result *result = run_for(session, code, "f1 f2 f3");
+    CU_ASSERT(test_result_has(result, "left out: 2 in artifacts/: more than artifacts.max_files"));
+    laz_result_free(result);
+    laz_result_free(run_for(session, "1", "f4 f5")); /* the next ones */
+    result = run_for(session, large, "");
+    CU_ASSERT(test_result_has(result, "artifacts/large: there is no room for it"));
+    CU_ASSERT(test_result_has(result, "artifacts/sparse: there is no room for it"));
+    laz_result_free(result);
+}
+
+static void many_names_are_not_looked_at(struct laz_session *session, const struct words *w)
+{
+    (void)w;
+    struct laz_result *result =
+        test_run(session, "for i = 1, 70000 do io.open('artifacts/' .. i, 'w'):close() end", NULL);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT_EQUAL(laz_result_artifacts(result), 32);
+    CU_ASSERT(test_result_has(result, "left out: some of artifacts/, which has too many names"));
+    laz_result_free(result);
+}
+
+static void nothing_is_taken_where_nothing_is_wanted(struct laz_session *session,
+                                                     const struct words *w)
+{
+    (void)w;
+    test_expect(session, "os.getenv('LAZARET_ARTIFACTS')", LAZ_VERDICT_OK, "null");
+    test_expect(session, "io.open('artifacts/x', 'w') == nil", LAZ_VERDICT_OK, "true");
+}
+
+static void limits(void)
+{
+    test_in_lua("artifacts.max_files=3;artifacts.max_size=4KiB", more_than_may_be_is_left_out);
+    test_in_lua("sandbox.tmp_size=\"256MiB\"", many_names_are_not_looked_at);
+    test_in_lua("artifacts.max_files=0", nothing_is_taken_where_nothing_is_wanted);
+}
+
+/* ---- values beyond a line ---------------------------------------------------------------------
+ */
+
+static void a_large_value_arrives(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase make = {
+        .python = "'ab' * 30000",
+        .r = "strrep('ab', 30000)",
+        .lua = "string.rep('ab', 30000)",
+    };
+    static const struct phrase larger = {
+        .python = "'ab' * 60000",
+        .r = "strrep('ab', 60000)",
+        .lua = "string.rep('ab', 60000)",
+    };
+    struct laz_result *result = test_run(session, test_phrase(w, &make), NULL);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT_EQUAL(strlen(laz_result_value(result)), 60002);
+    CU_ASSERT_EQUAL(strncmp(laz_result_value(result), "\"ababab", 7), 0);
+    if (strcmp(w->runtime, "r") != 0) { /* which keeps no such text */
+        CU_ASSERT_PTR_NOT_NULL_FATAL(laz_result_text(result));
+        CU_ASSERT(strlen(laz_result_text(result)) >= 60000);
+    }
+    laz_result_free(result);
+    test_expect_error(session, test_phrase(w, &larger), LAZ_VERDICT_ERROR, "artifacts.max_size");
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, NULL);
+}
+
+static void values(void)
+{
+    test_each("session.max_message_size=8KiB;artifacts.max_size=100KiB", a_large_value_arrives);
+}
+
+/* ---- figures ----------------------------------------------------------------------------------
+ */
+
+static void what_is_drawn_becomes_pictures(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase draw = {
+        .python = "import matplotlib.pyplot as plt\n"
+                  "plt.plot([1, 2]); plt.show()\n"
+                  "plt.figure(); plt.plot([2, 1])",
+        .r = "plot(1:10); hist(c(1, 2, 2))",
+    };
+    const bool is_r = strcmp(w->runtime, "r") == 0;
+
+    if (!test_phrase(w, &draw))
+        return;
+    if (!is_r) {
+        struct laz_result *tried = test_run(session, "import matplotlib", NULL);
+        const bool is_there = laz_result_verdict(tried) == LAZ_VERDICT_OK;
+        laz_result_free(tried);
+        if (!is_there && unit_skip("matplotlib", "the Python of the sandbox has none"))
+            return;
+    }
+    struct laz_result *result =
+        run_for(session, test_phrase(w, &draw),
+                is_r ? "figure-1-1.png figure-1-2.png" : "figure-1.png figure-2.png");
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT(test_result_has(result, "\"type\":\"image/png\""));
+    laz_result_free(result);
+    laz_result_free(run_for(session, w->add_2_3, ""));
+}
+
+static void figures(void)
+{
+    test_each("limits.memory=\"unlimited\"", what_is_drawn_becomes_pictures);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(files), UNIT(artifacts), UNIT(limits), UNIT(values), UNIT(figures), {0},
+};
+
+int main(void)
+{
+    return unit_run("files", tests);
+}
