@@ -98,12 +98,13 @@ void client_send_bytes(struct client *client, const char *data, size_t len)
 
 void say(struct client *client, const char *format, ...)
 {
-    char text[4000];
+    char text[50000];
     va_list args;
 
     va_start(args, format);
     int len = vsnprintf(text, sizeof text - 1, format, args);
     va_end(args);
+    CU_ASSERT_FATAL(len >= 0 && (size_t)len < sizeof text - 1);
     text[len] = '\n';
     client_send_bytes(client, text, (size_t)len + 1);
 }

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# files.sh - `lazaret run --file` and `--artifacts`: what goes in, what comes out, what is said.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/files-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+lazaret=$PWD/lazaret
+HOME=$work
+export HOME
+be_patient
+cd "$work" || exit 1
+
+# runs NAME STATUS ARGUMENTS... - Lua, in the file code.lua
+runs() {
+    name=$1 want_status=$2
+    shift 2
+    cases=$((cases + 1)) status=0
+    "$lazaret" run --runtime lua "$@" >out 2>err || status=$?
+    [ "$status" -eq "$want_status" ] || wrong "$name" "status $status"
+}
+
+# has FILE TEXT
+has() {
+    grep -qF -- "$2" "$1" || wrong "$name" "no '$2' in $1: $(cat "$1")"
+}
+
+printf 'a,b\n1,2\n' >table.csv
+cat >save.lua <<'END'
+local f = io.open('artifacts/copy.csv', 'w')
+f:write(io.open('in.csv'):read('a'))
+f:close()
+f = io.open('artifacts/large', 'w')
+f:write(string.rep('x', 5000))
+f:close()
+END
+
+runs file_goes_in_and_comes_out 0 --file in.csv=table.csv --artifacts saved save.lua
+cmp table.csv saved/copy.csv || wrong "$name" "the copy differs"
+has err 'saved saved/copy.csv (text/csv, 8 bytes)'
+runs nothing_is_overwritten 0 --file in.csv=table.csv --artifacts saved save.lua
+has err 'saved saved/copy-2.csv (text/csv, 8 bytes)'
+runs without_a_directory_they_are_named 0 --file in.csv=table.csv save.lua
+has err 'artifact copy.csv (text/csv, 8 bytes)'
+has err '--artifacts DIR saves them'
+runs quiet_is_quiet 0 -q --file in.csv=table.csv save.lua
+[ ! -s err ] || wrong "$name" "$(cat err)"
+runs json_has_paths 0 --json --file in.csv=table.csv --artifacts listed save.lua
+has out '"artifacts":[{"name":"copy.csv","type":"text/csv","size":8,"sha256":"'
+has out '"path":"listed/copy.csv"}'
+runs what_is_too_large_is_named 0 --set artifacts.max_size=4KiB --file in.csv=table.csv save.lua
+has err 'warning: save.lua: left out: artifacts/large: there is no room for it (artifacts.max_size)'
+runs a_file_has_its_own_name 0 --file table.csv -e "io.open('table.csv'):read('l')"
+has out 'a,b'
+runs missing_file_is_named 125 --file in.csv=missing save.lua
+has err '--file: the file missing cannot be read'
+runs bad_name_is_named 2 --file ../x=table.csv save.lua
+has err '--file: the name of a file for a session has no directories'
+runs a_directory_is_no_file 2 --file in=. save.lua
+has err 'not a regular file'
+echo x >occupied
+runs no_directory_to_save_in 74 --file in.csv=table.csv --artifacts occupied save.lua
+has err '--artifacts: the artifact copy.csv cannot be saved in occupied'
+runs artifacts_of_code_that_fails 1 --artifacts failed -e \
+    "io.open('artifacts/x', 'w'):close()" -e "error('no')"
+[ -f failed/x ] || wrong "$name" "it was not saved"
+
+# A terminal that shows pictures gets them, once each; a file and a pipe get nothing of the kind.
+cat >terminal.py <<'END'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+shown = b""
+while True:
+    try:
+        piece = os.read(fd, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    shown += piece
+os.waitpid(pid, 0)
+print(shown.count(b"\x1b_G"), shown.count(b"\x1b]1337;File=inline=1:iVBORw0KGgo"))
+END
+# The smallest PNG: one pixel.
+cat >draw.lua <<'END'
+local hex = '89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489' ..
+    '0000000a49444154789c6360000000020001e221bc330000000049454e44ae426082'
+local f = io.open('artifacts/dot.png', 'w')
+f:write((hex:gsub('..', function(c) return string.char(tonumber(c, 16)) end)))
+f:close()
+END
+if command -v python3 >/dev/null; then
+    unset TMUX STY KITTY_WINDOW_ID TERM_PROGRAM
+    show() {
+        name=$1 want=$2
+        shift 2
+        cases=$((cases + 1))
+        got=$(env "$@" python3 terminal.py "$lazaret" run --runtime lua draw.lua)
+        [ "$got" = "$want" ] || wrong "$name" "expected $want, got $got"
+    }
+    show kitty_shows_it '1 0' TERM=xterm-kitty
+    show iterm_shows_it '0 1' TERM=xterm TERM_PROGRAM=iTerm.app
+    show others_list_it '0 0' TERM=xterm
+    show nothing_passes_tmux '0 0' TERM=xterm-kitty TMUX=x
+    runs no_picture_in_a_file 0 draw.lua
+    has err 'artifact dot.png (image/png, 67 bytes)'
+    [ ! -s out ] || wrong "$name" "standard output has something"
+else
+    may_be_missing python3 "no terminal can be made" || :
+fi
+finish
