@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char head[] =
-    "<!-- Made by `make docs` from schema.c, limits.h and write_configuration.c: change those. -->\n"
+    "<!-- Made by `make docs` from schema.c, limits.h and write_configuration.c: change those. "
+    "-->\n"
     "# Configuration\n"
     "\n"
     "lazaret is configured by one file in [TOML 1.0](https://toml.io/en/v1.0.0). Without a file "
@@ -175,7 +176,43 @@ static const char tail[] =
     "| `default` | the value if the argument is missing |\n"
     "| `enum` | a list of the allowed values |\n"
     "\n"
-    "The host checks every call against its parameters before the tool is started.\n";
+    "The host checks every call against its parameters before the tool is started.\n"
+    "\n"
+    "## Approvals\n"
+    "\n"
+    "A call can wait for a yes of the host. The declaration of a tool says so for all of its "
+    "calls\n"
+    "(`approve = true`), or a rule does, for tools of any provider and of applications:\n"
+    "\n"
+    "```toml\n"
+    "[[approve]]\n"
+    "tool = \"delete_*\"\n"
+    "\n"
+    "[[approve]]\n"
+    "tool = \"write_file\"\n"
+    "when = { path = \"/etc/*\" }\n"
+    "```\n"
+    "\n"
+    "`tool` is a pattern of names, and `when` has a pattern for each of some parameters. In a "
+    "pattern\n"
+    "`*` stands for any characters, `/` included, and `?` for one. A rule holds for a call when "
+    "all of\n"
+    "its patterns match: of a list one item is enough, and an object, which can hide its text, "
+    "always\n"
+    "matches. A rule without `when` holds for each call; what `when` says of a parameter that the "
+    "tool\n"
+    "does not have is ignored, so that a name that is misspelt lets no call pass.\n"
+    "\n"
+    "`lazaret run` asks at its terminal, an application decides in a function\n"
+    "(`laz_engine_set_approver`), a client of `lazaret serve` by a message. Where nobody decides, "
+    "the\n"
+    "call is refused, as it is after `session.approval_timeout`.\n"
+    "\n"
+    "What is shown of a tool (`lazaret tools`, its declaration in a language) says\n"
+    "whether its calls wait: each one, or some, as their arguments are. The patterns are not "
+    "shown,\n"
+    "because code could keep clear of them. In JSON these are the members `approve` and "
+    "`may_approve`.\n";
 
 static void document_bounds(const struct schema_key *row)
 {
@@ -201,8 +238,9 @@ static void document_section(const struct schema_section *section)
     size_t prefix = strlen(section->name);
     bool any = false;
 
-    printf(strcmp(section->name, "tools") == 0 ? "\n### [[%s]]\n\n%s\n" : "\n### [%s]\n\n%s\n",
-           section->name, section->help);
+    const bool is_list =
+        strcmp(section->name, "tools") == 0 || strcmp(section->name, "approve") == 0;
+    printf(is_list ? "\n### [[%s]]\n\n%s\n" : "\n### [%s]\n\n%s\n", section->name, section->help);
     for (const struct schema_key *row = laz_schema; row->key; row++) {
         if (strncmp(row->key, section->name, prefix) != 0 || row->key[prefix] != '.')
             continue;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* approve.c - asks at the terminal whether a tool may be called.
  *
- * The question goes to /dev/tty, so that it works while the streams are pipes; output of the code
- * is held until it is answered, so that nothing can be written below it.  Anything but a clear yes
- * is a no. Side: host.  Input trusted: no (the arguments are shown so that a terminal only shows
- * them). */
+ * The question goes to /dev/tty, so that it works while the streams are pipes; what else would be
+ * written is held until it is answered (terminal.c).  Anything but a clear yes is a no.
+ * Side: host.  Input trusted: no (the arguments are shown so that a terminal only shows them). */
 #include "cli/cli.h"
 
 #include "base/json.h"
@@ -22,32 +21,19 @@
 #define APPROVE_SHOWN 2000 /* bytes of an argument that are shown */
 
 struct approver {
-    struct cli *cli;
-    struct laz_input *input;   /* of the code; NULL: it has none */
-    struct laz_visible *shown; /* of each stream */
-    struct progress progress;  /* hidden while somebody is asked */
-    pthread_mutex_t turn;      /* one question at a time */
-    pthread_mutex_t lock;      /* the rest, and the standard streams */
-    bool is_asking;            /* output is held */
-    struct laz_buf held;       /* pieces of output, each behind a struct held_piece */
+    struct terminal *terminal;
+    struct laz_input *input; /* of the code; NULL: it has none */
+    pthread_mutex_t turn;    /* one question at a time */
 };
 
-struct held_piece {
-    int stream;
-    size_t len;
-};
-
-struct approver *approver_new(struct cli *cli, struct laz_visible *shown)
+struct approver *approver_new(struct terminal *terminal)
 {
     struct approver *approver = calloc(1, sizeof *approver);
 
     if (!approver)
         return NULL;
-    approver->cli = cli;
-    approver->shown = shown;
-    progress_begin(&approver->progress, cli);
+    approver->terminal = terminal;
     pthread_mutex_init(&approver->turn, NULL);
-    pthread_mutex_init(&approver->lock, NULL);
     return approver;
 }
 
@@ -56,64 +42,12 @@ void approver_free(struct approver *approver)
     if (!approver)
         return;
     pthread_mutex_destroy(&approver->turn);
-    pthread_mutex_destroy(&approver->lock);
-    laz_buf_fini(&approver->held);
     free(approver);
-}
-
-/* ---- output --------------------------------------------------------------------------------- */
-
-/* The caller holds the lock, as for the next one. */
-static void output_show(struct approver *approver, int stream, const char *data, size_t len)
-{
-    progress_output(&approver->progress, stream, data, len);
-    if (stream == LAZ_STDERR)
-        cli_show(approver->cli, stderr, &approver->shown[LAZ_STDERR], data, len);
-    else if (!approver->cli->output_errno)
-        cli_show(approver->cli, stdout, &approver->shown[LAZ_STDOUT], data, len);
-}
-
-static void output_release(struct approver *approver)
-{
-    struct held_piece piece;
-
-    for (size_t at = 0; at < approver->held.len; at += piece.len) {
-        memcpy(&piece, approver->held.data + at, sizeof piece);
-        at += sizeof piece;
-        output_show(approver, piece.stream, approver->held.data + at, piece.len);
-    }
-    laz_buf_clear(&approver->held);
-    approver->is_asking = false;
-}
-
-bool approver_output(struct approver *approver, int stream, const char *data, size_t len)
-{
-    const struct held_piece piece = {stream, len};
-
-    pthread_mutex_lock(&approver->lock);
-    if (approver->is_asking) {
-        laz_buf_append(&approver->held, &piece, sizeof piece);
-        laz_buf_append(&approver->held, data, len);
-    }
-    if (!approver->is_asking || approver->held.failed)
-        output_show(approver, stream, data, len);
-    const bool is_well = !approver->cli->output_errno;
-    pthread_mutex_unlock(&approver->lock);
-    return is_well;
-}
-
-void approver_progress(struct approver *approver, const struct laz_execution_usage *usage)
-{
-    pthread_mutex_lock(&approver->lock);
-    if (!approver->is_asking)
-        progress_show(&approver->progress, usage);
-    pthread_mutex_unlock(&approver->lock);
 }
 
 void approver_end(struct approver *approver)
 {
     pthread_mutex_lock(&approver->turn); /* a question that was cancelled ends */
-    progress_hide(&approver->progress);
     pthread_mutex_unlock(&approver->turn);
 }
 
@@ -192,7 +126,8 @@ static void question_cancelled(void *user)
     laz_os_wake(*(int *)user);
 }
 
-static void question_ask(struct laz_reply *reply, const char *args, size_t len)
+/* False: the question was not shown. */
+static bool question_ask(struct laz_reply *reply, const char *args, size_t len)
 {
     struct laz_buf question = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
     struct laz_error err = {0};
@@ -214,24 +149,21 @@ static void question_ask(struct laz_reply *reply, const char *args, size_t len)
     laz_os_close(&cancel_fd);
     laz_buf_fini(&question);
     laz_buf_fini(&line);
+    return !rc || rc == LAZ_ECANCELLED;
 }
 
 static void approver_decide(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     struct approver *approver = user;
+    bool is_shown = false;
 
     pthread_mutex_lock(&approver->turn);
-    pthread_mutex_lock(&approver->lock);
-    approver->is_asking = true;
-    progress_hide(&approver->progress);
-    pthread_mutex_unlock(&approver->lock);
+    terminal_hold(approver->terminal);
     laz_input_hold(approver->input, true); /* what is typed now is no input of the code */
     if (!laz_reply_is_cancelled(reply))
-        question_ask(reply, args, len);
+        is_shown = question_ask(reply, args, len);
     laz_input_hold(approver->input, false);
-    pthread_mutex_lock(&approver->lock);
-    output_release(approver);
-    pthread_mutex_unlock(&approver->lock);
+    terminal_release(approver->terminal, is_shown);
     pthread_mutex_unlock(&approver->turn);
 }
 

@@ -101,7 +101,8 @@ static void audit_report(void *user, enum laz_audit_finding finding, uint64_t li
     } else if (note && report->cli->quiet) {
         return;
     } else if (report->reported++ < AUDIT_SHOWN) {
-        cli_say("%s:%" PRIu64 ": %s%s", report->name, line, note ? "note: " : "", text);
+        cli_say(report->cli, "%s:%" PRIu64 ": %s%s", report->name, line, note ? "note: " : "",
+                text);
     }
 }
 
@@ -117,7 +118,8 @@ static bool audit_is_expected(struct cli *cli, const struct laz_audit_verify *ve
     if (!cli->expect || strcmp(cli->expect, verify->last.hash) == 0)
         return true;
     if (!cli->json)
-        cli_say("%s: the last record has the hash %s, not %s as expected: records were removed "
+        cli_say(cli,
+                "%s: the last record has the hash %s, not %s as expected: records were removed "
                 "from the end or added",
                 name, verify->last.hash, cli->expect);
     return false;
@@ -130,7 +132,7 @@ static void audit_conclude(struct cli *cli, struct audit_report *report,
 
     if (!cli->json) {
         if (report->reported > AUDIT_SHOWN)
-            cli_say("%s: and %" PRIu64 " more", report->name, report->reported - AUDIT_SHOWN);
+            cli_say(cli, "%s: and %" PRIu64 " more", report->name, report->reported - AUDIT_SHOWN);
         cli_printf(cli, "%s: %" PRIu64 " records, last %" PRIu64 " %s\n",
                    good ? "intact" : "NOT INTACT", verify->records, verify->last.seq,
                    verify->last.hash);
@@ -208,7 +210,8 @@ static void audit_show_line(struct audit_shown *shown, const char *line, size_t 
         well = laz_audit_show(line, len, &shown->text);
     if (!well) {
         shown->odd++;
-        cli_say("%s:%" PRIu64 ": %s", shown->name, shown->line, laz_buf_text(&shown->text));
+        cli_say(shown->cli, "%s:%" PRIu64 ": %s", shown->name, shown->line,
+                laz_buf_text(&shown->text));
     } else {
         laz_buf_putc(&shown->text, '\n');
         cli_puts(shown->cli, laz_buf_text(&shown->text));

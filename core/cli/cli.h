@@ -35,6 +35,7 @@
 #define CLI_UNREAD      141 /* nobody reads standard output any more: as SIGPIPE would end it */
 
 struct cli_command;
+struct terminal; /* terminal.c */
 
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
@@ -48,6 +49,7 @@ struct cli {
     bool json, quiet, verbose, check, help, version;
     char **operands;
     int n_operands;
+    struct terminal *terminal; /* there in all subcommands, and before */
     /* Made by cli_load. */
     struct laz_settings *settings;
     const struct laz_settings_values *values; /* those of `settings` */
@@ -132,28 +134,42 @@ struct laz_engine_options cli_engine_options(const struct cli *cli);
 /* Adds a list of the names of these LAZ_ENFORCE_* bits. */
 void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
 
+/* ---- terminal.c: what is written while a subcommand works -------------------------------------
+ *
+ * Any thread, in any order; each piece is written whole. */
+
+struct terminal *terminal_new(struct cli *cli); /* NULL: out of memory */
+void terminal_free(struct terminal *terminal);  /* NULL is allowed */
+/* Writes output of untrusted code to a standard stream: unchanged, or with control characters made
+ * visible if that is a terminal. False: standard output cannot be written any more. */
+bool terminal_output(struct terminal *terminal, int stream, const char *data, size_t len);
+/* What was held back of it, because it was the beginning of a character, is written. */
+void terminal_output_ends(struct terminal *terminal);
+/* Writes lines for people, which end with a newline, to standard error. */
+void terminal_message(struct terminal *terminal, const char *text, size_t len);
+/* Shows a line of progress in place of the last, if somebody sits at a terminal and it disturbs
+ * nothing; it goes away with the next thing that is written. NULL: takes it away. */
+void terminal_line(struct terminal *terminal, const char *text);
+/* Keeps what the functions above would write until terminal_release. `is_new_line`: what somebody
+ * else wrote meanwhile has left the cursor at the beginning of a line. */
+void terminal_hold(struct terminal *terminal);
+void terminal_release(struct terminal *terminal, bool is_new_line);
+
 /* ---- approve.c: `run` asks at the terminal whether a tool may be called -----------------------
  */
 
 struct approver;
 struct laz_input; /* os/input.h */
 
-/* `shown` (borrowed) has one for each stream. NULL: out of memory. */
-struct approver *approver_new(struct cli *cli, struct laz_visible *shown);
+struct approver *approver_new(struct terminal *terminal); /* NULL: out of memory */
 /* After the engine is gone. NULL is allowed. */
 void approver_free(struct approver *approver);
 /* Decides on calls of this engine; does not read `input` (NULL: there is none) while it asks.
  * Errors: as laz_engine_set_approver. */
 int approver_begin(struct approver *approver, struct laz_engine *engine, struct laz_input *input,
                    struct laz_error *err);
-/* Writes output of the code, now or, while somebody is asked, afterwards. False: standard output
- * cannot be written any more. */
-bool approver_output(struct approver *approver, int stream, const char *data, size_t len);
-/* The execution has ended: no question is open when this returns, and no output is held. */
+/* The execution has ended: no question is open when this returns. */
 void approver_end(struct approver *approver);
-
-/* What the execution has used so far is shown, if somebody sits at a terminal. */
-void approver_progress(struct approver *approver, const struct laz_execution_usage *usage);
 
 /* ---- artifacts.c: files for the code, and what it makes -------------------------------------- */
 
@@ -164,40 +180,20 @@ int cli_save_artifacts(struct cli *cli, struct laz_result *result);
 /* Lists them on standard error, and shows pictures on a terminal that can. */
 void cli_tell_artifacts(struct cli *cli, const struct laz_result *result);
 
-/* ---- progress.c: a line about the code that runs ---------------------------------------------
- *
- * Of one thread at a time. */
-
-struct progress {
-    bool is_on, is_shown;
-    bool is_in_line; /* the last line of output is incomplete */
-    bool is_terminal[LAZ_STDERR + 1];
-};
-
-/* Decides whether there is somebody to show it to. */
-void progress_begin(struct progress *progress, const struct cli *cli);
-void progress_show(struct progress *progress, const struct laz_execution_usage *usage);
-void progress_hide(struct progress *progress);
-/* Output is about to be written: hides the line. */
-void progress_output(struct progress *progress, int stream, const char *data, size_t len);
-
 /* ---- output.c ------------------------------------------------------------------------------- */
 
 /* Writes to standard output. After a failure, which is remembered, nothing more is written. */
+void cli_write(struct cli *cli, const char *data, size_t len); /* at once */
 void cli_puts(struct cli *cli, const char *text);
 void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* A whole text, which ends with a newline if it is not empty; frees it. */
 void cli_print(struct cli *cli, struct laz_buf *text);
-/* Writes output of untrusted code to standard output or standard error: unchanged, or with control
- * characters made visible if that is a terminal. `data` NULL: end of the output. */
-void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
-              size_t len);
 /* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written. */
 int cli_finish(struct cli *cli, int status);
 
 /* Writes a message to standard error, each line prefixed with "lazaret: ". Control characters,
  * which could move the cursor of a terminal, are made visible. */
-void cli_say(const char *format, ...) LAZ_PRINTF(1, 2);
+void cli_say(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* The same for the reason of a failure, which --json repeats. */
 void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 

@@ -17,7 +17,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
@@ -342,7 +341,6 @@ int cli_doctor(struct cli *cli)
         .open.lock = PTHREAD_MUTEX_INITIALIZER,
         .control = {.victim = LAZ_PROCESS_INIT},
         .acts_are_tried = strcmp(laz_os_platform(), "windows") != 0, /* all would succeed */
-        .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
     };
     struct laz_interrupt *interrupt = NULL;
     struct laz_error err = {0};

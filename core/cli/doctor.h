@@ -190,7 +190,6 @@ struct doctor {
     struct doctor_time time;
     atomic_bool interrupted; /* the user wants to stop */
     bool acts_are_tried;     /* false: the table of acts is not for this system */
-    bool on_terminal, shown;
 };
 
 const char *doctor_state_name(enum doctor_state state);

@@ -13,14 +13,11 @@
 
 void doctor_progress(struct doctor *doctor, const char *backend, const char *what)
 {
-    if (!doctor->on_terminal)
-        return;
-    if (doctor->shown)
-        fputs("\r\033[K", stderr);
-    doctor->shown = backend != NULL;
+    char line[128];
+
     if (backend)
-        fprintf(stderr, "lazaret: %.40s: %.60s", backend, what);
-    fflush(stderr);
+        snprintf(line, sizeof line, "lazaret: %.40s: %.60s", backend, what);
+    terminal_line(doctor->cli->terminal, backend ? line : NULL);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */

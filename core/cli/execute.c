@@ -3,7 +3,7 @@
  *
  * Side: host.  Input trusted: no (output, messages and values of the code). Output goes to the
  * user's own standard streams byte by byte, as that of any program. A terminal would interpret
- * escape sequences, so there they are made visible (visible.h); messages go through cli_say, which
+ * escape sequences, so there they are made visible (terminal.c); messages go through cli_say, which
  * does the same. */
 #include "cli/cli.h"
 
@@ -21,12 +21,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define EXECUTE_SHOWN_S 2 /* shorter executions have no line of progress */
+
 /* ---- its execution -------------------------------------------------------------------------- */
 
 struct execution {
     struct cli *cli;
     struct laz_engine *engine;
-    struct laz_visible shown[LAZ_STDERR + 1]; /* one for each stream */
     struct approver *approver;
 };
 
@@ -36,27 +37,38 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
 {
     struct execution *execution = user;
 
-    if (!approver_output(execution->approver, stream, data, len))
+    if (!terminal_output(execution->cli->terminal, stream, data, len))
         laz_engine_cancel(execution->engine);
 }
 
+/* Shows the person who waits how long the code has been running, and what it has used. */
 static void execute_progress(void *user, const struct laz_execution_usage *usage)
 {
+    const unsigned long long seconds = usage->wall_us / 1000000, calls = usage->tool_calls;
     struct execution *execution = user;
+    struct laz_buf line = LAZ_BUF_INIT;
 
-    approver_progress(execution->approver, usage);
+    if (seconds < EXECUTE_SHOWN_S)
+        return;
+    laz_buf_printf(&line, "lazaret: %llu:%02llu", seconds / 60, seconds % 60);
+    if (calls)
+        laz_buf_printf(&line, ", %llu tool call%s", calls, calls == 1 ? "" : "s");
+    if (usage->max_rss_bytes)
+        laz_buf_printf(&line, ", %llu MiB", (unsigned long long)(usage->max_rss_bytes >> 20));
+    terminal_line(execution->cli->terminal, laz_buf_text(&line));
+    laz_buf_fini(&line);
 }
 
-static void execute_warn(const struct laz_json *warnings, const char *name)
+static void execute_warn(struct cli *cli, const struct laz_json *warnings, const char *name)
 {
     for (const struct laz_json *w = laz_json_first(warnings); w; w = laz_json_next(w))
         if (laz_json_string(w))
-            cli_say("warning: %s: %s", name, laz_json_string(w));
+            cli_say(cli, "warning: %s: %s", name, laz_json_string(w));
 }
 
 /* Prints an error of the code: verdict, place, message and traceback. Code that ends itself with a
  * status has said what it had to say: the interpreters are silent as well. */
-static void execute_report_error(const struct laz_json *error, const char *verdict,
+static void execute_report_error(struct cli *cli, const struct laz_json *error, const char *verdict,
                                  const struct source *source)
 {
     const char *name = source->name;
@@ -69,15 +81,15 @@ static void execute_report_error(const struct laz_json *error, const char *verdi
         return;
 
     if (line > 0)
-        cli_say("%s: %s:%.0f: %s", verdict, name, line, message ? message : "");
+        cli_say(cli, "%s: %s:%.0f: %s", verdict, name, line, message ? message : "");
     else
-        cli_say("%s: %s: %s", verdict, name, message ? message : "");
+        cli_say(cli, "%s: %s: %s", verdict, name, message ? message : "");
     for (const struct laz_json *t = laz_json_first(traceback); t; t = laz_json_next(t))
         if (laz_json_string(t))
-            cli_say("    %s", laz_json_string(t));
+            cli_say(cli, "    %s", laz_json_string(t));
     char *missing = source_missing(source, message);
     if (missing)
-        cli_say("%s is not shown to the code: %s", missing, source->hides);
+        cli_say(cli, "%s is not shown to the code: %s", missing, source->hides);
     free(missing);
 }
 
@@ -93,21 +105,21 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
     const struct laz_json *error = laz_json_get(json, "error");
 
     if (!cli->quiet)
-        execute_warn(laz_json_get(json, "warnings"), name);
+        execute_warn(cli, laz_json_get(json, "warnings"), name);
     if (laz_result_is_truncated(result))
-        cli_say("output beyond session.max_output_size or session.max_output_lines was "
-                "dropped");
+        cli_say(cli, "output beyond session.max_output_size or session.max_output_lines was "
+                     "dropped");
     if (verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_SYNTAX_ERROR) {
         if (laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
-            execute_report_error(error, words, source);
+            execute_report_error(cli, error, words, source);
         else
-            cli_say("%s: %s: %s", words, name, laz_result_detail(result));
+            cli_say(cli, "%s: %s: %s", words, name, laz_result_detail(result));
     } else if (verdict != LAZ_VERDICT_OK) {
         const char *detail = laz_result_detail(result);
 
         if (!*detail)
             detail = laz_result_error(result);
-        cli_say("%s%s%s", words, detail && *detail ? ": " : "", detail ? detail : "");
+        cli_say(cli, "%s%s%s", words, detail && *detail ? ": " : "", detail ? detail : "");
     }
     laz_json_free(json);
 }
@@ -119,17 +131,16 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const stru
 
     if (cli->json) {
         if (!text) {
-            cli_say("out of memory");
+            cli_say(cli, "out of memory");
             return CLI_SETUP;
         }
         cli->answered = true;
         cli_printf(cli, "%s\n", text);
     } else {
-        struct laz_visible visible = {0};
         if (cli->command->bit == CLI_FOR_RUN && text) {
-            cli_show(cli, stdout, &visible, text, strlen(text));
-            cli_show(cli, stdout, &visible, NULL, 0);
-            cli_puts(cli, "\n");
+            terminal_output(cli->terminal, LAZ_STDOUT, text, strlen(text));
+            terminal_output_ends(cli->terminal);
+            terminal_output(cli->terminal, LAZ_STDOUT, "\n", 1);
         }
         fflush(stdout);
         if (cli->output_errno != EPIPE) {
@@ -171,8 +182,8 @@ static int execute_run(struct execution *execution, const struct source *source,
             laz_execute_after(cli_put_files, &cli->file, execution->engine, &session,
                               laz_buf_text(&source->code), source->code.len, &options, result, err);
     approver_end(execution->approver);
-    cli_show(cli, stdout, &execution->shown[LAZ_STDOUT], NULL, 0);
-    cli_show(cli, stderr, &execution->shown[LAZ_STDERR], NULL, 0);
+    terminal_line(cli->terminal, NULL);
+    terminal_output_ends(cli->terminal);
     return code;
 }
 
@@ -225,7 +236,7 @@ int cli_execute(struct cli *cli)
     struct laz_error err = {0};
     int status = source_read(cli, &source), fd;
 
-    execution.approver = approver_new(cli, execution.shown);
+    execution.approver = approver_new(cli->terminal);
     if (!status)
         status = execute_show(cli, &source);
     if (status)

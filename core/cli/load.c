@@ -53,8 +53,9 @@ struct laz_engine_options cli_engine_options(const struct cli *cli)
 
 static void load_log(void *user, uint32_t level, const char *text)
 {
-    (void)user;
-    cli_say("%s%s", level == LAZ_LOG_WARNING ? "warning: " : "", text);
+    struct cli *cli = user;
+
+    cli_say(cli, "%s%s", level == LAZ_LOG_WARNING ? "warning: " : "", text);
 }
 
 static int load_file(struct cli *cli)
@@ -202,6 +203,7 @@ int cli_load(struct cli *cli)
 
     cli->log = (struct laz_log){
         .sink = load_log,
+        .user = cli,
         .level = cli->verbose ? LAZ_LOG_INFO
                  : cli->quiet ? LAZ_LOG_ERROR
                               : LAZ_LOG_WARNING,

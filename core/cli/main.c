@@ -37,6 +37,9 @@ int main(int argc, char **argv)
     laz_library_secure();
     if (!laz_os_secure_streams())
         return CLI_SETUP;
+    cli.terminal = terminal_new(&cli);
+    if (!cli.terminal)
+        return CLI_SETUP;
     status = cli_parse(&cli, argc, argv);
     if (status == 0)
         status = main_dispatch(&cli);
@@ -49,5 +52,7 @@ int main(int argc, char **argv)
     laz_strv_fini(&cli.env);
     laz_buf_fini(&cli.problems);
     free(cli.cwd_path);
-    return cli_finish(&cli, status);
+    status = cli_finish(&cli, status);
+    terminal_free(cli.terminal);
+    return status;
 }

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void output_check(struct cli *cli, bool well)
 {
@@ -22,32 +21,12 @@ static void output_check(struct cli *cli, bool well)
         cli->output_errno = errno ? errno : EIO;
 }
 
-static void output_write(struct cli *cli, const char *data, size_t len)
+void cli_write(struct cli *cli, const char *data, size_t len)
 {
     if (cli->output_errno)
         return;
     errno = 0;
     output_check(cli, fwrite(data, 1, len, stdout) == len && fflush(stdout) == 0);
-}
-
-void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
-              size_t len)
-{
-    struct laz_buf shown = LAZ_BUF_INIT;
-
-    if (isatty(fileno(file))) {
-        if (data)
-            laz_visible_add(visible, &shown, data, len);
-        else
-            laz_visible_end(visible, &shown);
-        data = laz_buf_text(&shown);
-        len = shown.len;
-    }
-    if (file == stdout && len)
-        output_write(cli, data, len);
-    else if (len)
-        fwrite(data, 1, len, file);
-    laz_buf_fini(&shown);
 }
 
 void cli_puts(struct cli *cli, const char *text)
@@ -71,7 +50,7 @@ void cli_print(struct cli *cli, struct laz_buf *text)
 {
     if (text->len && text->data[text->len - 1] != '\n')
         laz_buf_putc(text, '\n');
-    output_write(cli, laz_buf_text(text), text->len);
+    cli_write(cli, laz_buf_text(text), text->len);
     laz_buf_fini(text);
 }
 
@@ -88,7 +67,7 @@ int cli_finish(struct cli *cli, int status)
         return status;
     if (cli->output_errno == EPIPE) /* lazaret ... | head */
         return CLI_UNREAD;
-    cli_say("standard output cannot be written: %s", strerror(cli->output_errno));
+    cli_say(cli, "standard output cannot be written: %s", strerror(cli->output_errno));
     return CLI_OUTPUT;
 }
 
@@ -101,7 +80,7 @@ void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bi
     laz_json_end_list(write);
 }
 
-static void output_lines(const char *text)
+static void output_lines(struct cli *cli, const char *text)
 {
     struct laz_buf out = LAZ_BUF_INIT;
 
@@ -115,29 +94,30 @@ static void output_lines(const char *text)
         if (!*line)
             break;
     }
-    fwrite(laz_buf_text(&out), 1, out.len, stderr); /* in one call, so that lines do not mix */
+    terminal_message(cli->terminal, laz_buf_text(&out), out.len);
     laz_buf_fini(&out);
 }
 
 /* Prints a message; `problems`, unless NULL, also collects it. */
-static LAZ_PRINTF(2, 0) void output_say(struct laz_buf *problems, const char *format, va_list args)
+static LAZ_PRINTF(3, 0) void output_say(struct cli *cli, struct laz_buf *problems,
+                                        const char *format, va_list args)
 {
     char *made = NULL;
     const char *text = vasprintf(&made, format, args) < 0 ? "out of memory" : made;
 
-    output_lines(text);
+    output_lines(cli, text);
     if (problems)
         laz_buf_printf(problems, "%s%s", problems->len ? "\n" : "", text);
     if (text == made)
         free(made);
 }
 
-void cli_say(const char *format, ...)
+void cli_say(struct cli *cli, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    output_say(NULL, format, args);
+    output_say(cli, NULL, format, args);
     va_end(args);
 }
 
@@ -146,6 +126,6 @@ void cli_problem(struct cli *cli, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    output_say(&cli->problems, format, args);
+    output_say(cli, &cli->problems, format, args);
     va_end(args);
 }

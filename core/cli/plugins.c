@@ -228,7 +228,8 @@ int cli_plugins(struct cli *cli)
                                    : plugins_line,
                        &list);
     if (list.only && !list.found) {
-        cli_say("no plugin named %s is installed; lazaret plugins lists those that are", list.only);
+        cli_say(cli, "no plugin named %s is installed; lazaret plugins lists those that are",
+                list.only);
         status = CLI_USAGE;
     } else if (cli->json) {
         laz_json_end_list(&list.write);

@@ -30,7 +30,7 @@ int cli_serve(struct cli *cli)
     if (!rc)
         rc = laz_interrupt_start(interrupt, serve_stop, server, &err);
     if (!rc && cli->listen && !cli->quiet)
-        cli_say("listening at %s", cli->listen);
+        cli_say(cli, "listening at %s", cli->listen);
     if (!rc)
         rc = laz_server_run(server, &err);
     if (rc)

@@ -142,6 +142,46 @@ int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t
     return rc;
 }
 
+int laz_engine_check_tools(struct laz_engine *engine, const struct laz_session_tool *const *tools,
+                           size_t n, struct laz_error *err)
+{
+    struct laz_tool_set *set = NULL;
+
+    if (!engine)
+        return laz_error_null(err, "the engine");
+    int rc = laz_driver_enter(&engine->driver, err);
+    if (rc)
+        return rc;
+    rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
+    laz_tool_set_release(set);
+    laz_driver_leave(&engine->driver);
+    return rc;
+}
+
+int laz_engine_search_tools_with(struct laz_engine *engine,
+                                 const struct laz_session_tool *const *tools, size_t n,
+                                 const char *words, size_t limit, const char **found,
+                                 struct laz_error *err)
+{
+    struct laz_tool_set *set = NULL;
+
+    if (!engine || !words || !found)
+        return laz_engine_search_tools(engine, words, limit, found, err);
+    *found = NULL;
+    int rc = laz_driver_enter(&engine->driver, err);
+    if (rc)
+        return rc;
+    rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
+    if (!rc)
+        rc = laz_tool_set_search_json(&engine->tools.set, set, NULL, words, limit,
+                                      &engine->tools.found, err);
+    if (!rc)
+        *found = laz_buf_text(&engine->tools.found);
+    laz_tool_set_release(set);
+    laz_driver_leave(&engine->driver);
+    return rc;
+}
+
 int laz_engine_set_approver(struct laz_engine *engine,
                             void (*decide)(void *user, const char *args, size_t args_len,
                                            struct laz_reply *reply),

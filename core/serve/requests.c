@@ -75,35 +75,6 @@ static struct serve_request *request_alloc(struct serve_client *client, int64_t 
 
 /* ---- tools, sessions, pools ------------------------------------------------------------------ */
 
-static int requests_tools(struct serve_client *client, const struct serve_message *message,
-                          struct laz_error *err)
-{
-    struct serve_tool_set *set;
-
-    if (client->n_lists >= SERVE_LISTS)
-        return laz_error_set(err, LAZ_EREFUSED, 0, "a client can register %d lists of tools",
-                             SERVE_LISTS);
-    int rc = serve_tools_read(client->server, message->tools, message->tools_len, &set, err);
-    if (rc)
-        return rc;
-    if (client->n_tools + set->n > SERVE_N_TOOLS) {
-        serve_tools_free(set);
-        return laz_error_set(err, LAZ_EREFUSED, 0, "a client can register %d tools", SERVE_N_TOOLS);
-    }
-    client->n_tools += set->n;
-    client->n_lists++;
-    if (client->server->is_stdio) { /* there is no other client: its sessions can have a template */
-        rc = serve_tools_share(client->server, set, err);
-        serve_tools_free(set);
-    } else {
-        set->next = client->tools;
-        client->tools = set;
-    }
-    if (!rc)
-        serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
-    return rc;
-}
-
 static size_t tools_gather(const struct serve_tool_set *set, const struct laz_session_tool **to,
                            size_t n)
 {
@@ -113,20 +84,80 @@ static size_t tools_gather(const struct serve_tool_set *set, const struct laz_se
     return n;
 }
 
+/* The tools that a session of this client has with `own` (NULL: none). The caller frees *tools. */
+static int tools_of_client(const struct serve_client *client, const struct serve_tool_set *own,
+                           const struct laz_session_tool ***tools, size_t *n, struct laz_error *err)
+{
+    *tools = NULL;
+    *n = tools_gather(own, NULL, 0);
+    for (const struct serve_tool_set *set = client->tools; set; set = set->next)
+        *n = tools_gather(set, NULL, *n);
+    if (*n && !(*tools = calloc(*n, sizeof **tools)))
+        return laz_error_nomem(err);
+    *n = tools_gather(own, *tools, 0);
+    for (const struct serve_tool_set *set = client->tools; set; set = set->next)
+        *n = tools_gather(set, *tools, *n);
+    return 0;
+}
+
+/* Keeps a list for the sessions that this client opens. */
+static int tools_keep(struct serve_client *client, struct serve_tool_set *set,
+                      struct laz_error *err)
+{
+    const struct laz_session_tool **tools;
+    size_t n;
+    int rc = tools_of_client(client, set, &tools, &n, err);
+
+    if (!rc)
+        rc = laz_engine_check_tools(client->server->engine, tools, n, err);
+    free(tools);
+    if (rc)
+        return rc;
+    set->next = client->tools;
+    client->tools = set;
+    return 0;
+}
+
+static int requests_tools(struct serve_client *client, const struct serve_message *message,
+                          struct laz_error *err)
+{
+    const bool is_shared = client->server->is_stdio; /* no other client: a template can have them */
+    struct serve_tool_set *set;
+
+    if (client->n_lists >= SERVE_LISTS)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "a client can register %d lists of tools",
+                             SERVE_LISTS);
+    int rc = serve_tools_read(client->server, message->tools, message->tools_len, &set, err);
+    if (rc)
+        return rc;
+    const size_t n = set->n;
+    if (client->n_tools + n > SERVE_N_TOOLS) {
+        serve_tools_free(set);
+        return laz_error_set(err, LAZ_EREFUSED, 0, "a client can register %d tools", SERVE_N_TOOLS);
+    }
+    rc = is_shared ? serve_tools_share(client->server, set, err) : tools_keep(client, set, err);
+    if (rc || is_shared)
+        serve_tools_free(set);
+    if (!rc || is_shared) { /* of a shared list that is wrong, some may have been added */
+        client->n_tools += n;
+        client->n_lists++;
+    }
+    if (rc)
+        return rc;
+    serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
+    return 0;
+}
+
 /* Starts the session of `session`, with the tools that its client has. */
 static int session_start(struct serve_session *session, struct laz_error *err)
 {
     struct serve_client *client = session->client;
-    const struct laz_session_tool **tools = NULL;
-    size_t n = tools_gather(session->tools, NULL, 0);
+    const struct laz_session_tool **tools;
+    size_t n;
+    int rc = tools_of_client(client, session->tools, &tools, &n, err);
 
-    for (const struct serve_tool_set *set = client->tools; set; set = set->next)
-        n = tools_gather(set, NULL, n);
-    if (n && !(tools = calloc(n, sizeof *tools)))
-        return laz_error_nomem(err);
-    n = tools_gather(session->tools, tools, 0);
-    for (const struct serve_tool_set *set = client->tools; set; set = set->next)
-        n = tools_gather(set, tools, n);
+    if (rc)
+        return rc;
     const struct laz_session_options options = {
         .size = sizeof options,
         .runtime = session->runtime,
@@ -135,7 +166,7 @@ static int session_start(struct serve_session *session, struct laz_error *err)
         .tools = tools,
         .n_tools = n,
     };
-    int rc = laz_session_open(client->server->engine, &options, &session->session, err);
+    rc = laz_session_open(client->server->engine, &options, &session->session, err);
     free(tools);
     return rc;
 }
@@ -331,25 +362,39 @@ static int requests_describe(struct serve_client *client, const struct serve_mes
     return 0;
 }
 
+/* Without a session: among the tools that a session would have which this client opens. */
+static int requests_search_all(struct serve_client *client, const char *words, size_t limit,
+                               const char **found, struct laz_error *err)
+{
+    const struct laz_session_tool **tools;
+    size_t n;
+    int rc = tools_of_client(client, NULL, &tools, &n, err);
+
+    if (!rc)
+        rc = laz_engine_search_tools_with(client->server->engine, tools, n, words, limit, found,
+                                          err);
+    free(tools);
+    return rc;
+}
+
 static int requests_search(struct serve_client *client, const struct serve_message *message,
                            struct laz_error *err)
 {
     struct serve_session *session =
         message->has_session ? session_find(client, message, err) : NULL;
     const size_t limit = (size_t)message->limit;
-    const char *tools = NULL;
+    const char *found = NULL;
 
     if (message->has_session && !session)
         return err->code;
-    int rc =
-        session
-            ? laz_session_search_tools(session->session, message->words, limit, &tools, err)
-            : laz_engine_search_tools(client->server->engine, message->words, limit, &tools, err);
+    int rc = session
+                 ? laz_session_search_tools(session->session, message->words, limit, &found, err)
+                 : requests_search_all(client, message->words, limit, &found, err);
     if (!rc)
         serve_send(
             client, SERVE_FOUND,
             &(struct serve_message){
-                .has_id = true, .id = message->id, .tools = tools, .tools_len = strlen(tools)});
+                .has_id = true, .id = message->id, .tools = found, .tools_len = strlen(found)});
     return rc;
 }
 

@@ -160,7 +160,8 @@ static const struct laz_field of_either_members[] = {
 
 static const struct laz_field search_members[] = {
     ID,
-    SESSION("among the tools of this session; without it among those that every session has"),
+    SESSION("among the tools of this session; without it among those that a session has which "
+            "the client opens without tools of its own"),
     {"words", LAZ_FIELD_TEXT, NEEDED, AT(words), .help = "what is looked for"},
     {"limit", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(limit), .min = 1, .max = 1000,
      .help = "tools at most; absent: 10"},

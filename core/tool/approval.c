@@ -98,6 +98,27 @@ static bool approval_declares(const struct laz_tool_entry *entry, const char *na
     return false;
 }
 
+/* Which calls of the tool does a rule name? All, unless it looks at a parameter of the tool. */
+static enum laz_approval rule_names(const struct laz_approval_rule *rule,
+                                    const struct laz_tool_entry *entry)
+{
+    if (!laz_glob(rule->tool, entry->name, strlen(entry->name)))
+        return LAZ_APPROVAL_NEVER;
+    for (size_t i = 0; i < rule->names.n; i++)
+        if (approval_declares(entry, rule->names.items[i]))
+            return LAZ_APPROVAL_SOME;
+    return LAZ_APPROVAL_ALWAYS;
+}
+
+void laz_approval_mark(const struct laz_tools *tools, struct laz_tool_entry *entry)
+{
+    for (size_t i = 0; i < tools->n_rules; i++) {
+        const enum laz_approval named = rule_names(&tools->rules[i], entry);
+        if (named > entry->approval)
+            entry->approval = named;
+    }
+}
+
 static bool rule_applies(const struct laz_approval_rule *rule, const struct laz_tool_entry *entry,
                          const char *args, size_t len)
 {
@@ -119,7 +140,7 @@ static bool rule_applies(const struct laz_approval_rule *rule, const struct laz_
 bool laz_approval_is_needed(const struct laz_tools *tools, const struct laz_tool_entry *entry,
                             const char *args, size_t len)
 {
-    bool is_needed = entry->approve;
+    bool is_needed = entry->approval == LAZ_APPROVAL_ALWAYS;
 
     for (size_t i = 0; i < tools->n_rules && !is_needed; i++)
         is_needed = rule_applies(&tools->rules[i], entry, args, len);

@@ -212,7 +212,9 @@ static int provider_add_tools(const struct laz_provider *provider,
     for (size_t i = 0; !ret && i < n; i++) {
         const struct laz_tool *tool = provider_tool(list, i);
         ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
-        if (ret)
+        if (!ret)
+            laz_approval_mark(tools, &tools->set.entries[tools->set.n - 1]);
+        else
             ret = provider_refused(tools, tool, provider_same_before(list, i), table, ret, err);
         ret = laz_settings_wrong(provider->values, NULL, NULL, ret, err);
     }

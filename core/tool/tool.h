@@ -98,6 +98,13 @@ struct laz_tool_queue {
     struct laz_call *first, *last;
 };
 
+/* Which calls of a tool need a yes of the host? */
+enum laz_approval {
+    LAZ_APPROVAL_NEVER,
+    LAZ_APPROVAL_SOME, /* as their arguments are */
+    LAZ_APPROVAL_ALWAYS,
+};
+
 /* A declared tool. Either a provider has it, or the application (laz_tools_add). */
 struct laz_tool_entry {
     char *name, *description;
@@ -105,7 +112,7 @@ struct laz_tool_entry {
     struct laz_tool_parameter *parameters;
     size_t n_parameters;
     uint32_t timeout_ms, max_concurrent; /* 0: no limit */
-    bool approve;                        /* each call needs a yes */
+    enum laz_approval approval; /* as declared, and by rules; laz_approval_is_needed decides */
     const struct laz_provider *provider; /* NULL: the application has it */
     size_t index;                        /* in the provider's list */
     void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
@@ -155,8 +162,8 @@ int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args
 void laz_tool_set_json(const struct laz_tool_set *set, const struct laz_tool_set *own,
                        const struct laz_spelling *spelling, struct laz_buf *json);
 /* Finds tools by words of their names, descriptions and parameters (tool_search.c), among those of
- * `set` and `own` (may be NULL): the best ones first, `limit` (0: 10) at most, as a set whose entries
- * are borrowed from both; free(found->entries) frees it. Errors: LAZ_ENOMEM. */
+ * `set` and `own` (may be NULL): the best ones first, `limit` (0: 10) at most, as a set whose
+ * entries are borrowed from both; free(found->entries) frees it. Errors: LAZ_ENOMEM. */
 int laz_tool_set_search(const struct laz_tool_set *set, const struct laz_tool_set *own,
                         const char *words, size_t limit, struct laz_tool_set *found,
                         struct laz_error *err);

@@ -64,6 +64,8 @@ void laz_providers_free(struct laz_tools *tools);
 int laz_approvals_init(struct laz_tools *tools, const struct laz_settings *settings,
                        struct laz_error *err);
 void laz_approvals_fini(struct laz_tools *tools);
+/* Notes what the rules say of a tool that was added, for those who are shown it. */
+void laz_approval_mark(const struct laz_tools *tools, struct laz_tool_entry *entry);
 
 /* ---- calls.c -------------------------------------------------------------------------------- */
 

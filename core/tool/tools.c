@@ -405,7 +405,7 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
         .description = laz_strdup(description),
         .timeout_ms = tool->timeout_ms,
         .max_concurrent = tool->max_concurrent,
-        .approve = LAZ_HAS(tool, approve),
+        .approval = LAZ_HAS(tool, approve) ? LAZ_APPROVAL_ALWAYS : LAZ_APPROVAL_NEVER,
         .provider = provider,
         .index = index,
     };

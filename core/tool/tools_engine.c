@@ -55,6 +55,7 @@ tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz
         rc = laz_tool_set_add(set, &tool, &tools->spellings, NULL, 0, err);
     if (!rc) {
         struct laz_tool_entry *added = &set->entries[set->n - 1];
+        laz_approval_mark(tools, added);
         added->call = call;
         added->user = user;
     }

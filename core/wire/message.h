@@ -123,7 +123,7 @@ struct laz_wire_parameter {
 struct laz_wire_tool {
     const char *name, *spelling, *description;
     struct laz_field_list parameters; /* struct laz_wire_parameter */
-    bool approve;
+    bool approve, may_approve;
 };
 
 /* The end of a session of a template, on its status descriptor. bubblewrap writes such objects,

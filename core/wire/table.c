@@ -141,6 +141,8 @@ static const struct laz_field tool_members[] = {
      .help = "in the order of positional arguments"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does each call need an approval of the host?"},
+    {"may_approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(may_approve),
+     .help = "do some calls need one, as their arguments are?"},
 };
 #undef STRUCT
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # approve.sh - `lazaret run` asks at its terminal before a call that needs an approval; without one
-# it refuses the call. At the terminal it shows how long the code has been running.
+# it refuses the call. At the terminal it shows how long the code has been running, and what else it
+# writes there disturbs neither.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/approve-lazaret.XXXXXXXX") || exit 1
@@ -33,17 +34,44 @@ output = "text"
 tool = "sh*"
 when = { path = "/etc/*" }
 END
+# The first returns when the terminal has written into a pipe; with the second the code says that it
+# has got so far.
+mkfifo woken told || exit 1
+cat >with_pipes.toml <<END
+[session]
+runtime = "lua"
+[[tools]]
+provider = "command"
+[[tools.tool]]
+name = "wake"
+command = ["/bin/cat", "$work/woken"]
+output = "text"
+[[tools.tool]]
+name = "tell"
+command = ["/usr/bin/tee", "$work/told"]
+parameters = { text = "string" }
+output = "text"
+[[tools.tool]]
+name = "erase"
+command = ["/bin/echo", "erased", "--", "{path}"]
+parameters = { path = "string" }
+output = "text"
+approve = true
+END
 
 # A terminal with somebody at it: types the next of its answers whenever a question is there, and
 # prints what the terminal shows and the exit status. "early": two lines are typed when the code says
-# that it is ready; "watch": Ctrl-C is, when the terminal shows for how long the code has run.
+# that it is ready; "watch": Ctrl-C is, when the terminal shows for how long the code has run;
+# "wake": the tool of this name returns then, and Ctrl-C is typed when the time is shown again below
+# the message that says so; "ask": the tool returns while the first question stands, which is
+# answered when the code has called the tool "tell".
 cat >terminal.py <<'END'
 import os, pty, re, sys
 answers, command = sys.argv[1].split(","), sys.argv[2:]
 pid, fd = pty.fork()
 if pid == 0:
     os.execv(command[0], command)
-shown, asked = b"", 0
+shown, asked, time = b"", 0, rb"lazaret: [0-9]+:[0-9][0-9]"
 while True:
     try:
         piece = os.read(fd, 4096)
@@ -55,7 +83,14 @@ while True:
     if answers[0] == "early" and b"ready" in shown:
         os.write(fd, b"x\ny\n")
         answers[0] = "typed"
-    if answers[0] == "watch" and re.search(rb"lazaret: [0-9]+:[0-9][0-9]", shown):
+    if answers[0] == "wake" and re.search(time, shown):
+        open("woken", "w").write("awake")
+        answers[0], time = "watch", rb"Tool result(?s:.*)" + time
+    if answers[0] == "ask" and b"[y/N] " in shown:
+        open("woken", "w").write("awake")
+        open("told").read()
+        answers[0] = "typed"
+    if answers[0] == "watch" and re.search(time, shown):
         os.write(fd, b"\x03")
         answers[0] = "typed"
     while asked < shown.count(b"[y/N] "):
@@ -132,7 +167,7 @@ shows has_a_timeout 'status 0'
 # How long it takes is shown after two seconds, in a line that goes away; not in a line of the code.
 at_terminal shows_progress watch 'print("begun") while true do end' --timeout 0
 shows shows_progress 'begun'
-progress='.\[Klazaret: [0-9]+:[0-9][0-9](, [0-9]+ MiB)?(\^C)?'
+progress='.\[Klazaret: [0-9]+:[0-9][0-9](, 1 tool call)?(, [0-9]+ MiB)?(\^C)?'
 grep -qE "^$progress($progress)*.\[K" out ||
     wrong shows_progress "the line does not come and go"
 shows shows_progress 'status 130'
@@ -142,6 +177,34 @@ shows overwrites_no_output 'half a line'
 shows_not overwrites_no_output 'lazaret: '
 at_terminal is_quiet_if_told_so ',' "$wait" --timeout 0 -q
 shows_not is_quiet_if_told_so 'lazaret: '
+
+# A message takes the line away, which comes again; it does not disturb a question that stands.
+at_terminal message_takes_the_line_away wake 'wake() while true do end' \
+    --config with_pipes.toml -v --timeout 0
+grep -qE "^$progress($progress)*.\[Klazaret: Tool result: \"awake\"$" out ||
+    wrong message_takes_the_line_away "the message is not on a line of its own"
+shows message_takes_the_line_away 'status 130'
+at_terminal message_begins_a_line '' 'io.write("half a line") error("broken")'
+grep -qx 'half a line' out || wrong message_begins_a_line "the message is in a line of output"
+grep -qE '^lazaret: error: .*broken' out || wrong message_begins_a_line "there is no message"
+if "$lazaret" plugins python >out 2>err; then
+    at_terminal message_waits_for_the_answer 'ask,y\n' '
+import threading
+def other():
+    wake()
+    tell("so far")
+thread = threading.Thread(target=other)
+thread.start()
+print(erase("a"))
+thread.join()' --config with_pipes.toml -v --runtime python
+    question=$(grep -nx 'lazaret: allow this call? \[y/N\] y' out | cut -d : -f 1)
+    message=$(grep -nx 'lazaret: Tool result: "awake"' out | cut -d : -f 1)
+    [ "${question:-0}" -gt 0 ] && [ "${message:-0}" -gt "$question" ] ||
+        wrong message_waits_for_the_answer "lines of question and message: '$question', '$message'"
+    shows message_waits_for_the_answer 'erased -- a'
+else
+    may_be_missing python "no message is written while a question stands"
+fi
 
 # Streams are no terminal here, and it is asked all the same.
 cases=$((cases + 1))

@@ -245,6 +245,13 @@ static void no_handle_is_an_error(void)
     CHECK(laz_engine_search_tools(NULL, "", 0, &found, &err) == LAZ_EINVAL);
     CHECK(laz_engine_search_tools(engine, NULL, 0, &found, &err) == LAZ_EINVAL);
     CHECK(laz_engine_search_tools(engine, "", 0, NULL, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools_with(NULL, NULL, 0, "", 0, &found, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools_with(engine, NULL, 0, NULL, 0, &found, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools_with(engine, NULL, 0, "", 0, NULL, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_search_tools_with(engine, NULL, 1, "", 0, &found, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_check_tools(NULL, NULL, 0, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_check_tools(engine, NULL, 1, &err) == LAZ_EINVAL);
+    CHECK(laz_engine_check_tools(engine, NULL, 0, &err) == 0);
     CHECK(!laz_session_describe(NULL) && !laz_session_isolation(NULL));
     CHECK(laz_execute(NULL, NULL, "", 0, NULL, &result, &err) == LAZ_EINVAL);
     CHECK(laz_execute(engine, NULL, "", 0, NULL, NULL, &err) == LAZ_EINVAL);
@@ -452,6 +459,16 @@ static void tools_know_who_calls(void)
     CHECK(has(found, "\"mine\"") && !has(found, "\"who\""));
     CHECK(laz_session_search_tools(other, "mine", 0, &found, &err) == 0 && is(found, "[]"));
     CHECK(laz_engine_search_tools(engine, "mine who", 1, &found, &err) == 0);
+    CHECK(has(found, "\"who\"") && !has(found, "\"mine\""));
+    mine.name = "mine";
+    CHECK(laz_engine_check_tools(engine, tools, 1, &err) == 0);
+    CHECK(laz_engine_search_tools_with(engine, tools, 1, "mine who", 0, &found, &err) == 0);
+    CHECK(has(found, "\"who\"") && has(found, "\"mine\""));
+    mine.name = "who"; /* one that every session has */
+    CHECK(laz_engine_check_tools(engine, tools, 1, &err) == LAZ_EINVAL && has(err.text, "'who'"));
+    CHECK(laz_engine_search_tools_with(engine, tools, 1, "who", 0, &found, &err) == LAZ_EINVAL);
+    CHECK(!found);
+    CHECK(laz_engine_search_tools(engine, "mine who", 0, &found, &err) == 0); /* nothing stays */
     CHECK(has(found, "\"who\"") && !has(found, "\"mine\""));
     execute.user = &request;
     laz_result_free(run(session, "return who()", &execute));

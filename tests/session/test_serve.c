@@ -342,6 +342,44 @@ static void wrong_answers_are_errors_of_their_call(void)
     server_end();
 }
 
+/* As `open` would, which comes later. A list that is refused has no effect. */
+static void tools_are_checked_when_they_are_registered(void)
+{
+    static const struct {
+        const char *tools, *says;
+    } rows[] = {
+        {"[{\"name\":\"no name\"}]", "no name"},
+        {"[{\"name\":\"two\"},{\"name\":\"two\"}]", "'two'"},
+        {"[{\"name\":\"one\"},{\"name\":\"sum\",\"parameters\":[{\"name\":\"a\",\"type\":"
+         "\"colour\"}]}]",
+         "'sum'"},
+        {ADD, "'add'"}, /* it is registered already */
+    };
+    struct client client, other;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    client_greet(&other);
+    say(&client, "{\"type\":\"tools\",\"id\":1,\"tools\":" ADD "}");
+    expect(&client, "{\"type\":\"done\",\"id\":1}");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&client, "{\"type\":\"tools\",\"id\":2,\"tools\":%s}", rows[i].tools);
+        expect(&client, "\"type\":\"failed\",\"id\":2,\"code\":\"LAZ_EINVAL\"");
+        CU_ASSERT(has(client.line, rows[i].says));
+    }
+    say(&client, "{\"type\":\"search\",\"id\":3,\"words\":\"one two sum add\"}");
+    expect(&client, "{\"type\":\"found\",\"id\":3,\"tools\":[{\"name\":\"add\"");
+    CU_ASSERT(!has(client.line, "\"one\"") && !has(client.line, "\"two\""));
+    const long long session = client_session(&client, "");
+    say(&client, "{\"type\":\"describe\",\"id\":4,\"session\":%lld}", session);
+    expect(&client, "\"tools\":[{\"name\":\"add\"");
+    say(&other, "{\"type\":\"search\",\"id\":3,\"words\":\"add\"}"); /* it is another client's */
+    expect(&other, "{\"type\":\"found\",\"id\":3,\"tools\":[]}");
+    client_close(&client);
+    client_close(&other);
+    server_end();
+}
+
 static void restart_that_fails_has_no_effect(void)
 {
     struct client client;
@@ -742,6 +780,7 @@ static const struct unit_test tests[] = {
     UNIT(clients_decide_on_approvals),
     UNIT(output_comes_as_it_is_written),
     UNIT(wrong_answers_are_errors_of_their_call),
+    UNIT(tools_are_checked_when_they_are_registered),
     UNIT(restart_that_fails_has_no_effect),
     UNIT(an_execution_that_waits_can_be_cancelled),
     UNIT(clients_see_their_own_sessions_only),

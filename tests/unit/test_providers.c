@@ -291,6 +291,83 @@ static void tools_of_the_demonstration_work(void)
     made_fini(&made);
 }
 
+static void host_called(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user;
+    (void)args;
+    (void)len;
+    laz_reply_value(reply, "null", 4);
+}
+
+/* The text for a tool of the set, from its call to that of the next one. */
+static void shows(const char *text, const char *begin, const char *line)
+{
+    const char *at = strstr(text, begin), *end = at ? strstr(at, "\n\n") : NULL;
+    char *own = at ? laz_strndup(at, end ? (size_t)(end - at) : strlen(at)) : NULL;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(own);
+    if (line)
+        CU_ASSERT_PTR_NOT_NULL(strstr(own, line));
+    CU_ASSERT_EQUAL(strstr(own, "approval") != NULL, line != NULL);
+    free(own);
+}
+
+#define RULE(text) "[[approve]]\n" text "\n"
+#define EACH       "    Each call waits for an approval."
+#define SOME       "    A call may have to wait for an approval, as its arguments are."
+
+static void tools_say_which_of_their_calls_wait_for_an_approval(void)
+{
+    static const struct {
+        const char *begin, *line; /* NULL: none of them */
+        const char *json;
+    } rows[] = {
+        {"free(x)", NULL, NULL},
+        {"declared(x)", EACH, "\"approve\":true"},
+        {"by_rule(x)", EACH, "\"approve\":true"},
+        {"by_value(x)", SOME, "\"may_approve\":true"},
+        {"misspelt(x)", EACH, "\"approve\":true"}, /* the rule holds for each call */
+        {"by_both(x)", EACH, "\"approve\":true"},
+        {"of_both(x)", EACH, "\"approve\":true"},
+        {"host(x)", SOME, "\"may_approve\":true"}, /* of the application */
+    };
+    static const char x[] = "parameters = { x = \"string\" }\n";
+    char *toml = laz_strdupf(
+        PROVIDER TOOL("free", "%s") TOOL("declared", "approve = true\n%s") TOOL("by_rule", "%s")
+            TOOL("by_value", "%s") TOOL("misspelt", "%s") TOOL("by_both", "%s")
+                TOOL("of_both", "approve = true\n%s") RULE("tool = \"by_r*\"")
+                    RULE("tool = \"by_value\"\nwhen = { x = \"/etc/*\" }")
+                        RULE("tool = \"misspelt\"\nwhen = { y = \"/etc/*\" }")
+                            RULE("tool = \"*_both\"\nwhen = { x = \"a\" }")
+                                RULE("tool = \"?y_both\"")
+                                    RULE("tool = \"host\"\nwhen = { x = \"a\" }"),
+        x, x, x, x, x, x, x);
+    const struct laz_tool host = {
+        .size = sizeof host,
+        .name = "host",
+        .parameters = "[{\"name\":\"x\",\"type\":\"string\"}]",
+    };
+    struct laz_buf text = LAZ_BUF_INIT, json = LAZ_BUF_INIT;
+    struct made made;
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, toml), 0);
+    CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &host, host_called, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(laz_tool_set_format(&made.tools.set, "text", NULL, NULL, &text, NULL), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct laz_tool_set one = {.entries = &made.tools.set.entries[i], .n = 1};
+        shows(laz_buf_text(&text), rows[i].begin, rows[i].line);
+        laz_buf_clear(&json);
+        laz_tool_set_json(&one, NULL, NULL, &json);
+        CU_ASSERT_EQUAL(strstr(laz_buf_text(&json), "approve") != NULL, rows[i].json != NULL);
+        if (rows[i].json)
+            CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&json), rows[i].json));
+    }
+    laz_buf_fini(&text);
+    laz_buf_fini(&json);
+    made_fini(&made);
+    free(toml);
+}
+
 static const struct unit_test tests[] = {
     UNIT(no_tables_make_no_instances),
     UNIT(each_table_is_an_instance_with_its_tools),
@@ -299,6 +376,7 @@ static const struct unit_test tests[] = {
     UNIT(tools_are_added_while_calls_begin),
     UNIT(providers_of_every_kind_get_their_services),
     UNIT(tools_of_the_demonstration_work),
+    UNIT(tools_say_which_of_their_calls_wait_for_an_approval),
     {0},
 };
 

@@ -205,6 +205,18 @@ struct laz_session_tool {
     void *user;
 };
 #define LAZ_SESSION_TOOL_INIT LAZ_INIT(struct laz_session_tool)
+/* Could a session have these tools, besides those that every session has? Checked as
+ * laz_session_open does it, whose error comes only when a session is opened. Errors: LAZ_EINVAL with
+ * a sentence that names the tool, LAZ_EBUSY, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_engine_check_tools(struct laz_engine *engine,
+                                      const struct laz_session_tool *const *tools, size_t n,
+                                      struct laz_error *err);
+/* As laz_engine_search_tools, among the tools that a session with these would have. Errors: as
+ * laz_engine_check_tools. */
+LAZ_EXPORT int laz_engine_search_tools_with(struct laz_engine *engine,
+                                            const struct laz_session_tool *const *tools, size_t n,
+                                            const char *words, size_t limit, const char **found,
+                                            struct laz_error *err);
 
 /* The answer: JSON text, copied; anything that is not one JSON value becomes an error of the tool.
  * Only the first answer to a call counts. Any thread. */
