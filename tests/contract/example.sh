@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 # example.sh - builds the example provider as a third party would: out of tree, with its own
 # autotools project, against the installed headers and lazaret.pc; then loads and calls it. The
-# same for a provider in C++.
+# same for a provider in C++. With LAZARET_TEST_FULL=yes it is also built with a prefix.
 set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL
+# configure would choose bash, in which it takes half as long again as in dash
+CONFIG_SHELL=/bin/sh
+export CONFIG_SHELL
 
 fail() {
     echo "example.sh: $*" >&2
@@ -45,7 +48,7 @@ export PKG_CONFIG_PATH PKG_CONFIG
 built() {
     cp -Rp "$work/example" "$work/$1" && cd "$work/$1" || return
     shift
-    ./configure "$@" && make && make install
+    "$CONFIG_SHELL" ./configure "$@" && make && make install
 }
 
 cp -R "$top/plugins/example" "$work/example"
@@ -54,8 +57,6 @@ chmod -R u+w "$work/example"
     cat "$work/build.log" >&2
     fail "the example has no configure"
 }
-(built with-prefix --prefix="$work/other") >"$work/with-prefix.log" 2>&1 &
-with_prefix=$!
 (built without-prefix) >"$work/build.log" 2>&1 || {
     cat "$work/build.log" >&2
     fail "the example does not build against what is installed"
@@ -94,14 +95,16 @@ throws 7 | grep -qE '^value \{"rolls":\[([0-9]+,){49}[0-9]+\],"total":[0-9]+\}$'
     fail "fifty throws look otherwise: $(throws 7)"
 
 # With a prefix it is installed below that.
-wait "$with_prefix" || {
-    cat "$work/with-prefix.log" >&2
-    fail "the example does not build with a prefix"
-}
-rm "$plugin"
-plugin=$work/other/lib/lazaret/plugins-1/dice.so
-[ -f "$plugin" ] || fail "$plugin was not installed"
-expect 'value {"rolls":[1],"total":1}' '{"seed":4}' roll '{"count":1,"sides":1}'
+if [ -n "${LAZARET_TEST_FULL-}" ]; then
+    rm "$plugin"
+    (built with-prefix --prefix="$work/other") >"$work/with-prefix.log" 2>&1 || {
+        cat "$work/with-prefix.log" >&2
+        fail "the example does not build with a prefix"
+    }
+    plugin=$work/other/lib/lazaret/plugins-1/dice.so
+    [ -f "$plugin" ] || fail "$plugin was not installed"
+    expect 'value {"rolls":[1],"total":1}' '{"seed":4}' roll '{"count":1,"sides":1}'
+fi
 
 # A provider in C++, with the same headers.
 if command -v "${CXX:-g++}" >/dev/null 2>&1; then
