@@ -97,9 +97,10 @@ class Sessions(LiveTest):
             self.assertEqual(session.execute("return 3").value, 3)
 
     def test_unknown_runtime(self) -> None:
-        for use in (lazaret.Session, lambda name, server: lazaret.execute("", name, server=server)):
-            with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
-                use("nope", server=self.server)
+        with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
+            lazaret.Session("nope", server=self.server)
+        with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
+            lazaret.execute("", "nope", server=self.server)
 
     def test_second_execution_in_a_session_is_refused(self) -> None:
         def again() -> str:

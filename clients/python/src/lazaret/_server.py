@@ -212,8 +212,11 @@ class Server:
         elif kind == "tool_cancelled":
             number = self._calls.pop(message["call"], None)
         with self._lock:
-            take = self._pending.pop if kind in FINAL else self._pending.get
-            deliver = take(number, None) if number is not None else None
+            deliver = None
+            if number is not None:
+                deliver = self._pending.get(number)
+                if kind in FINAL:
+                    self._pending.pop(number, None)
         if deliver:
             deliver(message)
 
