@@ -13,7 +13,7 @@ import lazaret
 from lazaret._process import find_program
 
 Test = TypeVar("Test", bound=Callable[..., Any])
-GUARD_SECONDS = 60  # a test that takes longer hangs: the run ends with all stacks
+GUARD_SECONDS = 600  # a test that takes longer hangs: the run ends with all stacks
 SETTINGS = {"session.max_message_size": "32MiB", "limits.memory": "128MiB"}
 
 

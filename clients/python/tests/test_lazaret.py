@@ -292,6 +292,32 @@ class OutputOfCode(LiveTest):
         self.assertEqual("".join(text for _, text, _ in got), "a\nb\n")
         self.assertEqual({(stream, same) for stream, _, same in got}, {("stdout", True)})
 
+    def test_progress(self) -> None:
+        seen: List[lazaret.Progress] = []
+
+        def enough() -> bool:
+            return len(seen) > 1
+
+        code = "import time\nwhile not enough(): time.sleep(0.02)\n5"
+        with lazaret.Session("python", tools=[enough], server=self.server) as session:
+            result = session.execute(code, on_progress=seen.append)
+            self.assertEqual(result.value, 5)
+            first, second = seen[0], seen[1]
+            self.assertLess(first.wall_ms, second.wall_ms)
+            self.assertLess(0, first.tool_calls)
+            self.assertGreater(first.max_rss_bytes, 0)
+            self.assertLessEqual(second.tool_calls, result.usage["tool_calls"])
+
+            def stop(progress: lazaret.Progress) -> None:
+                raise ValueError("enough")
+
+            with self.assertRaisesRegex(ValueError, "enough"):
+                session.execute("while True: time.sleep(0.02)", on_progress=stop)
+
+    def test_lines_of_output(self) -> None:
+        result = self.lua().execute("print(1) print(2)", max_output_lines=1)
+        self.assertEqual((result.stdout, result.truncated), ("1\n", True))
+
     def test_slow_callback_does_not_stop_the_reader(self) -> None:
         other = self.lua()
         sizes: List[int] = []
