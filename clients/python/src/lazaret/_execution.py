@@ -220,7 +220,8 @@ def run(execution: Execution, message: Message, check: bool) -> Result:
                 _call_tool(execution, received)
     except BaseException:  # of Ctrl-C, of a callback, or SystemExit of a tool
         execution.cancel(number)
-        while received["type"] not in FINAL:
+        # In a child process that a tool has forked, nothing comes any more.
+        while received["type"] not in FINAL and execution.server.is_alive:
             received = inbox.get()
         raise
     return execution.finish(received, check)
