@@ -2,16 +2,18 @@
 """What the tests that need the program have in common."""
 
 import faulthandler
+import importlib.util
 import os
 import subprocess
 import sys
 import unittest
-from typing import List, Optional
+from typing import Any, Callable, List, Optional, TypeVar
 
 import lazaret
 from lazaret._process import find_program
 
-GUARD_SECONDS = 30  # a test that takes longer hangs: the run ends with all stacks
+Test = TypeVar("Test", bound=Callable[..., Any])
+GUARD_SECONDS = 600  # a test that takes longer hangs: the run ends with all stacks
 SETTINGS = {"session.max_message_size": "32MiB", "limits.memory": "128MiB"}
 
 
@@ -22,6 +24,15 @@ def why_missing() -> str:
     except lazaret.SetupFailed as error:
         return str(error)
     return ""
+
+
+def needs(*modules: str) -> Callable[[Test], Test]:
+    """Skip a test, or the tests of a class, without these modules, unless they are a must."""
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    required = os.environ.get("LAZARET_TEST_NEED", "").split(",")
+    if not missing or "all" in required or set(missing) & set(required):
+        return lambda test: test
+    return unittest.skip(f"not installed: {', '.join(missing)}")
 
 
 class LiveTest(unittest.TestCase):
@@ -46,6 +57,13 @@ class LiveTest(unittest.TestCase):
         session = lazaret.Session("lua", tools=tools, server=self.server)  # type: ignore[arg-type]
         self.addCleanup(session.close)
         return session
+
+    def server_with(self, **settings: object) -> lazaret.Server:
+        """A server with these settings, `__` for a dot, closed after the test."""
+        server = lazaret.Server(settings={
+            key.replace("__", "."): value for key, value in settings.items()})
+        self.addCleanup(server.close)
+        return server
 
     def start(self, program: str, stdin: Optional[int] = None) -> "subprocess.Popen[str]":
         """Start Python with a program, in a process group of its own."""

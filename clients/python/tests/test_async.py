@@ -4,6 +4,7 @@
 import asyncio
 import unittest
 from typing import Any, Coroutine, List
+from unittest import mock
 
 import lazaret
 from support import LiveTest
@@ -129,6 +130,84 @@ class Async(LiveTest):
 
             self.assertEqual(await asyncio.gather(*map(work, range(4))), [0, 2, 4, 6])
             self.assertEqual("".join(texts), "x\n" * 4)
+
+        self.run_it(main())
+
+    def test_progress(self) -> None:
+        async def main() -> None:
+            seen: List[lazaret.Progress] = []
+
+            async def note(progress: lazaret.Progress) -> None:
+                await asyncio.sleep(0)
+                seen.append(progress)
+
+            async def enough() -> bool:
+                return bool(seen)
+
+            code = "import time\nwhile not enough(): time.sleep(0.02)"
+            async with lazaret.AsyncSession("python", tools=[enough],
+                                            server=self.server) as session:
+                await session.execute(code, on_progress=note)
+            self.assertGreater(seen[0].wall_ms, 0)
+
+        self.run_it(main())
+
+    def test_pool(self) -> None:
+        async def main() -> None:
+            async with lazaret.AsyncPool("lua", 2, server=self.server) as pool:
+                async def work(number: int) -> Any:
+                    return (await pool.execute(f"x = (x or 0) + {number} return x", wait=60)).value
+
+                self.assertEqual(await asyncio.gather(*map(work, range(6))), list(range(6)))
+                self.assertEqual((await pool.status())["total"], 2)
+                self.assertIn("pool", (await pool.describe())["text"])
+            with self.assertRaisesRegex(lazaret.LazaretError, "this pool is closed"):
+                await pool.execute("return 1")
+            self.assertTrue(self.server.is_alive)
+
+        self.run_it(main())
+
+    def test_pool_with_tools_has_a_server_of_its_own(self) -> None:
+        async def main() -> None:
+            async def double(number: int) -> int:
+                await asyncio.sleep(0)
+                return 2 * number
+
+            pool = lazaret.AsyncPool("lua", 1, tools=[double])
+            async with pool:
+                self.assertEqual((await pool.execute("return double(4)")).value, 8)
+                task = asyncio.create_task(pool.execute("while true do end"))
+                while not (await pool.status())["busy"]:
+                    await asyncio.sleep(0.01)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+            assert pool.server is not None
+            self.assertFalse(pool.server.is_alive)
+            wrong = lazaret.AsyncPool("lua", 10**6, tools=[double])
+            with self.assertRaises(lazaret.SetupFailed):
+                await wrong.open()
+            self.assertIsNone(wrong.server)
+
+        self.run_it(main())
+
+    def test_pool_whose_opening_is_cancelled_leaves_no_server(self) -> None:
+        async def main() -> None:
+            made: List[lazaret.Server] = []
+
+            def start() -> lazaret.Server:
+                loop.call_soon_threadsafe(task.cancel)
+                made.append(lazaret.Server())
+                return made[0]
+
+            loop = asyncio.get_running_loop()
+            pool = lazaret.AsyncPool("lua", 1, tools=[main])
+            with mock.patch("lazaret._async.Server", start):
+                task = asyncio.create_task(pool.open())
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+            while not made or made[0].is_alive:
+                await asyncio.sleep(0.01)
 
         self.run_it(main())
 

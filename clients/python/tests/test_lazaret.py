@@ -97,9 +97,10 @@ class Sessions(LiveTest):
             self.assertEqual(session.execute("return 3").value, 3)
 
     def test_unknown_runtime(self) -> None:
-        for use in (lazaret.Session, lambda name, server: lazaret.execute("", name, server=server)):
-            with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
-                use("nope", server=self.server)
+        with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
+            lazaret.Session("nope", server=self.server)
+        with self.assertRaisesRegex(lazaret.SetupFailed, "nope"):
+            lazaret.execute("", "nope", server=self.server)
 
     def test_second_execution_in_a_session_is_refused(self) -> None:
         def again() -> str:
@@ -290,6 +291,32 @@ class OutputOfCode(LiveTest):
         self.lua().execute("print('a') print('b')", output=take)
         self.assertEqual("".join(text for _, text, _ in got), "a\nb\n")
         self.assertEqual({(stream, same) for stream, _, same in got}, {("stdout", True)})
+
+    def test_progress(self) -> None:
+        seen: List[lazaret.Progress] = []
+
+        def enough() -> bool:
+            return len(seen) > 1
+
+        code = "import time\nwhile not enough(): time.sleep(0.02)\n5"
+        with lazaret.Session("python", tools=[enough], server=self.server) as session:
+            result = session.execute(code, on_progress=seen.append)
+            self.assertEqual(result.value, 5)
+            first, second = seen[0], seen[1]
+            self.assertLess(first.wall_ms, second.wall_ms)
+            self.assertLess(0, first.tool_calls)
+            self.assertGreater(first.max_rss_bytes, 0)
+            self.assertLessEqual(second.tool_calls, result.usage["tool_calls"])
+
+            def stop(progress: lazaret.Progress) -> None:
+                raise ValueError("enough")
+
+            with self.assertRaisesRegex(ValueError, "enough"):
+                session.execute("while True: time.sleep(0.02)", on_progress=stop)
+
+    def test_lines_of_output(self) -> None:
+        result = self.lua().execute("print(1) print(2)", max_output_lines=1)
+        self.assertEqual((result.stdout, result.truncated), ("1\n", True))
 
     def test_slow_callback_does_not_stop_the_reader(self) -> None:
         other = self.lua()

@@ -9,7 +9,7 @@ import pickle
 import sys
 import types
 import unittest
-from typing import Annotated, Any, Dict, List, Literal, Optional
+from typing import Annotated, Any, Dict, List, Literal, Optional, Tuple, TypedDict
 from unittest import mock
 
 import lazaret
@@ -22,6 +22,17 @@ from lazaret._values import decode, encode
 class Point:
     x: int
     y: float = float("nan")
+
+
+@dataclasses.dataclass
+class Line:
+    ends: List[Point]
+    next: Optional["Line"] = None
+
+
+class About(TypedDict):
+    title: str
+    pages: int
 
 
 class Color(enum.Enum):
@@ -81,11 +92,32 @@ class Declarations(unittest.TestCase):
                 maybe: Optional[int], names: tuple) -> List[Any]:  # type: ignore[type-arg]
             return [point, color, when, share, maybe, names]
 
+        self.assertEqual(lazaret.Tool(use).declaration["parameters"][0]["description"],
+                         "{x: integer, y?: number}")
         got = lazaret.Tool(use).call({"point": {"x": 1, "y": 2}, "color": "red", "share": 1,
                                       "when": {"$date": "2024-01-31"}, "names": ["a"]})
         self.assertEqual(got, [Point(1, 2), Color.RED, datetime.date(2024, 1, 31), 1.0, None,
                                ("a",)])
         self.assertIsInstance(got[3], float)
+
+    def test_arguments_inside_others_are_made_of_their_types(self) -> None:
+        def use(line: Line, points: List[Point], colors: Dict[str, Color], rest: Any,
+                about: Optional[About] = None, pairs: Tuple[int, ...] = ()) -> List[Any]:
+            return [line, points, colors, rest, about, pairs]
+
+        point = {"x": 1, "y": 2}
+        made = Point(1, 2)
+        tool = lazaret.Tool(use)
+        got = tool.call({"line": {"ends": [point, point], "next": {"ends": []}},
+                         "points": [point], "colors": {"a": "red"}, "rest": [point],
+                         "about": {"title": "t"}, "pairs": [1, 2]})
+        self.assertEqual(got, [Line([made, made], Line([])), [made], {"a": Color.RED}, [point],
+                               {"title": "t"}, (1, 2)])
+        described = [one["description"] for one in tool.declaration["parameters"]]
+        self.assertEqual(described, ["{ends: array, next?: object}", "", "", "",
+                                     "{title: string, pages: integer}", ""])
+        with self.assertRaisesRegex(TypeError, "Point is made of an object"):
+            tool.call({"line": {"ends": [5]}, "points": [], "colors": {}, "rest": 1})
 
     def test_methods_can_be_tools(self) -> None:
         class Shop:
@@ -120,6 +152,9 @@ class Values(unittest.TestCase):
     def test_decoded(self) -> None:
         frame = {"names": ["x", "y"], "columns": [[1, 2], ["a", {"$na": "character"}]], "rows": 2}
         factor = {"levels": ["a"], "values": ["a", None], "ordered": False}
+        without_pandas = mock.patch.dict(sys.modules, {"pandas": None})
+        without_pandas.start()
+        self.addCleanup(without_pandas.stop)
         for value, wanted in [
                 ({"$time": "2024-01-31T12:00:00.123456789Z"},
                  datetime.datetime(2024, 1, 31, 12, 0, 0, 123456, datetime.timezone.utc)),
@@ -131,8 +166,18 @@ class Values(unittest.TestCase):
 
     def test_what_has_no_form_stays(self) -> None:
         for value in [{"$repr": "<f>"}, {"$date": "2024-02-31"}, {"$int": "x"}, {"$new": 1},
-                      {"$map": [[{"a": 1}, 2]]}, {"$bytes": "*"}, {"$num": "4"}]:
+                      {"$map": [[{"a": 1}, 2]]}, {"$bytes": "*"}, {"$num": "4"},
+                      {"$int": "1_0"}, {"$int": "9" * 5000}, {"$factor": {"values": 5}},
+                      {"$frame": {"names": ["x"], "columns": [5], "rows": 10**12}}]:
             self.assertEqual(decode(value), value)
+
+    def test_keys_chosen_to_have_one_hash_are_not_put_in_a_dict(self) -> None:
+        step = sys.hash_info.modulus
+        numbers: List[Any] = [{"$int": str(i * step)} for i in range(1, 200)]
+        for keys in (numbers, [[number, 0] for number in numbers]):
+            tagged = {"$map": [[key, 0] for key in keys]}
+            self.assertEqual(decode(tagged), tagged)
+        self.assertEqual(len(decode({"$map": [[i, 0] for i in range(200)]})), 200)
 
     def test_encoded(self) -> None:
         class Model:

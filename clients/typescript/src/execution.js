@@ -26,16 +26,20 @@ const OPTIONS = [
   ['maxOutputLines', 'max_output_lines', count],
 ];
 
-/** The message `execute`. `where` says in which session or pool, or with which runtime. */
-export function executeMessage(code, where, options, wantsOutput, canApprove = false) {
+/**
+ * The message `execute`. `where` says in which session or pool, or with which runtime, and `wanted`
+ * which messages are asked for: `output`, `progress`, `approve`.
+ */
+export function executeMessage(code, where, options, wanted = {}) {
   if (typeof code !== 'string') throw new TypeError('code must be a text');
   if (!isPlain(code)) throw new TypeError('code cannot contain a NUL or a lone surrogate');
   const message = { type: 'execute', ...where, code };
   for (const [name, member, convert] of OPTIONS) {
     if (options[name] !== undefined) message[member] = convert(options[name], name);
   }
-  if (wantsOutput) message.output = true;
-  if (canApprove) message.approve = true;
+  for (const [member, isWanted] of Object.entries(wanted)) {
+    if (isWanted) message[member] = true;
+  }
   return message;
 }
 
@@ -93,6 +97,7 @@ export class Execution {
     this._queue = []; // of events that wait for it, from _next on
     this._next = 0;
     this._queued = 0; // bytes of them
+    this._hasProgress = false; // waits for the consumer
     this._dropped = 0;
     this._gap = 0; // bytes that were left out here since the last event
   }
@@ -142,6 +147,9 @@ export class Execution {
     if (message.type === 'output') {
       this._emit({ type: 'output', stream: message.stream, text: message.text },
         size, message.dropped ?? 0);
+    } else if (message.type === 'progress') {
+      const { type, wall_ms, cpu_ms, max_rss_bytes, tool_calls } = message;
+      this._emit({ type, wall_ms, cpu_ms, max_rss_bytes, tool_calls }, size);
     } else if (message.type === 'tool_call') {
       const { call, tool, args } = message;
       if (this._consume) {
@@ -161,6 +169,10 @@ export class Execution {
     this._dropped += dropped;
     this._gap += dropped;
     if (!this._consume) return;
+    if (this._busy && event.type === 'progress') {
+      if (this._hasProgress) return; // a slow consumer gets fewer
+      this._hasProgress = true;
+    }
     if (this._busy && this._queued + size + EVENT_BYTES > QUEUED_BYTES) {
       const lost = event.type === 'output' ? bytes(event.text) : 0;
       this._dropped += lost;
@@ -180,6 +192,7 @@ export class Execution {
   }
 
   _pass(event) {
+    if (event.type === 'progress') this._hasProgress = false;
     try {
       const taken = this._scope.runInAsyncScope(this._consume, undefined, event);
       if (typeof taken?.then === 'function') {

@@ -260,7 +260,7 @@ export function defaultServer(): Server;
 
 // ---- sessions and pools -------------------------------------------------------------------------
 
-export interface StreamOptions {
+export interface ExecutionOptions {
   /** Milliseconds that the code may run, without the time of its tools. */
   timeout?: Milliseconds;
   /** Milliseconds of the whole execution. */
@@ -275,9 +275,28 @@ export interface StreamOptions {
   check?: boolean;
 }
 
-export interface ExecuteOptions extends StreamOptions {
+/** What an execution has used so far. */
+export interface Progress {
+  /** Milliseconds since the code began. */
+  wall_ms: number;
+  /** Milliseconds of CPU time. */
+  cpu_ms: number;
+  /** The most memory so far. */
+  max_rss_bytes: number;
+  /** Calls of tools so far. */
+  tool_calls: number;
+}
+
+export interface ExecuteOptions extends ExecutionOptions {
   /** Gets each piece of output. If it returns a promise, the next piece waits for that. */
   output?: (stream: Output['stream'], text: string) => unknown;
+  /** Called about once a second, less often if it returns promises that take longer. */
+  onProgress?: (progress: Progress) => unknown;
+}
+
+export interface StreamOptions extends ExecutionOptions {
+  /** Are events `progress` wanted? */
+  progress?: boolean;
 }
 
 /** For executions in a pool. */
@@ -295,6 +314,7 @@ export type StreamEvent<Value = any> =
       dropped?: number;
     }
   | { type: 'tool_call'; call: number; tool: string; args: Record<string, any> }
+  | ({ type: 'progress' } & Progress)
   | { type: 'result'; result: Result<Value> };
 
 export interface SessionOptions {

@@ -19,6 +19,10 @@ const MESSAGES = {
   hello: { protocol: 'number', max_line: 'number' },
   opened: { id: 'number' },
   output: { id: 'number', stream: 'string', text: 'string' },
+  progress: {
+    id: 'number', wall_ms: 'number', cpu_ms: 'number', max_rss_bytes: 'number',
+    tool_calls: 'number',
+  },
   tool_call: { call: 'number', id: 'number', tool: 'string', args: 'object' },
   approval: { call: 'number', id: 'number', tool: 'string', args: 'object' },
   tool_cancelled: { call: 'number' },
@@ -28,6 +32,9 @@ const MESSAGES = {
   done: { id: 'number' },
   failed: { code: 'string', message: 'string' },
 };
+
+/** What comes before the answer to a request. */
+const EVENTS = ['output', 'progress', 'tool_call', 'approval', 'tool_cancelled'];
 
 /** Read a line as a message; null if it is of an unknown type. */
 function parse(line) {
@@ -245,7 +252,7 @@ export class Server {
     }
     const request = this._pending.get(id);
     if (!request) return;
-    if (['output', 'tool_call', 'approval', 'tool_cancelled'].includes(type)) {
+    if (EVENTS.includes(type)) {
       request.onEvent(message, size);
     } else if (type === request.wants || type === 'failed') {
       this._pending.delete(id);

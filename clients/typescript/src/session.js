@@ -24,19 +24,25 @@ const forgotten = new FinalizationRegistry(({ server, where }) => {
   server._post({ type: 'close', ...where });
 });
 
-/** The callback of an execution as a consumer of its events. */
-function consumerOf(output) {
-  if (output === undefined) return undefined;
-  if (typeof output !== 'function') throw new TypeError('output must be a function');
-  return (event) => (event.type === 'output' && event.text ? output(event.stream, event.text)
-    : undefined);
+/** A callback that was given, or not. */
+function callback(given, name) {
+  if (given !== undefined && typeof given !== 'function') {
+    throw new TypeError(`${name} must be a function`);
+  }
+  return given;
 }
 
-function checkApprove(approve) {
-  if (approve !== undefined && typeof approve !== 'function') {
-    throw new TypeError('approve must be a function');
-  }
-  return approve;
+/** The callbacks of an execution as a consumer of its events, and which events that wants. */
+function consumerOf(options) {
+  const output = callback(options.output, 'output');
+  const onProgress = callback(options.onProgress, 'onProgress');
+  const wanted = { output: Boolean(output), progress: Boolean(onProgress) };
+  if (!output && !onProgress) return { wanted };
+  const consume = ({ type, ...event }) => {
+    if (type === 'output' && event.text) return output?.(event.stream, event.text);
+    return type === 'progress' ? onProgress?.(event) : undefined;
+  };
+  return { consume, wanted };
 }
 
 /** The events of an execution that `start` starts, as whoever iterates takes them. */
@@ -85,7 +91,7 @@ async function* events(start, signal) {
 class Opened {
   constructor(server, tools, approve, message, kind) {
     this._given = server;
-    this._approve = checkApprove(approve);
+    this._approve = callback(approve, 'approve');
     this._server = server;
     this._tools = tools;
     this._message = message; // that opens it
@@ -140,27 +146,28 @@ class Opened {
     return this._server._call({ type, ...this._where, ...members }, wants);
   }
 
-  /** Run code. `consume` gets the events of the execution. */
-  async _run(code, options, consume) {
-    executeMessage(code, {}, options, false); // wrong options are reported at once
+  /** Run code. `consume` gets the events of the execution that are wanted. */
+  async _run(code, options, { consume, wanted }) {
+    executeMessage(code, {}, options); // wrong options are reported at once
     checkSignal(options.signal);
     await unlessAborted(this.open(), options.signal);
     this._checkOpen();
-    const message = executeMessage(code, this._where, options, Boolean(consume),
-      Boolean(this._approve));
+    const message = executeMessage(code, this._where, options,
+      { ...wanted, approve: Boolean(this._approve) });
     return new Execution(this._server, this._tools, this._approve, consume, this)
       .run(message, options);
   }
 
   /** Run code and wait for its result. */
   async execute(code, options = {}) {
-    return this._run(code, options, consumerOf(options.output));
+    return this._run(code, options, consumerOf(options));
   }
 
   /** Run code; gives its output and its calls of tools as they come, and at last the result. */
   stream(code, options = {}) {
-    return events((consume, signal) => this._run(code, { ...options, signal }, consume),
-      options.signal);
+    const wanted = { output: true, progress: Boolean(options.progress) };
+    return events((consume, signal) =>
+      this._run(code, { ...options, signal }, { consume, wanted }), options.signal);
   }
 
   /** What the server says of it: `text`, a line for people, and more. */
@@ -289,9 +296,9 @@ export async function execute(code, given = {}) {
       await session.close();
     }
   }
-  const consume = consumerOf(options.output);
-  const message = executeMessage(code, runtimeMember(runtime), options, Boolean(consume),
-    Boolean(checkApprove(approve)));
+  const { consume, wanted } = consumerOf(options);
+  const message = executeMessage(code, runtimeMember(runtime), options,
+    { ...wanted, approve: Boolean(callback(approve, 'approve')) });
   checkSignal(options.signal);
   const where = server ?? defaultServer();
   try {

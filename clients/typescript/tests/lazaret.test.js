@@ -293,6 +293,22 @@ test('8 MiB out of and into a tool', live, async (t) => {
   await assert.rejects(session.execute('x'.repeat(70 * MIB)), /too long for the server/);
 });
 
+test('64 MiB out of and into a tool, and as value', live, async (t) => {
+  const settings = { 'session.max_message_size': '144MiB', 'session.max_value_size': '80MiB',
+    'limits.memory': '1GiB' };
+  const session = new lazaret.Session({
+    runtime: 'lua',
+    tools: [{ name: 'big', execute: () => 'b'.repeat(64 * MIB) },
+      { name: 'length', parameters: [{ name: 'text' }], execute: ({ text }) => text.length }],
+    server: serverFor(t, { settings }),
+  });
+  assert.equal((await session.execute('return #big()')).value, 64 * MIB);
+  assert.equal((await session.execute(`return length(string.rep('l', ${64 * MIB}))`)).value,
+    64 * MIB);
+  const { value } = await session.execute(`return string.rep('v', ${64 * MIB})`);
+  assert.equal(value.length, 64 * MIB);
+});
+
 test('output comes in order, and an error of its consumer ends the code', live, async (t) => {
   const session = lua(t);
   const got = [];
@@ -350,6 +366,52 @@ test('a stream has output, calls and the result', live, async (t) => {
     for await (const event of session.stream(`print('x') ${FOREVER}`,
       { signal: controller.signal })) controller.abort(event);
   }, lazaret.Cancelled);
+});
+
+test('progress', live, async (t) => {
+  const seen = [];
+  const enough = { name: 'enough', execute: () => seen.length > 1 };
+  const session = new lazaret.Session({ runtime: 'python', tools: [enough], server: serverFor(t) });
+  const code = 'import time\nwhile not enough(): time.sleep(0.02)\n5';
+  const { value, usage } = await session.execute(code, { onProgress: (one) => seen.push(one) });
+  assert.equal(value, 5);
+  assert.deepEqual(Object.keys(seen[0]).sort(),
+    ['cpu_ms', 'max_rss_bytes', 'tool_calls', 'wall_ms']);
+  assert.ok(seen[0].wall_ms < seen[1].wall_ms && seen[0].max_rss_bytes > 0);
+  assert.ok(seen[0].tool_calls > 0 && seen[1].tool_calls <= usage.tool_calls);
+  const forever = 'import time\nwhile True: time.sleep(0.02)';
+  const refuse = () => { throw new Error('enough'); };
+  await assert.rejects(session.execute(forever, { onProgress: refuse }), /^Error: enough$/);
+  for await (const event of session.stream(forever, { progress: true })) {
+    assert.equal(event.type, 'progress');
+    break;
+  }
+  await assert.rejects(session.execute('1', { onProgress: 5 }), TypeError);
+});
+
+test('a consumer that is slow gets the progress that is next, and no more', live, async (t) => {
+  const server = serverFor(t);
+  const session = await lazaret.Session.open({ runtime: 'lua', server });
+  const released = deferred();
+  const begun = deferred();
+  const seen = [];
+  const running = session.execute(FOREVER, {
+    check: false,
+    onProgress: ({ wall_ms: ms }) => {
+      seen.push(ms);
+      begun.resolve();
+      return released.promise;
+    },
+  });
+  await begun.promise;
+  const [{ onEvent }] = server._pending.values();
+  for (let i = 1; i < 1000; i++) {
+    onEvent({ type: 'progress', wall_ms: i / 1000, cpu_ms: 0, max_rss_bytes: 0, tool_calls: 0 }, 9);
+  }
+  server._post({ type: 'cancel', request: server._lastId });
+  released.resolve();
+  assert.equal((await running).verdict, 'cancelled');
+  assert.deepEqual(seen.slice(1), [0.001]);
 });
 
 test('100 executions, 16 at once, are each answered once', live, async (t) => {

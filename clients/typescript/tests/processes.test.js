@@ -11,7 +11,7 @@ import { test } from 'node:test';
 
 import { Server, Session, execute } from '../src/index.js';
 import { findProgram } from '../src/program.js';
-import { isGone, live, serverFor, start, until } from './support.js';
+import { MIB, isGone, live, serverFor, start, until } from './support.js';
 
 const FOREVER = 'while true do end';
 
@@ -70,7 +70,7 @@ test('a program ends by itself, and its server with it', live, async (t) => {
   await until(() => isGone(pid));
 });
 
-for (const end of ['exit', 'kill']) {
+for (const end of ['exit', 'SIGKILL', 'SIGINT']) {
   test(`a program leaves no server behind: ${end}`, live, async (t) => {
     const child = start(t, `
       import { Session, defaultServer } from '@lazaret/client';
@@ -79,12 +79,41 @@ for (const end of ['exit', 'kill']) {
       await session.execute("print('x') ${FOREVER}",
         { output: () => console.log(defaultServer().pid) });`);
     await until(() => child.output.includes('\n'));
-    if (end === 'kill') child.kill('SIGKILL');
-    else child.stdin.write('go on');
-    assert.deepEqual(await child.closed, end === 'kill' ? [null, 'SIGKILL'] : [4, null]);
+    if (end === 'exit') child.stdin.write('go on');
+    else child.kill(end);
+    assert.deepEqual(await child.closed, end === 'exit' ? [4, null] : [null, end]);
     await until(() => isGone(Number(child.output)));
   });
 }
+
+test('a thread that is ended in a flood leaves no server behind', live, async (t) => {
+  const child = start(t, `
+    import { Worker } from 'node:worker_threads';
+    const worker = new Worker(\`
+      import('@lazaret/client').then(async ({ Session, defaultServer }) => {
+        const { parentPort } = await import('node:worker_threads');
+        const session = await Session.open({ runtime: 'lua' });
+        await session.execute("while true do io.write(string.rep('x', 65536)) end",
+          { output: () => parentPort.postMessage(defaultServer().pid) });
+      });\`, { eval: true });
+    worker.once('message', async (pid) => {
+      await worker.terminate();
+      console.log(pid);
+    });`);
+  assert.deepEqual(await child.closed, [0, null], child.errors);
+  await until(() => isGone(Number(child.output)));
+});
+
+test('a server that is killed while a large answer is written', live, async (t) => {
+  const server = serverFor(t, { settings: { 'limits.memory': '1GiB' } });
+  const big = () => {
+    setImmediate(() => process.kill(server.pid, 'SIGKILL'));
+    return 'b'.repeat(60 * MIB);
+  };
+  const session = new Session({ runtime: 'lua', tools: [{ name: 'big', execute: big }], server });
+  await assert.rejects(session.execute('while true do big() end'), { name: 'WorkerLost' });
+  await session.close();
+});
 
 test('Ctrl-C reaches the program alone', live, async (t) => {
   const child = start(t, `

@@ -12,7 +12,7 @@ import { findProgram } from '../src/program.js';
 
 export const INDEX = new URL('../src/index.js', import.meta.url).href;
 export const MIB = 1 << 20;
-const GUARD = 120_000; // milliseconds; a test that takes longer hangs
+const GUARD = 600_000; // milliseconds; a test that takes longer hangs
 
 /** Why the tests that need the program are skipped; where it is a must, there is no reason. */
 function whyMissing() {

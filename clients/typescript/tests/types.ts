@@ -54,15 +54,17 @@ export async function use(signal: AbortSignal): Promise<void> {
     timeout: 1000,
     signal,
     output: (stream, text) => console.log(stream, text),
+    onProgress: ({ wall_ms, tool_calls }) => console.log(wall_ms.toFixed(), tool_calls),
   });
   result.value.toFixed(1);
   // @ts-expect-error a result is read only
   result.value = 2;
   const any: Result = result;
   any.value.whatever();
-  for await (const event of session.stream('print(1)', { check: false })) {
+  for await (const event of session.stream('print(1)', { check: false, progress: true })) {
     if (event.type === 'output') console.log(event.text, event.dropped ?? 0);
     else if (event.type === 'tool_call') console.log(event.args.item);
+    else if (event.type === 'progress') console.log(event.cpu_ms + event.max_rss_bytes);
     else console.log(event.result.ok);
     // @ts-expect-error only output has a text
     console.log(event.text);
@@ -77,6 +79,8 @@ export async function use(signal: AbortSignal): Promise<void> {
   }
   const pool = new Pool({ size: 2, server });
   console.log((await pool.status()).idle, (await pool.execute('1', { wait: 1000 })).text);
+  // @ts-expect-error a stream has events in place of callbacks
+  session.stream('1', { onProgress: () => 1 });
   // @ts-expect-error only a pool has something to wait for
   await session.execute('1', { wait: 1000 });
   const frame = new Frame({ x: [1, 2] });

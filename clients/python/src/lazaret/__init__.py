@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Run untrusted code in sandboxed sessions of lazaret, with Python functions as its tools."""
 
-from ._async import AsyncSession
-from ._execution import Approval
+from ._async import AsyncPool, AsyncSession
+from ._execution import Approval, Progress
 from ._results import (
     Blocked,
     Cancelled,
@@ -26,6 +26,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Approval",
+    "AsyncPool",
     "AsyncSession",
     "Blocked",
     "Cancelled",
@@ -34,6 +35,7 @@ __all__ = [
     "LimitExceeded",
     "Output",
     "Pool",
+    "Progress",
     "RequestFailed",
     "Result",
     "Server",

@@ -4,15 +4,24 @@
 import asyncio
 import inspect
 import weakref
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, TypeVar
 
-from ._execution import CALLS, ApproveCallback, Execution, OutputCallback, request
+from ._execution import (
+    CALLS,
+    EVENTS,
+    ApproveCallback,
+    Execution,
+    OutputCallback,
+    ProgressCallback,
+    request,
+)
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
-from ._server import FINAL, Deliver, Message, Server, answer_of, default_server
-from ._session import ToolLike, open_session
-from ._tools import make_tools
+from ._server import FINAL, Message, Server, answer_of, default_server
+from ._session import ToolLike, open_pool, open_session
+from ._tools import Tool, make_tools
 
 _Tasks = Dict[int, "asyncio.Task[None]"]
+_Self = TypeVar("_Self", bound="_AsyncOpened")
 
 
 class _Inbox:
@@ -58,22 +67,15 @@ async def _call_tool(execution: Execution, message: Message) -> None:
 class _Run:
     """The messages of one execution."""
 
-    def __init__(self, execution: Execution, output: Optional[OutputCallback]) -> None:
+    def __init__(self, execution: Execution) -> None:
         self._execution = execution
-        self._output = output
         self._inbox = _Inbox()
         self._tasks: _Tasks = {}
         self._last: Message = {"type": ""}
 
-    def _deliverer(self) -> Deliver:
-        def deliver(message: Message) -> None:
-            if self._execution.accepts(message):
-                self._inbox.put(message)
-        return deliver
-
     async def run(self, message: Message, check: bool) -> Result:
         """Execute. Cancellation ends the code, and is raised after its result has come."""
-        number = self._execution.server.send(message, self._deliverer())
+        number = self._execution.send(message, self._inbox.put)
         try:
             while self._last["type"] not in FINAL:
                 self._last = await self._inbox.get()
@@ -89,8 +91,8 @@ class _Run:
 
     async def _handle(self, message: Message) -> None:
         kind = message["type"]
-        if kind == "output" and self._output:
-            waits = self._output(*self._execution.take_output(message))
+        if kind in EVENTS:
+            waits = self._execution.notify(message)
             if inspect.isawaitable(waits):
                 await waits
         elif kind in CALLS:
@@ -107,7 +109,96 @@ class _Run:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class AsyncSession:
+class _AsyncOpened:
+    """What sessions and pools have in common: something that is open on a server."""
+
+    def __init__(self, kind: str, message: Message, tools: Dict[str, Tool],
+                 server: Optional[Server], approve: Optional[ApproveCallback]) -> None:
+        self._kind = kind  # "session" or "pool"
+        self._message = message  # that opens it
+        self._tools = tools
+        self._server = server
+        self._approve = approve
+        self._where: Optional[Dict[str, int]] = None  # {"session": 1} or {"pool": 1}
+        self._opening: Optional["asyncio.Lock"] = None
+        self._finalizer: Any = None
+        self._is_closed = False
+        self.name = ""
+
+    @property
+    def server(self) -> Optional[Server]:
+        """Where it is open."""
+        return self._server
+
+    async def open(self: _Self) -> _Self:
+        """Open it, unless it is open."""
+        if self._opening is None:
+            self._opening = asyncio.Lock()
+        async with self._opening:
+            if self._is_closed:
+                raise LazaretError(f"this {self._kind} is closed")
+            if self._where is None:
+                await self._open()
+        return self
+
+    async def _open(self) -> None:
+        server = self._server or await self._start()
+        self._server = server
+        try:
+            opened = await _call(server, self._message)
+        except RequestFailed as error:
+            raise SetupFailed(str(error)) from error
+        self._where = {self._kind: opened[self._kind]}
+        self.name = opened.get("name", "")
+        # What is no longer used must not keep its processes.
+        self._finalizer = weakref.finalize(self, server.post, {"type": "close", **self._where})
+        self._finalizer.atexit = False
+
+    async def _start(self) -> Server:
+        """The server, where none was given."""
+        return await asyncio.get_running_loop().run_in_executor(None, default_server)
+
+    async def _request(self, kind: str, **members: Any) -> Message:
+        await self.open()
+        assert self._server is not None and self._where is not None
+        return await _call(self._server, {"type": kind, **self._where, **members})
+
+    async def _execute(self, message: Message, output: Optional[OutputCallback],
+                       on_progress: Optional[ProgressCallback], check: bool) -> Result:
+        await self.open()
+        assert self._server is not None and self._where is not None
+        execution = Execution(self._server, self._tools, self._approve, output, on_progress)
+        return await _Run(execution).run({**message, **self._where}, check)
+
+    async def describe(self) -> Message:
+        """What the server says of it: `text`, a line for people, and more."""
+        return await self._request("describe")
+
+    async def close(self) -> None:
+        """Close it; what it executes is cancelled. Can be called more than once."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._opening is not None:
+            async with self._opening:
+                pass  # what is being opened is closed afterwards
+        if self._where is None or self._server is None or not self._server.is_alive:
+            return
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        try:
+            await _call(self._server, {"type": "close", **self._where})
+        except LazaretError:
+            pass  # the server has ended meanwhile, and the session with it
+
+    async def __aenter__(self: _Self) -> _Self:
+        return await self.open()
+
+    async def __aexit__(self, *args: object) -> None:
+        await self.close()
+
+
+class AsyncSession(_AsyncOpened):
     """A session in asyncio; as Session, but its methods are coroutines.
 
     Tools can be coroutine functions. Each call is a task, and several run at once. A tool that is
@@ -119,66 +210,25 @@ class AsyncSession:
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None) -> None:
-        self._approve = approve
-        self._tools = make_tools(tools, allow_async=True)
-        self._message = open_session(runtime, self._tools, warm)
-        self._server = server
-        self._where: Optional[Dict[str, int]] = None
-        self._opening: Optional["asyncio.Lock"] = None
-        self._finalizer: Any = None
-        self._is_closed = False
-        self.name = ""
-
-    async def open(self) -> "AsyncSession":
-        """Open the session, unless it is open."""
-        if self._is_closed:
-            raise LazaretError("this session is closed")
-        if self._opening is None:
-            self._opening = asyncio.Lock()
-        async with self._opening:
-            if self._where is None:
-                if self._server is None:
-                    loop = asyncio.get_running_loop()
-                    self._server = await loop.run_in_executor(None, default_server)
-                try:
-                    opened = await _call(self._server, self._message)
-                except RequestFailed as error:
-                    raise SetupFailed(str(error)) from error
-                self._where = {"session": opened["session"]}
-                self.name = opened.get("name", "")
-                # A session that is no longer used must not keep its processes.
-                self._finalizer = weakref.finalize(
-                    self, self._server.post, {"type": "close", **self._where})
-                self._finalizer.atexit = False
-        return self
-
-    async def _request(self, kind: str, **members: Any) -> Message:
-        await self.open()
-        assert self._server is not None and self._where is not None
-        return await _call(self._server, {"type": kind, **self._where, **members})
+        made = make_tools(tools, allow_async=True)
+        super().__init__("session", open_session(runtime, made, warm), made, server, approve)
 
     async def execute(self, code: str, timeout: Optional[float] = None,
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
-                      output: Optional[OutputCallback] = None, check: bool = True) -> Result:
+                      output: Optional[OutputCallback] = None, check: bool = True, *,
+                      max_output_lines: Optional[int] = None,
+                      on_progress: Optional[ProgressCallback] = None) -> Result:
         """Run code and wait for its result: see Session.execute.
 
-        `output` can be a coroutine function. Cancelling the task cancels the execution; the task
-        ends when the code has ended.
+        The callbacks can be coroutine functions. Cancelling the task cancels the execution; the
+        task ends when the code has ended.
         """
-        await self.open()
-        assert self._server is not None and self._where is not None
-        message = request(code, self._where, timeout, deadline, max_tool_calls,
-                          output is not None, self._approve is not None)
-        execution = Execution(self._server, self._tools, self._approve)
-        return await _Run(execution, output).run(message, check)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines)
+        return await self._execute(message, output, on_progress, check)
 
     async def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
         await self._request("restart")
-
-    async def describe(self) -> Message:
-        """What the server says of it: `text`, a line for people, and more."""
-        return await self._request("describe")
 
     async def tools(self) -> List[Dict[str, Any]]:
         """The tools that code can call, as the server declares them."""
@@ -195,22 +245,70 @@ class AsyncSession:
         except LazaretError:
             return False
 
-    async def close(self) -> None:
-        """Close the session; what it executes is cancelled. Can be called more than once."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if self._where is None or self._server is None or not self._server.is_alive:
-            return
-        if self._finalizer is not None:
-            self._finalizer.detach()
+
+def _close_started(starting: "asyncio.Future[Server]") -> None:
+    """A server has started that nobody waits for any more."""
+    if not starting.cancelled() and starting.exception() is None:
+        starting.get_loop().run_in_executor(None, starting.result().close)
+
+
+class AsyncPool(_AsyncOpened):
+    """A pool in asyncio: sessions that are kept ready; each execution gets a fresh one.
+
+    Tools of a pool are tools of its server. With tools and without `server` a pool has a server
+    of its own, which is closed with the pool. Many executions can wait and run at once.
+    """
+
+    def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
+                 tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
+                 approve: Optional[ApproveCallback] = None) -> None:
+        made = make_tools(tools, allow_async=True)
+        super().__init__("pool", open_pool(runtime, size), made, server, approve)
+        self._own_server: Optional[Server] = None
+        self._is_registered = False
+
+    async def _start(self) -> Server:
+        if not self._tools:
+            return await super()._start()
+        starting = asyncio.get_running_loop().run_in_executor(None, Server)
         try:
-            await _call(self._server, {"type": "close", **self._where})
-        except LazaretError:
-            pass  # the server has ended meanwhile, and the session with it
+            self._own_server = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_close_started)
+            raise
+        return self._own_server
 
-    async def __aenter__(self) -> "AsyncSession":
-        return await self.open()
+    async def _open(self) -> None:
+        self._server = self._server or await self._start()
+        try:
+            if self._tools and not self._is_registered:
+                declared = [tool.declaration for tool in self._tools.values()]
+                await _call(self._server, {"type": "tools", "tools": declared})
+                self._server.tools.update(self._tools)
+                self._is_registered = True
+            await super()._open()
+        except BaseException:
+            if self._own_server is not None:
+                self._is_registered = False
+                self._server, server = None, self._own_server
+                self._own_server = None
+                await asyncio.get_running_loop().run_in_executor(None, server.close)
+            raise
 
-    async def __aexit__(self, *args: object) -> None:
-        await self.close()
+    async def execute(self, code: str, timeout: Optional[float] = None,
+                      deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
+                      output: Optional[OutputCallback] = None, check: bool = True,
+                      wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
+                      on_progress: Optional[ProgressCallback] = None) -> Result:
+        """Run code in a session of the pool: see Pool.execute and AsyncSession.execute."""
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait)
+        return await self._execute(message, output, on_progress, check)
+
+    async def status(self) -> Dict[str, int]:
+        """How many sessions there are: see Pool.status."""
+        return dict((await self.describe()).get("status") or {})
+
+    async def close(self) -> None:
+        await super().close()
+        if self._own_server is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._own_server.close)

@@ -10,11 +10,23 @@ import queue
 from typing import Any, Callable, Deque, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from ._results import ExecutionError, Result, WorkerLost, error_of
-from ._server import FINAL, Message, Server, answer_of
+from ._server import FINAL, Deliver, Message, Server, answer_of
 from ._tools import Tool, error_text, milliseconds
 from ._values import decode, encode
 
 OutputCallback = Callable[[str, str], Any]
+
+
+class Progress(NamedTuple):
+    """What an execution has used so far."""
+
+    wall_ms: int  # since the code began
+    cpu_ms: int
+    max_rss_bytes: int  # the most memory so far
+    tool_calls: int
+
+
+ProgressCallback = Callable[[Progress], Any]
 
 
 class Approval(NamedTuple):
@@ -28,16 +40,17 @@ class Approval(NamedTuple):
 ApproveCallback = Callable[[Approval], Any]
 
 CALLS = frozenset(["tool_call", "approval"])
+EVENTS = frozenset(["output", "progress"])
 _KEPT_ERRORS = 64  # of tools, to be the cause of an error
 _QUEUED_BYTES = 16 << 20  # output that waits for a slow callback; what exceeds it is left out
 _COMPARED = 200  # characters of the message of a tool, by which it is found in an error
 
 
-def request(code: str, where: Mapping[str, Any], timeout: Optional[float],
-            deadline: Optional[float], max_tool_calls: Optional[int],
-            wants_output: bool, approves: bool, wait: Optional[float] = None) -> Message:
-    """The message `execute`."""
-    message: Message = {"type": "execute", **where, "code": code}
+def request(code: str, timeout: Optional[float], deadline: Optional[float],
+            max_tool_calls: Optional[int], max_output_lines: Optional[int],
+            wait: Optional[float] = None) -> Message:
+    """The message `execute`, but for where the code runs, and what the callbacks need."""
+    message: Message = {"type": "execute", "code": code}
     if "\0" in code:
         raise ValueError("code cannot contain a NUL character")
     if timeout is not None:
@@ -46,12 +59,10 @@ def request(code: str, where: Mapping[str, Any], timeout: Optional[float],
         message["deadline_ms"] = milliseconds(deadline, "deadline")
     if max_tool_calls is not None:
         message["max_tool_calls"] = max_tool_calls
+    if max_output_lines is not None:
+        message["max_output_lines"] = max_output_lines
     if wait is not None:
         message["wait_ms"] = milliseconds(wait, "wait")
-    if wants_output:
-        message["output"] = True
-    if approves:
-        message["approve"] = True
     return message
 
 
@@ -59,20 +70,40 @@ class Execution:
     """What is known of an execution while it runs."""
 
     def __init__(self, server: Server, tools: Mapping[str, Tool],
-                 approve: Optional[ApproveCallback]) -> None:
+                 approve: Optional[ApproveCallback], output: Optional[OutputCallback],
+                 on_progress: Optional[ProgressCallback]) -> None:
         self.server = server
         self._tools = tools
         self._approve = approve
+        self._output = output
+        self._on_progress = on_progress
         self._raised: Deque[Tuple[str, BaseException]] = collections.deque(maxlen=_KEPT_ERRORS)
         # Bytes of output: two counters, because two threads count, and each writes its own.
         self._received = 0
         self._taken = 0
         self._dropped = 0
+        self._progress_taken = True
+
+    def send(self, message: Message, deliver: Deliver) -> int:
+        """Send the request; `deliver` is called with its messages, on the thread that reads."""
+        for member, callback in (("output", self._output), ("progress", self._on_progress),
+                                 ("approve", self._approve)):
+            if callback is not None:
+                message[member] = True
+
+        def accept(received: Message) -> None:
+            if self._accepts(received):
+                deliver(received)
+
+        return self.server.send(message, accept)
 
     # ---- on the thread that reads ---------------------------------------------------------------
 
-    def accepts(self, message: Message) -> bool:
-        """Is there room for this message? Only output can be left out."""
+    def _accepts(self, message: Message) -> bool:
+        """Is there room for this message? Only output and progress can be left out."""
+        if message["type"] == "progress":
+            is_wanted, self._progress_taken = self._progress_taken, False
+            return is_wanted  # a slow callback gets fewer
         if message["type"] != "output":
             return True
         self._dropped += message.get("dropped", 0)
@@ -85,10 +116,17 @@ class Execution:
 
     # ---- on the thread that executes ------------------------------------------------------------
 
-    def take_output(self, message: Message) -> Tuple[str, str]:
-        """The stream and the text of a message `output`."""
-        self._taken += len(message["text"].encode("utf-8", "replace"))
-        return message["stream"], message["text"]
+    def notify(self, message: Message) -> Any:
+        """Call the callback of a message `output` or `progress`; gives what that returns."""
+        if message["type"] == "progress":
+            self._progress_taken = True
+            if self._on_progress is not None:
+                return self._on_progress(Progress(*map(message.__getitem__, Progress._fields)))
+        else:
+            self._taken += len(message["text"].encode("utf-8", "replace"))
+            if self._output is not None and message["text"]:
+                return self._output(message["stream"], message["text"])
+        return None
 
     def tool_of(self, message: Message) -> Tool:
         """The tool that a message `tool_call` asks for."""
@@ -160,30 +198,30 @@ def _call_tool(execution: Execution, message: Message) -> None:
     execution.answer_value(message, value)
 
 
-def run(execution: Execution, message: Message, output: Optional[OutputCallback],
-        check: bool) -> Result:
-    """Execute; tools and the callback run on this thread."""
+def run(execution: Execution, message: Message, check: bool) -> Result:
+    """Execute; tools and the callbacks run on this thread."""
     inbox: "queue.SimpleQueue[Message]" = queue.SimpleQueue()
     cancelled: Dict[int, bool] = {}  # calls that have ended before the tool could be called
 
     def deliver(received: Message) -> None:
         if received["type"] == "tool_cancelled":
             cancelled[received["call"]] = True
-        elif execution.accepts(received):
+        else:
             inbox.put(received)
 
-    number = execution.server.send(message, deliver)
+    number = execution.send(message, deliver)
     received: Message = {"type": ""}
     try:
         while received["type"] not in FINAL:
             received = inbox.get()
-            if received["type"] == "output" and output:
-                output(*execution.take_output(received))
+            if received["type"] in EVENTS:
+                execution.notify(received)
             elif received["type"] in CALLS and received["call"] not in cancelled:
                 _call_tool(execution, received)
-    except BaseException:  # of Ctrl-C, of the callback, or SystemExit of a tool
+    except BaseException:  # of Ctrl-C, of a callback, or SystemExit of a tool
         execution.cancel(number)
-        while received["type"] not in FINAL:
+        # In a child process that a tool has forked, nothing comes any more.
+        while received["type"] not in FINAL and execution.server.is_alive:
             received = inbox.get()
         raise
     return execution.finish(received, check)

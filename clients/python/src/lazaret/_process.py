@@ -8,8 +8,10 @@ child process that was forked while another thread was reading.
 import json
 import logging
 import os
+import select
 import shutil
 import socket
+import stat
 import subprocess
 import threading
 from pathlib import Path
@@ -34,17 +36,38 @@ class Channel:
         self.name = name
         self._read_fd = read_fd
         self._write_fd = write_fd
+        self._is_pipe = stat.S_ISFIFO(os.fstat(write_fd).st_mode)
+        if self._is_pipe:
+            os.set_blocking(write_fd, False)
+        self._room = select.poll()
+        self._room.register(write_fd, select.POLLOUT)
         self._has_ended = threading.Event()
 
     def write(self, line: bytes) -> bool:
-        """Write all of a line; False if the server is gone."""
+        """Write all of a line, and wait until there is room; False if the server is gone."""
         rest = memoryview(line)
         try:
             while rest:
-                rest = rest[os.write(self._write_fd, rest):]
+                try:
+                    rest = rest[os.write(self._write_fd, rest):]
+                except BlockingIOError:
+                    self._room.poll()
         except OSError:
             return False
         return True
+
+    def write_now(self, line: bytes) -> bool:
+        """Write all of a line if there is room for it now, otherwise nothing.
+
+        Only a pipe does one or the other, for up to PIPE_BUF bytes. So a caller that is interrupted
+        leaves no half a line behind.
+        """
+        if not self._is_pipe or len(line) > select.PIPE_BUF:
+            return False
+        try:
+            return os.write(self._write_fd, line) == len(line)
+        except OSError:
+            return False
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the server, until the connection ends."""

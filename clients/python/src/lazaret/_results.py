@@ -33,6 +33,7 @@ class Result:
     session: Optional[str] = None  # name of the session, as in the audit log
     raw: Dict[str, Any] = field(default_factory=dict, repr=False)  # the result as JSON
     dropped: int = 0  # bytes of output that the callback did not get, because it was too slow
+    denials: List[Any] = field(default_factory=list)  # what the sandbox has refused, if reported
 
     @property
     def ok(self) -> bool:
@@ -69,6 +70,7 @@ class Result:
             session=raw.get("session"),
             raw=raw,
             dropped=dropped,
+            denials=raw.get("denials") or [],
         )
 
     def raise_for_verdict(self) -> None:

@@ -2,8 +2,9 @@
 """The process `lazaret serve`, or a socket of one, and the messages to and from it.
 
 Two threads belong to each server. One reads, and gives each message to the request that it
-belongs to, so that a slow caller never stops the reading. The other one writes: a caller that is
-interrupted by Ctrl-C cannot leave half a line behind, and an event loop never blocks.
+belongs to, so that a slow caller never stops the reading. The other one writes what cannot be
+written at once and as a whole: a caller that is interrupted by Ctrl-C cannot leave half a line
+behind, and an event loop never blocks.
 """
 
 import atexit
@@ -13,7 +14,7 @@ import os
 import queue
 import threading
 import weakref
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple, Union
 
 from ._process import Channel, connect, start
 from ._results import LazaretError, RequestFailed, SetupFailed, WorkerLost
@@ -44,7 +45,10 @@ class Server:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
-        self._outbox: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
+        self._outbox: "queue.SimpleQueue[Tuple[Optional[bytes], int]]" = queue.SimpleQueue()
+        self._write_lock = threading.RLock()  # of `_unwritten`, and of writing without the queue
+        self._unwritten = 0  # lines that stand in the outbox for their turn, or are being written
+        self._is_ended = False  # nothing is written any more
         self._pending: Dict[int, Deliver] = {}
         self._calls: Dict[int, int] = {}  # open calls of tools, and the executions they belong to
         self._lost: Optional[str] = None  # why the connection has ended
@@ -99,7 +103,7 @@ class Server:
         """End the server with everything that runs in it. Can be called more than once."""
         if self._pid != os.getpid():
             return  # the server belongs to the parent process
-        self._outbox.put(None)
+        self._outbox.put((None, 0))
         self._channel.wait()
 
     def __enter__(self) -> "Server":
@@ -126,19 +130,27 @@ class Server:
             if self._lost is not None:
                 raise WorkerLost(self._lost)
             self._pending[number] = deliver
-        self._outbox.put(line)
+        self._write_soon(line)
         return number
+
+    def _write_soon(self, line: bytes) -> None:
+        """Write a line after all that were given before, now or on the thread that writes."""
+        with self._write_lock:
+            if self._unwritten or self._is_ended or not self._channel.write_now(line):
+                self._unwritten += 1
+                self._outbox.put((line, 1))
 
     def post(self, message: Message) -> None:
         """Send a request whose answer does not matter. Takes no lock: finalizers call it."""
         if self.is_alive:
-            self._outbox.put(self.line_of({**message, "id": next(self._ids)}))
+            self._outbox.put((self.line_of({**message, "id": next(self._ids)}), 0))
 
     def answer(self, message: Message) -> None:
         """Answer a call of a tool."""
+        self.check_process()
         line = self.line_of({"type": "answer", **message})
         self._calls.pop(message["call"], None)
-        self._outbox.put(line)
+        self._write_soon(line)
 
     def line_of(self, message: Message) -> bytes:
         """A message as a line. One that is too long would end the connection: ValueError."""
@@ -181,9 +193,13 @@ class Server:
 
     def _write(self) -> None:
         while True:
-            line = self._outbox.get()
+            line, count = self._outbox.get()
             if line is None or not self._channel.write(line):
                 break
+            with self._write_lock:
+                self._unwritten -= count
+        with self._write_lock:  # whoever writes without this thread must not find a closed file
+            self._is_ended = True
         self._channel.end()
 
     def _read(self) -> None:
@@ -196,7 +212,7 @@ class Server:
                 self._deliver(message)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             why = f"it has sent what is no message ({error})"
-        self._outbox.put(None)
+        self._outbox.put((None, 0))
         self._lose(self._channel.why_ended(why))
         self._channel.mark_ended()
 
@@ -212,8 +228,11 @@ class Server:
         elif kind == "tool_cancelled":
             number = self._calls.pop(message["call"], None)
         with self._lock:
-            take = self._pending.pop if kind in FINAL else self._pending.get
-            deliver = take(number, None) if number is not None else None
+            deliver = None
+            if number is not None:
+                deliver = self._pending.get(number)
+                if kind in FINAL:
+                    self._pending.pop(number, None)
         if deliver:
             deliver(message)
 

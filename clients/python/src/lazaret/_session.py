@@ -4,7 +4,14 @@
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
-from ._execution import ApproveCallback, Execution, OutputCallback, request, run
+from ._execution import (
+    ApproveCallback,
+    Execution,
+    OutputCallback,
+    ProgressCallback,
+    request,
+    run,
+)
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
@@ -58,8 +65,11 @@ class _Opened:
         if self._is_closed:
             raise LazaretError(f"this {next(iter(self._where))} is closed")
 
-    def _execute(self, message: Message, output: Optional[OutputCallback], check: bool) -> Result:
-        return run(Execution(self.server, self._tools, self._approve), message, output, check)
+    def _execute(self, message: Message, output: Optional[OutputCallback],
+                 on_progress: Optional[ProgressCallback], check: bool) -> Result:
+        self._check_open()
+        execution = Execution(self.server, self._tools, self._approve, output, on_progress)
+        return run(execution, {**message, **self._where}, check)
 
     def describe(self) -> Message:
         """What the server says of it: `text`, a line for people, and more."""
@@ -103,7 +113,9 @@ class Session(_Opened):
 
     def execute(self, code: str, timeout: Optional[float] = None,
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
-                output: Optional[OutputCallback] = None, check: bool = True) -> Result:
+                output: Optional[OutputCallback] = None, check: bool = True, *,
+                max_output_lines: Optional[int] = None,
+                on_progress: Optional[ProgressCallback] = None) -> Result:
         """Run code and wait for its result.
 
         timeout: seconds that the code may run, without the time of its tools
@@ -111,14 +123,14 @@ class Session(_Opened):
         max_tool_calls: calls of tools; one more ends the execution
         output: called with the stream ("stdout" or "stderr") and each piece of output
         check: raise an exception unless the verdict is "ok"
+        max_output_lines: lines of output that are kept
+        on_progress: called about once a second with a Progress; with fewer if it is slow
 
-        Tools and `output` are called on this thread. An exception of `output`, or Ctrl-C,
+        Tools and callbacks are called on this thread. An exception of a callback, or Ctrl-C,
         cancels the execution, and is raised again after it has ended.
         """
-        self._check_open()
-        message = request(code, self._where, timeout, deadline, max_tool_calls,
-                          output is not None, self._approve is not None)
-        return self._execute(message, output, check)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines)
+        return self._execute(message, output, on_progress, check)
 
     def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
@@ -181,15 +193,14 @@ class Pool(_Opened):
     def execute(self, code: str, timeout: Optional[float] = None,
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                 output: Optional[OutputCallback] = None, check: bool = True,
-                wait: Optional[float] = None) -> Result:
+                wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
+                on_progress: Optional[ProgressCallback] = None) -> Result:
         """Run code in a session of the pool, as Session.execute does.
 
         wait: seconds to wait for a session; otherwise as long as it takes
         """
-        self._check_open()
-        message = request(code, self._where, timeout, deadline, max_tool_calls,
-                          output is not None, self._approve is not None, wait)
-        return self._execute(message, output, check)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait)
+        return self._execute(message, output, on_progress, check)
 
     @property
     def status(self) -> Dict[str, int]:
@@ -212,17 +223,19 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             timeout: Optional[float] = None, deadline: Optional[float] = None,
             max_tool_calls: Optional[int] = None, output: Optional[OutputCallback] = None,
             check: bool = True, server: Optional[Server] = None,
-            approve: Optional[ApproveCallback] = None) -> Result:
+            approve: Optional[ApproveCallback] = None, *, max_output_lines: Optional[int] = None,
+            on_progress: Optional[ProgressCallback] = None) -> Result:
     """Run code in a fresh session, which is closed afterwards."""
     made = make_tools(tools, allow_async=False)
     if made:
         with Session(runtime, made.values(), server, approve=approve) as session:
-            return session.execute(code, timeout, deadline, max_tool_calls, output, check)
+            return session.execute(code, timeout, deadline, max_tool_calls, output, check,
+                                   max_output_lines=max_output_lines, on_progress=on_progress)
     server = server if server is not None else default_server()
-    where = {"runtime": runtime} if runtime is not None else {}
-    message = request(code, where, timeout, deadline, max_tool_calls, output is not None,
-                      approve is not None)
+    message = request(code, timeout, deadline, max_tool_calls, max_output_lines)
+    if runtime is not None:
+        message["runtime"] = runtime
     try:
-        return run(Execution(server, {}, approve), message, output, check)
+        return run(Execution(server, {}, approve, output, on_progress), message, check)
     except RequestFailed as error:
         raise SetupFailed(str(error)) from error

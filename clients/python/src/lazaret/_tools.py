@@ -9,11 +9,24 @@ import math
 import re
 import types
 import typing
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, TypeVar, Union, overload
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    List,
+    Optional,
+    Tuple,
+    TypeVar,
+    Union,
+    overload,
+)
 
 from ._results import ToolError
 from ._values import decode, encode
 
+Make = Callable[[Any], Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = "__lazaret_tool__"
@@ -30,6 +43,10 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _real(value: Any) -> float:
+    return float(value)
+
+
 def _of_values(values: List[Any]) -> Dict[str, Any]:
     """The declaration of one of some values; of one type if all of them have it."""
     kinds = {type(value) for value in values}
@@ -37,15 +54,29 @@ def _of_values(values: List[Any]) -> Dict[str, Any]:
     return {"type": kind, "enum": values} if kind else {"enum": values}
 
 
-def _of_class(hint: type) -> Tuple[Dict[str, Any], Callable[[Any], Any]]:
+def _is_pydantic_1(hint: type) -> bool:
+    return hasattr(hint, "__fields__") and hasattr(hint, "parse_obj")
+
+
+def _make_dataclass(hint: Any, value: Any) -> Any:
+    """An object of a dataclass, and of those that it contains."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{hint.__name__} is made of an object, not of {type(value).__name__}")
+    hints = typing.get_type_hints(hint)
+    return hint(**{name: _of_hint(hints.get(name))[1](item) for name, item in value.items()})
+
+
+def _of_class(hint: Any) -> Tuple[Dict[str, Any], Make]:
     if hint in _SCALARS:
-        return {"type": _SCALARS[hint]}, float if hint is float else _same
+        return {"type": _SCALARS[hint]}, _real if hint is float else _same
     if issubclass(hint, enum.Enum):
         return _of_values([member.value for member in hint]), hint
     if hasattr(hint, "model_validate"):  # pydantic
         return {"type": "object"}, hint.model_validate
+    if _is_pydantic_1(hint):
+        return {"type": "object"}, hint.parse_obj
     if dataclasses.is_dataclass(hint):
-        return {"type": "object"}, lambda value: hint(**value)
+        return {"type": "object"}, lambda value: _make_dataclass(hint, value)
     if hint in _OBJECTS or issubclass(hint, dict):  # a TypedDict is a dict as well
         return {"type": "object"}, _same
     if hint in _ARRAYS:
@@ -54,7 +85,20 @@ def _of_class(hint: type) -> Tuple[Dict[str, Any], Callable[[Any], Any]]:
     return {}, _same
 
 
-def _of_hint(hint: Any) -> Tuple[Dict[str, Any], Callable[[Any], Any], bool]:
+def _of_items(declared: Dict[str, Any], make: Make, arguments: Tuple[Any, ...]) -> Make:
+    """What makes a list of type `declared`, or a dict, with items that have a type of their own."""
+    if declared.get("type") == "array" and arguments and arguments[1:] in ((), (...,)):
+        item = _of_hint(arguments[0])[1]
+        if item is not _same:
+            return lambda value: make([item(one) for one in value])
+    if declared.get("type") == "object" and len(arguments) == 2:
+        item = _of_hint(arguments[1])[1]
+        if item is not _same:
+            return lambda value: {key: item(one) for key, one in value.items()}
+    return make
+
+
+def _of_hint(hint: Any) -> Tuple[Dict[str, Any], Make, bool]:
     """What a type hint declares, what makes its values of JSON, and whether None is allowed."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
@@ -73,8 +117,41 @@ def _of_hint(hint: Any) -> Tuple[Dict[str, Any], Callable[[Any], Any], bool]:
         return _of_values(values), _same, len(values) < len(arguments)
     base = origin or hint
     if isinstance(base, type):
-        return (*_of_class(base), False)
+        declared, make = _of_class(base)
+        return declared, _of_items(declared, make, arguments), False
     return {}, _same, False
+
+
+def _members(hint: Any) -> str:
+    """The members of a dataclass, a TypedDict or a pydantic model, for the model that writes code.
+
+    The server knows only that an argument is an object.
+    """
+    if typing.get_origin(hint) in _UNIONS:
+        others = [one for one in typing.get_args(hint) if one is not type(None)]
+        return _members(others[0]) if len(others) == 1 else ""
+    if not isinstance(hint, type):
+        return ""
+    required: Dict[str, bool] = {}
+    fields = getattr(hint, "model_fields", None) or getattr(hint, "__fields__", None)
+    if isinstance(fields, dict):
+        for name, field in fields.items():
+            is_required = getattr(field, "is_required", None)  # of pydantic 2
+            required[name] = bool(is_required() if callable(is_required) else field.required)
+    elif dataclasses.is_dataclass(hint):
+        required = {field.name: field.default is field.default_factory is dataclasses.MISSING
+                    for field in dataclasses.fields(hint) if field.init}
+    elif issubclass(hint, dict):
+        optional: FrozenSet[str] = getattr(hint, "__optional_keys__", frozenset())
+        required = {name: name not in optional for name in getattr(hint, "__annotations__", {})}
+    try:
+        hints = typing.get_type_hints(hint) if required else {}
+    except (NameError, TypeError):
+        hints = {}
+    texts = [f"{name}{'' if is_required else '?'}: "
+             f"{_of_hint(hints.get(name))[0].get('type', 'any')}"
+             for name, is_required in required.items()]
+    return f"{{{', '.join(texts)}}}" if texts else ""
 
 
 # ---- documentation ------------------------------------------------------------------------------
@@ -101,7 +178,7 @@ def _documentation(function: Any) -> Tuple[str, Dict[str, str]]:
 @dataclasses.dataclass
 class _Parameter:
     name: str
-    make: Callable[[Any], Any]
+    make: Make
     is_positional: bool
     needs_none: bool  # None is passed when the code gives no value
 
@@ -114,7 +191,7 @@ class Tool:
                  approve: bool = False) -> None:
         text, about = _documentation(function)
         self.function = function
-        self.name: str = name or getattr(function, "__name__", type(function).__name__)
+        self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
         self.is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None))
         self._parameters: List[_Parameter] = []
@@ -138,7 +215,8 @@ class Tool:
         has_default = parameter.default is not parameter.empty
         declared = {"name": parameter.name, **declared}
         declared["required"] = not (has_default or is_optional)
-        declared.setdefault("description", about.get(parameter.name, ""))
+        texts = [declared.get("description", about.get(parameter.name, "")), _members(hint)]
+        declared["description"] = encode_text(" ".join(filter(None, texts)))
         if has_default and parameter.default is not None:
             try:
                 declared["default"] = encode(parameter.default)
@@ -169,7 +247,9 @@ class Tool:
 
 def _signature(function: Callable[..., Any]) -> List[Tuple[inspect.Parameter, Any]]:
     """The parameters of a function with their type hints."""
-    target = function if inspect.isroutine(function) else getattr(function, "__call__", function)
+    target: Any = function
+    if not inspect.isroutine(function):
+        target = getattr(function, "__call__", function)
     try:
         hints = typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError):  # a hint names what cannot be found: any value is accepted

@@ -7,6 +7,7 @@ class, and its own methods convert it.
 """
 
 import base64
+import collections
 import dataclasses
 import datetime
 import enum
@@ -17,6 +18,8 @@ from typing import Any, Callable, Dict, List, Optional
 
 MAX_DEPTH = 60  # the server accepts 64 levels, of which a message needs some
 _MAX_PLAIN_INT = 2**53
+_MAX_DIGITS = 4300  # of an integer; Python's own bound, which older versions lack
+_MAX_EQUAL_HASHES = 100  # keys of a dict; more would make it slow, and hostile code chooses them
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:([Zz])|([+-]\d\d:\d\d))?\Z"
 )
@@ -42,29 +45,70 @@ def _key(value: Any) -> Any:
     return tuple(_key(item) for item in value) if isinstance(value, list) else value
 
 
+def _decode_int(text: str) -> int:
+    if len(text) > _MAX_DIGITS or not re.match(r"-?[0-9]+\Z", text):
+        raise ValueError("no integer of a bearable length")
+    return int(text)
+
+
+def _decode_map(pairs: List[Any]) -> Dict[Any, Any]:
+    decoded = [(_key(decode(key)), decode(value)) for key, value in pairs]
+    hashes = collections.Counter(hash(key) for key, _ in decoded)
+    if max(hashes.values(), default=0) > _MAX_EQUAL_HASHES:
+        raise ValueError("too many keys with the same hash")
+    return dict(decoded)
+
+
+def _pandas() -> Any:
+    """The module pandas, if the program has imported it."""
+    pandas = sys.modules.get("pandas")
+    return pandas if hasattr(pandas, "DataFrame") else None
+
+
+def _decode_factor(content: Dict[str, Any]) -> List[Any]:
+    values = decode(content["values"])
+    if not isinstance(values, list):
+        raise ValueError("values that are no list")
+    return values
+
+
+def _decode_column(column: Any, rows: int) -> Any:
+    """A column as a list, or a factor as a Categorical of pandas."""
+    values = decode(column)
+    # pandas would repeat a scalar as often as `rows` says, which the code has chosen.
+    if not isinstance(values, list) or len(values) != rows:
+        raise ValueError("a column of another length")
+    pandas = _pandas()
+    if pandas is not None and isinstance(column, dict) and hasattr(pandas, "Categorical"):
+        factor = column["$factor"]
+        return pandas.Categorical(values, categories=decode(factor["levels"]),
+                                  ordered=bool(factor.get("ordered")))
+    return values
+
+
 def _decode_frame(content: Dict[str, Any]) -> Any:
     """A DataFrame if the program uses pandas, otherwise a dict of columns."""
-    names, columns = content["names"], content["columns"]
+    names, columns, rows = content["names"], content["columns"], content["rows"]
     if len(set(names)) != len(names) or len(columns) != len(names):
         raise ValueError("columns without distinct names")
-    frame = {name: decode(column) for name, column in zip(names, columns)}
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not hasattr(pandas, "DataFrame"):
-        return frame
-    return pandas.DataFrame(frame, index=range(content["rows"]))
+    if type(rows) is not int or rows < 0:
+        raise ValueError("no number of rows")
+    frame = {name: _decode_column(column, rows) for name, column in zip(names, columns)}
+    pandas = _pandas()
+    return frame if pandas is None else pandas.DataFrame(frame, index=range(rows))
 
 
 _DECODERS: Dict[str, Callable[[Any], Any]] = {
     "$num": lambda content: _NOT_NUMBERS[content],
-    "$int": int,
+    "$int": _decode_int,
     "$bytes": lambda content: base64.b64decode(content, validate=True),
     "$date": datetime.date.fromisoformat,
     "$time": _decode_time,
     "$na": lambda content: None,
     "$complex": lambda content: complex(*map(decode, content)),
-    "$factor": lambda content: decode(content["values"]),
+    "$factor": _decode_factor,
     "$frame": _decode_frame,
-    "$map": lambda content: {_key(decode(key)): decode(value) for key, value in content},
+    "$map": _decode_map,
 }
 
 
@@ -133,6 +177,38 @@ def _encode_dict(value: Dict[Any, Any], depth: int) -> Dict[str, Any]:
                      for key, item in value.items()]}
 
 
+def _is_missing(value: Any) -> bool:
+    """Is it what pandas has in place of a value, in a column that is not one of numbers?"""
+    return isinstance(value, float) and value != value
+
+
+def _encode_column(column: Any, depth: int) -> Any:
+    """A Series, or an Index: an array, or a factor."""
+    values = column.tolist()
+    dtype = getattr(column, "dtype", None)
+    kind = type(dtype).__name__
+    if kind == "CategoricalDtype" or getattr(dtype, "kind", "") == "O":
+        values = [None if _is_missing(value) else value for value in values]
+    if kind == "CategoricalDtype":
+        levels = column.dtype.categories.tolist()
+        if all(isinstance(level, str) and _is_plain(level) for level in levels):
+            return {"$factor": {"levels": levels, "values": values,
+                                "ordered": bool(column.dtype.ordered)}}
+    return _encode(values, depth)
+
+
+def _encode_frame(frame: Any, depth: int) -> Dict[str, Any]:
+    names = [str(name) for name in frame.columns]
+    columns = []
+    for i, name in enumerate(names):
+        try:
+            columns.append(_encode_column(frame.iloc[:, i], depth + 2))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"column {name!r}: {error}") from error
+    return {"$frame": {"names": [_encode_text(name) for name in names], "columns": columns,
+                       "rows": len(frame)}}
+
+
 def _encode_pandas(value: Any, depth: int) -> Any:
     name = type(value).__name__
     if name in ("NaTType", "NAType"):
@@ -140,16 +216,25 @@ def _encode_pandas(value: Any, depth: int) -> Any:
     if name == "Timestamp":
         return _encode_time(value.to_pydatetime(warn=False))
     if hasattr(value, "iloc") and hasattr(value, "columns"):
-        columns = [_encode(value.iloc[:, i].tolist(), depth + 2)
-                   for i in range(len(value.columns))]
-        names = [str(name) for name in value.columns]
-        return {"$frame": {"names": names, "columns": columns, "rows": len(value)}}
-    if hasattr(value, "tolist"):  # Series, Index
+        return _encode_frame(value, depth)
+    if hasattr(value, "tolist") and hasattr(value, "dtype"):  # Series, Index
+        return _encode_column(value, depth)
+    if hasattr(value, "tolist"):
         return _encode(value.tolist(), depth)
     raise TypeError(_no_form(value))
 
 
+_NUMPY_KINDS = {  # what Python has no type for becomes one that it has
+    "M": "datetime64[us]",
+    "f": "float64",
+    "c": "complex128",
+}
+
+
 def _encode_numpy(value: Any, depth: int) -> Any:
+    kind = value.dtype.kind
+    if kind in _NUMPY_KINDS and not str(value.dtype).startswith("datetime64[D]"):
+        value = value.astype(_NUMPY_KINDS[kind])
     plain = value.tolist()  # of a scalar it is a plain Python value
     if type(plain) is type(value):
         raise TypeError(_no_form(value))
@@ -165,12 +250,14 @@ def _encode_object(value: Any, depth: int) -> Any:
     modules = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
     if "pandas" in modules:
         return _encode_pandas(value, depth)
-    if "numpy" in modules and hasattr(value, "tolist"):
+    if "numpy" in modules and hasattr(value, "tolist") and hasattr(value, "dtype"):
         return _encode_numpy(value, depth)
     if isinstance(value, type):
         raise TypeError(_no_form(value))
     if hasattr(type(value), "model_dump"):  # pydantic
         return _encode(value.model_dump(), depth)
+    if hasattr(type(value), "__fields__") and hasattr(type(value), "parse_obj"):  # pydantic 1
+        return _encode(value.dict(), depth)
     if dataclasses.is_dataclass(value):
         members = {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
         return _encode(members, depth)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What a call costs over the library. Run by clients/measure: the tests do not measure time.
+
+The client, the library (a program in C, which says how long it took) and a ping-pong (a line to
+`cat` and back, over pipes) take turns, so that a busy machine disturbs all three.
+"""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import time
+from typing import Awaitable, Callable, Dict, List
+
+import lazaret
+
+SAMPLES = int(os.environ.get("LAZARET_MEASURE_SAMPLES", "2000"))
+CALLS = 20  # of a tool in one execution
+CODES = {"execution": ("return 1", 1), "tool call": (f"for i = 1, {CALLS} do one() end", CALLS)}
+
+
+class Peer:
+    """A process that answers each line by a line."""
+
+    def __init__(self, *command: str) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         bufsize=0)
+
+    def ask(self, line: bytes) -> bytes:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin and stdout
+        os.write(stdin.fileno(), line)
+        return os.read(stdout.fileno(), 4096)
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+async def measure(kind: str, execute: Callable[[str], Awaitable[None]], library: Peer,
+                  echo: Peer) -> None:
+    for name, (code, calls) in CODES.items():
+        times: Dict[str, List[float]] = {"client": [], "library": [], "ping-pong": []}
+        for _ in range(SAMPLES // calls):
+            begun = time.perf_counter()
+            await execute(code)
+            times["client"].append((time.perf_counter() - begun) * 1e6 / calls)
+            times["library"].append(float(library.ask(code.encode() + b"\n")) / calls)
+            begun = time.perf_counter()
+            for _ in range(calls):
+                echo.ask(b"x" * 79 + b"\n")
+            times["ping-pong"].append((time.perf_counter() - begun) * 1e6 / calls)
+        for what, place in (("median", 4), ("10th percentile", 0)):
+            client, inside, ping = (statistics.quantiles(one, n=10)[place]
+                                    for one in times.values())
+            print(f"{kind}, {name}, {what}: client {client:.0f} us, library {inside:.0f} us, "
+                  f"ping-pong {ping:.0f} us: ratio {(client - inside) / ping:.1f} "
+                  f"({SAMPLES // calls} samples of {calls})", flush=True)
+
+
+def one() -> int:
+    return 1
+
+
+async def main() -> None:
+    library, echo = Peer(sys.argv[1]), Peer("cat")
+    with lazaret.Server() as server:
+        with lazaret.Session("lua", tools=[one], server=server) as session:
+            async def execute(code: str) -> None:
+                session.execute(code)
+
+            await measure("Session", execute, library, echo)
+        async with lazaret.AsyncSession("lua", tools=[one], server=server) as other:
+            async def execute_async(code: str) -> None:
+                await other.execute(code)
+
+            await measure("AsyncSession", execute_async, library, echo)
+    library.close()
+    echo.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
