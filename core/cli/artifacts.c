@@ -141,10 +141,10 @@ void cli_tell_artifacts(struct cli *cli, const struct laz_result *result)
     for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
         picture_show(cli, &artifact);
         if (!cli->quiet)
-            cli_say("%s %s (%s, %zu bytes)", artifact.path ? "saved" : "artifact",
+            cli_say(cli, "%s %s (%s, %zu bytes)", artifact.path ? "saved" : "artifact",
                     artifact.path ? artifact.path : artifact.name, artifact.type,
                     artifact.data_len);
     }
     if (n && !cli->artifacts && !cli->quiet)
-        cli_say("--artifacts DIR saves %s", n == 1 ? "it" : "them");
+        cli_say(cli, "--artifacts DIR saves %s", n == 1 ? "it" : "them");
 }

@@ -11,68 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding -------------------------------------------------------------------------------- */
-
-static struct serve_session *session_find(struct serve_client *client,
-                                          const struct serve_message *message,
-                                          struct laz_error *err)
-{
-    const bool is_pool = message->has_pool;
-    const int64_t number = is_pool ? message->pool : message->session;
-    struct serve_session *session = client->sessions;
-
-    if (message->has_pool == message->has_session) {
-        laz_error_set(err, LAZ_EINVAL, 0, "one of 'session' and 'pool' is needed");
-        return NULL;
-    }
-    while (session && (session->number != number || !session->pool == is_pool))
-        session = session->next;
-    if (!session)
-        laz_error_set(err, LAZ_ENOENT, 0, "no %s %lld is open", is_pool ? "pool" : "session",
-                      (long long)number);
-    return session;
-}
-
-static struct serve_request *request_of(const struct serve_client *client, int64_t id)
-{
-    struct serve_request *request = client->server->requests;
-
-    while (request && (request->client != client || request->id != id || request->is_cancelled))
-        request = request->next;
-    return request;
-}
-
-static void request_free(struct serve_request *request)
-{
-    struct serve_request **at = &request->server->requests;
-
-    while (*at != request)
-        at = &(*at)->next;
-    *at = request->next;
-    request->client->n_requests--;
-    request->client->n_sessions -= request->is_once;
-    request->client->source_bytes -= request->source_len;
-    if (request->in && request->in->running == request)
-        request->in->running = NULL;
-    free(request->source);
-    free(request);
-}
-
-static struct serve_request *request_alloc(struct serve_client *client, int64_t id)
-{
-    struct serve_request *request = calloc(1, sizeof *request);
-
-    if (!request)
-        return NULL;
-    request->server = client->server;
-    request->client = client;
-    request->id = id;
-    request->next = client->server->requests;
-    client->server->requests = request;
-    client->n_requests++;
-    return request;
-}
-
 /* ---- tools, sessions, pools ------------------------------------------------------------------ */
 
 static size_t tools_gather(const struct serve_tool_set *set, const struct laz_session_tool **to,
@@ -191,23 +129,10 @@ static void session_free(struct serve_session *session)
     free(session);
 }
 
-/* May the client have so many more? */
-static int sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err)
-{
-    const uint64_t most = client->server->limits.max_sessions;
-
-    return most && client->n_sessions + more > most
-               ? laz_error_set(
-                     err, LAZ_EREFUSED, 0,
-                     "a client can have %llu sessions (pool.max_sessions), which are open",
-                     (unsigned long long)most)
-               : 0;
-}
-
 static int session_new(struct serve_client *client, const struct serve_message *message,
                        size_t places, struct serve_session **out, struct laz_error *err)
 {
-    int rc = sessions_may_be(client, places, err);
+    int rc = serve_sessions_may_be(client, places, err);
 
     if (rc)
         return rc;
@@ -293,7 +218,7 @@ static int requests_open_pool(struct serve_client *client, const struct serve_me
 static int requests_restart(struct serve_client *client, const struct serve_message *message,
                             struct laz_error *err)
 {
-    struct serve_session *session = session_find(client, message, err);
+    struct serve_session *session = serve_session_find(client, message, err);
 
     if (!session)
         return LAZ_ENOENT;
@@ -330,7 +255,7 @@ static void pool_status(struct laz_pool *pool, struct laz_buf *json)
 static int requests_describe(struct serve_client *client, const struct serve_message *message,
                              struct laz_error *err)
 {
-    struct serve_session *session = session_find(client, message, err);
+    struct serve_session *session = serve_session_find(client, message, err);
     struct laz_buf status = LAZ_BUF_INIT;
     const char *text, *isolation = NULL, *tools = NULL;
 
@@ -381,7 +306,7 @@ static int requests_search(struct serve_client *client, const struct serve_messa
                            struct laz_error *err)
 {
     struct serve_session *session =
-        message->has_session ? session_find(client, message, err) : NULL;
+        message->has_session ? serve_session_find(client, message, err) : NULL;
     const size_t limit = (size_t)message->limit;
     const char *found = NULL;
 
@@ -401,7 +326,7 @@ static int requests_search(struct serve_client *client, const struct serve_messa
 static int requests_close(struct serve_client *client, const struct serve_message *message,
                           struct laz_error *err)
 {
-    struct serve_session *session = session_find(client, message, err);
+    struct serve_session *session = serve_session_find(client, message, err);
 
     if (!session)
         return err->code;
@@ -556,7 +481,7 @@ static void request_done(void *user, struct laz_result *result, const struct laz
     request_answer(request, result, err);
     laz_result_free(result);
     request_leave(request);
-    request_free(request);
+    serve_request_free(request);
 }
 
 /* Executes it in request->session. */
@@ -578,7 +503,7 @@ static void request_got(void *user, struct laz_session *session, const struct la
     if (why.code)
         request_answer(request, NULL, &why);
     request_leave(request);
-    request_free(request);
+    serve_request_free(request);
 }
 
 /* What the client asks for, where the settings allow it; 0 and 0: as the settings say. */
@@ -602,10 +527,10 @@ static int request_new(struct serve_client *client, const struct serve_message *
                              "too many executions were not answered yet: %zu, with %zu bytes of "
                              "code",
                              client->n_requests, client->source_bytes);
-    if (!(request = request_alloc(client, message->id)))
+    if (!(request = serve_request_new(client, message->id)))
         return laz_error_nomem(err);
     if (!(request->source = laz_strndup(message->source, message->source_len))) {
-        request_free(request);
+        serve_request_free(request);
         return laz_error_nomem(err);
     }
     request->source_len = message->source_len;
@@ -639,7 +564,7 @@ static int request_begin_once(struct serve_request *request, const char *runtime
         .runtime = (char *)(uintptr_t)runtime,
         .warm = true,
     };
-    int rc = sessions_may_be(request->client, 1, err);
+    int rc = serve_sessions_may_be(request->client, 1, err);
 
     if (rc)
         return rc;
@@ -660,14 +585,14 @@ static void request_put_done(void *user, const struct laz_error *err)
     else
         serve_send(request->client, SERVE_DONE,
                    &(struct serve_message){.has_id = true, .id = request->id});
-    request_free(request);
+    serve_request_free(request);
 }
 
 /* All of the file is there. */
 static int request_put(struct serve_session *session, int64_t id, struct laz_error *err)
 {
     const struct serve_file *file = &session->file;
-    struct serve_request *request = request_alloc(session->client, id);
+    struct serve_request *request = serve_request_new(session->client, id);
 
     if (!request)
         return laz_error_nomem(err);
@@ -677,14 +602,14 @@ static int request_put(struct serve_session *session, int64_t id, struct laz_err
     int rc = laz_session_put_file_async(session->session, file->name, laz_buf_text(&file->content),
                                         file->content.len, request_put_done, request, err);
     if (rc)
-        request_free(request);
+        serve_request_free(request);
     return rc;
 }
 
 static int requests_put(struct serve_client *client, const struct serve_message *message,
                         struct laz_error *err)
 {
-    struct serve_session *session = session_find(client, message, err);
+    struct serve_session *session = serve_session_find(client, message, err);
 
     if (!session)
         return err->code;
@@ -707,7 +632,7 @@ static int requests_execute(struct serve_client *client, const struct serve_mess
                             struct laz_error *err)
 {
     const bool is_once = !message->has_session && !message->has_pool;
-    struct serve_session *in = is_once ? NULL : session_find(client, message, err);
+    struct serve_session *in = is_once ? NULL : serve_session_find(client, message, err);
     struct serve_request *request = NULL;
 
     if (!is_once && !in)
@@ -732,7 +657,7 @@ static int requests_execute(struct serve_client *client, const struct serve_mess
     }
     if (rc) {
         request_leave(request);
-        request_free(request);
+        serve_request_free(request);
     }
     return rc;
 }
@@ -740,7 +665,7 @@ static int requests_execute(struct serve_client *client, const struct serve_mess
 static int requests_cancel(struct serve_client *client, const struct serve_message *message,
                            struct laz_error *err)
 {
-    struct serve_request *request = request_of(client, message->request);
+    struct serve_request *request = serve_request_find(client, message->request);
     struct laz_error cancelled = {0};
 
     (void)err;
@@ -800,7 +725,7 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
     struct laz_error err = {0};
     int rc;
 
-    if (message->has_id && request_of(client, message->id))
+    if (message->has_id && serve_request_find(client, message->id))
         rc = laz_error_set(&err, LAZ_EINVAL, 0, "a request with this id is open");
     else
         rc = handlers[type](client, message, &err);

@@ -153,6 +153,21 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
 /* Ends what the client has opened; what runs is cancelled and answered in here. */
 void serve_sessions_end(struct serve_client *client);
 
+/* ---- opened.c: what clients have open ---------------------------------------------------------
+ */
+
+/* The session, or the pool, of the client that the message names; NULL with an error. */
+struct serve_session *serve_session_find(struct serve_client *client,
+                                         const struct serve_message *message,
+                                         struct laz_error *err);
+/* An execution of the client that was not answered; NULL: it has none with this id. */
+struct serve_request *serve_request_find(const struct serve_client *client, int64_t id);
+/* Makes one, and counts it for its client; NULL: out of memory. */
+struct serve_request *serve_request_new(struct serve_client *client, int64_t id);
+void serve_request_free(struct serve_request *request);
+/* May the client have so many sessions more? LAZ_EREFUSED. */
+int serve_sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err);
+
 /* ---- files.c: files for sessions, and what they make ----------------------------------------- */
 
 /* Takes a part of a file, which is whole unless message->more. Nothing of it is left after an

@@ -170,3 +170,26 @@ long long client_session(struct client *client, const char *more)
     expect(client, "\"type\":\"opened\",\"id\":1,\"session\":");
     return member(client, "session");
 }
+
+static bool lua_is_there(void)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .no_wait = 1};
+    struct laz_engine *engine = NULL;
+    struct laz_session *session = NULL;
+
+    if (laz_engine_new(NULL, NULL, &engine, NULL) != 0)
+        return true; /* the tests say why */
+    int rc = laz_session_open(engine, &options, &session, NULL);
+    laz_engine_free(engine);
+    return rc != LAZ_ENOENT;
+}
+
+int server_test(const char *suite, const struct unit_test *tests)
+{
+    if (!lua_is_there() && !unit_is_needed("lua")) {
+        puts("SKIP lua: no such runtime");
+        return 77;
+    }
+    return unit_run(suite, tests);
+}

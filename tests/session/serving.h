@@ -23,6 +23,9 @@ struct laz_server *server_make(const char *settings, struct laz_error *err);
 bool server_begin(const char *settings);
 void server_end(void);
 
+/* For main(): runs the tests if there is a runtime for Lua. */
+int server_test(const char *suite, const struct unit_test *tests);
+
 struct client {
     int fd;
     char *data; /* what was read, and not handed out */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* opened.c - what clients have open: found, counted, forgotten.
+ * Side: host.  Input trusted: no (of the client). */
+#include "serve/serve_parts.h"
+
+#include <stdlib.h>
+
+struct serve_session *serve_session_find(struct serve_client *client,
+                                         const struct serve_message *message, struct laz_error *err)
+{
+    const bool is_pool = message->has_pool;
+    const int64_t number = is_pool ? message->pool : message->session;
+    struct serve_session *session = client->sessions;
+
+    if (message->has_pool == message->has_session) {
+        laz_error_set(err, LAZ_EINVAL, 0, "one of 'session' and 'pool' is needed");
+        return NULL;
+    }
+    while (session && (session->number != number || !session->pool == is_pool))
+        session = session->next;
+    if (!session)
+        laz_error_set(err, LAZ_ENOENT, 0, "no %s %lld is open", is_pool ? "pool" : "session",
+                      (long long)number);
+    return session;
+}
+
+struct serve_request *serve_request_find(const struct serve_client *client, int64_t id)
+{
+    struct serve_request *request = client->server->requests;
+
+    while (request && (request->client != client || request->id != id || request->is_cancelled))
+        request = request->next;
+    return request;
+}
+
+void serve_request_free(struct serve_request *request)
+{
+    struct serve_request **at = &request->server->requests;
+
+    while (*at != request)
+        at = &(*at)->next;
+    *at = request->next;
+    request->client->n_requests--;
+    request->client->n_sessions -= request->is_once;
+    request->client->source_bytes -= request->source_len;
+    if (request->in && request->in->running == request)
+        request->in->running = NULL;
+    free(request->source);
+    free(request);
+}
+
+struct serve_request *serve_request_new(struct serve_client *client, int64_t id)
+{
+    struct serve_request *request = calloc(1, sizeof *request);
+
+    if (!request)
+        return NULL;
+    request->server = client->server;
+    request->client = client;
+    request->id = id;
+    request->next = client->server->requests;
+    client->server->requests = request;
+    client->n_requests++;
+    return request;
+}
+
+int serve_sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err)
+{
+    const uint64_t most = client->server->limits.max_sessions;
+
+    return most && client->n_sessions + more > most
+               ? laz_error_set(
+                     err, LAZ_EREFUSED, 0,
+                     "a client can have %llu sessions (pool.max_sessions), which are open",
+                     (unsigned long long)most)
+               : 0;
+}

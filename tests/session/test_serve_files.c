@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* test_serve_files.c - files that clients put into sessions, and artifacts that they get. */
+#include "serving.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void files_go_in_and_artifacts_come_out(void)
+{
+    static const char put[] = "{\"type\":\"put\",\"id\":%d,\"session\":%lld,\"name\":\"%s\","
+                              "\"data\":\"%s\",\"part\":%d%s}";
+    static const char run[] = "{\"type\":\"execute\",\"id\":9,\"session\":%lld,\"code\":\"%s\"%s}";
+    static const char save[] =
+        "local f = io.open('artifacts/a.txt', 'w'); f:write('one'); f:close()";
+    static const char again[] = "io.open('artifacts/a.txt', 'w'):close()";
+    struct client client;
+
+    server_begin("session.runtime=lua");
+    client_greet(&client);
+    const long long session = client_session(&client, "");
+    say(&client, put, 2, session, "in", "aGVs", 0, ",\"more\":true");
+    expect(&client, "{\"type\":\"done\",\"id\":2}");
+    say(&client, put, 3, session, "in", "bG8=", 1, "");
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    say(&client, run, session, "io.open('in'):read('a')", "");
+    expect(&client, "\"id\":9,\"result\":{\"ok\":true,\"value\":\"hello\"");
+    say(&client, put, 4, session, "in", "bG8=", 1, ""); /* no first part */
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\",\"message\":\"part 1 of");
+    say(&client, put, 4, session, "../in", "bG8=", 0, "");
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EINVAL\"");
+    say(&client, put, 4, session, "in", "bG8", 0, "");
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\",\"message\":\"'data'");
+    say(&client, put, 4, session, "in", "aGVs", 0, ",\"more\":true");
+    expect(&client, "{\"type\":\"done\",\"id\":4}");
+    say(&client, put, 4, session, "out", "bG8=", 1, ""); /* of another file */
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\"");
+
+    say(&client, run, session, save, ",\"artifacts\":true");
+    expect(&client, "{\"type\":\"artifact\",\"id\":9,\"name\":\"a.txt\",\"data\":\"b25l\","
+                    "\"part\":0}");
+    expect(&client, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\",\"size\":3,");
+    say(&client, run, session, again, ""); /* they are listed, and not sent */
+    expect(&client, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\",\"size\":0,");
+    client_close(&client);
+    server_end();
+}
+
+/* Each would be a client's alone; what the last one has begun ends with it. */
+static void files_of_hostile_clients_are_bounded(void)
+{
+    static const char put[] = "{\"type\":\"put\",\"id\":%d,\"session\":%lld,\"name\":\"big\","
+                              "\"data\":\"%s\",\"part\":%d,\"more\":true}";
+    struct client client, other;
+    char *data = malloc(40001);
+
+    server_begin("session.runtime=lua;session.max_value_size=64KiB");
+    client_greet(&client);
+    client_greet(&other);
+    const long long session = client_session(&client, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data);
+    memset(data, 'A', 40000);
+    data[40000] = '\0';
+    say(&client, put, 2, session, data, 0);
+    expect(&client, "{\"type\":\"done\",\"id\":2}");
+    say(&client, put, 3, session, data, 1);
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    say(&client, put, 4, session, data, 2); /* 90000 bytes in all */
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_ETOOBIG\"");
+    say(&other, put, 5, session, "AAAA", 0); /* a session of somebody else */
+    expect(&other, "\"failed\",\"id\":5,\"code\":\"LAZ_ENOENT\"");
+    say(&client, "{\"type\":\"execute\",\"id\":6,\"session\":%lld,\"code\":\"while true do end\"}",
+        session);
+    say(&client, put, 7, session, "AAAA", 0);
+    expect(&client, "\"failed\",\"id\":7,\"code\":\"LAZ_EBUSY\"");
+    client_close(&client); /* in the middle */
+    say(&other, "{\"type\":\"execute\",\"id\":8,\"code\":\"1\"}");
+    expect(&other, "\"id\":8,\"result\":{\"ok\":true");
+    client_close(&other);
+    server_end();
+    free(data);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(files_go_in_and_artifacts_come_out),
+    UNIT(files_of_hostile_clients_are_bounded),
+    {0},
+};
+
+int main(void)
+{
+    return server_test("serve_files", tests);
+}
