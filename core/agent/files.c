@@ -30,9 +30,12 @@
 #define FILES_VARIABLE "LAZARET_ARTIFACTS" /* the directory, for code that has left its own */
 #define FILES_PART     (48u * 1024)        /* bytes of a part; a multiple of 3 */
 #define FILES_AROUND   1536u               /* bytes of a line beside its data, at most */
-#define FILES_OLD_NS   INT64_C(2000000000) /* no file system counts time more coarsely (FAT: 2 s) */
-#define FILES_KNOWN    4096                /* files that are remembered */
-#define FILES_REASONS  4                   /* files whose fate is told one by one */
+#define FILES_SECOND   INT64_C(1000000000)
+#define FILES_TICK_NS  INT64_C(50000000)  /* file systems count by the ticks of the kernel (10 ms) \
+                                           */
+#define FILES_OLD_NS  INT64_C(2500000000) /* or, as FAT, by two seconds */
+#define FILES_KNOWN   4096                /* files that are remembered */
+#define FILES_REASONS 4                   /* files whose fate is told one by one */
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
@@ -141,10 +144,12 @@ static bool files_is_known(const struct agent_artifact *known, const struct laz_
            known->changed_ns == look->changed_ns;
 }
 
-/* Had it the same times for so long when it was sent that they would have told a later change? */
-static bool files_was_old(const struct agent_artifact *known)
+/* Had something these times for so long when it was seen that a later change would have another? */
+static bool files_was_old(int64_t changed_ns, int64_t seen_ns)
 {
-    return known->changed_ns + FILES_OLD_NS < known->sent_ns;
+    const bool in_seconds = changed_ns % FILES_SECOND == 0;
+
+    return changed_ns + (in_seconds ? FILES_OLD_NS : FILES_TICK_NS) < seen_ns;
 }
 
 /* The digest of the first `size` bytes, which are read from the beginning. */
@@ -249,7 +254,7 @@ static bool files_visit(void *user, const struct laz_walk *at, const char *name,
         all->n_odd++;
     } else {
         const struct agent_artifact *known = files_known(&all->agent->files, name);
-        if (files_is_known(known, seen) && files_was_old(known))
+        if (files_is_known(known, seen) && files_was_old(known->changed_ns, known->sent_ns))
             return true;
         int fd = laz_os_walk_open(at, &look);
         if (fd < 0)
@@ -277,7 +282,7 @@ void agent_files_collect(struct agent *agent)
     if (!files->folder || laz_os_look(files->folder, false, &look))
         return;
     if (look.kind == LAZ_LOOK_DIRECTORY && !files->n_known && files->was_empty &&
-        look.changed_ns == files->changed_ns && files->changed_ns + FILES_OLD_NS < files->seen_ns)
+        look.changed_ns == files->changed_ns && files_was_old(files->changed_ns, files->seen_ns))
         return; /* one system call for those who do not use it */
     files->changed_ns = look.changed_ns;
     files->seen_ns = files_now_ns();

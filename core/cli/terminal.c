@@ -180,6 +180,8 @@ void terminal_message(struct terminal *terminal, const char *text, size_t len)
 
 void terminal_line(struct terminal *terminal, const char *text)
 {
+    if (!terminal)
+        return;
     pthread_mutex_lock(&terminal->lock);
     if (!text) {
         terminal_hide(terminal);

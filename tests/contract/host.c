@@ -435,6 +435,7 @@ void contract_host_init(struct contract_host *host, size_t max_message)
         .output = host_output,
         .leave = host_leave,
         .max_message = max_message,
+        .max_value = max_message,
         .call_all = host_call_all,
         .begin_call = host_begin_call,
         .next_answer = host_next_answer,

@@ -38,6 +38,9 @@ static void check_accepted(const struct laz_message *message, uint32_t state)
         must(!message->args || message->args[0] == '{' || message->args[0] == 'n');
         must(!message->args || laz_json_scan(message->args, message->args_len, NULL) == 0);
         break;
+    case LAZ_MESSAGE_PART:
+        must(state == LAZ_WIRE_RUNNING && message->of && message->data);
+        break;
     case LAZ_MESSAGE_RESULT:
         must(state == LAZ_WIRE_RUNNING);
         must(!message->value || laz_json_scan(message->value, message->value_len, NULL) == 0);
@@ -59,6 +62,8 @@ static void check_accepted(const struct laz_message *message, uint32_t state)
     check_text(message->text);
     check_text(message->runtime);
     check_text(message->version);
+    check_text(message->of);
+    check_text(message->name);
     for (size_t i = 0; i < message->traceback.n; i++)
         check_text(message->traceback.items[i]);
 }

@@ -74,7 +74,8 @@ judge() {
         }' "$folder/out" "$folder/calls" || failed=1
 }
 
-judge execute $executions 9.5 3.5 3.5 14.5
+# The fourth call of the agent looks whether there are artifacts.
+judge execute $executions 9.5 3.5 4.5 14.5
 # A call for which the loop is lent alone waits the most: for its message, for the change of threads
 # and back (a wake-up and a wait of each, and for the lock), for the end of the loan, and for a
 # wake-up of the loop.

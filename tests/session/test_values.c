@@ -154,7 +154,8 @@ static void each(void (*body)(struct laz_session *, const struct words *))
         if (only && strcmp(only, languages[i].runtime) != 0)
             continue;
         if (!kept[i].engine)
-            kept[i].session = open_session(&languages[i], "", &kept[i].engine);
+            kept[i].session =
+                open_session(&languages[i], "artifacts.max_size=1MiB", &kept[i].engine);
         if (kept[i].session)
             body(kept[i].session, &languages[i]);
     }

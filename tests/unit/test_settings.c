@@ -15,11 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef CONFIG_FOLDER
-#define CONFIG_FOLDER "config"
-#define DOCS_FOLDER   "docs"
-#endif
-
 static char folder[] = "/tmp/lazaret-test-settings-XXXXXX";
 
 /* Writes a file with this text in the test's directory; its path is static. */
@@ -552,8 +547,10 @@ static void settings_schema_has_every_key(void)
         "sandbox.backend sandbox.strict sandbox.require sandbox.uids sandbox.ask_systemd "
         "sandbox.programs sandbox.read sandbox.write sandbox.tmp_size sandbox.tty limits.cpu "
         "limits.memory limits.fsize limits.nproc limits.nofile limits.session_cpu limits.stack "
-        "env.allow env.set audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
-        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after workers.max plugins.path ");
+        "env.allow env.set artifacts.max_files artifacts.max_size audit.file audit.on_error "
+        "audit.sync pool.size pool.warm pool.reset "
+        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after workers.max "
+        "plugins.path ");
     laz_buf_fini(&keys);
 }
 
@@ -703,7 +700,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 47 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 49 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);

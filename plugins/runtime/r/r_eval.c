@@ -313,9 +313,9 @@ static void eval_outcome_failed(struct r_state *s, struct laz_outcome *outcome)
 
 static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
 {
-    static const char format[] = "the value is larger than artifacts.max_size and max_message_size "
-                                 "allow (%zu bytes): return less of it, or write it to standard "
-                                 "output or a file";
+    static const char format[] = "the value is larger than %s (%zu bytes): return less of it, or "
+                                 "write it to standard output or a file";
+    const struct laz_agent_services *services = s->services;
 
     outcome->visible = s->job.visible;
     if (s->captured.len > 0) {
@@ -328,8 +328,11 @@ static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
         outcome->value_len = s->value ? s->value_len : 0;
         return;
     }
-    char text[sizeof format + 32];
-    int n = snprintf(text, sizeof text, format, s->services->max_value);
+    char text[sizeof format + 64];
+    int n = snprintf(text, sizeof text, format,
+                     services->max_value > services->max_message ? "artifacts.max_size"
+                                                                 : "max_message_size",
+                     services->max_value);
     r_text_append(&s->failure.message, text, (size_t)n);
     eval_outcome_error(s, LAZ_OUTCOME_TOO_LARGE, outcome);
 }
