@@ -146,6 +146,7 @@ decode_factor <- function(x) {
 decode_frame <- function(x) {
     need(is.list(x) && all(c("names", "columns", "rows") %in% names(x)))
     need(is.list(x$columns) && length(x$names) == length(x$columns) && is_count(x$rows))
+    need(x$rows <= .Machine$integer.max)
     names <- as.character(unlist(x$names))
     columns <- lapply(x$columns, decode_column)
     fits <- vapply(columns, function(c) is.data.frame(c) || length(c) == x$rows, NA)

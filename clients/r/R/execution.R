@@ -5,7 +5,7 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
-                            max_output_lines, wait, print, output, approve) {
+                            max_output_lines, wait, print, output, progress, approve) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"),
                  print = if (print) "true" else "false",
@@ -24,6 +24,8 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         members["wait_ms"] <- milliseconds(wait, "acquire_timeout")
     if (output)
         members["output"] <- "true"
+    if (progress)
+        members["progress"] <- "true"
     if (approve)
         members["approve"] <- "true"
     members
@@ -116,6 +118,8 @@ answer_call <- function(server, tools, approve, message, say) {
     list(text = text, condition = error)
 }
 
+progress_members <- c("wall_ms", "cpu_ms", "max_rss_bytes", "tool_calls")
+
 # End an execution whose caller has been left by an error or an interrupt, and wait for its end.
 abandon <- function(server, sent) {
     if (!server_is_alive(server))
@@ -129,9 +133,9 @@ abandon <- function(server, sent) {
 
 no_words <- function(...) NULL
 
-# Run code; tools and the handler run here, while this waits.
-run_execution <- function(server, tools, members, handler = NULL, approve = NULL,
-                          say = no_words) {
+# Run code; tools and the handlers run here, while this waits.
+run_execution <- function(server, tools, members, handler = NULL, on_progress = NULL,
+                          approve = NULL, say = no_words) {
     sent <- send_request(server, members)
     ended <- FALSE
     on.exit(if (!ended) abandon(server, sent))
@@ -143,6 +147,8 @@ run_execution <- function(server, tools, members, handler = NULL, approve = NULL
             break
         if (message$type == "output" && !is.null(lines)) {
             lines$take(message$stream, message$text)
+        } else if (message$type == "progress" && !is.null(on_progress)) {
+            on_progress(lapply(message[progress_members], as.double))
         } else if (message$type %in% call_types) {
             pump(server, 0L) # the call may have been cancelled meanwhile
             if (is_cancelled(sent$inbox, message$call))

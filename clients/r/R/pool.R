@@ -38,15 +38,16 @@ pool_object <- function(state) {
     self$execute <- function(code, timeout = 30, acquire_timeout = 30, validate = TRUE,
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                             result = FALSE) {
+                             result = FALSE, on_progress = NULL) {
         check_open(state)
         check_handler(output_handler, "output_handler")
+        check_handler(on_progress, "on_progress")
         members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
                                    deadline, validate, max_tool_calls, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
-                                   !is.null(state$approve))
-        finish(run_execution(state$server, state$tools, members, output_handler, state$approve),
-               result)
+                                   !is.null(on_progress), !is.null(state$approve))
+        finish(run_execution(state$server, state$tools, members, output_handler, on_progress,
+                             state$approve), result)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$status <- function() pool_status(state)
@@ -71,21 +72,22 @@ print.lazaret_pool <- function(x, ...) x$print()
 lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, validate = TRUE,
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                            result = FALSE, approve = NULL) {
+                            result = FALSE, approve = NULL, on_progress = NULL) {
     if (length(tools) || ...length()) {
         session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
-                               max_code_length, max_output_lines, deadline, result))
+                               max_code_length, max_output_lines, deadline, result, on_progress))
     }
     check_handler(output_handler, "output_handler")
+    check_handler(on_progress, "on_progress")
     check_handler(approve, "approve")
     where <- if (!is.null(runtime)) c(runtime = json_text(runtime))
     members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
                                validate, max_tool_calls, max_output_lines, NULL, result,
-                               !is.null(output_handler), !is.null(approve))
-    run <- tryCatch(run_execution(server_of(server), list(), members, output_handler, approve),
-                    lazaret_request_failed = function(e) {
+                               !is.null(output_handler), !is.null(on_progress), !is.null(approve))
+    run <- tryCatch(run_execution(server_of(server), list(), members, output_handler, on_progress,
+                                  approve), lazaret_request_failed = function(e) {
         fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
     })
     finish(run, result)

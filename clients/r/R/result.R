@@ -49,6 +49,7 @@ new_result <- function(raw, dropped = 0) {
         isolation = raw$isolation,
         warnings = as.character(unlist(raw$warnings)),
         artifacts = list(),
+        denials = raw$denials %||% list(),
         replaced = raw$replaced,
         session = raw$session,
         dropped = dropped

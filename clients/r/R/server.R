@@ -106,8 +106,8 @@ flush_outbox <- function(server) {
 
 # An inbox holds the messages of one request, until the caller takes them.
 new_inbox <- function() {
-    list2env(list(messages = list(), taken = 0L, bytes = 0, dropped = 0, wants_output = TRUE),
-             parent = emptyenv())
+    list2env(list(messages = list(), taken = 0L, bytes = 0, dropped = 0, wants_output = TRUE,
+                  has_progress = FALSE), parent = emptyenv())
 }
 
 put_message <- function(inbox, message) {
@@ -119,6 +119,11 @@ put_message <- function(inbox, message) {
             return()
         }
         inbox$bytes <- inbox$bytes + size
+    }
+    if (message$type == "progress") {
+        if (!inbox$wants_output || inbox$has_progress)
+            return() # a slow handler gets fewer
+        inbox$has_progress <- TRUE
     }
     inbox$messages[[length(inbox$messages) + 1L]] <- message
 }
@@ -134,6 +139,8 @@ take_message <- function(inbox) {
     }
     if (message$type == "output")
         inbox$bytes <- inbox$bytes - nchar(message$text, "bytes")
+    if (message$type == "progress")
+        inbox$has_progress <- FALSE
     message
 }
 

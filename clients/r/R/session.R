@@ -147,7 +147,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
 }
 
 session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
-                            max_code_length, max_output_lines, deadline, whole) {
+                            max_code_length, max_output_lines, deadline, whole, on_progress) {
     check_open(state)
     if (state$executing) {
         fail("lazaret_request_failed",
@@ -163,13 +163,14 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     call_hook(state$hook, code)
     code <- check_code(code, max_code_length)
     check_handler(output_handler, "output_handler")
+    check_handler(on_progress, "on_progress")
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_output_lines, NULL, whole, !is.null(output_handler),
-                               !is.null(state$approve))
+                               !is.null(on_progress), !is.null(state$approve))
     state$executing <- TRUE
     on.exit(state$executing <- FALSE)
-    run <- run_execution(state$server, state$tools, members, output_handler, state$approve,
-                         say_of(state$verbose))
+    run <- run_execution(state$server, state$tools, members, output_handler, on_progress,
+                         state$approve, say_of(state$verbose))
     if (run$result$verdict != "syntax_error")
         state$executions <- state$executions + 1
     finish(run, whole)
@@ -206,9 +207,10 @@ session_object <- function(state) {
     self <- new.env(parent = emptyenv())
     self$execute <- function(code, timeout = 30, validate = TRUE, output_handler = NULL,
                              max_tool_calls = NULL, max_code_length = 100000L,
-                             max_output_lines = NULL, deadline = NULL, result = FALSE) {
+                             max_output_lines = NULL, deadline = NULL, result = FALSE,
+                             on_progress = NULL) {
         session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
-                        max_code_length, max_output_lines, deadline, result)
+                        max_code_length, max_output_lines, deadline, result, on_progress)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$close <- function() {

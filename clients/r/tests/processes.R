@@ -129,7 +129,7 @@ test("an interrupt cancels, and is signalled when the code has ended", {
     r$interrupt()
     lines <- lines_until(r, "interrupted")
     check(any(grepl("^interrupted 7", lines)), paste(lines, collapse = "|"))
-    r$wait(60000)
+    r$wait(600000)
 })
 
 test("an interrupt in a tool ends the execution", {
@@ -142,7 +142,35 @@ test("an interrupt in a tool ends the execution", {
     r$interrupt()
     lines <- lines_until(r, "interrupted")
     check(any(grepl("^interrupted 7", lines)), paste(lines, collapse = "|"))
-    r$wait(60000)
+    r$wait(600000)
+})
+
+test("a server that is killed while a large answer is written is worker_lost", {
+    server <- lazaret_server(settings = list(limits.memory = "1GiB"))
+    big <- function() {
+        tools::pskill(server$pid, 9)
+        strrep("b", 60 * 2^20)
+    }
+    session <- Session$new(list(big = big), "lua", server = server)
+    raised(session$execute("while true do big() end"), "lazaret_worker_lost", "signal 9")
+    session$close()
+})
+
+test("a fork in the middle of a call", {
+    r <- start_r(c("fork <- function() {",
+                   "    again <- function() tryCatch(s$execute('return 1'), lazaret_error =",
+                   "                                 function(e) conditionMessage(e))",
+                   "    child <- parallel::mcparallel(again())",
+                   "    paste0(parallel::mccollect(child)[[1]], strrep(' ', 8 * 2^20))",
+                   "}",
+                   "s <- Session$new(list(fork = fork), 'lua')",
+                   "code <- 'for i = 1, 1000 do print(i) end v = fork() return v:sub(1, 90), #v > 8 << 20'",
+                   "got <- s$execute(code,",
+                   "                 output_handler = function(line) NULL)",
+                   "cat(trimws(got[[1]]), got[[2]], s$execute('return 3'), '\\nend\\n')"))
+    lines <- lines_until(r, "^end")
+    check(any(grepl("^this server belongs to process.* TRUE 3", lines)), paste(lines, collapse = "|"))
+    r$wait(600000)
 })
 
 test("a forked process has a server of its own, and the parent goes on", {
@@ -157,7 +185,7 @@ test("a forked process has a server of its own, and the parent goes on", {
     lines <- lines_until(r, "^end")
     check(any(grepl("^1 2 then 3", lines)), paste(lines, collapse = "|"))
     check(any(grepl("belongs to process", lines)), paste(lines, collapse = "|"))
-    r$wait(60000)
+    r$wait(600000)
 })
 
 test("a server ends with R, however that ends", {
@@ -172,7 +200,7 @@ test("a server ends with R, however that ends", {
         check(all(vapply(pids, process_runs, NA)))
         if (kill) r$kill(close_connections = FALSE) else close(r$get_input_connection())
         check(wait_until(function() !any(vapply(pids, process_runs, NA))))
-        r$wait(60000)
+        r$wait(600000)
     }
 })
 
@@ -196,7 +224,7 @@ test("two clients at a socket", {
     two$close()
     same(first$execute("return 1"), 1)
     process$signal(15)
-    process$wait(60000)
+    process$wait(600000)
     raised(first$execute("return 1"), "lazaret_worker_lost", "closed the connection")
 })
 

@@ -195,6 +195,24 @@ test("output comes line by line", with_session(function(s) {
     same(as.vector(value), "done")
 }))
 
+test("progress", with_session(function(s) {
+    seen <- list()
+    note <- function(progress) seen[[length(seen) + 1L]] <<- progress
+    code <- "while (!enough()) Sys.sleep(0.02); 5"
+    with_session(function(s) same(s$execute(code, on_progress = note), 5),
+                 tools = list(enough = function() length(seen) > 1L))
+    same(names(seen[[1L]]), c("wall_ms", "cpu_ms", "max_rss_bytes", "tool_calls"))
+    check(seen[[1L]]$wall_ms < seen[[2L]]$wall_ms)
+    check(seen[[1L]]$tool_calls > 0 && seen[[1L]]$max_rss_bytes > 0)
+    raised(s$execute("repeat Sys.sleep(0.02)", on_progress = function(p) stop("enough")),
+           "simpleError", "enough")
+    raised(s$execute("1", on_progress = 5), "lazaret_argument_error", "on_progress")
+    inbox <- internal("new_inbox")()
+    for (i in 1:3) internal("put_message")(inbox, list(type = "progress", wall_ms = i))
+    same(internal("take_message")(inbox)$wall_ms, 1L)
+    same(internal("take_message")(inbox), NULL)
+}))
+
 test("8 MiB into and out of a tool, and as value", {
     with_session(function(s) {
         same(s$execute("nchar(big())"), 8 * mib)
@@ -203,6 +221,37 @@ test("8 MiB into and out of a tool, and as value", {
         check(nchar(s$execute("strrep('v', 8 * 2^20)")) == 8 * mib)
     }, tools = list(big = function() strrep("b", 8 * mib), size = function(text) nchar(text),
                     echo = function(text) text))
+})
+
+test("64 MiB into and out of a tool, and as value", {
+    large <- lazaret_server(settings = list(session.max_message_size = "144MiB",
+                                            session.max_value_size = "80MiB",
+                                            limits.memory = "1GiB"))
+    tools <- list(big = function() strrep("b", 64 * mib), size = function(text) nchar(text))
+    tools$size <- lazaret_tool("size", "", tools$size)
+    s <- Session$new(tools, "lua", server = large)
+    same(s$execute("return #big()"), 64 * mib)
+    same(s$execute("return size(string.rep('l', 64 << 20))"), 64 * mib)
+    same(nchar(s$execute("return string.rep('v', 64 << 20)")), as.integer(64 * mib))
+    large$close()
+})
+
+test("a flood of output while its handler does other things", {
+    flooded <- lazaret_server(settings = list(session.max_output_size = "32MiB"))
+    other <- Session$new(runtime = "lua", server = flooded)
+    s <- Session$new(runtime = "lua", server = flooded)
+    size <- 0
+    handler <- function(line) {
+        if (size == 0) # the flood comes meanwhile, and is received
+            for (i in 1:200) same(other$execute("return string.rep('x', 10000)"), strrep("x", 10000))
+        size <<- size + nchar(line) + 1
+    }
+    r <- s$execute_result("for i = 1, 384 do print(string.rep('x', 65535)) end",
+                          output_handler = handler)
+    same(r$verdict, "ok")
+    same(nchar(r$stdout, "bytes"), as.integer(24 * mib))
+    check(size + r$dropped >= 24 * mib, "size ", size, ", dropped ", r$dropped)
+    flooded$close()
 })
 
 test("a flood of output while a tool sleeps and answers 8 MiB", {

@@ -81,7 +81,7 @@ start_r <- function(lines, stdin = NULL) {
 }
 
 # Lines of a process until one has this pattern, or its output ends.
-lines_until <- function(process, pattern, seconds = 60) {
+lines_until <- function(process, pattern, seconds = 600) {
     end <- Sys.time() + seconds
     lines <- character()
     while (Sys.time() < end && !any(grepl(pattern, lines))) {
@@ -93,7 +93,7 @@ lines_until <- function(process, pattern, seconds = 60) {
     lines
 }
 
-wait_until <- function(condition, seconds = 60) {
+wait_until <- function(condition, seconds = 600) {
     end <- Sys.time() + seconds
     while (!(done <- condition()) && Sys.time() < end)
         Sys.sleep(0.02)
