@@ -312,7 +312,7 @@ static void nothing_is_taken_where_nothing_is_wanted(struct laz_session *session
 static void limits(void)
 {
     test_in_lua("artifacts.max_files=3;artifacts.max_size=4KiB", more_than_may_be_is_left_out);
-    test_in_lua("sandbox.tmp_size=\"256MiB\"", many_names_are_not_looked_at);
+    test_in_lua("sandbox.tmp_size=\"512MiB\"", many_names_are_not_looked_at);
     test_in_lua("artifacts.max_files=0", nothing_is_taken_where_nothing_is_wanted);
 }
 
