@@ -180,8 +180,6 @@ static const struct {
 
 static const char *table_good(const struct laz_field *member)
 {
-    if (member->kind == LAZ_FIELD_PLAIN && !member->min)
-        return "7";
     if (member->kind != LAZ_FIELD_JSON)
         return table_values[member->kind].good;
     return member->shape == LAZ_SHAPE_LIST ? "[ 1 ]" : "{\"k\": [1]}";
@@ -190,6 +188,8 @@ static const char *table_good(const struct laz_field *member)
 /* NULL: every value will do. */
 static const char *table_bad(const struct laz_field *member)
 {
+    if (member->kind == LAZ_FIELD_PLAIN && !member->min)
+        return "7";
     if (member->kind != LAZ_FIELD_JSON)
         return table_values[member->kind].bad;
     return member->shape == LAZ_SHAPE_ANY ? NULL : "3";

@@ -194,7 +194,12 @@ static bool outcome_value(struct python_state *state, PyObject *value, struct la
         PyErr_NoMemory();
         return false;
     }
-    outcome->kind = LAZ_OUTCOME_TOO_LARGE; /* the agent says how large it may be */
+    outcome->kind = LAZ_OUTCOME_TOO_LARGE;
+    snprintf(state->message, sizeof state->message, "the value exceeds %s (%zu bytes)",
+             state->services->max_value > state->services->max_message ? "artifacts.max_size"
+                                                                       : "max_message_size",
+             state->services->max_value);
+    outcome->message = state->message;
     return true;
 }
 
