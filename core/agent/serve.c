@@ -305,7 +305,6 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
         outcome.value_len = 4;
         outcome.text = NULL;
     }
-    laz_strv_fini(&agent->files.left_out);
     if (rc == 0 && !is_check)
         agent_files_collect(agent);
     if (rc == 0)
@@ -313,6 +312,7 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
     else if (laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name,
                              is_check ? "check" : "eval", &why))
         fprintf(stderr, "lazaret-agent: %s\n", why.text);
+    laz_strv_fini(&agent->files.left_out);
     if (agent->out.cap > SERVE_KEPT) /* it counts against the limit of the next request */
         laz_buf_fini(&agent->out);
     agent->request = NULL;
