@@ -44,6 +44,9 @@ bool sight_accuses(const char *text);
 
 /* Is everything to be tried, and not a sample (LAZARET_TEST_FULL)? */
 bool sight_is_full(void);
+/* The size of a sample: `n`, or half of it in a build with sanitizers, where a process takes
+ * several times as long to start. */
+unsigned long sight_sample(unsigned long n);
 /* A random number below `n`, which is not 0, for samples. The first call prints the seed:
  * LAZARET_TEST_SEED, or a different one each time. */
 size_t sight_pick(size_t n);

@@ -51,7 +51,7 @@ static void memory_at(void (*part)(void *), void *user, unsigned long n, bool on
     alarm(0);
 }
 
-/* Runs a part once for each n, or for one in `stride`, so that it runs `most` times. */
+/* Runs a part once for each n, or for one in `stride`, so that it runs about `most` times. */
 static void memory_each(const char *name, void (*part)(void *), void *user, bool on,
                         unsigned long most)
 {
@@ -63,6 +63,7 @@ static void memory_each(const char *name, void (*part)(void *), void *user, bool
     part(user);
     total = fault_end();
     CU_ASSERT(total > 0);
+    most = sight_sample(most);
     if (!sight_is_full() && total > most)
         stride = total / most + 1;
     printf("\n    %s: %lu requests, one of %lu%s ", name, total, stride,

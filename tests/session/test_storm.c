@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_storm.c - ten thousand random and broken messages, in every state of a session: the host
- * neither crashes nor hangs, every execution has a verdict, and the next one works.
+/* test_storm.c - ten thousand random and broken messages (half of them with sanitizers), in every
+ * state of a session: the host neither crashes nor hangs, every execution has a verdict, and the next
+ * one works.
  *
  * The agent is the mock with tests/mock/storm.c. The first seed is LAZARET_TEST_SEED, or a
  * different one each time, and is printed. A storm ends with a call that has to be answered:
  * otherwise the test hangs, because the clock of the engine is held. */
 #include "live.h"
+#include "sight.h"
 #include "traces.h"
 
 #include "base/buf.h"
@@ -119,7 +121,7 @@ static void storm_with(struct laz_engine *engine, const char *script, size_t mes
 
 static void storms_while_running_end_in_a_verdict(void)
 {
-    storm_with(test_engine_open(""), "storm", STORM_RUNNING);
+    storm_with(test_engine_open(""), "storm", sight_sample(STORM_RUNNING));
 }
 
 static void storms_out_of_a_real_box_end_in_a_verdict(void)
@@ -137,7 +139,7 @@ static void storms_while_idle_cost_the_box(void)
         test_hold_clock(engine);
     struct laz_session *session = test_session(engine, "lua");
 
-    for (unsigned i = 0; session && i < STORM_IDLE; i++) {
+    for (unsigned i = 0; session && i < sight_sample(STORM_IDLE); i++) {
         snprintf(code, sizeof code, "ok 1\n%sstorm %lu 1", i % 2 ? "sync\n" : "", storm_seed());
         test_expect(session, code, LAZ_VERDICT_OK, "1");
         storm_is_over(session);
