@@ -207,12 +207,12 @@ class Ends(LiveTest):
     def lines_of(self, program: str, end: Any = None) -> List[str]:
         """What a program has printed; `end` is called when it has printed a line."""
         process = self.start(program)
-        assert process.stdout
+        assert process.stdout and process.stderr
         first = process.stdout.readline()
         if end:
             end(process, first)
-        out, err = process.communicate(timeout=GUARD_SECONDS)
-        self.assertNotIn("Traceback", err)
+        out = process.stdout.read()  # communicate() would lose what readline() has read besides
+        self.assertNotIn("Traceback", process.stderr.read())
         return [first.strip(), *out.splitlines()]
 
     def test_interrupt_in_a_tool_that_waits(self) -> None:
