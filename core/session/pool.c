@@ -439,6 +439,17 @@ static void pool_end(struct laz_pool *pool, bool waits)
     }
 }
 
+/* Why one of its places has failed so far, or 0. */
+static int pool_failed(const struct laz_pool *pool, struct laz_error *err)
+{
+    for (unsigned i = 0; i < pool->n; i++) {
+        const struct laz_error *why = &pool->members[i].why;
+        if (why->code)
+            return err ? (*err = *why, why->code) : why->code;
+    }
+    return 0;
+}
+
 /* Runs the loop until all places are ready or one has failed. */
 static int pool_await(struct laz_pool *pool, struct laz_error *err)
 {
@@ -446,12 +457,7 @@ static int pool_await(struct laz_pool *pool, struct laz_error *err)
 
     while ((count = pool_count(pool)).of[PLACE_READY] < pool->n && !count.of[PLACE_FAILED])
         laz_driver_turn(pool->shared->driver, LAZ_LOOP_FOREVER);
-    for (unsigned i = 0; i < pool->n; i++) {
-        const struct laz_error *why = &pool->members[i].why;
-        if (why->code)
-            return err ? (*err = *why, why->code) : why->code;
-    }
-    return 0;
+    return pool_failed(pool, err);
 }
 
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *given,
@@ -473,7 +479,7 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
     if (pool) {
         pool->holds++;
         pool_check_places(pool);
-        rc = options.no_wait ? 0 : pool_await(pool, err);
+        rc = options.no_wait ? pool_failed(pool, err) : pool_await(pool, err);
         if (rc) {
             pool_end(pool, false);
             pool->is_freed = true;

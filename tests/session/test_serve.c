@@ -71,6 +71,7 @@ static void what_is_wrong_is_named_and_the_connection_goes_on(void)
         {"{\"type\":\"open\",\"id\":5,\"runtime\":\"cobol\"}", "no runtime is called"},
         {"{\"type\":\"execute\",\"id\":5,\"runtime\":\"cobol\",\"code\":\"1\"}",
          "no runtime is called"},
+        {"{\"type\":\"open_pool\",\"id\":5,\"runtime\":\"cobol\"}", "no runtime is called"},
         {"{\"type\":\"open_pool\",\"id\":5,\"members\":101}", "\"failed\",\"id\":5"},
         {"{\"type\":\"open\",\"id\":5,\"tools\":[{\"name\":\"not a name\"}]}", "not a name"},
         {"{\"type\":\"open\",\"id\":5,\"tools\":[{}]}", "'name'"},

@@ -401,8 +401,8 @@ struct laz_pool_options {
     uint32_t members;    /* sessions, 1 to 100; 0: as pool.size says */
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
-    uint32_t no_wait; /* not 0: return while they start; a failed start is reported to a caller who
-                         acquires a session */
+    uint32_t no_wait; /* not 0: return while they start; a start that fails later is reported to a
+                         caller who acquires a session */
 };
 #define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 

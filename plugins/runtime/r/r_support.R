@@ -119,9 +119,11 @@ simplify <- function(x) {
                        typeof(e) == typeof(first), NA)
     if (!all(same))
         return(x)
-    values <- rep(first, length(x))
+    # Without a class, whose methods want more than a number for an element (of POSIXct an origin).
+    values <- rep(as.vector(unclass(first)), length(x))
     values[!empty] <- unlist(x[!empty], use.names = FALSE)
     values[empty] <- NA
+    attributes(values) <- attributes(first)
     values
 }
 
