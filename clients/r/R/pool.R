@@ -38,13 +38,13 @@ pool_object <- function(state) {
     self$execute <- function(code, timeout = 30, acquire_timeout = 30, validate = TRUE,
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                             result = FALSE) {
+                             result = FALSE, artifacts = TRUE) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
                                    deadline, validate, max_tool_calls, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
-                                   !is.null(state$approve))
+                                   !is.null(state$approve), artifacts)
         finish(run_execution(state$server, state$tools, members, output_handler, state$approve),
                result)
     }
@@ -71,19 +71,20 @@ print.lazaret_pool <- function(x, ...) x$print()
 lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, validate = TRUE,
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                            result = FALSE, approve = NULL) {
-    if (length(tools) || ...length()) {
-        session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
+                            result = FALSE, approve = NULL, files = list(), artifacts = TRUE) {
+    if (length(tools) || length(files) || ...length()) {
+        session <- lazaret_session(tools, runtime, server = server, approve = approve,
+                                   files = files, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
-                               max_code_length, max_output_lines, deadline, result))
+                               max_code_length, max_output_lines, deadline, result, artifacts))
     }
     check_handler(output_handler, "output_handler")
     check_handler(approve, "approve")
     where <- if (!is.null(runtime)) c(runtime = json_text(runtime))
     members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
                                validate, max_tool_calls, max_output_lines, NULL, result,
-                               !is.null(output_handler), !is.null(approve))
+                               !is.null(output_handler), !is.null(approve), artifacts)
     run <- tryCatch(run_execution(server_of(server), list(), members, output_handler, approve),
                     lazaret_request_failed = function(e) {
         fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
