@@ -5,7 +5,7 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
-                            max_output_lines, wait, print, output, progress, approve) {
+                            max_output_lines, wait, print, output, progress, approve, artifacts) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"),
                  print = if (print) "true" else "false",
@@ -28,6 +28,10 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         members["progress"] <- "true"
     if (approve)
         members["approve"] <- "true"
+    if (!is_flag(artifacts))
+        fail_argument("`artifacts` must be TRUE or FALSE")
+    if (artifacts)
+        members["artifacts"] <- "true"
     members
 }
 
@@ -140,12 +144,14 @@ run_execution <- function(server, tools, members, handler = NULL, on_progress = 
     ended <- FALSE
     on.exit(if (!ended) abandon(server, sent))
     lines <- if (!is.null(handler)) line_passer(handler)
-    raised <- list()
+    raised <- artifacts <- list()
     repeat {
         message <- wait_message(server, sent$inbox)
         if (message$type %in% final_types || message$type == "failed")
             break
-        if (message$type == "output" && !is.null(lines)) {
+        if (message$type == "artifact") {
+            artifacts[[length(artifacts) + 1L]] <- message
+        } else if (message$type == "output" && !is.null(lines)) {
             lines$take(message$stream, message$text)
         } else if (message$type == "progress" && !is.null(on_progress)) {
             on_progress(lapply(message[progress_members], as.double))
@@ -160,7 +166,9 @@ run_execution <- function(server, tools, members, handler = NULL, on_progress = 
     ended <- TRUE
     if (!is.null(lines))
         lines$end()
-    result <- new_result(answer_of(message)$result, sent$inbox$dropped)
+    raw <- answer_of(message)$result
+    result <- new_result(raw, sent$inbox$dropped,
+                         artifacts_of(raw$artifacts, artifacts, "artifacts" %in% names(members)))
     say("execution ended: ", result$verdict)
     list(result = result, raised = raised)
 }

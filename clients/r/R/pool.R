@@ -38,14 +38,14 @@ pool_object <- function(state) {
     self$execute <- function(code, timeout = 30, acquire_timeout = 30, validate = TRUE,
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                             result = FALSE, on_progress = NULL) {
+                             result = FALSE, on_progress = NULL, artifacts = TRUE) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         check_handler(on_progress, "on_progress")
         members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
                                    deadline, validate, max_tool_calls, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
-                                   !is.null(on_progress), !is.null(state$approve))
+                                   !is.null(on_progress), !is.null(state$approve), artifacts)
         finish(run_execution(state$server, state$tools, members, output_handler, on_progress,
                              state$approve), result)
     }
@@ -72,12 +72,15 @@ print.lazaret_pool <- function(x, ...) x$print()
 lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, validate = TRUE,
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                            result = FALSE, approve = NULL, on_progress = NULL) {
-    if (length(tools) || ...length()) {
-        session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
+                            result = FALSE, approve = NULL, on_progress = NULL, files = list(),
+                            artifacts = TRUE) {
+    if (length(tools) || length(files) || ...length()) {
+        session <- lazaret_session(tools, runtime, server = server, approve = approve,
+                                   files = files, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
-                               max_code_length, max_output_lines, deadline, result, on_progress))
+                               max_code_length, max_output_lines, deadline, result, on_progress,
+                               artifacts))
     }
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
@@ -85,7 +88,8 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
     where <- if (!is.null(runtime)) c(runtime = json_text(runtime))
     members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
                                validate, max_tool_calls, max_output_lines, NULL, result,
-                               !is.null(output_handler), !is.null(on_progress), !is.null(approve))
+                               !is.null(output_handler), !is.null(on_progress), !is.null(approve),
+                               artifacts)
     run <- tryCatch(run_execution(server_of(server), list(), members, output_handler, on_progress,
                                   approve), lazaret_request_failed = function(e) {
         fail("lazaret_setup_failed", conditionMessage(e), code = e$code)

@@ -32,7 +32,7 @@ stream_text <- function(pieces, stream) {
 }
 
 # Make a result of the object that the server has sent.
-new_result <- function(raw, dropped = 0) {
+new_result <- function(raw, dropped = 0, artifacts = list()) {
     verdict <- raw$verdict
     result <- list(
         value = decode(raw$value),
@@ -48,7 +48,7 @@ new_result <- function(raw, dropped = 0) {
         usage = lapply(raw$usage, function(x) if (is.numeric(x)) as.double(x) else x),
         isolation = raw$isolation,
         warnings = as.character(unlist(raw$warnings)),
-        artifacts = list(),
+        artifacts = artifacts,
         denials = raw$denials %||% list(),
         replaced = raw$replaced,
         session = raw$session,
@@ -77,6 +77,8 @@ print.lazaret_result <- function(x, ...) {
         cat("value:\n")
         if (is_text(x$text)) cat(x$text, "\n", sep = "") else print(x$value)
     }
+    if (length(x$artifacts))
+        cat("artifacts:\n", paste0("  ", vapply(x$artifacts, format, ""), "\n"), sep = "")
     invisible(x)
 }
 

@@ -297,7 +297,8 @@ answer_of <- function(message) {
     if (message$type == "lost")
         fail("lazaret_worker_lost", message$message)
     if (message$type == "failed")
-        fail("lazaret_request_failed", message$message, code = message$code)
+        fail(if (identical(message$code, "LAZ_ESETUP")) "lazaret_setup_failed" # of its session
+             else "lazaret_request_failed", message$message, code = message$code)
     message
 }
 

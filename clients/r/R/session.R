@@ -113,7 +113,7 @@ call_hook <- function(hook, code) {
 lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server = NULL,
                             sandbox = TRUE, limits = NULL, verbose = FALSE, sandbox_strict = TRUE,
                             audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
-                            sanitize_errors = FALSE, approve = NULL) {
+                            sanitize_errors = FALSE, approve = NULL, files = list()) {
     check_sandbox(sandbox, sandbox_strict)
     check_handler(pre_execute_hook, "pre_execute_hook")
     check_handler(approve, "approve")
@@ -129,6 +129,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
         fail_argument("`limits`, `audit_log` and `sanitize_errors` belong to a server: give them ",
                       "to lazaret_server(settings = ...), or leave out `server`")
     }
+    files <- check_files(files)
     made <- make_tools(tools)
     members <- c(type = "\"open\"", warm = if (warm) "true" else "false",
                  runtime = if (!is.null(runtime)) json_text(runtime),
@@ -143,11 +144,17 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     state$max_executions <- max_executions
     state$hook <- pre_execute_hook
     say_of(verbose)("session started: ", answer$name)
+    ready <- FALSE
+    on.exit(if (!ready) close_state(state), add = TRUE)
+    for (name in names(files))
+        session_put_file(state, name, files[[name]])
+    ready <- TRUE
     session_object(state)
 }
 
 session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
-                            max_code_length, max_output_lines, deadline, whole, on_progress) {
+                            max_code_length, max_output_lines, deadline, whole, on_progress,
+                            artifacts) {
     check_open(state)
     if (state$executing) {
         fail("lazaret_request_failed",
@@ -166,7 +173,7 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     check_handler(on_progress, "on_progress")
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_output_lines, NULL, whole, !is.null(output_handler),
-                               !is.null(on_progress), !is.null(state$approve))
+                               !is.null(on_progress), !is.null(state$approve), artifacts)
     state$executing <- TRUE
     on.exit(state$executing <- FALSE)
     run <- run_execution(state$server, state$tools, members, output_handler, on_progress,
@@ -208,11 +215,16 @@ session_object <- function(state) {
     self$execute <- function(code, timeout = 30, validate = TRUE, output_handler = NULL,
                              max_tool_calls = NULL, max_code_length = 100000L,
                              max_output_lines = NULL, deadline = NULL, result = FALSE,
-                             on_progress = NULL) {
+                             on_progress = NULL, artifacts = TRUE) {
         session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
-                        max_code_length, max_output_lines, deadline, result, on_progress)
+                        max_code_length, max_output_lines, deadline, result, on_progress,
+                        artifacts)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
+    self$put_file <- function(name, data) {
+        session_put_file(state, name, data)
+        invisible(self)
+    }
     self$close <- function() {
         close_state(state)
         invisible(self)

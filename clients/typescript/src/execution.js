@@ -7,6 +7,7 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
+import { artifactsOf } from './files.js';
 import { Cancelled, ExecutionError, Result, errorOf } from './results.js';
 import { answerOf } from './server.js';
 import { onAbort } from './signals.js';
@@ -40,6 +41,7 @@ export function executeMessage(code, where, options, wanted = {}) {
   for (const [member, isWanted] of Object.entries(wanted)) {
     if (isWanted) message[member] = true;
   }
+  if (options.artifacts ?? true) message.artifacts = true;
   return message;
 }
 
@@ -99,12 +101,15 @@ export class Execution {
     this._queued = 0; // bytes of them
     this._hasProgress = false; // waits for the consumer
     this._dropped = 0;
+    this._artifacts = []; // their parts
+    this._wantsArtifacts = false;
     this._gap = 0; // bytes that were left out here since the last event
   }
 
   /** Send the request, and wait for the result. */
   async run(message, { signal, check = true }) {
     checkSignal(signal);
+    this._wantsArtifacts = message.artifacts === true;
     const { id, answer } = this._server._send(message, 'result',
       (event, size) => this._take(event, size));
     this._id = id;
@@ -127,7 +132,9 @@ export class Execution {
   }
 
   _finish(last, signal, isAborted, check) {
-    const result = new Result(answerOf(last).result, this._dropped);
+    const raw = answerOf(last).result;
+    const artifacts = artifactsOf(raw, this._artifacts, this._wantsArtifacts);
+    const result = new Result(raw, this._dropped, artifacts);
     if (isAborted) throw cancelled(signal, result);
     if (check && !result.ok) {
       const error = errorOf(result);
@@ -159,6 +166,8 @@ export class Execution {
       this._answer(message, this._callTool);
     } else if (message.type === 'approval') {
       this._answer(message, this._decide);
+    } else if (message.type === 'artifact') {
+      this._artifacts.push(message); // the result has it
     } else {
       this._controllers.get(message.call)?.abort();
     }

@@ -21,6 +21,28 @@ export interface CodeError {
   [member: string]: unknown;
 }
 
+/** A file that the code has saved below `artifacts/`, or a figure that it has drawn. */
+export class Artifact {
+  private constructor();
+  /** With slashes, where it is in a directory. */
+  readonly name: string;
+  /** "image/png", ... */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly sha256: string;
+  /** Null: not asked for, or dropped. */
+  readonly data: Uint8Array | null;
+  /** Were its bytes left out, because this program did not read? */
+  readonly dropped: boolean;
+  /**
+   * Write it into a directory, which is made if it is missing; gives its path. A file that is there
+   * is not changed: another name is taken, as "plot-2.png". Below the directory no link is followed
+   * that is there before.
+   */
+  save(directory: string | URL): Promise<string>;
+}
+
 /** What became of one execution. */
 export class Result<Value = any> {
   private constructor();
@@ -38,7 +60,8 @@ export class Result<Value = any> {
   readonly evidence: Record<string, any>;
   readonly error: CodeError | null;
   readonly warnings: string[];
-  readonly artifacts: any[];
+  /** The files and figures that the code has made. */
+  readonly artifacts: Artifact[];
   readonly denials: any[];
   /** Why the session lost its state before this execution. */
   readonly replaced: string | null;
@@ -273,6 +296,8 @@ export interface ExecutionOptions {
   signal?: AbortSignal;
   /** Reject unless the verdict is "ok"? Otherwise give the result. Absent: true. */
   check?: boolean;
+  /** Are the bytes of artifacts wanted? The result lists them in any case. Absent: true. */
+  artifacts?: boolean;
 }
 
 /** What an execution has used so far. */
@@ -317,6 +342,9 @@ export type StreamEvent<Value = any> =
   | ({ type: 'progress' } & Progress)
   | { type: 'result'; result: Result<Value> };
 
+/** Bytes, or the path of a file that is read. */
+export type FileData = ArrayBuffer | ArrayBufferView | string | URL;
+
 export interface SessionOptions {
   /** The language, as "python", "r" or "lua"; null: as the configuration says. Absent: python. */
   runtime?: string | null;
@@ -328,6 +356,8 @@ export interface SessionOptions {
   approve?: Approve;
   /** Where it runs; otherwise the default server. */
   server?: Server;
+  /** What `putFile` puts before the first code, by name. */
+  files?: Record<string, FileData>;
 }
 
 export interface PoolOptions {
@@ -377,6 +407,12 @@ export class Session implements AsyncDisposable {
    */
   stream<Value = any>(code: string, options?: StreamOptions):
     AsyncGenerator<StreamEvent<Value>, void, void>;
+  /**
+   * Put a file where the code starts, while the session is idle; one of this name is replaced.
+   * Files belong to the sandbox: they have to be put again after `restart`, and when a result has
+   * `replaced`.
+   */
+  putFile(name: string, data: FileData): Promise<void>;
   /** Give the session a fresh interpreter: what code has defined is gone. */
   restart(): Promise<void>;
   describe(): Promise<Description>;
@@ -413,4 +449,6 @@ export function execute<Value = any>(code: string, options?: ExecuteOptions & {
   tools?: Iterable<ToolLike>;
   approve?: Approve;
   server?: Server;
+  /** Are put into the session before the code. */
+  files?: Record<string, FileData>;
 }): Promise<Result<Value>>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Run untrusted code in sandboxed sessions of lazaret, with JavaScript functions as its tools.
 
+export { Artifact } from './files.js';
 export {
   Blocked,
   Cancelled,

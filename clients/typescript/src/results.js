@@ -8,8 +8,9 @@ export class Result {
   /**
    * @param {Record<string, any>} raw the object that the server has sent
    * @param {number} [dropped] bytes of output that were not passed on
+   * @param {import('./files.js').Artifact[]} [artifacts]
    */
-  constructor(raw, dropped = 0) {
+  constructor(raw, dropped = 0, artifacts = []) {
     const verdict = raw.verdict ?? {};
     this.verdict = verdict.reason ?? 'protocol_error';
     this.value = decode(raw.value ?? null);
@@ -20,7 +21,7 @@ export class Result {
     this.evidence = verdict.evidence ?? {};
     this.error = raw.error ?? null;
     this.warnings = raw.warnings ?? [];
-    this.artifacts = raw.artifacts ?? [];
+    this.artifacts = artifacts;
     this.denials = raw.denials ?? [];
     this.replaced = raw.replaced ?? null;
     this.usage = raw.usage ?? {};

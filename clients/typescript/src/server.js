@@ -26,6 +26,7 @@ const MESSAGES = {
   tool_call: { call: 'number', id: 'number', tool: 'string', args: 'object' },
   approval: { call: 'number', id: 'number', tool: 'string', args: 'object' },
   tool_cancelled: { call: 'number' },
+  artifact: { id: 'number', name: 'string' },
   result: { id: 'number', result: 'object' },
   description: { id: 'number', text: 'string' },
   found: { id: 'number', tools: 'object' },
@@ -34,7 +35,7 @@ const MESSAGES = {
 };
 
 /** What comes before the answer to a request. */
-const EVENTS = ['output', 'progress', 'tool_call', 'approval', 'tool_cancelled'];
+const EVENTS = ['output', 'progress', 'tool_call', 'approval', 'tool_cancelled', 'artifact'];
 
 /** Read a line as a message; null if it is of an unknown type. */
 function parse(line) {
@@ -280,7 +281,11 @@ export class Server {
 /** An answer; throws the error for a request that has failed. */
 export function answerOf(message) {
   if (message.type === 'lost') throw new WorkerLost(message.message);
-  if (message.type === 'failed') throw new RequestFailed(message.message, message.code);
+  if (message.type === 'failed') {
+    // The session that was used could not start.
+    if (message.code === 'LAZ_ESETUP') throw new SetupFailed(message.message);
+    throw new RequestFailed(message.message, message.code);
+  }
   return message;
 }
 

@@ -3,6 +3,7 @@
 
 import { LazaretError, RequestFailed, SetupFailed } from './results.js';
 import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
+import { partsOf } from './files.js';
 import { Server, defaultServer } from './server.js';
 import { onAbort } from './signals.js';
 import { count, makeTools } from './tools.js';
@@ -206,16 +207,47 @@ class Opened {
  */
 export class Session extends Opened {
   /** @param {import('./index.js').SessionOptions} [options] */
-  constructor({ runtime = DEFAULT_RUNTIME, tools = [], warm = true, approve, server } = {}) {
+  constructor({
+    runtime = DEFAULT_RUNTIME, tools = [], warm = true, approve, server, files = {},
+  } = {}) {
     const made = makeTools(tools);
     const message = { type: 'open', warm: Boolean(warm), ...runtimeMember(runtime) };
     if (made.size) message.tools = [...made.values()].map(({ declaration }) => declaration);
     super(server, made, approve, message, 'session');
+    this._files = Object.entries(files);
+    this._putting = Promise.resolve(); // settled when a file can be put
   }
 
   /** @param {import('./index.js').SessionOptions} [options] */
   static async open(options) {
     return new Session(options).open();
+  }
+
+  async _open() {
+    await super._open();
+    try {
+      for (const [name, data] of this._files) await this._put(name, data);
+    } catch (error) {
+      forgotten.unregister(this);
+      this._server._post({ type: 'close', ...this._where });
+      this._where = null; // the next use opens another one
+      throw error;
+    }
+  }
+
+  async _put(name, data) {
+    for await (const message of partsOf(name, data)) {
+      await this._server._call({ ...message, ...this._where }, 'done');
+    }
+  }
+
+  /** Put a file where the code starts: bytes, or the file that has this path. */
+  async putFile(name, data) {
+    await this.open();
+    // The parts of one file are not mixed with those of another.
+    const put = this._putting.then(() => this._put(name, data));
+    this._putting = put.catch(() => {});
+    return put;
   }
 
   /** Give the session a fresh interpreter: what code has defined is gone. */
@@ -286,10 +318,10 @@ export class Pool extends Opened {
 
 /** Run code in a fresh session, which is closed afterwards. */
 export async function execute(code, given = {}) {
-  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, ...options } = given;
+  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, files = {}, ...options } = given;
   const made = makeTools(tools);
-  if (made.size) {
-    const session = new Session({ runtime, tools: made.values(), approve, server });
+  if (made.size || Object.keys(files).length) {
+    const session = new Session({ runtime, tools: made.values(), approve, server, files });
     try {
       return await session.execute(code, options);
     } finally {

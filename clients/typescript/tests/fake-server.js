@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 const [mode] = process.argv.slice(2);
 const HELLO = { type: 'hello', protocol: 1, version: '0', max_line: 1 << 20, max_sessions: 0 };
 const RESULT = { ok: true, value: 'äöü', verdict: { reason: 'ok' } };
+const ARTIFACT = { name: 'x', type: 'text/plain', size: 4, sha256: '0'.repeat(64) };
 const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const GREETINGS = {
@@ -47,6 +48,14 @@ const ANSWERS = {
         process.stdout.write(Buffer.from([byte]), () => setImmediate(resolve));
       });
     }
+  },
+  corrupted: ({ id }) => {
+    send({ type: 'artifact', id, name: 'x', data: 'c29tZQ==', part: 0 });
+    send({ type: 'result', id, result: { ...RESULT, artifacts: [ARTIFACT] } });
+  },
+  dropped: ({ id }) => {
+    send({ type: 'artifact', id, name: 'x', dropped: 4 });
+    send({ type: 'result', id, result: { ...RESULT, artifacts: [ARTIFACT] } });
   },
   tool: ({ id }) => send({ type: 'tool_call', call: 5, id, tool: 'nobody', args: {} }),
 };

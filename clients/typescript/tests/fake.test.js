@@ -65,6 +65,13 @@ for (const mode of ['twice', 'more', 'slices', 'tool']) {
   });
 }
 
+test('artifacts that were corrupted or dropped', guarded, async (t) => {
+  await assert.rejects(execute('1', { server: fake(t, 'corrupted') }),
+    { name: 'WorkerLost', message: /SHA-256/ });
+  const { artifacts } = await execute('1', { server: fake(t, 'dropped') });
+  assert.deepEqual([artifacts[0].data, artifacts[0].dropped], [null, true]);
+});
+
 test('a server that was closed before it started', guarded, async () => {
   const server = new Server({ program: '/nonexistent' });
   await server.close();

@@ -4,6 +4,7 @@
 import {
   Approval,
   Approve,
+  Artifact,
   CalendarDate,
   Cancelled,
   Frame,
@@ -57,6 +58,13 @@ export async function use(signal: AbortSignal): Promise<void> {
     onProgress: ({ wall_ms, tool_calls }) => console.log(wall_ms.toFixed(), tool_calls),
   });
   result.value.toFixed(1);
+  await session.putFile('in.csv', new Uint8Array(3));
+  await session.putFile('in.csv', new URL('file:///in.csv'));
+  // @ts-expect-error a file is bytes or a path
+  await session.putFile('in.csv', 5);
+  const artifact: Artifact | undefined = result.artifacts[0];
+  if (artifact?.data) console.log(artifact.data.length, (await artifact.save('out')).length);
+  await execute('1', { files: { 'in.csv': 'in.csv', b: new ArrayBuffer(1) }, artifacts: false });
   // @ts-expect-error a result is read only
   result.value = 2;
   const any: Result = result;

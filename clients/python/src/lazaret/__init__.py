@@ -3,6 +3,7 @@
 
 from ._async import AsyncPool, AsyncSession
 from ._execution import Approval, Progress
+from ._files import Artifact
 from ._results import (
     Blocked,
     Cancelled,
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Approval",
+    "Artifact",
     "AsyncPool",
     "AsyncSession",
     "Blocked",

@@ -15,6 +15,7 @@ from ._execution import (
     ProgressCallback,
     request,
 )
+from ._files import Data, Files, parts_of
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import FINAL, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_pool, open_session
@@ -209,21 +210,56 @@ class AsyncSession(_AsyncOpened):
 
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
-                 approve: Optional[ApproveCallback] = None) -> None:
+                 approve: Optional[ApproveCallback] = None, *,
+                 files: Optional[Files] = None) -> None:
         made = make_tools(tools, allow_async=True)
         super().__init__("session", open_session(runtime, made, warm), made, server, approve)
+        self._files = dict(files or {})
+        self._putting: Optional["asyncio.Lock"] = None
+
+    async def _open(self) -> None:
+        await super()._open()
+        try:
+            for name, data in self._files.items():
+                await self._put(name, data)
+        except BaseException:
+            assert self._server is not None and self._where is not None
+            self._finalizer.detach()
+            self._server.post({"type": "close", **self._where})
+            self._where = None  # the next use opens another one
+            raise
+
+    async def _put(self, name: str, data: Data) -> None:
+        assert self._server is not None and self._where is not None
+        parts, loop = parts_of(name, data), asyncio.get_running_loop()
+        while True:
+            message: Optional[Message] = await loop.run_in_executor(  # reading may take long
+                None, lambda: next(parts, None))
+            if message is None:
+                break
+            await _call(self._server, {**message, **self._where})
+
+    async def put_file(self, name: str, data: Data) -> None:
+        """Put a file where the code starts: see Session.put_file."""
+        await self.open()
+        if self._putting is None:
+            self._putting = asyncio.Lock()
+        async with self._putting:
+            await self._put(name, data)
 
     async def execute(self, code: str, timeout: Optional[float] = None,
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                       output: Optional[OutputCallback] = None, check: bool = True, *,
                       max_output_lines: Optional[int] = None,
-                      on_progress: Optional[ProgressCallback] = None) -> Result:
+                      on_progress: Optional[ProgressCallback] = None,
+                      artifacts: bool = True) -> Result:
         """Run code and wait for its result: see Session.execute.
 
         The callbacks can be coroutine functions. Cancelling the task cancels the execution; the
         task ends when the code has ended.
         """
-        message = request(code, timeout, deadline, max_tool_calls, max_output_lines)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
+                          artifacts=artifacts)
         return await self._execute(message, output, on_progress, check)
 
     async def restart(self) -> None:
@@ -299,9 +335,11 @@ class AsyncPool(_AsyncOpened):
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                       output: Optional[OutputCallback] = None, check: bool = True,
                       wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
-                      on_progress: Optional[ProgressCallback] = None) -> Result:
+                      on_progress: Optional[ProgressCallback] = None,
+                      artifacts: bool = True) -> Result:
         """Run code in a session of the pool: see Pool.execute and AsyncSession.execute."""
-        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait,
+                          artifacts)
         return await self._execute(message, output, on_progress, check)
 
     async def status(self) -> Dict[str, int]:

@@ -7,8 +7,9 @@ What the clients with and without asyncio share is in `Execution`; `run` is the 
 import collections
 import inspect
 import queue
-from typing import Any, Callable, Deque, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
+from ._files import artifacts_of
 from ._results import ExecutionError, Result, WorkerLost, error_of
 from ._server import FINAL, Deliver, Message, Server, answer_of
 from ._tools import Tool, error_text, milliseconds
@@ -48,7 +49,7 @@ _COMPARED = 200  # characters of the message of a tool, by which it is found in 
 
 def request(code: str, timeout: Optional[float], deadline: Optional[float],
             max_tool_calls: Optional[int], max_output_lines: Optional[int],
-            wait: Optional[float] = None) -> Message:
+            wait: Optional[float] = None, artifacts: bool = True) -> Message:
     """The message `execute`, but for where the code runs, and what the callbacks need."""
     message: Message = {"type": "execute", "code": code}
     if "\0" in code:
@@ -63,6 +64,8 @@ def request(code: str, timeout: Optional[float], deadline: Optional[float],
         message["max_output_lines"] = max_output_lines
     if wait is not None:
         message["wait_ms"] = milliseconds(wait, "wait")
+    if artifacts:
+        message["artifacts"] = True
     return message
 
 
@@ -83,6 +86,8 @@ class Execution:
         self._taken = 0
         self._dropped = 0
         self._progress_taken = True
+        self._wants_artifacts = False
+        self._artifacts: List[Message] = []  # their parts
 
     def send(self, message: Message, deliver: Deliver) -> int:
         """Send the request; `deliver` is called with its messages, on the thread that reads."""
@@ -90,6 +95,7 @@ class Execution:
                                  ("approve", self._approve)):
             if callback is not None:
                 message[member] = True
+        self._wants_artifacts = message.get("artifacts", False)
 
         def accept(received: Message) -> None:
             if self._accepts(received):
@@ -100,7 +106,10 @@ class Execution:
     # ---- on the thread that reads ---------------------------------------------------------------
 
     def _accepts(self, message: Message) -> bool:
-        """Is there room for this message? Only output and progress can be left out."""
+        """Has this message to be delivered? Output and progress are left out without room."""
+        if message["type"] == "artifact":
+            self._artifacts.append(message)
+            return False  # the result has it
         if message["type"] == "progress":
             is_wanted, self._progress_taken = self._progress_taken, False
             return is_wanted  # a slow callback gets fewer
@@ -166,7 +175,8 @@ class Execution:
         answer = answer_of(message)
         if answer["type"] != "result":
             raise WorkerLost(f"the server has answered an execution by {answer['type']!r}")
-        result = Result.from_json(answer["result"], self._dropped)
+        artifacts = artifacts_of(answer["result"], self._artifacts, self._wants_artifacts)
+        result = Result.from_json(answer["result"], self._dropped, artifacts)
         if result.ok or not check:
             return result
         error = error_of(result)

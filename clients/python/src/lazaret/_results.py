@@ -2,9 +2,12 @@
 """Results of executions, and the exceptions that report them."""
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, NamedTuple, Optional, Type
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Type
 
 from ._values import decode
+
+if TYPE_CHECKING:
+    from ._files import Artifact
 
 
 class Output(NamedTuple):
@@ -34,6 +37,7 @@ class Result:
     raw: Dict[str, Any] = field(default_factory=dict, repr=False)  # the result as JSON
     dropped: int = 0  # bytes of output that the callback did not get, because it was too slow
     denials: List[Any] = field(default_factory=list)  # what the sandbox has refused, if reported
+    artifacts: List["Artifact"] = field(default_factory=list)  # files and figures of the code
 
     @property
     def ok(self) -> bool:
@@ -51,7 +55,8 @@ class Result:
         return "".join(piece.text for piece in self.output if piece.stream == "stderr")
 
     @classmethod
-    def from_json(cls, raw: Dict[str, Any], dropped: int = 0) -> "Result":
+    def from_json(cls, raw: Dict[str, Any], dropped: int = 0,
+                  artifacts: Sequence["Artifact"] = ()) -> "Result":
         """Make a result of the object that the server has sent."""
         verdict = raw.get("verdict") or {}
         return cls(
@@ -71,6 +76,7 @@ class Result:
             raw=raw,
             dropped=dropped,
             denials=raw.get("denials") or [],
+            artifacts=list(artifacts),
         )
 
     def raise_for_verdict(self) -> None:

@@ -256,6 +256,8 @@ def answer_of(message: Message) -> Message:
     if message["type"] == "lost":
         raise WorkerLost(message["message"])
     if message["type"] == "failed":
+        if message["code"] == "LAZ_ESETUP":  # the session that was used could not start
+            raise SetupFailed(message["message"])
         raise RequestFailed(message["message"], message["code"])
     return message
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sessions and pools for programs without asyncio."""
 
+import threading
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
@@ -12,6 +13,7 @@ from ._execution import (
     request,
     run,
 )
+from ._files import Data, Files, parts_of
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
@@ -98,24 +100,44 @@ class Session(_Opened):
     approve: decides on calls of tools that need an approval: called with an Approval, on the thread
         of `execute`, and only True allows the call. Without it such calls are refused. The text of
         a ToolError that it raises is the reason.
+    files: what `put_file` puts before the first code, by name
 
     One execution at a time runs in a session. Many sessions can be used from many threads.
     """
 
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
-                 approve: Optional[ApproveCallback] = None) -> None:
+                 approve: Optional[ApproveCallback] = None, *,
+                 files: Optional[Files] = None) -> None:
         made = make_tools(tools, allow_async=False)
         server = server if server is not None else default_server()
         opened = _open(server, open_session(runtime, made, warm))
         super().__init__(server, {"session": opened["session"]}, made, approve)
         self.name: str = opened.get("name", "")
+        self._putting = threading.Lock()
+        try:
+            for name, data in (files or {}).items():
+                self.put_file(name, data)
+        except BaseException:
+            self.close()
+            raise
+
+    def put_file(self, name: str, data: Data) -> None:
+        """Put a file where the code starts: bytes, or the file that has this path.
+
+        The session must be idle. A file of this name is replaced. Files belong to the sandbox: they
+        have to be put again after `restart`, and when a result has `replaced`.
+        """
+        self._check_open()
+        with self._putting:  # the parts of one file are not mixed with those of another
+            for message in parts_of(name, data):
+                self.server.call({**message, **self._where})
 
     def execute(self, code: str, timeout: Optional[float] = None,
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                 output: Optional[OutputCallback] = None, check: bool = True, *,
                 max_output_lines: Optional[int] = None,
-                on_progress: Optional[ProgressCallback] = None) -> Result:
+                on_progress: Optional[ProgressCallback] = None, artifacts: bool = True) -> Result:
         """Run code and wait for its result.
 
         timeout: seconds that the code may run, without the time of its tools
@@ -125,11 +147,13 @@ class Session(_Opened):
         check: raise an exception unless the verdict is "ok"
         max_output_lines: lines of output that are kept
         on_progress: called about once a second with a Progress; with fewer if it is slow
+        artifacts: are the bytes of artifacts wanted? The result lists them in any case
 
         Tools and callbacks are called on this thread. An exception of a callback, or Ctrl-C,
         cancels the execution, and is raised again after it has ended.
         """
-        message = request(code, timeout, deadline, max_tool_calls, max_output_lines)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
+                          artifacts=artifacts)
         return self._execute(message, output, on_progress, check)
 
     def restart(self) -> None:
@@ -194,12 +218,13 @@ class Pool(_Opened):
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                 output: Optional[OutputCallback] = None, check: bool = True,
                 wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
-                on_progress: Optional[ProgressCallback] = None) -> Result:
+                on_progress: Optional[ProgressCallback] = None, artifacts: bool = True) -> Result:
         """Run code in a session of the pool, as Session.execute does.
 
         wait: seconds to wait for a session; otherwise as long as it takes
         """
-        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait,
+                          artifacts)
         return self._execute(message, output, on_progress, check)
 
     @property
@@ -224,15 +249,18 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             max_tool_calls: Optional[int] = None, output: Optional[OutputCallback] = None,
             check: bool = True, server: Optional[Server] = None,
             approve: Optional[ApproveCallback] = None, *, max_output_lines: Optional[int] = None,
-            on_progress: Optional[ProgressCallback] = None) -> Result:
-    """Run code in a fresh session, which is closed afterwards."""
+            on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
+            artifacts: bool = True) -> Result:
+    """Run code in a fresh session, which is closed afterwards; `files` are put before it."""
     made = make_tools(tools, allow_async=False)
-    if made:
-        with Session(runtime, made.values(), server, approve=approve) as session:
+    if made or files:
+        with Session(runtime, made.values(), server, approve=approve, files=files) as session:
             return session.execute(code, timeout, deadline, max_tool_calls, output, check,
-                                   max_output_lines=max_output_lines, on_progress=on_progress)
+                                   max_output_lines=max_output_lines, on_progress=on_progress,
+                                   artifacts=artifacts)
     server = server if server is not None else default_server()
-    message = request(code, timeout, deadline, max_tool_calls, max_output_lines)
+    message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
+                      artifacts=artifacts)
     if runtime is not None:
         message["runtime"] = runtime
     try:

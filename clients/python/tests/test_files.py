@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""Files for the code, and artifacts of it."""
+
+import asyncio
+import base64
+import hashlib
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any, Dict, List
+from unittest import mock
+
+import lazaret
+from lazaret._files import PART_BYTES, artifacts_of, parts_of
+from support import LiveTest
+
+COPY = """
+local i = io.open('in', 'rb')
+local o = io.open('artifacts/out', 'wb')
+o:write(i:read('a'))
+o:close()"""
+BYTES = bytes(range(256)) * 12000  # 3 MB, in many parts
+PNG = b"\x89PNG\r\n\x1a\nand more"
+
+
+def made(data: bytes, name: str = "plot.png", kind: str = "image/png") -> lazaret.Artifact:
+    """An artifact that no server has sent."""
+    return lazaret.Artifact(name, kind, len(data), hashlib.sha256(data).hexdigest(), data)
+
+
+class Live(LiveTest):
+    def test_file_in_and_artifact_out(self) -> None:
+        session = self.lua()
+        for data in (b"", b"\0\r\n\xff", b"x" * PART_BYTES, BYTES):
+            session.put_file("in", data)
+            artifact, = session.execute(COPY).artifacts
+            self.assertTrue(artifact.data == data)
+            self.assertEqual((artifact.name, artifact.size), ("out", len(data)))
+            self.assertEqual(artifact.sha256, hashlib.sha256(data).hexdigest())
+            self.assertFalse(artifact.dropped)
+
+    def test_file_of_a_path_and_several_artifacts(self) -> None:
+        code = ("import os\nos.makedirs('artifacts/a/b')\nopen('artifacts/a/b/x.csv', 'w').write("
+                "open('in').read())\nopen('artifacts/\u00e9 .txt', 'w').close()")
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory, "some file")
+            path.write_bytes(b"a,b\n1,2\n")
+            everywhere: List[Any] = [path, str(path)]
+            for given in everywhere:
+                result = lazaret.execute(code, server=self.server, files={"in": given})
+        self.assertEqual([(one.name, one.type, one.data) for one in result.artifacts],
+                         [("a/b/x.csv", "text/csv", b"a,b\n1,2\n"),
+                          ("\u00e9 .txt", "text/plain", b"")])
+
+    def test_files_at_opening(self) -> None:
+        def tool() -> None:
+            """Has to be there."""
+
+        files: Dict[str, Any] = {"in": b"first", "other": bytearray(b"second")}
+        with lazaret.Session("lua", server=self.server, files=files) as session:
+            self.assertEqual(session.execute("return io.open('other'):read('a')").value, "second")
+            self.assertEqual(session.execute(COPY).artifacts[0].data, b"first")
+        result = lazaret.execute(COPY, "lua", server=self.server, tools=[tool], files=files)
+        self.assertEqual(result.artifacts[0].data, b"first")
+
+    def test_files_belong_to_the_box(self) -> None:
+        with lazaret.Session("python", server=self.server, files={"in": b"x"}) as session:
+            with self.assertRaises(lazaret.WorkerLost):
+                session.execute("import os; os.abort()")
+            result = session.execute("os = __import__('os'); os.path.exists('in')")
+            self.assertEqual((result.replaced, result.value), ("crashed", False))
+            session.put_file("in", b"again")
+            self.assertEqual(session.execute("open('in').read()").value, "again")
+            session.restart()
+            self.assertFalse(session.execute("__import__('os').path.exists('in')").value)
+
+    def test_names_and_sizes_that_are_refused(self) -> None:
+        session = self.lua()
+        for name in ("a/b", "..", "", "a\nb"):
+            with self.subTest(name), self.assertRaises(lazaret.RequestFailed) as caught:
+                session.put_file(name, BYTES)
+            self.assertEqual(caught.exception.code, "LAZ_EINVAL")
+        self.assertRaises(ValueError, session.put_file, "a\0b", b"")
+        self.assertRaises(TypeError, session.put_file, b"a", b"")
+        self.assertRaises(TypeError, session.put_file, "a", 5)
+        self.assertRaises(FileNotFoundError, session.put_file, "a", "/nonexistent/file")
+        with self.assertRaises(lazaret.RequestFailed):
+            lazaret.Session("lua", server=self.server, files={"a/b": b""})
+        small = self.server_with(sandbox__tmp_size="1MiB")
+        with lazaret.Session("lua", server=small) as session:
+            self.assertRaises(lazaret.RequestFailed, session.put_file, "in", BYTES)
+            session.put_file("in", b"less")
+            self.assertEqual(session.execute(COPY).artifacts[0].data, b"less")
+
+    def test_file_for_a_session_that_cannot_start(self) -> None:
+        server = self.server_with(sandbox__read=["/nonexistent"])
+        with self.assertLogs("lazaret"), self.assertRaises(lazaret.SetupFailed):
+            lazaret.Session("lua", server=server, files={"in": b""})
+
+    def test_session_that_executes_is_busy(self) -> None:
+        def put() -> str:
+            with self.assertRaises(lazaret.RequestFailed) as caught:
+                session.put_file("in", b"x")
+            return caught.exception.code
+
+        session = self.lua(put)
+        self.assertEqual(session.execute("return put()").value, "LAZ_EBUSY")
+        session.put_file("in", b"x")
+
+    def test_code_that_fails_delivers_what_it_has_saved(self) -> None:
+        code = "io.open('artifacts/x', 'w'):write('kept'):close() error('broken')"
+        with self.assertRaises(lazaret.ExecutionError) as caught:
+            self.lua().execute(code)
+        assert caught.exception.result
+        self.assertEqual(caught.exception.result.artifacts[0].data, b"kept")
+
+    def test_bytes_that_are_not_wanted(self) -> None:
+        with lazaret.Pool("lua", 1, server=self.server) as pool:
+            code = "io.open('artifacts/x', 'w'):write('kept'):close()"
+            artifact, = pool.execute(code, artifacts=False).artifacts
+            self.assertEqual((artifact.size, artifact.data, artifact.dropped), (4, None, False))
+            with self.assertRaisesRegex(lazaret.LazaretError, "not asked for"):
+                artifact.save("unused")
+            self.assertEqual(pool.execute(code).artifacts[0].data, b"kept")
+        self.assertIsNone(lazaret.execute(code, "lua", server=self.server,
+                                          artifacts=False).artifacts[0].data)
+
+    def test_what_a_server_sends_wrongly(self) -> None:
+        session, deliver = self.lua(), self.server._deliver
+
+        def change(**changed: Any) -> Any:
+            def replace(message: Dict[str, Any]) -> None:
+                deliver({**message, **changed} if message["type"] == "artifact" else message)
+
+            return mock.patch.object(self.server, "_deliver", replace)
+
+        session.put_file("in", b"some")
+        with change(data="c29tZQ"), self.assertRaisesRegex(lazaret.WorkerLost, "base64"):
+            session.execute(COPY)
+        session.execute("return 1")
+        session.put_file("in", b"more")
+        with change(data="c29tZQ=="), self.assertRaisesRegex(lazaret.WorkerLost, "SHA-256"):
+            session.execute(COPY)
+
+    def test_asyncio(self) -> None:
+        async def main() -> None:
+            async with lazaret.AsyncSession("lua", server=self.server,
+                                            files={"in": b"first"}) as session:
+                self.assertEqual((await session.execute(COPY)).artifacts[0].data, b"first")
+                await asyncio.gather(session.put_file("in", BYTES),
+                                     session.put_file("other", BYTES[::-1]))
+                result = await session.execute(COPY)
+                self.assertTrue(result.artifacts[0].data == BYTES)
+                code = COPY.replace("'in'", "'other'")
+                result = await session.execute(code, artifacts=False)
+                self.assertEqual((result.artifacts[0].size, result.artifacts[0].data),
+                                 (len(BYTES), None))
+                with self.assertRaises(lazaret.RequestFailed):
+                    await session.put_file("a/b", b"")
+            refused = lazaret.AsyncSession("lua", server=self.server, files={"a/b": b""})
+            for _ in range(2):
+                with self.assertRaises(lazaret.RequestFailed):
+                    await refused.open()
+            await refused.close()
+            async with lazaret.AsyncPool("lua", 1, server=self.server) as pool:
+                code = "io.open('artifacts/x', 'w'):write('kept'):close()"
+                self.assertEqual((await pool.execute(code)).artifacts[0].data, b"kept")
+
+        asyncio.run(main())
+
+
+class Parts(unittest.TestCase):
+    LISTED = {"name": "x", "type": "text/plain", "size": 4,
+              "sha256": hashlib.sha256(b"some").hexdigest()}
+
+    def test_parts_of_a_file(self) -> None:
+        for size, count in ((0, 1), (1, 1), (PART_BYTES, 1), (PART_BYTES + 1, 2)):
+            parts = list(parts_of("x", b"x" * size))
+            self.assertEqual([part["part"] for part in parts], list(range(count)))
+            self.assertEqual([part["more"] for part in parts], [True] * (count - 1) + [False])
+            data = b"".join(base64.b64decode(part["data"]) for part in parts)
+            self.assertEqual(data, b"x" * size)
+
+    def test_parts_are_joined_and_checked(self) -> None:
+        def part(number: int, data: bytes, more: bool = False, name: str = "x") -> Dict[str, Any]:
+            text = base64.b64encode(data).decode("ascii")
+            return {"name": name, "part": number, "data": text, "more": more}
+
+        def join(*messages: Dict[str, Any]) -> lazaret.Artifact:
+            artifact, = artifacts_of({"artifacts": [self.LISTED]}, messages, True)
+            return artifact
+
+        self.assertEqual(join(part(0, b"so", True), part(1, b"me")).data, b"some")
+        wrong: List[List[Dict[str, Any]]] = [
+            [],
+            [part(0, b"so", True)],
+            [part(1, b"some")],
+            [part(0, b"so", True), part(2, b"me")],
+            [part(1, b"me", True), part(0, b"so")],
+            [part(0, b"some"), part(1, b"")],
+            [part(0, b"so")],
+            [part(0, b"somE")],
+            [part(0, b"some"), part(0, b"some", name="y")],
+            [{**part(0, b"some"), "data": "!"}],
+            [{**part(0, b"some"), "data": 5}],
+            [{"data": ""}],
+        ]
+        for messages in wrong:
+            with self.subTest(messages), self.assertRaisesRegex(lazaret.WorkerLost, "protocol"):
+                join(*messages)
+        with self.assertRaises(lazaret.WorkerLost):
+            artifacts_of({"artifacts": [{"name": "x"}]}, [], False)
+
+    def test_artifact_that_was_dropped(self) -> None:
+        raw = {"artifacts": [self.LISTED]}
+        artifact, = artifacts_of(raw, [{"name": "x", "dropped": 4}], True)
+        self.assertEqual((artifact.data, artifact.dropped, artifact.size), (None, True, 4))
+        with self.assertRaisesRegex(lazaret.LazaretError, "too slow"):
+            artifact.save("unused")
+        self.assertEqual(artifacts_of({}, [], True), [])
+
+
+class Saving(unittest.TestCase):
+    def setUp(self) -> None:
+        self.outer = self.directory_of(tempfile.TemporaryDirectory())
+        self.directory = os.path.join(self.outer, "a", "results")
+
+    def directory_of(self, made: "tempfile.TemporaryDirectory[str]") -> str:
+        self.addCleanup(made.cleanup)
+        return made.name
+
+    def read(self, *names: str) -> bytes:
+        return Path(self.directory, *names).read_bytes()
+
+    def test_nothing_is_overwritten(self) -> None:
+        names = [made(data).save(self.directory) for data in (b"one", b"two", b"three")]
+        self.assertEqual(names, [os.path.join(self.directory, name)
+                                 for name in ("plot.png", "plot-2.png", "plot-3.png")])
+        self.assertEqual([self.read(os.path.basename(name)) for name in names],
+                         [b"one", b"two", b"three"])
+        made(b"", "x").save(Path(self.directory))
+        self.assertEqual(made(b"", "x").save(self.directory),
+                         os.path.join(self.directory, "x-2"))
+        made(b"in", "d.d/e/x").save(self.directory)
+        made(b"too", "d.d/e/x").save(self.directory)
+        self.assertEqual((self.read("d.d/e/x"), self.read("d.d/e/x-2")), (b"in", b"too"))
+
+    def test_no_link_is_followed(self) -> None:
+        os.makedirs(self.directory)
+        target = Path(self.outer, "target")
+        os.symlink(target, os.path.join(self.directory, "plot.png"))
+        self.assertTrue(made(b"x").save(self.directory).endswith("plot-2.png"))
+        self.assertFalse(target.exists())
+        target.mkdir()
+        os.symlink(target, os.path.join(self.directory, "d"))
+        self.assertRaises(OSError, made(b"x", "d/x").save, self.directory)
+        self.assertEqual(list(target.iterdir()), [])
+        os.symlink(self.directory, os.path.join(self.outer, "link"))  # of this program's own
+        made(b"x", "own").save(os.path.join(self.outer, "link"))
+        self.assertEqual(self.read("own"), b"x")
+
+    def test_names_that_leave_the_directory(self) -> None:
+        for name in ("../x", "/x", "a/../x", "a//x", "", "a\0b", "."):
+            with self.subTest(name), self.assertRaises(lazaret.LazaretError):
+                made(b"x", name).save(self.directory)
+        self.assertEqual(os.listdir(self.outer), [])
+
+    def test_notebooks_show_pictures(self) -> None:
+        picture = made(PNG)
+        self.assertEqual(picture._repr_png_(), PNG)
+        self.assertEqual(picture._repr_mimebundle_(), {
+            "text/plain": repr(picture), "image/png": base64.b64encode(PNG).decode("ascii")})
+        self.assertNotIn("and more", repr(picture))
+        for other in (made(b"no picture"), made(PNG, kind="text/plain")):
+            self.assertIsNone(other._repr_png_())
+            self.assertEqual(list(other._repr_mimebundle_()), ["text/plain"])
+
+
+if __name__ == "__main__":
+    unittest.main()
