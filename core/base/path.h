@@ -17,6 +17,10 @@ bool laz_path_is_within(const char *path, const char *directory);
 /* Can a file be called so on any system, and a terminal show it as it is? UTF-8 without control
  * characters and marks of direction, no separator, neither "." nor "..". */
 bool laz_name_is_plain(const char *name);
+/* What is wrong with one that is not, for errors. */
+#define LAZ_NAME_RULE                                                                              \
+    "the name of a file for a session has 1 to 255 bytes of UTF-8, and no '/', '\\' or control "   \
+    "characters"
 /* A path of such names, with '/' between them, none of which is hidden (begins with "."). */
 bool laz_artifact_name_is_plain(const char *name);
 

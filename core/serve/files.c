@@ -7,6 +7,7 @@
 #include "serve/serve_parts.h"
 
 #include "base/base64.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,9 @@ int serve_file_take(struct serve_file *file, const struct serve_message *message
 
     if (message->part == 0)
         serve_file_fini(file);
-    if (message->part != file->parts || (file->name && strcmp(file->name, message->name) != 0))
+    if (!laz_name_is_plain(message->name))
+        rc = laz_error_set(err, LAZ_EINVAL, 0, LAZ_NAME_RULE);
+    else if (message->part != file->parts || (file->name && strcmp(file->name, message->name) != 0))
         rc = laz_error_set(err, LAZ_EPROTO, 0, "part %lld of the file %.80s was not expected",
                            (long long)message->part, message->name);
     if (!rc && !file->name && !(file->name = laz_strdup(message->name)))

@@ -171,7 +171,7 @@ int serve_sessions_may_be(const struct serve_client *client, size_t more, struct
 /* ---- files.c: files for sessions, and what they make ----------------------------------------- */
 
 /* Takes a part of a file, which is whole unless message->more. Nothing of it is left after an
- * error. LAZ_EPROTO, LAZ_ETOOBIG (more than `max` bytes), LAZ_ENOMEM. */
+ * error. LAZ_EINVAL (the name), LAZ_EPROTO, LAZ_ETOOBIG (more than `max` bytes), LAZ_ENOMEM. */
 int serve_file_take(struct serve_file *file, const struct serve_message *message, uint64_t max,
                     struct laz_error *err);
 void serve_file_fini(struct serve_file *file);

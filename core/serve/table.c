@@ -234,7 +234,9 @@ static const struct laz_field artifact_members[] = {
     {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
      .help = "does another part follow?"},
     {"dropped", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(dropped),
-     .help = "its bytes, all of which were left out, because the client did not read"},
+     .help =
+         "its bytes, all of which were left out, because the client did not read: then it is one "
+         "message without `data`"},
 };
 
 static const struct laz_field result_members[] = {

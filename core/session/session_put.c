@@ -47,9 +47,7 @@ static int put_ask(struct laz_execution *asked, struct laz_session *session, con
     if (!name || (!data && len))
         return laz_error_null(err, name ? "the content of the file" : "the name of the file");
     if (!laz_name_is_plain(name))
-        return laz_error_set(err, LAZ_EINVAL, 0,
-                             "the name of a file for a session has no directories and no control "
-                             "characters");
+        return laz_error_set(err, LAZ_EINVAL, 0, LAZ_NAME_RULE);
     *asked = (struct laz_execution){
         .session = session,
         .code = data ? data : "",

@@ -56,7 +56,7 @@ has out 'a,b'
 runs missing_file_is_named 125 --file in.csv=missing save.lua
 has err '--file: the file missing cannot be read'
 runs bad_name_is_named 2 --file ../x=table.csv save.lua
-has err '--file: the name of a file for a session has no directories'
+has err '--file: the name of a file for a session has 1 to 255 bytes'
 runs a_directory_is_no_file 2 --file in=. save.lua
 has err 'not a regular file'
 echo x >occupied

@@ -28,6 +28,8 @@ static void files_go_in_and_artifacts_come_out(void)
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\",\"message\":\"part 1 of");
     say(&client, put, 4, session, "../in", "bG8=", 0, "");
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EINVAL\"");
+    say(&client, put, 4, session, "a/b", "aGVs", 0, ",\"more\":true"); /* before it is sent */
+    expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EINVAL\"");
     say(&client, put, 4, session, "in", "bG8", 0, "");
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\",\"message\":\"'data'");
     say(&client, put, 4, session, "in", "aGVs", 0, ",\"more\":true");
