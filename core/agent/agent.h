@@ -83,11 +83,11 @@ struct agent_files {
     uint64_t max_bytes;
     struct agent_artifact *known; /* that were sent */
     size_t n_known, known_cap;
-    bool was_empty;              /* the directory, when it was last looked at: */
-    int64_t changed_ns, seen_ns; /* its own time, and when that was */
-    struct laz_buf text;         /* of a part */
-    struct laz_strv left_out;    /* by the last collection */
-    int put;                     /* the file that is being put; -1 */
+    bool is_watched;          /* the directory shows by its time whether anything was made in it: */
+    int64_t written_ns;       /* the time that it has otherwise */
+    struct laz_buf text;      /* of a part */
+    struct laz_strv left_out; /* by the last collection */
+    int put;                  /* the file that is being put; -1 */
 };
 
 /* Notes where the files of a session are, of a template: of its sessions, before the runtime keeps

@@ -17,7 +17,6 @@
 #include "base/visible.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
-#include "os/directories.h"
 #include "os/walk.h"
 
 #include <errno.h>
@@ -31,7 +30,8 @@
 #define FILES_PART     (48u * 1024)        /* bytes of a part; a multiple of 3 */
 #define FILES_AROUND   1536u               /* bytes of a line beside its data, at most */
 #define FILES_SECOND   INT64_C(1000000000)
-#define FILES_TICK_NS  INT64_C(50000000)  /* file systems count by the ticks of the kernel (10 ms) \
+#define FILES_TICK_NS                                                                              \
+    INT64_C(50000000)                     /* file systems count by the ticks of the kernel (10 ms) \
                                            */
 #define FILES_OLD_NS  INT64_C(2500000000) /* or, as FAT, by two seconds */
 #define FILES_KNOWN   4096                /* files that are remembered */
@@ -281,14 +281,10 @@ void agent_files_collect(struct agent *agent)
     laz_strv_fini(&files->left_out);
     if (!files->folder || laz_os_look(files->folder, false, &look))
         return;
-    if (look.kind == LAZ_LOOK_DIRECTORY && !files->n_known && files->was_empty &&
-        look.changed_ns == files->changed_ns && files_was_old(files->changed_ns, files->seen_ns))
+    if (files->is_watched && look.kind == LAZ_LOOK_DIRECTORY &&
+        look.written_ns == files->written_ns)
         return; /* one system call for those who do not use it */
-    files->changed_ns = look.changed_ns;
-    files->seen_ns = files_now_ns();
     int failed = laz_os_walk(files->folder, files_visit, &all);
-    files->was_empty = !failed && !all.n && !all.n_too_many && !all.n_not_files && !all.n_odd &&
-                       !all.n_lost && !files->n_known;
     if (failed == EOVERFLOW)
         laz_strv_add(&files->left_out, "some of artifacts/, which has too many names, or "
                                        "directories in directories");
@@ -372,7 +368,8 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
 
 void agent_files_begin(struct agent *agent)
 {
-    if (agent->files.folder)
-        (void)laz_os_make_directory(agent->files.folder, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID,
-                                    NULL); /* code can do without, or make it itself */
+    struct agent_files *files = &agent->files;
+
+    if (files->folder) /* code can do without it, or make it itself */
+        files->is_watched = laz_os_make_watched_directory(files->folder, &files->written_ns);
 }

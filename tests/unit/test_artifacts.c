@@ -287,6 +287,24 @@ static void a_walk_follows_no_link_and_opens_files_only(void)
     work_end();
 }
 
+/* At once, and also when it is empty again. */
+static void a_watched_directory_shows_what_was_made_in_it(void)
+{
+    struct laz_look look;
+    int64_t written_ns;
+
+    work_begin();
+    CU_ASSERT_TRUE_FATAL(laz_os_make_watched_directory(in_work("w"), &written_ns));
+    CU_ASSERT_EQUAL(laz_os_look(in_work("w"), false, &look), 0);
+    CU_ASSERT_EQUAL(look.written_ns, written_ns);
+    write_file(in_work("w/a"), "x", 1, 0600);
+    CU_ASSERT_EQUAL(unlink(in_work("w/a")), 0);
+    CU_ASSERT_EQUAL(laz_os_look(in_work("w"), false, &look), 0);
+    CU_ASSERT_NOT_EQUAL(look.written_ns, written_ns);
+    CU_ASSERT_FALSE(laz_os_make_watched_directory(in_work("w"), &written_ns)); /* it is there */
+    work_end();
+}
+
 static const struct unit_test tests[] = {
     UNIT(parts_become_files_with_their_digests),
     UNIT(parts_that_no_honest_agent_sends_are_refused),
@@ -296,6 +314,7 @@ static const struct unit_test tests[] = {
     UNIT(names_of_files_for_a_session_are_single_ones),
     UNIT(artifacts_are_saved_over_nothing_and_through_no_link),
     UNIT(a_walk_follows_no_link_and_opens_files_only),
+    UNIT(a_watched_directory_shows_what_was_made_in_it),
     {0},
 };
 

@@ -125,6 +125,13 @@ int laz_os_walk_make(const char *directory, const char *name, const void *data, 
     return failed;
 }
 
+bool laz_os_make_watched_directory(const char *path, int64_t *written_ns)
+{
+    (void)written_ns; /* it is looked into each time */
+    (void)walk_make_directory(path);
+    return false;
+}
+
 int laz_os_replace_file(const char *path, unsigned mode)
 {
     const DWORD flags = mode & 0200 ? FILE_ATTRIBUTE_NORMAL : FILE_ATTRIBUTE_READONLY;
