@@ -156,8 +156,36 @@ static void loop_step_timeout(uv_timer_t *timer)
     uv_stop(timer->loop);
 }
 
+/* What the thread of a step posts runs at its end, or at the beginning of one within a callback: a
+ * wake would cost three system calls.  True: posts have run, so what the caller waits for may have
+ * happened. */
+static bool loop_begin_step(struct laz_loop *loop)
+{
+    pthread_mutex_lock(&loop->lock);
+    const bool has_posts = loop->first;
+    loop->steps++;
+    loop->is_promised = false;
+    loop->stepper = pthread_self();
+    pthread_mutex_unlock(&loop->lock);
+    laz_loop_flush(loop);
+    return has_posts;
+}
+
+static void loop_end_step(struct laz_loop *loop)
+{
+    laz_loop_flush(loop);
+    pthread_mutex_lock(&loop->lock);
+    const bool has_posts = loop->first; /* of those that have run */
+    loop->steps--;
+    pthread_mutex_unlock(&loop->lock);
+    if (has_posts)
+        uv_async_send(&loop->wake);
+}
+
 void laz_loop_step(struct laz_loop *loop, uint64_t ms)
 {
+    if (loop_begin_step(loop))
+        ms = 0;
     if (ms && ms != LAZ_LOOP_FOREVER) {
         uv_update_time(&loop->uv);
         uv_timer_start(&loop->step_timer, loop_step_timeout, ms, 0);
@@ -165,6 +193,15 @@ void laz_loop_step(struct laz_loop *loop, uint64_t ms)
     uv_run(&loop->uv, ms ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     if (ms && ms != LAZ_LOOP_FOREVER)
         uv_timer_stop(&loop->step_timer);
+    loop_end_step(loop);
+}
+
+void laz_loop_will_step(struct laz_loop *loop)
+{
+    pthread_mutex_lock(&loop->lock);
+    loop->is_promised = true;
+    loop->stepper = pthread_self();
+    pthread_mutex_unlock(&loop->lock);
 }
 
 int laz_loop_fd(const struct laz_loop *loop)
@@ -317,8 +354,11 @@ void laz_loop_post(struct laz_loop *loop, struct laz_post *post)
     pthread_mutex_lock(&loop->lock);
     *loop->last = post;
     loop->last = &post->next;
+    const bool is_step =
+        (loop->steps || loop->is_promised) && pthread_equal(loop->stepper, pthread_self());
     pthread_mutex_unlock(&loop->lock);
-    uv_async_send(&loop->wake);
+    if (!is_step)
+        uv_async_send(&loop->wake);
 }
 
 void laz_loop_wake(struct laz_loop *loop)

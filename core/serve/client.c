@@ -139,26 +139,32 @@ static void client_line(struct serve_client *client, const char *line, size_t le
     serve_message_fini(type, &message);
 }
 
-/* Handles the next line. False: there is none, or it has to wait until the client reads. */
+/* May the next line be handled? Else it has to wait until the client reads. */
+static bool client_has_work(const struct serve_client *client)
+{
+    return client->has_lines && !client->is_ending && serve_client_unread(client) <= SERVE_QUIET;
+}
+
+/* Handles the next line. True: there may be another. */
 static bool client_work(struct serve_client *client)
 {
     char *line;
     size_t len;
 
-    if (client->is_ending || serve_client_unread(client) > SERVE_QUIET)
-        return false;
-    int rc = laz_frame_next(&client->frame, &line, &len);
-    client->has_lines = rc == 1;
-    if (rc == 1)
-        client_line(client, line, len);
-    if (rc < 0) {
-        laz_error_set(&client->why, LAZ_ETOOBIG, 0, "a line has more than %zu bytes",
-                      client->frame.max);
-        serve_send_failed(client, 0, &client->why);
-        client->is_ending = true;
+    if (client_has_work(client)) {
+        int rc = laz_frame_next(&client->frame, &line, &len);
+        client->has_lines = rc == 1 && laz_frame_partial(&client->frame);
+        if (rc == 1)
+            client_line(client, line, len);
+        if (rc < 0) {
+            laz_error_set(&client->why, LAZ_ETOOBIG, 0, "a line has more than %zu bytes",
+                          client->frame.max);
+            serve_send_failed(client, 0, &client->why);
+            client->is_ending = true;
+        }
     }
     client_watch(client);
-    return rc == 1;
+    return client_has_work(client);
 }
 
 bool serve_clients_work(struct laz_server *server)
@@ -191,7 +197,8 @@ static void client_ready(void *user, uint32_t events)
         serve_client_flush(client);
     if ((events & LAZ_IO_READ) && !client->is_ending)
         client_read(client);
-    client_watch(client);
+    if (!client->has_lines)
+        client_watch(client); /* else after the lines, in the same turn */
 }
 
 static void client_writable(void *user, uint32_t events)

@@ -108,8 +108,8 @@ struct serve_client {
 
 struct laz_server {
     struct laz_engine *engine;
-    struct laz_loop *loop;
-    struct laz_io *engine_io, *listener_io;
+    struct laz_loop *loop; /* of the engine */
+    struct laz_io *listener_io;
     struct laz_timer *again; /* accepts connections again, after a shortage */
     int listener;
     char *path;

@@ -3,10 +3,11 @@
  * input and output.
  * Side: host.  Input trusted: no (who connects is asked from the kernel).
  *
- * One thread has both loops: that of the server watches the descriptor of the engine, and steps the
- * engine when that has something to do. */
+ * One thread drives the engine, whose loop watches the clients too: a loop of their own around it
+ * would cost each call of a tool six more system calls. */
 #include "serve/serve_parts.h"
 
+#include "engine/engine.h"
 #include "os/descriptors.h"
 #include "os/input.h"
 #include "os/peer.h"
@@ -97,19 +98,13 @@ static int server_take_stdio(struct laz_server *server, struct laz_error *err)
     return rc ? rc : serve_client_new(server, in, SERVER_OUTPUT, err);
 }
 
-static void server_engine_ready(void *user, uint32_t events)
+/* The loop that is to watch the clients. */
+static int server_take_loop(struct laz_server *server, struct laz_error *err)
 {
-    (void)user, (void)events; /* the engine is stepped after each turn */
-}
-
-static int server_watch_engine(struct laz_server *server, struct laz_error *err)
-{
-    int fd = laz_engine_fd(server->engine);
-
-    if (fd < 0)
+    if (laz_engine_fd(server->engine) < 0)
         return laz_error_set(err, LAZ_EREFUSED, 0, "serve does not work on this system yet");
-    server->engine_io = laz_io_start(server->loop, fd, LAZ_IO_READ, server_engine_ready, server);
-    return server->engine_io ? 0 : laz_error_nomem(err);
+    server->loop = server->engine->driver.loop;
+    return 0;
 }
 
 static void server_take_limits(struct serve_limits *limits, const struct laz_settings *settings)
@@ -137,13 +132,11 @@ int laz_server_new(const struct laz_server_options *options, struct laz_server *
         return laz_error_nomem(err);
     server->listener = -1;
     server_take_limits(&server->limits, options->settings);
-    int rc = laz_loop_new(&server->loop, err);
+    int rc = laz_engine_new(options->settings, options->engine, &server->engine, err);
     if (!rc)
-        rc = laz_engine_new(options->settings, options->engine, &server->engine, err);
+        rc = server_take_loop(server, err);
     if (!rc)
         rc = serve_approvals_begin(server, err);
-    if (!rc)
-        rc = server_watch_engine(server, err);
     if (!rc)
         rc = options->listen ? server_listen(server, options->listen, err)
                              : server_take_stdio(server, err);
@@ -163,9 +156,8 @@ int laz_server_run(struct laz_server *server, struct laz_error *err)
     bool is_busy = false;
 
     while (!atomic_load(&server->is_stopped) && !server->is_over) {
-        const int timeout = is_busy ? 0 : laz_engine_timeout(server->engine);
-        laz_loop_step(server->loop, timeout < 0 ? LAZ_LOOP_FOREVER : (uint64_t)timeout);
-        (void)laz_engine_step(server->engine, 0, NULL);
+        (void)laz_engine_step(server->engine, is_busy ? 0 : -1, NULL);
+        laz_loop_will_step(server->loop);
         is_busy = serve_clients_work(server);
         serve_clients_sweep(server);
     }
@@ -199,7 +191,7 @@ static void server_flush(struct laz_server *server)
     while ((before = unread) != 0) {
         const uint64_t until = laz_loop_now_ms(server->loop) + SERVER_FLUSH_MS;
         for (uint64_t now; unread == before && (now = laz_loop_now_ms(server->loop)) < until;) {
-            laz_loop_step(server->loop, until - now);
+            (void)laz_engine_step(server->engine, (int64_t)(until - now), NULL);
             unread = server_unread(server);
         }
         if (unread == before)
@@ -213,7 +205,6 @@ void laz_server_free(struct laz_server *server)
         return;
     laz_io_stop(server->listener_io);
     laz_timer_stop(server->again);
-    laz_io_stop(server->engine_io); /* it is not stepped any more */
     laz_os_close(&server->listener);
     if (server->path)
         (void)laz_os_remove_socket(server->path, NULL);
@@ -226,9 +217,7 @@ void laz_server_free(struct laz_server *server)
         server_flush(server);
     while (server->clients)
         serve_client_free(server->clients);
-    laz_engine_free(server->engine);
-    if (server->loop)
-        laz_loop_free(server->loop); /* calls that are on their way end in here */
+    laz_engine_free(server->engine); /* calls that are on their way end in here */
     laz_input_end(server->input);
     free(server->path);
     free(server);

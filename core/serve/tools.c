@@ -4,9 +4,9 @@
  * Side: host.  Input trusted: no (arguments come from the sandbox, declarations and answers from
  * the client; the library checks all of them).
  *
- * The library calls a tool on a worker thread.  That thread keeps the reply, posts the call to the
- * loop and is free again, however long the client takes.  A call is freed when it is answered, or
- * when the library reports that nobody waits for the answer. */
+ * The library calls a tool on the thread of the loop, which keeps the reply and sends the message.
+ * It asks for an approval on a worker thread, which posts the question to the loop.  A call is freed
+ * when it is answered, or when the library reports that nobody waits for the answer. */
 #include "serve/serve_parts.h"
 
 #include <stdlib.h>
@@ -44,11 +44,8 @@ static void call_cancelled(void *user)
 }
 
 /* The loop has the call. */
-static void call_arrived(struct laz_post *post)
+static void call_take(struct serve_call *call)
 {
-    struct serve_call *call =
-        (struct serve_call *)(void *)((char *)post - offsetof(struct serve_call, post));
-
     /* An execution that has ended has cancelled its calls: then the request is gone. */
     if (laz_reply_is_cancelled(call->reply)) {
         call_free(call);
@@ -77,9 +74,15 @@ static void call_arrived(struct laz_post *post)
     (void)laz_reply_on_cancel(call->reply, call_cancelled, call); /* may call it in here */
 }
 
-/* On a worker thread: the request may end at any time, and is not looked at here. */
-static void call_begin(struct laz_server *server, const char *args, size_t len,
-                       struct laz_reply *reply, bool is_approval)
+static void call_arrived(struct laz_post *post)
+{
+    call_take((struct serve_call *)(void *)((char *)post - offsetof(struct serve_call, post)));
+}
+
+/* NULL: out of memory; then it was answered. Any thread: the request may end at any time, and is not
+ * looked at here. */
+static struct serve_call *call_new(struct laz_server *server, const char *args, size_t len,
+                                   struct laz_reply *reply, bool is_approval)
 {
     const struct laz_caller *caller = laz_reply_caller(reply);
     struct serve_call *call = calloc(1, sizeof *call);
@@ -98,21 +101,28 @@ static void call_begin(struct laz_server *server, const char *args, size_t len,
         laz_reply_error(reply, "out of memory");
         if (call)
             call_free(call);
-        return;
+        return NULL;
     }
     laz_reply_keep(reply);
     call->reply = reply;
-    laz_loop_post(call->server->loop, &call->post);
+    return call;
 }
 
 static void tool_called(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
-    call_begin(user, args, len, reply, false);
+    struct serve_call *call = call_new(user, args, len, reply, false);
+
+    if (call)
+        call_take(call);
 }
 
+/* On a worker thread. */
 static void approval_asked(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
-    call_begin(user, args, len, reply, true);
+    struct serve_call *call = call_new(user, args, len, reply, true);
+
+    if (call)
+        laz_loop_post(call->server->loop, &call->post);
 }
 
 int serve_approvals_begin(struct laz_server *server, struct laz_error *err)
@@ -187,6 +197,7 @@ static int tools_fill(struct laz_server *server, struct serve_tool_set *set, str
             .timeout_ms = (uint32_t)given->timeout_ms,
             .max_concurrent = (uint32_t)given->max_concurrent,
             .approve = given->approve,
+            .nonblocking = 1,
         };
         set->items[i] = (struct laz_session_tool){
             .size = sizeof(struct laz_session_tool),

@@ -234,7 +234,7 @@ const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call
     return &call->owner.caller;
 }
 
-/* Calls the application or the provider, in a worker; providers that do not block are called in the
+/* Calls the application or the provider, in a worker; those that do not block are called in the
  * loop thread. An answer that the application keeps for later comes through the loop. */
 static void call_invoke(struct laz_call *call)
 {
@@ -316,9 +316,9 @@ static void call_run(struct laz_call *call)
 
     call->started = true;
     entry->queue.running++;
-    if (entry->provider && !entry->provider->is_blocking) {
+    if (entry->in_loop) {
         call_invoke(call);
-        call_post_return(call);
+        call->returned = true; /* its answer comes by the loop in any case, and ends it */
     } else if (!laz_lend_offer(call->tools->lend, call)) {
         laz_call_hand_over(call);
     }

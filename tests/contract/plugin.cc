@@ -40,6 +40,7 @@ const laz_tool tools[] = {{
     .timeout_ms = 0,
     .max_concurrent = 0,
     .approve = 0,
+    .nonblocking = 0,
 }};
 
 int create(const laz_tool_services *services, const char *text, size_t len, void **data,

@@ -34,7 +34,8 @@
  * Threads: an engine and everything opened in it is used by one thread at a time; different engines
  * are independent. A call from a second thread, or from a callback of a running execution, is
  * refused with LAZ_EBUSY and does no harm. Tool callbacks run on worker threads; output handlers,
- * hooks and completion callbacks (`done`, `got`) run on the thread that drives the engine.
+ * hooks, callbacks of nonblocking tools and completion callbacks (`done`, `got`) run on the thread
+ * that drives the engine.
  * Completion callbacks, and only those, may use the engine and free their objects. No lock is held
  * while any callback runs.
  *
@@ -171,9 +172,9 @@ LAZ_EXPORT int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struc
 struct laz_reply; /* the answer to one call */
 
 /* A tool of the application, offered to sessions opened later. `tool` is copied. `call` runs on a
- * worker thread, several at once, workers.max at most; `args` is a checked JSON object, borrowed for
- * the call; it answers through `reply` before it returns (no answer: null), or later, if it calls
- * laz_reply_keep. Errors: LAZ_EINVAL for a bad name, one that a language would spell as that of
+ * worker thread, several at once, workers.max at most; that of a `nonblocking` tool on the thread
+ * that drives the engine. `args` is a checked JSON object, borrowed for the call; it answers through
+ * `reply` before it returns (no answer: null), or later, if it calls laz_reply_keep. Errors: LAZ_EINVAL for a bad name, one that a language would spell as that of
  * another tool, or bad parameters. */
 LAZ_EXPORT int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
                                    void (*call)(void *user, const char *args, size_t args_len,

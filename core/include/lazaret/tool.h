@@ -30,6 +30,10 @@ struct laz_tool {
     uint32_t timeout_ms;     /* 0: none but the session's deadline */
     uint32_t max_concurrent; /* 0: no limit */
     uint32_t approve;        /* 1: each call waits for a yes of the host: laz_engine_set_approver */
+    /* Of the application; 1: its function returns at once, with an answer or by laz_reply_keep. It
+     * is called on the thread that drives the engine, as an output handler is: nothing else of the
+     * engine goes on meanwhile, and no change of threads delays the call. */
+    uint32_t nonblocking;
 };
 #define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
 
