@@ -4,7 +4,7 @@
 import asyncio
 import inspect
 import weakref
-from typing import Any, Dict, Iterable, List, Optional, TypeVar
+from typing import Any, Awaitable, Dict, Iterable, List, Optional, TypeVar
 
 from ._execution import (
     CALLS,
@@ -50,19 +50,28 @@ async def _call(server: Server, message: Message) -> Message:
         raise
 
 
-async def _call_tool(execution: Execution, message: Message) -> None:
+async def _await_tool(execution: Execution, message: Message, value: Awaitable[Any]) -> None:
     call: int = message["call"]
     try:
-        value = execution.call(message)
-        if inspect.isawaitable(value):
-            value = await value
+        execution.answer_value(message, await value)
     except asyncio.CancelledError as error:
         execution.answer_error(call, error)  # ignored if the server has cancelled the call
         raise
     except Exception as error:
         execution.answer_error(call, error)
-        return
+
+
+def _call_tool(execution: Execution, message: Message) -> "Optional[asyncio.Task[None]]":
+    """Call a tool; gives the task that waits for one that is not done yet."""
+    try:
+        value = execution.call(message)
+    except (Exception, asyncio.CancelledError) as error:
+        execution.answer_error(message["call"], error)
+        return None
+    if inspect.isawaitable(value):
+        return asyncio.ensure_future(_await_tool(execution, message, value))
     execution.answer_value(message, value)
+    return None
 
 
 class _Run:
@@ -97,9 +106,10 @@ class _Run:
             if inspect.isawaitable(waits):
                 await waits
         elif kind in CALLS:
-            task = asyncio.ensure_future(_call_tool(self._execution, message))
-            self._tasks[message["call"]] = task
-            task.add_done_callback(lambda _: self._tasks.pop(message["call"], None))
+            task = _call_tool(self._execution, message)
+            if task is not None:
+                self._tasks[message["call"]] = task
+                task.add_done_callback(lambda _: self._tasks.pop(message["call"], None))
         elif kind == "tool_cancelled" and message["call"] in self._tasks:
             self._tasks[message["call"]].cancel()
 

@@ -21,6 +21,7 @@ from ._results import SetupFailed
 
 _log = logging.getLogger("lazaret")
 _END_SECONDS = 10.0  # after which a server that does not end is killed
+_PIECE = 1 << 16  # bytes: what a pipe holds; malloc maps no pages of its own for it
 
 
 class Channel:
@@ -74,7 +75,7 @@ class Channel:
         parts: List[bytes] = []  # of a line that is not complete
         while True:
             try:
-                piece = os.read(self._read_fd, 1 << 18)
+                piece = os.read(self._read_fd, _PIECE)
             except OSError:
                 piece = b""
             if not piece:
