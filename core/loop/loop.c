@@ -156,15 +156,14 @@ static void loop_step_timeout(uv_timer_t *timer)
     uv_stop(timer->loop);
 }
 
-/* What the thread of a step posts runs at its end, or at the beginning of one within a callback: a
- * wake would cost three system calls.  True: posts have run, so what the caller waits for may have
+/* What the thread of a step posts runs at the end of that step: a wake would cost three system
+ * calls. No callback makes a step.  True: posts have run, so what the caller waits for may have
  * happened. */
 static bool loop_begin_step(struct laz_loop *loop)
 {
     pthread_mutex_lock(&loop->lock);
     const bool has_posts = loop->first;
-    loop->steps++;
-    loop->is_promised = false;
+    loop->is_stepping = true;
     loop->stepper = pthread_self();
     pthread_mutex_unlock(&loop->lock);
     laz_loop_flush(loop);
@@ -176,7 +175,7 @@ static void loop_end_step(struct laz_loop *loop)
     laz_loop_flush(loop);
     pthread_mutex_lock(&loop->lock);
     const bool has_posts = loop->first; /* of those that have run */
-    loop->steps--;
+    loop->is_stepping = false;
     pthread_mutex_unlock(&loop->lock);
     if (has_posts)
         uv_async_send(&loop->wake);
@@ -199,7 +198,7 @@ void laz_loop_step(struct laz_loop *loop, uint64_t ms)
 void laz_loop_will_step(struct laz_loop *loop)
 {
     pthread_mutex_lock(&loop->lock);
-    loop->is_promised = true;
+    loop->is_stepping = true;
     loop->stepper = pthread_self();
     pthread_mutex_unlock(&loop->lock);
 }
@@ -354,8 +353,7 @@ void laz_loop_post(struct laz_loop *loop, struct laz_post *post)
     pthread_mutex_lock(&loop->lock);
     *loop->last = post;
     loop->last = &post->next;
-    const bool is_step =
-        (loop->steps || loop->is_promised) && pthread_equal(loop->stepper, pthread_self());
+    const bool is_step = loop->is_stepping && pthread_equal(loop->stepper, pthread_self());
     pthread_mutex_unlock(&loop->lock);
     if (!is_step)
         uv_async_send(&loop->wake);

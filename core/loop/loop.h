@@ -29,8 +29,8 @@ void laz_loop_free(struct laz_loop *loop);
 
 /* Waits for events, at most `ms` milliseconds, and handles those that have arrived. */
 void laz_loop_step(struct laz_loop *loop, uint64_t ms);
-/* The thread that steps: the next thing that it does with the loop is a step, so what it posts until
- * then needs no wake. */
+/* The thread that steps: the next thing that it does with the loop is a step, so what it posts
+ * until then needs no wake. */
 void laz_loop_will_step(struct laz_loop *loop);
 /* For an application with its own loop: a descriptor that is readable when a step has events to
  * handle (-1 on Windows, which has no such descriptor), and the milliseconds after which a step

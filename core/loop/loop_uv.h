@@ -13,9 +13,8 @@ struct laz_loop {
     uv_async_t wake;
     uv_timer_t step_timer; /* ends a step that has waited for its time */
     pthread_mutex_t lock;
-    struct laz_post *first, **last; /* protected by `lock`, as are the next three */
-    unsigned steps;                 /* of laz_loop_step that run, on the thread `stepper` */
-    bool is_promised;               /* or it has said that it will step: laz_loop_will_step */
+    struct laz_post *first, **last; /* protected by `lock`, as are the next two */
+    bool is_stepping; /* the thread `stepper` is in laz_loop_step, or is about to be */
     pthread_t stepper;
     unsigned handles;
     struct laz_polls *polls; /* NULL where each watch is a handle of libuv */

@@ -5,8 +5,8 @@
  * the client; the library checks all of them).
  *
  * The library calls a tool on the thread of the loop, which keeps the reply and sends the message.
- * It asks for an approval on a worker thread, which posts the question to the loop.  A call is freed
- * when it is answered, or when the library reports that nobody waits for the answer. */
+ * It asks for an approval on a worker thread, which posts the question to the loop.  A call is
+ * freed when it is answered, or when the library reports that nobody waits for the answer. */
 #include "serve/serve_parts.h"
 
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static void call_arrived(struct laz_post *post)
     call_take((struct serve_call *)(void *)((char *)post - offsetof(struct serve_call, post)));
 }
 
-/* NULL: out of memory; then it was answered. Any thread: the request may end at any time, and is not
- * looked at here. */
+/* NULL: out of memory; then it was answered. Any thread: the request may end at any time, and is
+ * not looked at here. */
 static struct serve_call *call_new(struct laz_server *server, const char *args, size_t len,
                                    struct laz_reply *reply, bool is_approval)
 {

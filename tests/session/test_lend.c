@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lend.c - the loop is lent to a tool's thread and comes back: handlers stay on the caller's
- * thread, and timers and answers do not wait for a slow tool. */
+/* test_lend.c - on which threads tools run.  The loop is lent to a tool's thread and comes back:
+ * handlers stay on the caller's thread, and timers and answers do not wait for a slow tool.  A
+ * nonblocking tool runs on the caller's. */
 #include "live.h"
 
 #include <pthread.h>
@@ -62,13 +63,50 @@ static void line_opens_gate(void *user, int stream, const char *text, size_t len
         sem_post(&gate);
 }
 
+/* ---- of nonblocking tools */
+
+static struct laz_reply *kept;
+static struct laz_session *in; /* where it is called */
+
+static void tool_is_quick(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    struct laz_error err = {0};
+
+    tool_counts(user, args, len, reply);
+    CU_ASSERT_EQUAL(laz_session_restart(in, &err), LAZ_EBUSY);
+}
+
+static void tool_keeps(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_keep(reply);
+    kept = reply;
+}
+
+static void tool_frees(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    tool_counts(user, args, len, reply);
+    laz_session_free(in);
+    in = NULL;
+}
+
+static void take_result(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    (void)err;
+    *(struct laz_result **)user = result;
+}
+
 /* Makes an engine with an additional tool, a session in Lua, and closed gates. */
 static struct laz_session *session_with(const char *settings, const char *name,
                                         void (*call)(void *, const char *, size_t,
                                                      struct laz_reply *),
                                         struct laz_engine **engine)
 {
-    const struct laz_tool tool = {.size = sizeof tool, .name = name, .description = ""};
+    const struct laz_tool tool = {.size = sizeof tool,
+                                  .name = name,
+                                  .description = "",
+                                  .nonblocking = call == tool_is_quick || call == tool_keeps ||
+                                                 call == tool_frees};
 
     sem_init(&gate, 0, 0);
     sem_init(&passed, 0, 0);
@@ -124,6 +162,67 @@ static void a_tool_that_hangs_does_not_hold_the_caller(void)
         sem_post(&gate);
     }
     leave(session, engine);
+}
+
+static void a_nonblocking_tool_runs_on_the_callers_thread(void)
+{
+    struct laz_engine *engine;
+
+    caller = pthread_self();
+    here = elsewhere = 0;
+    if ((in = session_with("", "quick", tool_is_quick, &engine)))
+        test_expect(in, "local n = 0 for i = 1, 100 do n = n + quick() end return n",
+                    LAZ_VERDICT_OK, "100");
+    CU_ASSERT_EQUAL(here, 100);
+    CU_ASSERT_EQUAL(elsewhere, 0);
+    leave(in, engine);
+}
+
+/* Begins code that calls the tool, and drives the engine until the tool was called. */
+static struct laz_engine *
+begin_calling(const char *code, void (*call)(void *, const char *, size_t, struct laz_reply *),
+              struct laz_result **result)
+{
+    struct laz_engine *engine;
+
+    *result = NULL;
+    here = 0;
+    kept = NULL;
+    in = session_with("", "call", call, &engine);
+    if (!in)
+        return engine;
+    CU_ASSERT_EQUAL(laz_session_execute_async(in, code, SIZE_MAX, NULL, take_result, result, NULL),
+                    0);
+    while (!*result && !kept && !here)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    return engine;
+}
+
+static void a_nonblocking_tool_answers_later(void)
+{
+    struct laz_result *result;
+    struct laz_engine *engine = begin_calling("return call() + 1", tool_keeps, &result);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
+    laz_reply_value(kept, "41", 2); /* between two steps */
+    while (!result)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    CU_ASSERT_STRING_EQUAL(laz_result_value(result), "42");
+    laz_reply_free(kept);
+    laz_result_free(result);
+    leave(in, engine);
+}
+
+static void a_nonblocking_tool_may_free_its_session(void)
+{
+    struct laz_result *result;
+    struct laz_engine *engine = begin_calling("return call()", tool_frees, &result);
+
+    while (!result)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CANCELLED);
+    laz_result_free(result);
+    leave(in, engine);
 }
 
 static void an_answer_does_not_wait_for_the_functions_end(void)
@@ -190,6 +289,9 @@ static void endless_quick_calls_meet_their_ends(void)
 static const struct unit_test tests[] = {
     UNIT(handlers_stay_on_the_callers_thread),
     UNIT(a_tool_that_hangs_does_not_hold_the_caller),
+    UNIT(a_nonblocking_tool_runs_on_the_callers_thread),
+    UNIT(a_nonblocking_tool_answers_later),
+    UNIT(a_nonblocking_tool_may_free_its_session),
     UNIT(an_answer_does_not_wait_for_the_functions_end),
     UNIT(an_answer_to_a_later_call_does_not_wait_either),
     UNIT(endless_quick_calls_meet_their_ends),

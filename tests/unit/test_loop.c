@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loop.c - how long a step of the loop waits, and a clock that a test moves. */
+/* test_loop.c - how long a step of the loop waits, what is posted meanwhile, and a clock that a
+ * test moves. */
 #include "loop/loop.h"
 #include "unit.h"
 
 #include "os/descriptors.h"
+#include "os/io.h"
 
 #include <time.h>
 #ifdef __linux__
@@ -69,6 +71,58 @@ static void a_step_ends_with_a_timer(void)
         CU_ASSERT_EQUAL(w.soons, is_due + 1);
         CU_ASSERT_EQUAL(w.lates, 0); /* this step, and not the one that the long timer ends */
     }
+    waiting_close(&w);
+}
+
+/* A post that posts itself again, `more` times. */
+struct posting {
+    struct laz_post post;
+    struct laz_loop *loop;
+    int runs, more;
+};
+
+static void posting_runs(struct laz_post *post)
+{
+    struct posting *p = (struct posting *)(void *)post;
+
+    p->runs++;
+    if (p->more-- > 0)
+        laz_loop_post(p->loop, post);
+}
+
+static void posting_begins(void *user)
+{
+    struct posting *p = user;
+
+    laz_loop_post(p->loop, &p->post);
+}
+
+/* The thread of a step posts without a wake: no step may wait for one. */
+static void a_step_runs_what_its_thread_posts(void)
+{
+    struct posting p = {.post = {.run = posting_runs}};
+    struct waiting w;
+
+    waiting_open(&w);
+    p.loop = w.loop;
+    struct laz_timer *begins = laz_timer_new(w.loop, posting_begins, &p);
+    laz_timer_start(begins, 0);
+    laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_EQUAL(p.runs, 1);
+    p.more = 4;
+    laz_timer_start(begins, 0);
+    while (p.runs < 6)
+        laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
+    laz_loop_will_step(w.loop);
+    laz_loop_post(w.loop, &p.post);
+    laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_EQUAL(p.runs, 7);
+    laz_loop_post(w.loop, &p.post); /* between steps, with a wake */
+    CU_ASSERT(laz_os_await(laz_loop_fd(w.loop), 0));
+    laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_EQUAL(p.runs, 8);
+    CU_ASSERT_EQUAL(w.lates, 0);
+    laz_timer_stop(begins);
     waiting_close(&w);
 }
 
@@ -210,6 +264,7 @@ static const struct unit_test tests[] = {
     UNIT(a_watch_that_cannot_be_removed_is_not_told),
     UNIT(a_watch_of_urgent_data_hears_nothing_else),
 #endif
+    UNIT(a_step_runs_what_its_thread_posts),
     UNIT(a_step_waits_no_longer_than_it_may),
     {0},
 };
