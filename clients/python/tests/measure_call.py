@@ -2,7 +2,8 @@
 """What a call costs over the library. Run by clients/measure: the tests do not measure time.
 
 The client, the library (a program in C, which says how long it took) and a ping-pong (a line to
-`cat` and back, over pipes) take turns, so that a busy machine disturbs all three.
+`cat` and back, over pipes; with asyncio where the client uses that) take turns, so that a busy
+machine disturbs all three.
 """
 
 import asyncio
@@ -37,8 +38,11 @@ class Peer:
         self._process.communicate()
 
 
+PINGED = b"x" * 79 + b"\n"
+
+
 async def measure(kind: str, execute: Callable[[str], Awaitable[None]], library: Peer,
-                  echo: Peer) -> None:
+                  ping: Callable[[], Awaitable[None]]) -> None:
     for name, (code, calls) in CODES.items():
         times: Dict[str, List[float]] = {"client": [], "library": [], "ping-pong": []}
         for _ in range(SAMPLES // calls):
@@ -48,13 +52,13 @@ async def measure(kind: str, execute: Callable[[str], Awaitable[None]], library:
             times["library"].append(float(library.ask(code.encode() + b"\n")) / calls)
             begun = time.perf_counter()
             for _ in range(calls):
-                echo.ask(b"x" * 79 + b"\n")
+                await ping()
             times["ping-pong"].append((time.perf_counter() - begun) * 1e6 / calls)
         for what, place in (("median", 4), ("10th percentile", 0)):
-            client, inside, ping = (statistics.quantiles(one, n=10)[place]
+            client, inside, pong = (statistics.quantiles(one, n=10)[place]
                                     for one in times.values())
             print(f"{kind}, {name}, {what}: client {client:.0f} us, library {inside:.0f} us, "
-                  f"ping-pong {ping:.0f} us: ratio {(client - inside) / ping:.1f} "
+                  f"ping-pong {pong:.0f} us: ratio {(client - inside) / pong:.1f} "
                   f"({SAMPLES // calls} samples of {calls})", flush=True)
 
 
@@ -64,19 +68,33 @@ def one() -> int:
 
 async def main() -> None:
     library, echo = Peer(sys.argv[1]), Peer("cat")
+    other_echo = await asyncio.create_subprocess_exec("cat", stdin=subprocess.PIPE,
+                                                      stdout=subprocess.PIPE)
+
+    async def ping() -> None:
+        echo.ask(PINGED)
+
+    async def ping_async() -> None:
+        assert other_echo.stdin and other_echo.stdout
+        other_echo.stdin.write(PINGED)
+        await other_echo.stdout.readline()
+
     with lazaret.Server() as server:
         with lazaret.Session("lua", tools=[one], server=server) as session:
             async def execute(code: str) -> None:
                 session.execute(code)
 
-            await measure("Session", execute, library, echo)
+            await measure("Session", execute, library, ping)
         async with lazaret.AsyncSession("lua", tools=[one], server=server) as other:
             async def execute_async(code: str) -> None:
                 await other.execute(code)
 
-            await measure("AsyncSession", execute_async, library, echo)
+            await measure("AsyncSession", execute_async, library, ping_async)
     library.close()
     echo.close()
+    assert other_echo.stdin
+    other_echo.stdin.close()
+    await other_echo.wait()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ Message = Dict[str, Any]
 Deliver = Callable[[Message], None]
 
 PROTOCOL = 1
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 FINAL = frozenset(["result", "failed", "lost", "opened", "done", "description", "found"])
 _servers: "weakref.WeakSet[Server]" = weakref.WeakSet()
 
@@ -154,8 +155,7 @@ class Server:
 
     def line_of(self, message: Message) -> bytes:
         """A message as a line. One that is too long would end the connection: ValueError."""
-        line = json.dumps(message, ensure_ascii=False, allow_nan=False,
-                          separators=(",", ":")).encode("utf-8") + b"\n"
+        line = _encoder.encode(message).encode("utf-8") + b"\n"
         if len(line) > self._max_line:
             raise ValueError(f"a message of {len(line)} bytes is too long for the server, which "
                              f"accepts {self._max_line}")
