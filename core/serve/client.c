@@ -56,8 +56,10 @@ static void client_watch(struct serve_client *client)
 void serve_client_flush(struct serve_client *client)
 {
     while (!client->is_gone && serve_client_unread(client)) {
-        ssize_t n = laz_os_send(client->out, client->unsent.data + client->sent,
-                                serve_client_unread(client));
+        const char *data = client->unsent.data + client->sent;
+        const size_t len = serve_client_unread(client);
+        ssize_t n = client->is_pipe ? laz_os_send_pipe(client->out, data, len)
+                                    : laz_os_send(client->out, data, len);
         if (n < 0)
             client_give_up(client);
         if (n <= 0)
@@ -218,6 +220,7 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
     client->server = server;
     client->in = in;
     client->out = out;
+    client->is_pipe = laz_os_is_pipe(out);
     laz_frame_init(&client->frame, (size_t)server->limits.max_line);
     client->reading = laz_io_start(server->loop, in, LAZ_IO_READ, client_ready, client);
     if (!client->reading) {

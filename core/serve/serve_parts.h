@@ -90,6 +90,7 @@ struct serve_client {
     struct serve_client *next;
     struct laz_server *server;
     int in, out;
+    bool is_pipe;                     /* out */
     struct laz_io *reading, *writing; /* `reading` alone where in and out are the same */
     struct laz_frame frame;
     struct laz_buf unsent;

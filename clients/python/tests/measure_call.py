@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What a call costs over the library. Run by clients/measure: the tests do not measure time.
 
-The client, the library (a program in C, which says how long it took) and a ping-pong (a line to
-`cat` and back, over pipes; with asyncio where the client uses that) take turns, so that a busy
-machine disturbs all three.
+The client, the library (a program in C, which says how long it took) and a ping-pong take turns, so
+that a busy machine disturbs all three. The ping-pong is a line to `cat` and back, over the pipes of
+subprocess, or of asyncio where the client uses that.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ class Peer:
     """A process that answers each line by a line."""
 
     def __init__(self, *command: str) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         bufsize=0)
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, line: bytes) -> bytes:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin and stdout
-        os.write(stdin.fileno(), line)
-        return os.read(stdout.fileno(), 4096)
+        stdin.write(line)
+        stdin.flush()
+        return stdout.readline()
 
     def close(self) -> None:
         self._process.communicate()

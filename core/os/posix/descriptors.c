@@ -100,6 +100,13 @@ int laz_os_place(int *fd, int to, struct laz_error *err)
     return 0;
 }
 
+bool laz_os_is_pipe(int fd)
+{
+    struct stat stat;
+
+    return fstat(fd, &stat) == 0 && S_ISFIFO(stat.st_mode);
+}
+
 bool laz_os_is_stream(int fd)
 {
     struct stat stat;

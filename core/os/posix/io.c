@@ -192,14 +192,22 @@ bool laz_os_write_waiting(int fd, const void *data, size_t len)
 
 /* ---- connections that do not ---------------------------------------------------------------- */
 
+ssize_t laz_os_send_pipe(int fd, const void *data, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = write(fd, data, len);
+    while (n < 0 && errno == EINTR);
+    return io_result(n);
+}
+
 ssize_t laz_os_send(int fd, const void *data, size_t len)
 {
     ssize_t n;
 
-    do {
+    do
         n = send(fd, data, len, MSG_NOSIGNAL);
-        if (n < 0 && errno == ENOTSOCK)
-            n = write(fd, data, len);
-    } while (n < 0 && errno == EINTR);
-    return io_result(n);
+    while (n < 0 && errno == EINTR);
+    return n < 0 && errno == ENOTSOCK ? laz_os_send_pipe(fd, data, len) : io_result(n);
 }

@@ -222,3 +222,9 @@ bool laz_os_is_stream(int fd)
     (void)fd;
     return false;
 }
+
+bool laz_os_is_pipe(int fd)
+{
+    (void)fd;
+    return false;
+}

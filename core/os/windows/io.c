@@ -144,6 +144,11 @@ ssize_t laz_os_send(int fd, const void *data, size_t len)
     return (ssize_t)piece;
 }
 
+ssize_t laz_os_send_pipe(int fd, const void *data, size_t len)
+{
+    return laz_os_send(fd, data, len);
+}
+
 HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
 {
     if (entry->kind == FDS_PROCESS || entry->kind == FDS_EVENT)

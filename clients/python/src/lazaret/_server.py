@@ -44,6 +44,7 @@ class Server:
                  settings: Optional[Mapping[str, Any]] = None,
                  start_timeout: float = 30.0) -> None:
         self._pid = os.getpid()
+        self._is_forked = False  # this is a child process, and the server the parent's
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._outbox: "queue.SimpleQueue[Tuple[Optional[bytes], int]]" = queue.SimpleQueue()
@@ -88,7 +89,7 @@ class Server:
     @property
     def is_alive(self) -> bool:
         """Is the server there?"""
-        return self._lost is None and self._pid == os.getpid()
+        return self._lost is None and not self._is_forked
 
     @property
     def version(self) -> str:
@@ -102,7 +103,7 @@ class Server:
 
     def close(self) -> None:
         """End the server with everything that runs in it. Can be called more than once."""
-        if self._pid != os.getpid():
+        if self._is_forked:
             return  # the server belongs to the parent process
         self._outbox.put((None, 0))
         self._channel.wait()
@@ -117,7 +118,7 @@ class Server:
 
     def check_process(self) -> None:
         """Raise an error in a child process that was forked after the server was started."""
-        if self._pid != os.getpid():
+        if self._is_forked:
             raise LazaretError(
                 f"this server belongs to process {self._pid}, from which process {os.getpid()} "
                 "was forked: start a new one here")
@@ -248,6 +249,7 @@ class Server:
 
     def forget(self) -> None:
         """In a forked child: close the descriptors, for the server ends when all are closed."""
+        self._is_forked = True
         self._channel.forget()
 
 
