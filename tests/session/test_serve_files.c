@@ -15,7 +15,7 @@ static void files_go_in_and_artifacts_come_out(void)
     static const char again[] = "io.open('artifacts/a.txt', 'w'):close()";
     struct client client;
 
-    server_begin("session.runtime=lua");
+    neighbour_begin("session.runtime=lua");
     client_greet(&client);
     const long long session = client_session(&client, "");
     say(&client, put, 2, session, "in", "aGVs", 0, ",\"more\":true");
@@ -36,6 +36,7 @@ static void files_go_in_and_artifacts_come_out(void)
     expect(&client, "{\"type\":\"done\",\"id\":4}");
     say(&client, put, 4, session, "out", "bG8=", 1, ""); /* of another file */
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\"");
+    is_served(&neighbour);
 
     say(&client, run, session, save, ",\"artifacts\":true");
     expect(&client, "{\"type\":\"artifact\",\"id\":9,\"name\":\"a.txt\",\"data\":\"b25l\","
@@ -44,7 +45,7 @@ static void files_go_in_and_artifacts_come_out(void)
     say(&client, run, session, again, ""); /* they are listed, and not sent */
     expect(&client, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\",\"size\":0,");
     client_close(&client);
-    server_end();
+    neighbour_end();
 }
 
 /* Each would be a client's alone; what the last one has begun ends with it. */
@@ -55,7 +56,7 @@ static void files_of_hostile_clients_are_bounded(void)
     struct client client, other;
     char *data = malloc(40001);
 
-    server_begin("session.runtime=lua;session.max_value_size=64KiB");
+    neighbour_begin("session.runtime=lua;session.max_value_size=64KiB");
     client_greet(&client);
     client_greet(&other);
     const long long session = client_session(&client, "");
@@ -68,6 +69,7 @@ static void files_of_hostile_clients_are_bounded(void)
     expect(&client, "{\"type\":\"done\",\"id\":3}");
     say(&client, put, 4, session, data, 2); /* 90000 bytes in all */
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_ETOOBIG\"");
+    is_served(&neighbour);
     say(&other, put, 5, session, "AAAA", 0); /* a session of somebody else */
     expect(&other, "\"failed\",\"id\":5,\"code\":\"LAZ_ENOENT\"");
     say(&client, "{\"type\":\"execute\",\"id\":6,\"session\":%lld,\"code\":\"while true do end\"}",
@@ -78,7 +80,7 @@ static void files_of_hostile_clients_are_bounded(void)
     say(&other, "{\"type\":\"execute\",\"id\":8,\"code\":\"1\"}");
     expect(&other, "\"id\":8,\"result\":{\"ok\":true");
     client_close(&other);
-    server_end();
+    neighbour_end();
     free(data);
 }
 
