@@ -294,7 +294,7 @@ static void many_names_are_not_looked_at(struct laz_session *session, const stru
 {
     (void)w;
     struct laz_result *result =
-        test_run(session, "for i = 1, 70000 do io.open('artifacts/' .. i, 'w'):close() end", NULL);
+        test_run(session, "for i = 1, 100000 do io.open('artifacts/' .. i, 'w'):close() end", NULL);
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
     CU_ASSERT_EQUAL(laz_result_artifacts(result), 32);
     CU_ASSERT(test_result_has(result, "left out: some of artifacts/, which has too many names"));
