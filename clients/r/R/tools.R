@@ -159,5 +159,7 @@ print.lazaret_tool <- function(x, ...) {
     cat(format(x), "\n", sep = "")
     if (nzchar(x$description))
         cat("  ", x$description, "\n", sep = "")
+    if (x$approve)
+        cat("  Each call needs an approval.\n")
     invisible(x)
 }
