@@ -2,6 +2,7 @@
 /* test_serve_files.c - files that clients put into sessions, and artifacts that they get. */
 #include "serving.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +85,52 @@ static void files_of_hostile_clients_are_bounded(void)
     free(data);
 }
 
+/* The agent is stopped meanwhile. */
+static void what_is_in_progress_is_named(void)
+{
+    static const char *const rows[] = {
+        "put\",\"name\":\"g\",\"data\":\"",
+        "execute\",\"code\":\"1",
+        "restart",
+    };
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, "");
+    is_served(&client);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":"
+        "\"io.open('/proc/self/stat'):read('n')\"}",
+        session);
+    expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":");
+    const pid_t pid = (pid_t)atoi(strstr(client.line, "\"value\":") + 8);
+    CU_ASSERT_FATAL(pid > 1);
+    CU_ASSERT_EQUAL(kill(pid, SIGSTOP), 0);
+    say(&client, "{\"type\":\"put\",\"id\":3,\"session\":%lld,\"name\":\"f\",\"data\":\"aGVs\"}",
+        session);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&client, "{\"type\":\"%s\",\"id\":4,\"session\":%lld}", rows[i], session);
+        expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EBUSY\"");
+        CU_ASSERT(has(client.line, "a file is being put in session "));
+    }
+    CU_ASSERT_EQUAL(kill(pid, SIGCONT), 0);
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    say(&client, "{\"type\":\"execute\",\"id\":5,\"session\":%lld,\"code\":\"while true do end\"}",
+        session);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&client, "{\"type\":\"%s\",\"id\":6,\"session\":%lld}", rows[i], session);
+        expect(&client, "\"failed\",\"id\":6,\"code\":\"LAZ_EBUSY\"");
+        CU_ASSERT(has(client.line, "an execution is in progress in session "));
+    }
+    client_close(&client);
+    server_end();
+}
+
 static const struct unit_test tests[] = {
     UNIT(files_go_in_and_artifacts_come_out),
     UNIT(files_of_hostile_clients_are_bounded),
+    UNIT(what_is_in_progress_is_named),
     {0},
 };
 
