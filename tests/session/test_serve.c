@@ -4,6 +4,7 @@
  * The server waits for its clients and they for it, however long that takes: nothing depends on a
  * clock. */
 #include "serving.h"
+#include "traces.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -567,10 +568,13 @@ static void settings_are_narrowed_and_not_widened(void)
     server_end();
 }
 
+/* And nothing is left of them. */
 static void every_request_is_answered_once(void)
 {
+    const int descriptors = trace_descriptors(), children = trace_children();
     struct client client;
     unsigned answers[MANY + 1] = {0}, verdicts[3] = {0};
+    char left[300];
     long long sessions[16];
     const int many = getenv("LAZARET_TEST_FULL") ? MANY : MANY / 10;
 
@@ -624,6 +628,10 @@ static void every_request_is_answered_once(void)
     CU_ASSERT_EQUAL(verdicts[2], many / 5);
     client_close(&client);
     server_end();
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+    CU_ASSERT_EQUAL(trace_children(), children);
+    trace_folder(left, sizeof left);
+    CU_ASSERT_STRING_EQUAL(left, "");
 }
 
 static void sessions_of_a_client_are_bounded(void)
