@@ -12,12 +12,15 @@ export LC_ALL
 script=$(basename "$0")
 jobs=$(nproc 2>/dev/null || echo 2)
 
-# To build: what configure looks for, and the interpreters. To check: what the tests look for.
+# To build: what configure looks for, and the interpreters. To check: what the tests look for; the
+# tests of clients/ look for more.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     liblua5.4-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0"
+packages_clients="nodejs r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
+    python3-pydantic python3-setuptools python3-wheel"
 # To build for Windows and run the tests in Wine.
 packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make
     gcc-mingw-w64-x86-64-posix wine wine64 dpkg-dev xz-utils libpython3-dev r-base-core"

@@ -158,7 +158,7 @@ struct agent_tools {
     struct laz_tool_signature *tools;
     size_t n;
     struct laz_parameter *parameters; /* of all tools, one after the other */
-    struct laz_strv json;             /* their defaults and enumerations */
+    struct laz_strv texts;            /* what their signatures have besides */
 };
 
 /* `raw`: a JSON list. LAZ_EPROTO says what is wrong with it. */

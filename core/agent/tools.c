@@ -9,19 +9,41 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
+
+static const char *tools_last(const struct agent_tools *tools)
+{
+    return tools->texts.failed ? NULL : tools->texts.items[tools->texts.n - 1];
+}
 
 /* A copy that ends with a NUL and lives as long as `tools`; NULL for NULL. */
 static const char *tools_json(struct agent_tools *tools, const char *raw, size_t len)
 {
     if (!raw)
         return NULL;
-    laz_strv_addf(&tools->json, "%.*s", (int)len, raw);
-    return tools->json.failed ? NULL : tools->json.items[tools->json.n - 1];
+    laz_strv_addf(&tools->texts, "%.*s", (int)len, raw);
+    return tools_last(tools);
 }
 
 static const char *tools_text(const char *text)
 {
     return text ? text : "";
+}
+
+/* What the code reads about a tool: also whether its calls wait for an approval. */
+static const char *tools_description(struct agent_tools *tools, const struct laz_wire_tool *from)
+{
+    const char *text = tools_text(from->description);
+    const char *approvals = laz_wire_approvals(from->approve, from->may_approve);
+    const size_t len = strlen(text);
+
+    if (!approvals)
+        return text;
+    const char *join = !len || strchr(" \n", text[len - 1]) ? ""
+                       : strchr(".!?", text[len - 1])       ? " "
+                                                            : ". ";
+    laz_strv_addf(&tools->texts, "%s%s%s", text, join, approvals);
+    return tools_last(tools);
 }
 
 static void tools_parameter(struct agent_tools *tools, const struct laz_wire_parameter *from,
@@ -49,7 +71,7 @@ static void tools_sign(struct agent_tools *tools)
             .size = sizeof *tools->tools,
             .name = from->name,
             .spelling = from->spelling ? from->spelling : from->name,
-            .description = tools_text(from->description),
+            .description = tools_description(tools, from),
             .parameters = next,
             .n_parameters = from->parameters.n,
         };
@@ -75,7 +97,7 @@ int agent_tools_parse(const char *raw, size_t len, struct agent_tools *tools, st
     if (!tools->tools || !tools->parameters)
         return laz_error_nomem(err);
     tools_sign(tools);
-    return tools->json.failed ? laz_error_nomem(err) : 0;
+    return tools->texts.failed ? laz_error_nomem(err) : 0;
 }
 
 void agent_tools_fini(struct agent_tools *tools)
@@ -83,6 +105,6 @@ void agent_tools_fini(struct agent_tools *tools)
     laz_fields_free_list(&laz_wire_tool, &tools->list);
     free(tools->tools);
     free(tools->parameters);
-    laz_strv_fini(&tools->json);
+    laz_strv_fini(&tools->texts);
     *tools = (struct agent_tools){0};
 }

@@ -24,6 +24,15 @@ struct serve_session *serve_session_find(struct serve_client *client,
     return session;
 }
 
+int serve_session_is_idle(const struct serve_session *session, struct laz_error *err)
+{
+    return session->running ? laz_error_set(err, LAZ_EBUSY, 0, "%s in session %lld",
+                                            session->running->source ? "an execution is in progress"
+                                                                     : "a file is being put",
+                                            (long long)session->number)
+                            : 0;
+}
+
 struct serve_request *serve_request_find(const struct serve_client *client, int64_t id)
 {
     struct serve_request *request = client->server->requests;

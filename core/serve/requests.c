@@ -222,10 +222,11 @@ static int requests_restart(struct serve_client *client, const struct serve_mess
 
     if (!session)
         return LAZ_ENOENT;
-    if (session->running)
-        return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
+    int rc = serve_session_is_idle(session, err);
+    if (rc)
+        return rc;
     struct laz_session *old = session->session;
-    int rc = session_start(session, err);
+    rc = session_start(session, err);
     if (rc) {
         session->session = old;
         return rc;
@@ -613,10 +614,9 @@ static int requests_put(struct serve_client *client, const struct serve_message 
 
     if (!session)
         return err->code;
-    if (session->running)
-        return laz_error_set(err, LAZ_EBUSY, 0, "an execution is in progress in session %lld",
-                             (long long)session->number);
-    int rc = serve_file_take(&session->file, message, client->server->limits.max_line, err);
+    int rc = serve_session_is_idle(session, err);
+    if (!rc)
+        rc = serve_file_take(&session->file, message, client->server->limits.max_line, err);
     if (rc)
         return rc;
     if (message->more) {
@@ -637,10 +637,9 @@ static int requests_execute(struct serve_client *client, const struct serve_mess
 
     if (!is_once && !in)
         return err->code;
-    if (in && in->running && !in->pool)
-        return laz_error_set(err, LAZ_EBUSY, 0, "an execution is in progress in session %lld",
-                             (long long)in->number);
-    int rc = request_new(client, message, &request, err);
+    int rc = in && !in->pool ? serve_session_is_idle(in, err) : 0;
+    if (!rc)
+        rc = request_new(client, message, &request, err);
     if (rc)
         return rc;
     request->in = in;

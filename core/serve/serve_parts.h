@@ -161,6 +161,8 @@ void serve_sessions_end(struct serve_client *client);
 struct serve_session *serve_session_find(struct serve_client *client,
                                          const struct serve_message *message,
                                          struct laz_error *err);
+/* LAZ_EBUSY, and what is in progress in the session. */
+int serve_session_is_idle(const struct serve_session *session, struct laz_error *err);
 /* An execution of the client that was not answered; NULL: it has none with this id. */
 struct serve_request *serve_request_find(const struct serve_client *client, int64_t id);
 /* Makes one, and counts it for its client; NULL: out of memory. */

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "os/descriptors.h"
 #include "os/input.h"
+#include "os/io.h"
 #include "os/peer.h"
 #include "os/sockets.h"
 #include "os/users.h"
@@ -36,6 +37,19 @@ static int server_check_peer(int fd, struct laz_error *err)
     return rc;
 }
 
+/* Tells a peer why it is disconnected; a fresh connection has room for a line. */
+static void server_turn_away(int fd, const struct laz_error *err)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    serve_message_make(
+        SERVE_FAILED,
+        &(struct serve_message){.code = laz_error_name(err->code), .message = err->text}, &line);
+    if (!line.failed)
+        (void)laz_os_send(fd, line.data, line.len);
+    laz_buf_fini(&line);
+}
+
 static void server_connected(void *user, uint32_t events)
 {
     struct laz_server *server = user;
@@ -47,8 +61,15 @@ static void server_connected(void *user, uint32_t events)
         laz_timer_start(server->again, SERVER_AGAIN_MS); /* the loop must not spin meanwhile */
     if (fd < 0)
         return;
-    if (server->n_clients >= SERVE_CLIENTS || server_check_peer(fd, &err) != 0 ||
-        serve_client_new(server, fd, fd, &err) != 0)
+    int rc = server_check_peer(fd, &err);
+    if (!rc && server->n_clients >= SERVE_CLIENTS) {
+        rc = laz_error_set(&err, LAZ_EREFUSED, 0, "the server has %d clients, and takes no more",
+                           SERVE_CLIENTS);
+        server_turn_away(fd, &err);
+    }
+    if (!rc)
+        rc = serve_client_new(server, fd, fd, &err);
+    if (rc)
         laz_os_close(&fd);
 }
 

@@ -335,7 +335,7 @@ static void execution_end(struct laz_execution *execution, int rc, const struct 
     execution_free(execution);
     session->wanted = NULL;
     atomic_store(&session->cancel, false);
-    atomic_store(&session->executing, false);
+    atomic_store(&session->executing, 0);
     atomic_fetch_sub(&shared->driver->busy, 1);
     laz_session_settle(session); /* does nothing while a function waits in the session */
     laz_driver_begin_callback(shared->driver);
@@ -646,17 +646,18 @@ int laz_execution_begin(struct laz_execution *asked, bool is_async,
         return laz_error_null(err, "the code");
     if (asked->len == SIZE_MAX)
         asked->len = strlen(asked->code);
-    if (atomic_exchange(&session->executing, true))
-        return laz_error_set(err, LAZ_EBUSY, 0,
-                             "the session is executing and does not support concurrent executions");
+    unsigned before = 0;
+    if (!atomic_compare_exchange_strong(&session->executing, &before, 1 + (unsigned)asked->asked))
+        return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
+                             laz_session_activity(before));
     int rc = laz_driver_enter(session->shared->driver, err);
     if (rc) {
-        atomic_store(&session->executing, false);
+        atomic_store(&session->executing, 0);
         return rc;
     }
     rc = execution_new(asked, is_async, options, err);
     if (rc)
-        atomic_store(&session->executing, false);
+        atomic_store(&session->executing, 0);
     else if (is_async)
         laz_session_stir(session); /* starts in the next turn: `done` is never called in here */
     if (rc || is_async)

@@ -671,8 +671,10 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
         return laz_error_null(err, "the pool");
     if (!session || !session->member || session->member->pool != pool || !session->member->is_busy)
         return laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
-    if (atomic_load(&session->executing))
-        return laz_error_set(err, LAZ_EBUSY, 0, "the session is executing");
+    const unsigned executing = atomic_load(&session->executing);
+    if (executing)
+        return laz_error_set(err, LAZ_EBUSY, 0, "%s in the session",
+                             laz_session_activity(executing));
     int rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;

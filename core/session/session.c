@@ -221,8 +221,10 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
 {
     if (!session)
         return laz_error_null(err, "the session");
-    if (atomic_load(&session->executing))
-        return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
+    const unsigned executing = atomic_load(&session->executing);
+    if (executing)
+        return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while %s",
+                             laz_session_activity(executing));
     struct laz_session_shared *shared = session->shared;
     int rc = laz_driver_enter(shared->driver, err);
     if (rc)

@@ -88,18 +88,20 @@ struct laz_session {
     struct laz_finish finish;
     struct laz_execution *execution; /* the one that runs in its box, or NULL */
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
-    atomic_bool executing;
-    atomic_bool cancel;  /* laz_session_cancel was called and not handled yet */
-    atomic_bool closing; /* close it when the current execution has ended */
-    atomic_bool freeing; /* free it when the current execution has ended */
-    unsigned waiters;    /* functions that wait in a turn of the loop: it must not be freed */
-    bool is_ending;      /* it is being closed: no execution may start */
-    char *description;   /* room for LAZ_DESCRIPTION_SIZE bytes */
+    atomic_uint executing;           /* 0: nothing; else 1 + enum laz_asked */
+    atomic_bool cancel;              /* laz_session_cancel was called and not handled yet */
+    atomic_bool closing;             /* close it when the current execution has ended */
+    atomic_bool freeing;             /* free it when the current execution has ended */
+    unsigned waiters;  /* functions that wait in a turn of the loop: it must not be freed */
+    bool is_ending;    /* it is being closed: no execution may start */
+    char *description; /* room for LAZ_DESCRIPTION_SIZE bytes */
 };
 
 /* Notes in the result in which session it ran, and what isolation is in force. False: out of
  * memory. */
 bool laz_session_mark_result(const struct laz_session *session, struct laz_result *result);
+/* What a session does (`executing`, not 0), as a clause for errors. */
+const char *laz_session_activity(unsigned executing);
 /* The number of tools that its code can call. */
 size_t laz_session_n_tools(const struct laz_session *session);
 

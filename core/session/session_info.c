@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* session_info.c - what a session is, and the two ways in which its parts report to it: an event of
  * its state, and a request to be advanced after this turn of the loop. */
-#include "session/session.h"
+#include "session/execution.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +71,17 @@ bool laz_session_mark_result(const struct laz_session *session, struct laz_resul
     result->enforces = session->enforces;
     result->isolation = laz_strdup(laz_session_isolation(session));
     return result->isolation;
+}
+
+const char *laz_session_activity(unsigned executing)
+{
+    static const char *const words[] = {
+        [LAZ_ASKED_EXECUTE] = "an execution is in progress",
+        [LAZ_ASKED_CHECK] = "code is being checked",
+        [LAZ_ASKED_PUT] = "a file is being put",
+    };
+
+    return words[executing - 1];
 }
 
 const char *laz_session_describe(const struct laz_session *session)

@@ -208,17 +208,13 @@ static void stub_signature(const struct laz_language_stub *stub,
     laz_buf_puts(text, stub->after_arguments);
 }
 
-/* The patterns of a rule are not said: the code could keep clear of them. */
-static const char *const stub_approvals[] = {
-    [LAZ_APPROVAL_NEVER] = NULL,
-    [LAZ_APPROVAL_SOME] = "A call may have to wait for an approval, as its arguments are.",
-    [LAZ_APPROVAL_ALWAYS] = "Each call waits for an approval.",
-};
-
 static void stub_documentation(const struct laz_language_stub *stub,
                                const struct laz_spelling *spelling, const char *description,
                                const struct laz_tool_entry *tool, struct laz_buf *text)
 {
+    const char *approvals = laz_wire_approvals(tool->approval == LAZ_APPROVAL_ALWAYS,
+                                               tool->approval == LAZ_APPROVAL_SOME);
+
     laz_buf_puts(text, stub->before);
     if (*description)
         stub_comment(stub, stub->line, description, text);
@@ -226,8 +222,8 @@ static void stub_documentation(const struct laz_language_stub *stub,
         laz_buf_puts(text, stub->before_parameters);
     for (size_t i = 0; i < tool->n_parameters; i++)
         stub_parameter(stub, spelling, &tool->parameters[i], text);
-    if (stub_approvals[tool->approval])
-        stub_comment(stub, stub->line, stub_approvals[tool->approval], text);
+    if (approvals)
+        stub_comment(stub, stub->line, approvals, text);
     laz_buf_puts(text, stub->after);
 }
 

@@ -16,6 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *laz_wire_approvals(bool approve, bool may_approve)
+{
+    if (approve)
+        return "Each call waits for an approval.";
+    return may_approve ? "A call may have to wait for an approval, as its arguments are." : NULL;
+}
+
 /* ---- objects -------------------------------------------------------------------------------- */
 
 /* The result of a reader, with a sentence about an object or a message that was refused. */

@@ -133,6 +133,10 @@ struct laz_wire_status {
     bool has_exit_code, has_signal, has_pid_namespace, has_child_pid;
 };
 
+/* What the documentation of such a tool says of approvals; NULL: its calls need none. Patterns are
+ * not said: code could keep clear of them. */
+const char *laz_wire_approvals(bool approve, bool may_approve);
+
 /* Their tables, for json_fields.h. */
 extern const struct laz_fields laz_wire_options, laz_wire_confine, laz_wire_landlock, laz_wire_rule,
     laz_wire_tool, laz_wire_parameter, laz_wire_status;

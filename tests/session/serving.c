@@ -168,7 +168,30 @@ long long client_session(struct client *client, const char *more)
 {
     say(client, "{\"type\":\"open\",\"id\":1%s}", more);
     expect(client, "\"type\":\"opened\",\"id\":1,\"session\":");
-    return member(client, "session");
+    return client->session = member(client, "session");
+}
+
+void is_served_at(struct client *client, unsigned line)
+{
+    say(client, "{\"type\":\"execute\",\"id\":1,\"session\":%lld,\"code\":\"6 * 7\"}",
+        client->session);
+    expect_at(client, "\"id\":1,\"result\":{\"ok\":true,\"value\":42", line);
+}
+
+struct client neighbour;
+
+void neighbour_begin(const char *settings)
+{
+    server_begin(settings);
+    client_greet(&neighbour);
+    (void)client_session(&neighbour, "");
+}
+
+void neighbour_end(void)
+{
+    is_served(&neighbour);
+    client_close(&neighbour);
+    server_end();
 }
 
 static bool lua_is_there(void)

@@ -30,7 +30,8 @@ struct client {
     int fd;
     char *data; /* what was read, and not handed out */
     size_t len, cap;
-    char *line; /* the last message */
+    char *line;        /* the last message */
+    long long session; /* that it has opened last */
 };
 
 void client_open(struct client *client);
@@ -51,6 +52,15 @@ long long member(const struct client *client, const char *name);
 void client_greet(struct client *client);
 /* Opens a session; `more`: members of the request, or "". */
 long long client_session(struct client *client, const char *more);
+/* Executes something in that session, and expects the right result. */
+#define is_served(client) is_served_at(client, __LINE__)
+void is_served_at(struct client *client, unsigned line);
+
+/* For clients that are hostile: a server, and beside them a client that keeps the rules. It has to
+ * be served at the end; a test asks for it in the middle, too. */
+extern struct client neighbour;
+void neighbour_begin(const char *settings);
+void neighbour_end(void);
 
 /* A list with one tool. */
 #define ADD                                                                                        \

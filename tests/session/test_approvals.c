@@ -355,6 +355,65 @@ static void decisions_are_recorded(void)
     free(settings);
 }
 
+/* ---- what code reads about it ----------------------------------------------------------------
+ */
+
+static void helping(struct laz_session *session, const struct words *w)
+{
+    static const struct {
+        const char *name, *description, *says;
+        struct phrase help;
+    } rows[] = {
+        {"always",
+         "Always.",
+         "Always. Each call waits for an approval.",
+         {.python = "help(always)", .r = "print(?always)", .lua = "help(always)"}},
+        {"some",
+         "Some",
+         "Some. A call may have to wait for an approval, as its arguments are.",
+         {.python = "help(some)", .r = "print(?some)", .lua = "help(some)"}},
+        {"never",
+         "Never",
+         "Never",
+         {.python = "help(never)", .r = "print(?never)", .lua = "help(never)"}},
+    };
+    struct laz_tool tools[3];
+    struct laz_session_tool items[3];
+    const struct laz_session_tool *list[3];
+    struct laz_session *own = NULL;
+
+    for (size_t i = 0; i < 3; i++) {
+        tools[i] = (struct laz_tool){
+            .size = sizeof *tools,
+            .name = rows[i].name,
+            .description = rows[i].description,
+            .parameters = "[{\"name\":\"path\"}]",
+            .approve = i == 0,
+        };
+        items[i] = (struct laz_session_tool){
+            .size = sizeof *items, .tool = &tools[i], .call = erase, .user = NULL};
+        list[i] = &items[i];
+    }
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = w->runtime, .tools = list, .n_tools = 3};
+    CU_ASSERT_EQUAL_FATAL(laz_session_open(test_engine_of(session), &options, &own, NULL), 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct laz_result *result = test_run(own, test_phrase(w, &rows[i].help), NULL);
+        char *text = test_output(result, LAZ_STDOUT);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, rows[i].says));
+        CU_ASSERT_EQUAL(strstr(text, "approval") != NULL, i < 2);
+        free(text);
+        laz_result_free(result);
+    }
+    laz_session_free(own);
+}
+
+static void help_says_which_calls_wait(void)
+{
+    test_each("approve=[{tool=\"some\",when={path=\"/etc/*\"}}]", helping);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_yes_lets_the_call_go_on),
     UNIT(anything_else_is_a_no),
@@ -367,6 +426,7 @@ static const struct unit_test tests[] = {
     UNIT(an_execution_ends_while_it_waits),
     UNIT(a_decision_may_come_after_the_engine),
     UNIT(decisions_are_recorded),
+    UNIT(help_says_which_calls_wait),
     {0},
 };
 

@@ -120,11 +120,18 @@ static void told(void *user, const struct laz_error *err)
 static void a_file_can_be_put_without_waiting(struct laz_session *session, const struct words *w)
 {
     struct laz_engine *engine = test_engine_of(session);
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
     int done = 1;
 
     (void)w;
     CU_ASSERT_EQUAL(laz_session_put_file_async(session, "f", "x", 1, told, &done, NULL), 0);
-    CU_ASSERT_EQUAL(laz_session_put_file(session, "g", "x", 1, NULL), LAZ_EBUSY);
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "g", "x", 1, &err), LAZ_EBUSY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "a file is being put"));
+    CU_ASSERT_EQUAL(laz_session_execute(session, "1", 1, NULL, &result, &err), LAZ_EBUSY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "a file is being put"));
+    CU_ASSERT_EQUAL(laz_session_restart(session, &err), LAZ_EBUSY);
+    UNIT_TEXT(err.text, "Cannot restart while a file is being put");
     while (done == 1)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
     CU_ASSERT_EQUAL(done, 0);
@@ -294,7 +301,7 @@ static void many_names_are_not_looked_at(struct laz_session *session, const stru
 {
     (void)w;
     struct laz_result *result =
-        test_run(session, "for i = 1, 70000 do io.open('artifacts/' .. i, 'w'):close() end", NULL);
+        test_run(session, "for i = 1, 100000 do io.open('artifacts/' .. i, 'w'):close() end", NULL);
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
     CU_ASSERT_EQUAL(laz_result_artifacts(result), 32);
     CU_ASSERT(test_result_has(result, "left out: some of artifacts/, which has too many names"));

@@ -163,6 +163,47 @@ static void what_is_acquired_is_released_once(void)
     laz_engine_free(engine);
 }
 
+static void taken(void *user, const struct laz_error *err)
+{
+    *(bool *)user = !err;
+}
+
+/* The artifact is the result's, which outlives the session and its engine. */
+static void a_session_that_was_acquired_takes_files(void)
+{
+    static const char save[] = "local f = io.open('artifacts/out', 'w'); "
+                               "f:write(io.open('in'):read('a')); f:close()";
+    static const char look[] = "return io.open('in') ~= nil";
+
+    for (int reset = 0; reset <= 1; reset++) {
+        struct laz_pool *pool = open_pool(reset ? "pool.reset=true" : "pool.reset=false", 1);
+        struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+        struct laz_result *result = NULL;
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        bool is_taken = false;
+        if (pool) {
+            CU_ASSERT_EQUAL(laz_pool_acquire(pool, LAZ_NO_LIMIT, &session, NULL), 0);
+            CU_ASSERT_EQUAL(laz_session_put_file(session, "in", "hello", 5, NULL), 0);
+            CU_ASSERT_EQUAL(
+                laz_session_put_file_async(session, "more", "x", 1, taken, &is_taken, NULL), 0);
+            CU_ASSERT_EQUAL(laz_pool_release(pool, session, &err), LAZ_EBUSY);
+            UNIT_TEXT(err.text, "a file is being put in the session");
+            while (!is_taken)
+                CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+            result = test_run(session, save, NULL);
+            CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
+            pool_expect(pool, look, LAZ_VERDICT_OK, reset ? "false" : "true");
+        }
+        laz_engine_free(engine);
+        if (result) {
+            CU_ASSERT_EQUAL(laz_result_artifact(result, 0, &artifact), 0);
+            CU_ASSERT(artifact.data_len == 5 && memcmp(artifact.data, "hello", 5) == 0);
+        }
+        laz_result_free(result);
+    }
+}
+
 /* ---- death --------------------------------------------------------------------------------- */
 
 static void a_member_that_dies_is_replaced(void)
@@ -383,6 +424,7 @@ static const struct unit_test tests[] = {
     UNIT(errors_and_timeouts_do_not_break_it),
     UNIT(with_reset_a_use_leaves_nothing_behind),
     UNIT(what_is_acquired_is_released_once),
+    UNIT(a_session_that_was_acquired_takes_files),
     UNIT(a_member_that_dies_is_replaced),
     UNIT(a_member_that_dies_while_idle_is_dead_and_then_replaced),
     UNIT(starts_that_fail_are_told_and_tried_again),

@@ -4,6 +4,7 @@
  * The server waits for its clients and they for it, however long that takes: nothing depends on a
  * clock. */
 #include "serving.h"
+#include "traces.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -80,12 +81,13 @@ static void what_is_wrong_is_named_and_the_connection_goes_on(void)
     };
     struct client client;
 
-    server_begin(OPEN);
+    neighbour_begin(OPEN);
     client_greet(&client);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         say(&client, "%s", rows[i].request);
         expect(&client, rows[i].answer);
         CU_ASSERT_EQUAL(member(&client, "id"), 5);
+        is_served(&neighbour);
     }
     say(&client, "{\"type\":\"answer\",\"call\":77,\"value\":1}"); /* fits no call */
     say(&client, "{\"type\":\"cancel\",\"id\":6,\"request\":77}");
@@ -93,7 +95,7 @@ static void what_is_wrong_is_named_and_the_connection_goes_on(void)
     say(&client, "{\"type\":\"execute\",\"id\":7,\"code\":\"1\",\"unknown\":[]}");
     expect(&client, "\"id\":7,\"result\":{\"ok\":true");
     client_close(&client);
-    server_end();
+    neighbour_end();
 }
 
 static void rubbish_ends_its_connection_only(void)
@@ -104,16 +106,19 @@ static void rubbish_ends_its_connection_only(void)
         "[]",
         "{\"type\":\"open\",\"id\":1,\"id\":1}",
         "\xff",
+        "{\"type\":\"execute\",\"id\":1,\"code\":\"\xc3\x28\"}",
+        "{\"type\":\"execute\",\"id\":1,\"code\":\"\\ud800\"}",
+        "{\"type\":\"execute\",\"id\":1,\"code\":\"\\u0000\"}",
         "",
         "{\"type\":\"open\",\"id\":-1}",
     };
-    struct client good, bad;
+    struct client bad;
 
-    server_begin(OPEN ";session.max_value_size=1MiB");
-    client_greet(&good);
+    neighbour_begin(OPEN ";session.max_value_size=1MiB");
     for (size_t i = 0; i < sizeof rubbish / sizeof *rubbish; i++) {
         client_greet(&bad);
         say(&bad, "%s", rubbish[i]);
+        is_served(&neighbour);
         expect(&bad, "{\"type\":\"failed\",\"code\":\"LAZ_E");
         CU_ASSERT_PTR_NULL(hear(&bad));
         client_close(&bad);
@@ -126,10 +131,7 @@ static void rubbish_ends_its_connection_only(void)
     const char *last = hear(&bad); /* the connection may be reset before this is read */
     CU_ASSERT(!last || has(last, "a line has more than 1048576 bytes"));
     client_close(&bad);
-    say(&good, "{\"type\":\"execute\",\"id\":1,\"code\":\"1\"}");
-    expect(&good, "\"id\":1,\"result\":{\"ok\":true");
-    client_close(&good);
-    server_end();
+    neighbour_end();
 }
 
 static void code_calls_tools_of_its_client(void)
@@ -194,7 +196,7 @@ static void cancelled_calls_are_reported(void)
 {
     struct client client;
 
-    server_begin(OPEN);
+    neighbour_begin(OPEN);
     client_greet(&client);
     const long long session = client_session(&client, ",\"tools\":" ADD);
     say(&client, "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"add(1)\"}", session);
@@ -206,6 +208,7 @@ static void cancelled_calls_are_reported(void)
     expect(&client, "\"message\":\"a request with this id is open\"");
     say(&client, "{\"type\":\"restart\",\"id\":3,\"session\":%lld}", session);
     expect(&client, "\"failed\",\"id\":3,\"code\":\"LAZ_EBUSY\"");
+    is_served(&neighbour);
     say(&client, "{\"type\":\"cancel\",\"id\":4,\"request\":2}");
     for (int done = 0, told = 0, result = 0; done + told + result < 3;) {
         if (!hear(&client))
@@ -220,7 +223,7 @@ static void cancelled_calls_are_reported(void)
     say(&client, "{\"type\":\"execute\",\"id\":5,\"session\":%lld,\"code\":\"7\"}", session);
     expect(&client, "\"id\":5,\"result\":{\"ok\":true,\"value\":7");
     client_close(&client);
-    server_end();
+    neighbour_end();
 }
 
 /* A yes lets the call go on to the client's own tool; another client, which has not said that it
@@ -322,7 +325,7 @@ static void wrong_answers_are_errors_of_their_call(void)
                                         "\"value\":1,\"error\":null", "\"unknown\":1"};
     struct client client;
 
-    server_begin(OPEN);
+    neighbour_begin(OPEN);
     client_greet(&client);
     const long long session = client_session(&client, ",\"tools\":" ADD);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -331,6 +334,7 @@ static void wrong_answers_are_errors_of_their_call(void)
             "pcall(add, 1))\"}",
             session);
         expect(&client, "\"type\":\"tool_call\"");
+        is_served(&neighbour);
         say(&client, "{\"type\":\"answer\",\"call\":%lld,%s}", member(&client, "call"), wrong[i]);
         expect(&client, "\"id\":2,\"result\":{\"ok\":true");
         CU_ASSERT(has(client.line, "an answer has not exactly one") ||
@@ -340,7 +344,7 @@ static void wrong_answers_are_errors_of_their_call(void)
     say(&client, "{\"type\":\"cancel\",\"id\":3,\"request\":9}");
     expect(&client, "{\"type\":\"done\",\"id\":3}");
     client_close(&client);
-    server_end();
+    neighbour_end();
 }
 
 /* As `open` would, which comes later. A list that is refused has no effect. */
@@ -358,7 +362,7 @@ static void tools_are_checked_when_they_are_registered(void)
     };
     struct client client, other;
 
-    server_begin(OPEN);
+    neighbour_begin(OPEN);
     client_greet(&client);
     client_greet(&other);
     say(&client, "{\"type\":\"tools\",\"id\":1,\"tools\":" ADD "}");
@@ -367,6 +371,7 @@ static void tools_are_checked_when_they_are_registered(void)
         say(&client, "{\"type\":\"tools\",\"id\":2,\"tools\":%s}", rows[i].tools);
         expect(&client, "\"type\":\"failed\",\"id\":2,\"code\":\"LAZ_EINVAL\"");
         CU_ASSERT(has(client.line, rows[i].says));
+        is_served(&neighbour);
     }
     say(&client, "{\"type\":\"search\",\"id\":3,\"words\":\"one two sum add\"}");
     expect(&client, "{\"type\":\"found\",\"id\":3,\"tools\":[{\"name\":\"add\"");
@@ -378,7 +383,7 @@ static void tools_are_checked_when_they_are_registered(void)
     expect(&other, "{\"type\":\"found\",\"id\":3,\"tools\":[]}");
     client_close(&client);
     client_close(&other);
-    server_end();
+    neighbour_end();
 }
 
 static void restart_that_fails_has_no_effect(void)
@@ -431,14 +436,34 @@ static void an_execution_that_waits_can_be_cancelled(void)
 
 static void clients_see_their_own_sessions_only(void)
 {
+    static const struct {
+        const char *type, *of;
+    } requests[] = {
+        {"execute\",\"code\":\"1", "session"},
+        {"put\",\"name\":\"f\",\"data\":\"", "session"},
+        {"restart", "session"},
+        {"describe", "session"},
+        {"search\",\"words\":\"x", "session"},
+        {"close", "session"},
+        {"execute\",\"code\":\"1", "pool"},
+        {"describe", "pool"},
+        {"close", "pool"},
+    };
     struct client one, other;
 
-    server_begin(OPEN);
+    neighbour_begin(OPEN);
     client_greet(&one);
     client_greet(&other);
+    say(&one, "{\"type\":\"open_pool\",\"id\":2,\"members\":1}");
+    expect(&one, "\"type\":\"opened\",\"id\":2,\"pool\":");
     const long long session = client_session(&one, "");
-    say(&other, "{\"type\":\"execute\",\"id\":1,\"session\":%lld,\"code\":\"1\"}", session);
-    expect(&other, "\"failed\",\"id\":1,\"code\":\"LAZ_ENOENT\"");
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        for (long long number = 0; number <= session; number++) { /* and what there is not */
+            say(&other, "{\"type\":\"%s\",\"id\":1,\"%s\":%lld}", requests[i].type, requests[i].of,
+                number);
+            expect(&other, "\"failed\",\"id\":1,\"code\":\"LAZ_ENOENT\"");
+        }
+    is_served(&one);
     say(&one, "{\"type\":\"execute\",\"id\":9,\"session\":%lld,\"code\":\"while true do end\"}",
         session);
     say(&other, "{\"type\":\"cancel\",\"id\":2,\"request\":9}"); /* of another client */
@@ -454,16 +479,15 @@ static void clients_see_their_own_sessions_only(void)
     expect(&one, "\"id\":9,\"result\":{\"ok\":false");
     client_close(&one);
     client_close(&other);
-    server_end();
+    neighbour_end();
 }
 
 static void client_that_goes_takes_its_sessions_along(void)
 {
-    struct client client, other;
+    struct client client;
 
-    server_begin("session.runtime=lua");
+    neighbour_begin("session.runtime=lua");
     client_greet(&client);
-    client_greet(&other);
     const long long session = client_session(&client, ",\"tools\":" ADD);
     say(&client, "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":\"1\"}", session);
     expect(&client, "\"id\":2,\"result\":{\"ok\":true");
@@ -474,33 +498,28 @@ static void client_that_goes_takes_its_sessions_along(void)
     CU_ASSERT_FATAL(pid > 1);
     CU_ASSERT_EQUAL(kill(pid, 0), 0);
     say(&client, "{\"type\":\"execute\",\"id\":4,\"session\":%lld,\"code\":\"add(1)\"}", session);
-    expect(&client, "\"type\":\"tool_call\""); /* and goes in the middle of it */
-    client_close(&client);
+    expect(&client, "\"type\":\"tool_call\"");
+    is_served(&neighbour);
+    client_close(&client);    /* it goes in the middle of it */
     while (kill(pid, 0) == 0) /* the harness ends a test that hangs */
         poll(NULL, 0, 5);
     CU_ASSERT_EQUAL(errno, ESRCH);
-    say(&other, "{\"type\":\"execute\",\"id\":1,\"code\":\"1\"}");
-    expect(&other, "\"id\":1,\"result\":{\"ok\":true");
-    client_close(&other);
-    server_end();
+    neighbour_end();
 }
 
 static void client_that_does_not_read_holds_up_no_other(void)
 {
-    struct client deaf, other;
+    struct client deaf;
 
-    server_begin(OPEN ";session.max_output_size=1MiB");
+    neighbour_begin(OPEN ";session.max_output_size=1MiB");
     client_greet(&deaf);
-    client_greet(&other);
     for (int i = 1; i <= 40; i++) /* with what is sent as it comes, 60 MiB */
         say(&deaf,
             "{\"type\":\"execute\",\"id\":%d,\"output\":true,\"code\":\"io.write(('x'):rep(800000))"
             "\"}",
             i);
-    for (int i = 1; i <= 10; i++) {
-        say(&other, "{\"type\":\"execute\",\"id\":%d,\"code\":\"%d\"}", i, i);
-        expect(&other, "\"ok\":true");
-    }
+    for (int i = 1; i <= 10; i++)
+        is_served(&neighbour);
     int results = 0;
     long long dropped = 0;
     while (results < 40 && hear(&deaf)) { /* each is answered all the same */
@@ -510,8 +529,7 @@ static void client_that_does_not_read_holds_up_no_other(void)
     CU_ASSERT_EQUAL(results, 40);
     printf(" %lld messages say that output was dropped", dropped);
     client_close(&deaf);
-    client_close(&other);
-    server_end();
+    neighbour_end();
 }
 
 static void settings_are_narrowed_and_not_widened(void)
@@ -550,10 +568,13 @@ static void settings_are_narrowed_and_not_widened(void)
     server_end();
 }
 
+/* And nothing is left of them. */
 static void every_request_is_answered_once(void)
 {
+    const int descriptors = trace_descriptors(), children = trace_children();
     struct client client;
     unsigned answers[MANY + 1] = {0}, verdicts[3] = {0};
+    char left[300];
     long long sessions[16];
     const int many = getenv("LAZARET_TEST_FULL") ? MANY : MANY / 10;
 
@@ -607,13 +628,17 @@ static void every_request_is_answered_once(void)
     CU_ASSERT_EQUAL(verdicts[2], many / 5);
     client_close(&client);
     server_end();
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+    CU_ASSERT_EQUAL(trace_children(), children);
+    trace_folder(left, sizeof left);
+    CU_ASSERT_STRING_EQUAL(left, "");
 }
 
 static void sessions_of_a_client_are_bounded(void)
 {
     struct client client, other;
 
-    server_begin(OPEN ";pool.max_sessions=3");
+    neighbour_begin(OPEN ";pool.max_sessions=3");
     client_greet(&client);
     client_greet(&other);
     for (int i = 0; i < 3; i++)
@@ -624,6 +649,7 @@ static void sessions_of_a_client_are_bounded(void)
     expect(&client, "a client can have 3 sessions");
     say(&client, "{\"type\":\"execute\",\"id\":5,\"code\":\"1\"}");
     expect(&client, "a client can have 3 sessions");
+    is_served(&neighbour);
     say(&client, "{\"type\":\"close\",\"id\":5,\"session\":1}");
     expect(&client, "{\"type\":\"done\",\"id\":5}");
     for (int i = 0; i < 4; i++) { /* each gives its place back */
@@ -631,15 +657,17 @@ static void sessions_of_a_client_are_bounded(void)
         expect(&client, "\"id\":5,\"result\":{\"ok\":true");
     }
     client_session(&other, "");
+    is_served(&other);
     for (int i = 0; i < 64; i++) {
         say(&other, "{\"type\":\"tools\",\"id\":5,\"tools\":[]}");
         expect(&other, "{\"type\":\"done\",\"id\":5}");
     }
     say(&other, "{\"type\":\"tools\",\"id\":5,\"tools\":[]}");
     expect(&other, "a client can register 64 lists");
+    is_served(&other);
     client_close(&client);
     client_close(&other);
-    server_end();
+    neighbour_end();
 }
 
 static void socket_is_for_its_user_and_for_one_server(void)

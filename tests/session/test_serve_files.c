@@ -2,6 +2,7 @@
 /* test_serve_files.c - files that clients put into sessions, and artifacts that they get. */
 #include "serving.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static void files_go_in_and_artifacts_come_out(void)
     static const char again[] = "io.open('artifacts/a.txt', 'w'):close()";
     struct client client;
 
-    server_begin("session.runtime=lua");
+    neighbour_begin("session.runtime=lua");
     client_greet(&client);
     const long long session = client_session(&client, "");
     say(&client, put, 2, session, "in", "aGVs", 0, ",\"more\":true");
@@ -36,6 +37,7 @@ static void files_go_in_and_artifacts_come_out(void)
     expect(&client, "{\"type\":\"done\",\"id\":4}");
     say(&client, put, 4, session, "out", "bG8=", 1, ""); /* of another file */
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EPROTO\"");
+    is_served(&neighbour);
 
     say(&client, run, session, save, ",\"artifacts\":true");
     expect(&client, "{\"type\":\"artifact\",\"id\":9,\"name\":\"a.txt\",\"data\":\"b25l\","
@@ -44,7 +46,7 @@ static void files_go_in_and_artifacts_come_out(void)
     say(&client, run, session, again, ""); /* they are listed, and not sent */
     expect(&client, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\",\"size\":0,");
     client_close(&client);
-    server_end();
+    neighbour_end();
 }
 
 /* Each would be a client's alone; what the last one has begun ends with it. */
@@ -55,7 +57,7 @@ static void files_of_hostile_clients_are_bounded(void)
     struct client client, other;
     char *data = malloc(40001);
 
-    server_begin("session.runtime=lua;session.max_value_size=64KiB");
+    neighbour_begin("session.runtime=lua;session.max_value_size=64KiB");
     client_greet(&client);
     client_greet(&other);
     const long long session = client_session(&client, "");
@@ -68,6 +70,7 @@ static void files_of_hostile_clients_are_bounded(void)
     expect(&client, "{\"type\":\"done\",\"id\":3}");
     say(&client, put, 4, session, data, 2); /* 90000 bytes in all */
     expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_ETOOBIG\"");
+    is_served(&neighbour);
     say(&other, put, 5, session, "AAAA", 0); /* a session of somebody else */
     expect(&other, "\"failed\",\"id\":5,\"code\":\"LAZ_ENOENT\"");
     say(&client, "{\"type\":\"execute\",\"id\":6,\"session\":%lld,\"code\":\"while true do end\"}",
@@ -78,13 +81,56 @@ static void files_of_hostile_clients_are_bounded(void)
     say(&other, "{\"type\":\"execute\",\"id\":8,\"code\":\"1\"}");
     expect(&other, "\"id\":8,\"result\":{\"ok\":true");
     client_close(&other);
-    server_end();
+    neighbour_end();
     free(data);
+}
+
+/* The agent is stopped meanwhile. */
+static void what_is_in_progress_is_named(void)
+{
+    static const char *const rows[] = {
+        "put\",\"name\":\"g\",\"data\":\"",
+        "execute\",\"code\":\"1",
+        "restart",
+    };
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    const long long session = client_session(&client, "");
+    is_served(&client);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"session\":%lld,\"code\":"
+        "\"io.open('/proc/self/stat'):read('n')\"}",
+        session);
+    expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":");
+    const pid_t pid = (pid_t)atoi(strstr(client.line, "\"value\":") + 8);
+    CU_ASSERT_FATAL(pid > 1);
+    CU_ASSERT_EQUAL(kill(pid, SIGSTOP), 0);
+    say(&client, "{\"type\":\"put\",\"id\":3,\"session\":%lld,\"name\":\"f\",\"data\":\"aGVs\"}",
+        session);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&client, "{\"type\":\"%s\",\"id\":4,\"session\":%lld}", rows[i], session);
+        expect(&client, "\"failed\",\"id\":4,\"code\":\"LAZ_EBUSY\"");
+        CU_ASSERT(has(client.line, "a file is being put in session "));
+    }
+    CU_ASSERT_EQUAL(kill(pid, SIGCONT), 0);
+    expect(&client, "{\"type\":\"done\",\"id\":3}");
+    say(&client, "{\"type\":\"execute\",\"id\":5,\"session\":%lld,\"code\":\"while true do end\"}",
+        session);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&client, "{\"type\":\"%s\",\"id\":6,\"session\":%lld}", rows[i], session);
+        expect(&client, "\"failed\",\"id\":6,\"code\":\"LAZ_EBUSY\"");
+        CU_ASSERT(has(client.line, "an execution is in progress in session "));
+    }
+    client_close(&client);
+    server_end();
 }
 
 static const struct unit_test tests[] = {
     UNIT(files_go_in_and_artifacts_come_out),
     UNIT(files_of_hostile_clients_are_bounded),
+    UNIT(what_is_in_progress_is_named),
     {0},
 };
 

@@ -204,6 +204,27 @@ class Tools(LiveTest):
         with self.assertRaises(lazaret.RequestFailed):
             session.search_tools("read", limit=0)
 
+    def test_tools_say_which_calls_need_an_approval(self) -> None:
+        def some(path: str) -> str:
+            return path
+
+        def never(path: str) -> str:
+            return path
+
+        always = lazaret.Tool(some, "always", approve=True)
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "lazaret.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write('[[approve]]\ntool = "some"\nwhen = { path = "/etc/*" }\n')
+            server = lazaret.Server(config=path)
+        self.addCleanup(server.close)
+        session = lazaret.Session("lua", tools=[always, some, never], server=server)
+        self.addCleanup(session.close)
+        for found in (session.tools, session.search_tools("always some never")):
+            self.assertEqual(
+                {tool["name"]: [tool.get("approve"), tool.get("may_approve")] for tool in found},
+                {"always": [True, None], "some": [None, True], "never": [None, None]})
+
     def test_approvals(self) -> None:
         called: List[str] = []
         asked: List[lazaret.Approval] = []

@@ -194,6 +194,20 @@ session_search <- function(state, words, limit) {
                             limit = sprintf("%.0f", limit)))$tools
 }
 
+# Name and arguments of each tool; and where calls need an approval, `approve` (each) or
+# `may_approve` (some, as their arguments are), which the configuration of the server can ask for.
+session_tools <- function(state) {
+    tools <- lapply(state$tools, function(tool) tool[c("name", "args")])
+    if (state$closed || !server_is_alive(state$server))
+        return(tools)
+    for (declared in describe(state)$tools) {
+        waits <- intersect(c("approve", "may_approve"), names(declared))
+        if (length(waits) && declared$name %in% names(tools))
+            tools[[declared$name]][waits] <- declared[waits]
+    }
+    tools
+}
+
 session_is_alive <- function(state) {
     if (state$closed || !server_is_alive(state$server))
         return(FALSE)
@@ -238,7 +252,7 @@ session_object <- function(state) {
         request(state$server, type = "\"restart\"", where_of(state))
         invisible(self)
     }
-    self$tools <- function() lapply(state$tools, function(tool) tool[c("name", "args")])
+    self$tools <- function() session_tools(state)
     self$search_tools <- function(words, limit = 10L) session_search(state, words, limit)
     self$format <- function(...) session_format(state)
     self$print <- function(...) {

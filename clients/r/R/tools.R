@@ -143,7 +143,7 @@ make_tools <- function(tools) {
                           "with names")
         lazaret_tool(key, "", tool)
     }, tools, keys)
-    names <- vapply(made, function(tool) tool$name, "")
+    names <- vapply(made, function(tool) tool$name, "", USE.NAMES = FALSE)
     if (anyDuplicated(names))
         fail_argument("two tools have the name '", names[duplicated(names)][1L], "'")
     structure(made, names = names)
@@ -159,5 +159,7 @@ print.lazaret_tool <- function(x, ...) {
     cat(format(x), "\n", sep = "")
     if (nzchar(x$description))
         cat("  ", x$description, "\n", sep = "")
+    if (x$approve)
+        cat("  Each call needs an approval.\n")
     invisible(x)
 }

@@ -326,6 +326,27 @@ test("tools are found by words", with_session(tools = list(
     raised(s$search_tools("read", limit = 0), "lazaret_argument_error", "limit")
 }))
 
+test("tools say which calls need an approval", {
+    file <- tempfile(fileext = ".toml")
+    writeLines(c("[[approve]]", "tool = \"some\"", "when = { path = \"/etc/*\" }"), file)
+    Sys.chmod(file, "0600")
+    strict <- lazaret_server(config = file)
+    tools <- lapply(c(always = "always", some = "some", never = "never"), function(name)
+        lazaret_tool(name, "", function(path) path, approve = name == "always"))
+    s <- Session$new(tools, "lua", server = strict)
+    same(utils::capture.output(print(tools$always)),
+         c("<lazaret_tool> always(path = any)", "  Each call needs an approval."))
+    waits <- function(found) lapply(found, function(tool) c(tool$approve, tool$may_approve))
+    same(lapply(s$tools(), names), list(always = c("name", "args", "approve"),
+                                        some = c("name", "args", "may_approve"),
+                                        never = c("name", "args")))
+    same(waits(s$tools()), list(always = TRUE, some = TRUE, never = NULL))
+    same(sum(lengths(waits(s$search_tools("always some never")))), 2L)
+    s$close()
+    same(lapply(s$tools(), names)$some, c("name", "args"))
+    strict$close()
+})
+
 test("a tool is called when the host approves", {
     called <- character()
     asked <- list()

@@ -416,7 +416,10 @@ export class Session implements AsyncDisposable {
   /** Give the session a fresh interpreter: what code has defined is gone. */
   restart(): Promise<void>;
   describe(): Promise<Description>;
-  /** The tools that code can call, as the server declares them. */
+  /**
+   * The tools that code can call, as the server declares them: `approve` is true where each call
+   * needs an approval, `may_approve` where some do, as their arguments are.
+   */
   tools(): Promise<Record<string, any>[]>;
   /** Those that fit these words best, at most `limit` (10): names, descriptions, parameters. */
   searchTools(words: string, options?: { limit?: number }): Promise<Record<string, any>[]>;

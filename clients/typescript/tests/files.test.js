@@ -4,16 +4,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
-  existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+  existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import { LazaretError, Pool, Session, execute } from '../src/index.js';
 import { Artifact, PART_BYTES, artifactsOf, partsOf } from '../src/files.js';
-import { live, lua, serverFor } from './support.js';
+import { live, lua, serverFor, temporary } from './support.js';
 
 const COPY = `
 local i = io.open('in', 'rb')
@@ -24,13 +23,6 @@ const SAVE = "io.open('artifacts/x', 'w'):write('kept'):close()";
 const BYTES = new Uint8Array(3_072_000).map((_, i) => i); // 3 MB, in many parts
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const text = (artifact) => Buffer.from(artifact.data).toString();
-
-/** A directory that is removed after the test. */
-function directoryFor(t) {
-  const directory = mkdtempSync(join(tmpdir(), 'lazaret-'));
-  t.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 test('a file in and an artifact out', live, async (t) => {
   const session = lua(t);
@@ -46,7 +38,7 @@ test('a file in and an artifact out', live, async (t) => {
 });
 
 test('a file of a path, and several artifacts', live, async (t) => {
-  const path = join(directoryFor(t), 'some file');
+  const path = join(temporary(t), 'some file');
   writeFileSync(path, 'a,b\n1,2\n');
   const code = `
 import os
@@ -187,7 +179,7 @@ const made = (data, name = 'plot.png') =>
   new Artifact({ name, type: '', size: 0, sha256: '' }, Buffer.from(data), false);
 
 test('nothing is overwritten', async (t) => {
-  const directory = join(directoryFor(t), 'a', 'results');
+  const directory = join(temporary(t), 'a', 'results');
   const wanted = [['plot.png', 'one'], ['plot-2.png', 'two'], ['plot-3.png', 'three']];
   for (const [name, data] of wanted) {
     assert.equal(await made(data).save(directory), join(directory, name));
@@ -201,8 +193,8 @@ test('nothing is overwritten', async (t) => {
 });
 
 test('no link is followed', async (t) => {
-  const directory = directoryFor(t);
-  const target = join(directoryFor(t), 'target');
+  const directory = temporary(t);
+  const target = join(temporary(t), 'target');
   symlinkSync(target, join(directory, 'plot.png'));
   assert.equal(await made('x').save(directory), join(directory, 'plot-2.png'));
   assert.ok(!existsSync(target));
@@ -215,7 +207,7 @@ test('no link is followed', async (t) => {
 });
 
 test('names that leave the directory', async (t) => {
-  const directory = directoryFor(t);
+  const directory = temporary(t);
   for (const name of ['../x', '/x', 'a/../x', 'a//x', '', 'a\0b', '.', 'a\\b']) {
     await assert.rejects(made('x', name).save(join(directory, 'in')), LazaretError);
   }

@@ -4,10 +4,12 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import * as lazaret from '../src/index.js';
-import { MIB, deferred, live, lua, serverFor } from './support.js';
+import { MIB, deferred, live, lua, serverFor, temporary } from './support.js';
 
 const one = { name: 'one', execute: () => 1 };
 const FOREVER = 'while true do end';
@@ -58,6 +60,20 @@ test('tools are found by words', live, async (t) => {
   assert.deepEqual(await names('mails, files', { limit: 1 }), ['send_mail']);
   assert.deepEqual(await names('weather'), []);
   await assert.rejects(session.searchTools('read', { limit: 0.5 }), RangeError);
+});
+
+test('tools say which calls need an approval', live, async (t) => {
+  const config = join(temporary(t), 'lazaret.toml');
+  writeFileSync(config, '[[approve]]\ntool = "some"\nwhen = { path = "/etc/*" }\n');
+  const server = serverFor(t, { config });
+  const named = (name) => ({ ...one, name, parameters: [{ name: 'path' }] });
+  const session = await lazaret.Session.open({ runtime: 'lua', server,
+    tools: [{ ...named('always'), approve: true }, named('some'), named('never')] });
+  for (const found of [await session.tools(), await session.searchTools('always some never')]) {
+    assert.deepEqual(
+      Object.fromEntries(found.map((tool) => [tool.name, [tool.approve, tool.may_approve]])),
+      { always: [true, undefined], some: [undefined, true], never: [undefined, undefined] });
+  }
 });
 
 test('a tool is called when the host approves', live, async (t) => {

@@ -4,22 +4,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Server, Session, execute } from '../src/index.js';
 import { findProgram } from '../src/program.js';
-import { MIB, isGone, live, serverFor, start, until } from './support.js';
+import { MIB, isGone, live, serverFor, start, temporary, until } from './support.js';
 
 const FOREVER = 'while true do end';
-
-function temporary(t) {
-  const directory = mkdtempSync(join(tmpdir(), 'lazaret-'));
-  t.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 test('a killed server is WorkerLost for all that wait', live, async (t) => {
   const server = serverFor(t);

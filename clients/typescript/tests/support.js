@@ -3,7 +3,9 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -42,6 +44,13 @@ export function serverFor(t, options = {}) {
 /** A session of Lua with these tools, on a server of its own. */
 export function lua(t, ...tools) {
   return new Session({ runtime: 'lua', tools, server: serverFor(t) });
+}
+
+/** A directory, removed after the test. */
+export function temporary(t) {
+  const directory = mkdtempSync(join(tmpdir(), 'lazaret-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return directory;
 }
 
 export function path(relative) {

@@ -277,7 +277,7 @@ class AsyncSession(_AsyncOpened):
         await self._request("restart")
 
     async def tools(self) -> List[Dict[str, Any]]:
-        """The tools that code can call, as the server declares them."""
+        """The tools that code can call, as the server declares them: see Session.tools."""
         return list((await self.describe()).get("tools") or ())
 
     async def search_tools(self, words: str, limit: int = 10) -> List[Dict[str, Any]]:

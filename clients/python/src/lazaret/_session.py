@@ -173,7 +173,11 @@ class Session(_Opened):
 
     @property
     def tools(self) -> List[Dict[str, Any]]:
-        """The tools that code can call, as the server declares them."""
+        """The tools that code can call, as the server declares them.
+
+        `approve` is true where each call needs an approval, `may_approve` where some do, as their
+        arguments are.
+        """
         return list(self.describe().get("tools") or ())
 
     def search_tools(self, words: str, limit: int = 10) -> List[Dict[str, Any]]:
