@@ -15,7 +15,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 # To build: what configure looks for, and the interpreters. To check: what the tests look for.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
-    liblua5.4-dev"
+    liblua5.4-dev libpng-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0"
 # To build for Windows and run the tests in Wine.
