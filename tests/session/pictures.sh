@@ -81,7 +81,7 @@ done
 # terminal got without the pictures; then how often it was asked, how many pictures it got, whether
 # it has the modes that it had, and the pictures.
 cat >terminal.py <<'END'
-import os, pty, re, sys, termios
+import os, pty, re, select, sys, termios
 answer, ahead, typed = (a.encode().decode("unicode_escape").encode("latin-1") for a in sys.argv[1:4])
 question = b"\x1b[c"
 pid, fd = pty.fork()
@@ -92,6 +92,9 @@ before = termios.tcgetattr(fd)
 os.write(fd, b"\n" + ahead)
 shown, asked, modes = b"", 0, None
 while True:
+    if not select.select([fd], [], [], 120)[0]:
+        os.kill(pid, 9) # something typed is lost
+        break
     try:
         piece = os.read(fd, 65536)
     except OSError:
