@@ -124,7 +124,8 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
     laz_json_free(json);
 }
 
-static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
+static int execute_finish(struct cli *cli, struct laz_engine *engine, struct laz_result *result,
+                          const struct source *source)
 {
     const int saved = cli_save_artifacts(cli, result);
     const char *text = cli->json ? laz_result_json(result) : laz_result_text(result);
@@ -144,7 +145,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const stru
         }
         fflush(stdout);
         if (cli->output_errno != EPIPE) {
-            cli_tell_artifacts(cli, result);
+            cli_tell_artifacts(cli, engine, result);
             execute_report(cli, result, source);
         }
     }
@@ -182,6 +183,7 @@ static int execute_run(struct execution *execution, const struct source *source,
             laz_execute_after(cli_put_files, &cli->file, execution->engine, &session,
                               laz_buf_text(&source->code), source->code.len, &options, result, err);
     approver_end(execution->approver);
+    laz_input_hold(input, true); /* what is typed from now on is no input of the code */
     terminal_line(cli->terminal, NULL);
     terminal_output_ends(cli->terminal);
     return code;
@@ -251,7 +253,7 @@ int cli_execute(struct cli *cli)
              : execute_check(execution.engine, &source, &result, &err)) != 0)
         status = cli_fail(cli, &err);
     else
-        status = execute_finish(cli, result, &source);
+        status = execute_finish(cli, execution.engine, result, &source);
     if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
         status = laz_interrupt_status(interrupt);
 out:

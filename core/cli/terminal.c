@@ -9,6 +9,8 @@
  * Side: host.  Input trusted: no (output of the code). */
 #include "cli/cli.h"
 
+#include "os/terminal.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,10 @@
 
 /* To the beginning of the line, and erase it (ECMA-48: EL). */
 #define TERMINAL_ERASE "\r\033[K"
+/* What are you? (DEC STD 070: primary device attributes.) The answer is the class of the terminal
+ * and its attributes, of which 4 are sixels. */
+#define TERMINAL_ATTRIBUTES    "\033[c"
+#define TERMINAL_ATTRIBUTES_MS 1000
 
 enum terminal_kind {
     TERMINAL_OUTPUT, /* of the code */
@@ -26,6 +32,9 @@ enum terminal_kind {
 struct terminal {
     struct cli *cli;
     pthread_mutex_t lock;
+    bool is_dumb;   /* by TERM */
+    bool was_asked; /* for sixels: */
+    bool has_sixels;
     bool has_line;   /* a line of progress can be shown */
     bool is_shown;   /* and is */
     bool is_in_line; /* the last line of output is incomplete */
@@ -51,8 +60,8 @@ struct terminal *terminal_new(struct cli *cli)
     terminal->cli = cli;
     terminal->is_terminal[LAZ_STDOUT] = isatty(STDOUT_FILENO);
     terminal->is_terminal[LAZ_STDERR] = isatty(STDERR_FILENO);
-    terminal->has_line =
-        terminal->is_terminal[LAZ_STDERR] && kind && *kind && strcmp(kind, "dumb") != 0;
+    terminal->is_dumb = !kind || !*kind || strcmp(kind, "dumb") == 0;
+    terminal->has_line = terminal->is_terminal[LAZ_STDERR] && !terminal->is_dumb;
     pthread_mutex_init(&terminal->lock, NULL);
     return terminal;
 }
@@ -217,4 +226,32 @@ void terminal_release(struct terminal *terminal, bool is_new_line)
     }
     laz_buf_clear(&terminal->held);
     pthread_mutex_unlock(&terminal->lock);
+}
+
+/* ---- sixels ---------------------------------------------------------------------------------- */
+
+/* Is 4 among the attributes, which stand behind the class? */
+static bool terminal_answer_has_sixels(const char *answer)
+{
+    for (const char *at = strchr(answer, ';'); at; at = strchr(at + 1, ';'))
+        if (at[1] == '4' && (!at[2] || at[2] == ';'))
+            return true;
+    return false;
+}
+
+bool terminal_has_sixels(struct terminal *terminal)
+{
+    pthread_mutex_lock(&terminal->lock);
+    if (!terminal->was_asked && terminal->is_terminal[LAZ_STDOUT] && !terminal->is_dumb) {
+        struct laz_buf answer = LAZ_BUF_INIT;
+        terminal_hide(terminal);
+        terminal->has_sixels = laz_os_query_terminal(STDOUT_FILENO, TERMINAL_ATTRIBUTES, 'c',
+                                                     TERMINAL_ATTRIBUTES_MS, &answer, NULL) == 0 &&
+                               terminal_answer_has_sixels(laz_buf_text(&answer));
+        laz_buf_fini(&answer);
+    }
+    terminal->was_asked = true;
+    const bool has_sixels = terminal->has_sixels;
+    pthread_mutex_unlock(&terminal->lock);
+    return has_sixels;
 }

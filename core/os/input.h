@@ -17,8 +17,8 @@ struct laz_input;
  * only while this process is in its foreground. *fd is -1, and *input NULL, on a system where this
  * cannot be done (Windows). Errors: LAZ_EOS, LAZ_ENOMEM. */
 int laz_input_begin(int from, struct laz_input **input, int *fd, struct laz_error *err);
-/* Held: nothing more is read from a terminal, which somebody else reads meanwhile. NULL is
- * allowed. */
+/* Held: nothing more is read from a terminal, which somebody else reads meanwhile. It can be ended
+ * while it is held. NULL is allowed. */
 void laz_input_hold(struct laz_input *input, bool is_held);
 /* Ends it when no other process reads the pipe any more. What was read from a file, and by nobody
  * from the pipe, is given back: the next process that reads the file begins there. NULL is

@@ -23,12 +23,14 @@ found=$(includes | awk '
         may["audit"] = "base os audit"
         may["advice"] = "base os settings plugin advice"
         may["serve"] = before " serve"
-        may["cli"] = before " serve cli"
+        may["cli"] = before " serve picture cli"
+        may["picture"] = "base os picture"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
+        only["^png[.]h$"] = "^core/picture/png[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }
     {

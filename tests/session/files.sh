@@ -6,7 +6,7 @@
 work=$(mktemp -d "${TMPDIR:-/tmp}/files-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-lazaret=$PWD/lazaret
+stage_open "$PWD/staged"
 HOME=$work
 export HOME
 be_patient

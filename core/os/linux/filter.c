@@ -28,6 +28,7 @@ static const struct {
 } filters[] = {
     {LAZ_FILTER_SESSION, FILTER_PROGRAM(filter_session)},
     {LAZ_FILTER_SAME_USER, FILTER_PROGRAM(filter_same_user)},
+    {LAZ_FILTER_PICTURE, FILTER_PROGRAM(filter_picture)},
 };
 
 int laz_os_filter(const char *name, struct laz_error *err)

@@ -199,7 +199,8 @@ int main(int argc, char **argv)
            "#error \"this filter of system calls is for another architecture\"\n#endif\n",
            make.architecture->cpu, make.architecture->defined);
     if (make_filter(&make, "filter_session", FILTER_SESSION) ||
-        make_filter(&make, "filter_same_user", FILTER_SAME_USER))
+        make_filter(&make, "filter_same_user", FILTER_SAME_USER) ||
+        make_filter(&make, "filter_picture", FILTER_PICTURE))
         return 1;
     return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -63,9 +63,9 @@ static ssize_t input_take(struct laz_input *input, char *data)
     ssize_t n = -1;
 
     pthread_mutex_lock(&input->lock);
-    while (input->is_held)
+    while (input->is_held && !atomic_load(&input->is_over))
         pthread_cond_wait(&input->given, &input->lock);
-    if (poll(&fds, 1, 0) == 0)
+    if (input->is_held || poll(&fds, 1, 0) == 0)
         errno = EAGAIN;
     else
         n = read(input->from, data, INPUT_READ);
@@ -171,7 +171,10 @@ void laz_input_end(struct laz_input *input)
 {
     if (!input)
         return;
+    pthread_mutex_lock(&input->lock);
     atomic_store(&input->is_over, true);
+    pthread_cond_signal(&input->given);
+    pthread_mutex_unlock(&input->lock);
     if (input->is_file)
         input_give_back(input);
     else

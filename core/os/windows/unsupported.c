@@ -80,3 +80,9 @@ int laz_os_ask_terminal(const struct laz_buf *question, int cancel_fd, struct la
 {
     return laz_error_set(err, LAZ_EREFUSED, 0, "on Windows nobody is asked at the console");
 }
+
+int laz_os_query_terminal(int shown, const char *question, char final, uint64_t ms,
+                          struct laz_buf *answer, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EREFUSED, 0, "on Windows the console is not asked");
+}
