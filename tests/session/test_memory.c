@@ -153,6 +153,7 @@ static void part_tools(void *user)
         "\"default\":\"two\"}]",
         0,
         0,
+        0,
         0};
     struct laz_tool_set set = {0};
     struct laz_buf out = LAZ_BUF_INIT, json = LAZ_BUF_INIT;
