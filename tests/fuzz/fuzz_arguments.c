@@ -12,20 +12,21 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct laz_tool tools[] = {
-    {sizeof(struct laz_tool), "every", "",
-     "[{\"name\":\"s\",\"type\":\"string\"},{\"name\":\"n\",\"type\":\"number\"},"
-     "{\"name\":\"i\",\"type\":\"integer\"},{\"name\":\"b\",\"type\":\"boolean\"},"
-     "{\"name\":\"a\",\"type\":\"array\"},{\"name\":\"o\",\"type\":\"object\"},"
-     "{\"name\":\"l\",\"type\":\"list\",\"required\":false},"
-     "{\"name\":\"d\",\"type\":\"data.frame\",\"required\":false},"
-     "{\"name\":\"e\",\"enum\":[1,\"two\",null],\"default\":\"two\"},"
-     "{\"name\":\"any\",\"required\":false}]",
-     0, 0, 0},
-    {sizeof(struct laz_tool), "loose", "",
-     "[{\"name\":\"s\",\"required\":false},{\"name\":\"n\",\"default\":[1,{\"$num\":\"NaN\"}]},"
-     "{\"name\":\"i\",\"type\":\"integer\",\"required\":false}]",
-     0, 0, 0},
-    {sizeof(struct laz_tool), "none", "", NULL, 0, 0, 0},
+    {.size = sizeof(struct laz_tool),
+     .name = "every",
+     .parameters = "[{\"name\":\"s\",\"type\":\"string\"},{\"name\":\"n\",\"type\":\"number\"},"
+                   "{\"name\":\"i\",\"type\":\"integer\"},{\"name\":\"b\",\"type\":\"boolean\"},"
+                   "{\"name\":\"a\",\"type\":\"array\"},{\"name\":\"o\",\"type\":\"object\"},"
+                   "{\"name\":\"l\",\"type\":\"list\",\"required\":false},"
+                   "{\"name\":\"d\",\"type\":\"data.frame\",\"required\":false},"
+                   "{\"name\":\"e\",\"enum\":[1,\"two\",null],\"default\":\"two\"},"
+                   "{\"name\":\"any\",\"required\":false}]"},
+    {.size = sizeof(struct laz_tool),
+     .name = "loose",
+     .parameters =
+         "[{\"name\":\"s\",\"required\":false},{\"name\":\"n\",\"default\":[1,{\"$num\":\"NaN\"}]},"
+         "{\"name\":\"i\",\"type\":\"integer\",\"required\":false}]"},
+    {.size = sizeof(struct laz_tool), .name = "none"},
 };
 
 static void check_tool(const struct laz_tool_entry *tool, const char *text, size_t len)

@@ -40,7 +40,8 @@ static void check_taken(const struct laz_tool_set *set)
 
 static void check_tool(const char *name, const char *description, const char *parameters)
 {
-    const struct laz_tool tool = {sizeof tool, name, description, parameters, 0, 0, 0};
+    const struct laz_tool tool = {
+        .size = sizeof tool, .name = name, .description = description, .parameters = parameters};
     struct laz_tool_set set = {0};
     struct laz_error err = {0};
 

@@ -199,10 +199,11 @@ static void sight_nobody_is_accused(const struct sight *sight, const char *error
 void sight_session(void *user)
 {
     static const struct laz_tool add = {
-        sizeof add, "add",
-        "Adds",     "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]",
-        0,          0,
-        0};
+        .size = sizeof add,
+        .name = "add",
+        .description = "Adds",
+        .parameters =
+            "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]"};
     const struct laz_engine_options options = {
         .size = sizeof options, .log = sight_log_line, .log_level = LAZ_LOG_INFO};
     struct sight *sight = user;

@@ -145,16 +145,12 @@ static void part_tools(void *user)
 {
     static const char args[] = "{\"s\":\"x\",\"n\":{\"$num\":\"NaN\"},\"l\":[1,{\"a\":2}]}";
     static const struct laz_tool tool = {
-        sizeof(struct laz_tool),
-        "every",
-        "Takes everything",
-        "[{\"name\":\"s\",\"type\":\"string\"},{\"name\":\"n\",\"type\":\"number\"},"
-        "{\"name\":\"l\",\"type\":\"list\"},{\"name\":\"e\",\"enum\":[1,\"two\"],"
-        "\"default\":\"two\"}]",
-        0,
-        0,
-        0,
-        0};
+        .size = sizeof(struct laz_tool),
+        .name = "every",
+        .description = "Takes everything",
+        .parameters = "[{\"name\":\"s\",\"type\":\"string\"},{\"name\":\"n\",\"type\":\"number\"},"
+                      "{\"name\":\"l\",\"type\":\"list\"},{\"name\":\"e\",\"enum\":[1,\"two\"],"
+                      "\"default\":\"two\"}]"};
     struct laz_tool_set set = {0};
     struct laz_buf out = LAZ_BUF_INIT, json = LAZ_BUF_INIT;
     struct laz_error err = {0};

@@ -23,7 +23,7 @@ static struct laz_spellings spellings = {languages, 2, true};
 static int add(struct laz_tool_set *set, const char *name, const char *parameters,
                struct laz_error *err)
 {
-    struct laz_tool tool = {sizeof tool, name, "", parameters, 0, 0, 0};
+    struct laz_tool tool = {.size = sizeof tool, .name = name, .parameters = parameters};
 
     return laz_tool_set_add(set, &tool, &spellings, NULL, set->n, err);
 }
@@ -233,7 +233,8 @@ static void declarations_that_make_no_sense_are_refused(void)
 
 static void descriptions_are_utf_8(void)
 {
-    static const struct laz_tool tool = {sizeof tool, "T", "caf\xe9", NULL, 0, 0, 0};
+    static const struct laz_tool tool = {
+        .size = sizeof tool, .name = "T", .description = "caf\xe9"};
     struct laz_tool_set set = {0};
     struct laz_error err = {0};
 
@@ -513,16 +514,20 @@ static void hostile_arguments_take_linear_time(void)
 static void fill(struct laz_tool_set *set)
 {
     static const struct laz_tool tools[] = {
-        {sizeof(struct laz_tool), "look.up", "Record of a customer\nwith */ and \"\"\" and \\d",
-         "[{\"name\":\"id\",\"type\":\"integer\",\"description\":\"customer number\"},"
-         "{\"name\":\"full\",\"type\":\"logical\",\"default\":false},"
-         "{\"name\":\"unit\",\"type\":\"string\",\"enum\":[\"k\\\"m\",\"mi\\u0001\"],"
-         "\"default\":\"k\\\"m\"},"
-         "{\"name\":\"extra\",\"default\":{\"a\":[1,null,true],\"b c\":{}}},"
-         "{\"name\":\"note\",\"type\":\"string\",\"required\":false},"
-         "{\"name\":\"last\"}]",
-         10000, 8, 0},
-        {sizeof(struct laz_tool), "now", "", NULL, 0, 0, 0},
+        {.size = sizeof(struct laz_tool),
+         .name = "look.up",
+         .description = "Record of a customer\nwith */ and \"\"\" and \\d",
+         .parameters =
+             "[{\"name\":\"id\",\"type\":\"integer\",\"description\":\"customer number\"},"
+             "{\"name\":\"full\",\"type\":\"logical\",\"default\":false},"
+             "{\"name\":\"unit\",\"type\":\"string\",\"enum\":[\"k\\\"m\",\"mi\\u0001\"],"
+             "\"default\":\"k\\\"m\"},"
+             "{\"name\":\"extra\",\"default\":{\"a\":[1,null,true],\"b c\":{}}},"
+             "{\"name\":\"note\",\"type\":\"string\",\"required\":false},"
+             "{\"name\":\"last\"}]",
+         .timeout_ms = 10000,
+         .max_concurrent = 8},
+        {.size = sizeof(struct laz_tool), .name = "now"},
     };
     struct laz_error err = {0};
 
