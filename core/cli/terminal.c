@@ -9,6 +9,8 @@
  * Side: host.  Input trusted: no (output of the code). */
 #include "cli/cli.h"
 
+#include "base/json_number.h"
+#include "os/current_process.h"
 #include "os/terminal.h"
 
 #include <pthread.h>
@@ -20,8 +22,11 @@
 #define TERMINAL_ERASE "\r\033[K"
 /* What are you? (DEC STD 070: primary device attributes.) The answer is the class of the terminal
  * and its attributes, of which 4 are sixels. */
-#define TERMINAL_ATTRIBUTES    "\033[c"
-#define TERMINAL_ATTRIBUTES_MS 1000
+#define TERMINAL_ATTRIBUTES "\033[c"
+/* Seconds to wait for the answer; 0: it is not asked. */
+#define TERMINAL_WAIT         "LAZARET_TERMINAL_WAIT"
+#define TERMINAL_WAIT_DEFAULT 1
+#define TERMINAL_WAIT_MOST    600
 
 enum terminal_kind {
     TERMINAL_OUTPUT, /* of the code */
@@ -239,14 +244,30 @@ static bool terminal_answer_has_sixels(const char *answer)
     return false;
 }
 
+static uint64_t terminal_wait_ms(struct cli *cli)
+{
+    const char *given = laz_os_getenv(TERMINAL_WAIT);
+    int64_t seconds = TERMINAL_WAIT_DEFAULT;
+
+    if (given && *given &&
+        (!laz_json_to_int(given, strlen(given), &seconds) || seconds < 0 ||
+         seconds > TERMINAL_WAIT_MOST)) {
+        cli_problem(cli, TERMINAL_WAIT ": expected seconds from 0 to %d", TERMINAL_WAIT_MOST);
+        seconds = 0;
+    }
+    return (uint64_t)seconds * 1000;
+}
+
 bool terminal_has_sixels(struct terminal *terminal)
 {
+    const uint64_t ms = terminal->was_asked ? 0 : terminal_wait_ms(terminal->cli);
+
     pthread_mutex_lock(&terminal->lock);
-    if (!terminal->was_asked && terminal->is_terminal[LAZ_STDOUT] && !terminal->is_dumb) {
+    if (ms && terminal->is_terminal[LAZ_STDOUT] && !terminal->is_dumb) {
         struct laz_buf answer = LAZ_BUF_INIT;
         terminal_hide(terminal);
-        terminal->has_sixels = laz_os_query_terminal(STDOUT_FILENO, TERMINAL_ATTRIBUTES, 'c',
-                                                     TERMINAL_ATTRIBUTES_MS, &answer, NULL) == 0 &&
+        terminal->has_sixels = laz_os_query_terminal(STDOUT_FILENO, TERMINAL_ATTRIBUTES, 'c', ms,
+                                                     &answer, NULL) == 0 &&
                                terminal_answer_has_sixels(laz_buf_text(&answer));
         laz_buf_fini(&answer);
     }

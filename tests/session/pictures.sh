@@ -131,8 +131,8 @@ for name in (os.getenv('PICTURES') or ''):gmatch('%S+') do
     to:close()
 end
 END
-READS='' ahead='' typed='' LAZARET=$lazaret TERM=xterm
-export READS LAZARET TERM
+READS='' ahead='' typed='' LAZARET=$lazaret TERM=xterm LAZARET_TERMINAL_WAIT=600
+export READS LAZARET TERM LAZARET_TERMINAL_WAIT
 
 # shows NAME WANT ANSWER PICTURES [OPTION...]
 shows() {
@@ -164,8 +164,15 @@ has others_list_it 'artifact red.png (image/png'
 shows the_class_is_no_attribute 'asked 1 pictures 0' '\x1b[?4;6c' red.png
 shows forty_is_not_four 'asked 1 pictures 0' '\x1b[?62;40;14c' red.png
 shows four_may_be_the_last 'asked 1 pictures 1' '\x1b[?1;2;4c' red.png
+LAZARET_TERMINAL_WAIT=1 # over in any case
 shows no_answer_is_a_no 'asked 1 pictures 0 modes True status 0' '' red.png
 shows another_answer_is_a_no 'asked 1 pictures 0 modes True' '\x1b[0n' red.png
+LAZARET_TERMINAL_WAIT=0
+shows without_a_wait_nothing_is_asked 'asked 0 pictures 0 modes True status 0' "$yes" red.png
+LAZARET_TERMINAL_WAIT=soon
+shows a_wrong_wait_is_named 'LAZARET_TERMINAL_WAIT: expected seconds from 0 to 600' "$yes" red.png
+has a_wrong_wait_is_named 'asked 0 pictures 0'
+LAZARET_TERMINAL_WAIT=600
 shows without_a_picture_nothing_is_asked 'asked 0 pictures 0' "$yes" ''
 shows quiet_shows_it 'asked 1 pictures 1' "$yes" red.png -q
 for broken in bad-crc truncated short-rows; do
