@@ -159,10 +159,10 @@ static int works(void)
 
 /* ---- in a child ------------------------------------------------------------------------------ */
 
-static struct outcome outcome_of(int (*attempt)(void), bool is_confined)
+/* Starts the attempt in a child, whose standard input and output are both ends of the same pipe. */
+static pid_t begin(int (*attempt)(void), bool is_confined)
 {
     struct laz_error err = {0};
-    int how = 0;
 
     *shared = -1;
     fflush(stdout);
@@ -179,11 +179,23 @@ static struct outcome outcome_of(int (*attempt)(void), bool is_confined)
         *shared = attempt();
         syscall(SYS_exit_group, 0); /* _exit of a sanitizer would look for leaks first */
     }
-    close(pipe_of[0]);
     close(pipe_of[1]);
+    return child;
+}
+
+static struct outcome end(pid_t child)
+{
+    int how = 0;
+
+    close(pipe_of[0]);
     CU_ASSERT_EQUAL(waitpid(child, &how, 0), child);
     return (struct outcome){*shared, WIFSIGNALED(how) ? WTERMSIG(how) : 0,
                             WIFEXITED(how) ? WEXITSTATUS(how) : -1};
+}
+
+static struct outcome outcome_of(int (*attempt)(void), bool is_confined)
+{
+    return end(begin(attempt, is_confined));
 }
 
 #define ATTEMPT(name, refusal)                                                                     \
@@ -239,18 +251,32 @@ static void live_decoder_runs_no_program(void)
 
 static int never_ends(void)
 {
-    volatile bool goes_on = true;
+    volatile bool goes_on = write(STDOUT_FILENO, "y", 1) == 1;
 
     while (goes_on)
         continue;
     return 0;
 }
 
+/* Its limit is lowered from outside, to one second of CPU time, because the test has no need of
+ * more. */
 static void live_decoder_that_does_not_end_is_ended(void)
 {
-    const struct outcome within = outcome_of(never_ends, true);
+    const pid_t child = begin(never_ends, true);
+    struct rlimit limit = {0, 0};
+    char said[3] = "";
 
-    CU_ASSERT_EQUAL(within.signal, SIGXCPU);
+    for (size_t n = 0; n < 2;) { /* "x" is what begin wrote */
+        const ssize_t more = read(pipe_of[0], said + n, 2 - n);
+        CU_ASSERT_FATAL(more > 0);
+        n += (size_t)more;
+    }
+    CU_ASSERT_STRING_EQUAL(said, "xy");
+    CU_ASSERT_EQUAL(prlimit(child, RLIMIT_CPU, NULL, &limit), 0);
+    CU_ASSERT_EQUAL(limit.rlim_cur, PICTURE_CPU_S);
+    limit.rlim_cur = 1;
+    CU_ASSERT_EQUAL(prlimit(child, RLIMIT_CPU, &limit, NULL), 0);
+    CU_ASSERT_EQUAL(end(child).signal, SIGXCPU);
 }
 
 static void live_decoder_can_work(void)
