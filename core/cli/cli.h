@@ -74,6 +74,7 @@ struct cli {
 #define CLI_FOR_AUDIT   (1u << 7)
 #define CLI_FOR_HELP    (1u << 8)
 #define CLI_FOR_SERVE   (1u << 9)
+#define CLI_FOR_MCP     (1u << 10)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -96,6 +97,7 @@ void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_serve(struct cli *cli);
+int cli_mcp(struct cli *cli);
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);

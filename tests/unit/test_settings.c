@@ -549,7 +549,8 @@ static void settings_schema_has_every_key(void)
         "limits.memory limits.fsize limits.nproc limits.nofile limits.session_cpu limits.stack "
         "env.allow env.set artifacts.max_files artifacts.max_size audit.file audit.on_error "
         "audit.sync pool.size pool.warm pool.reset "
-        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after workers.max "
+        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after "
+        "mcp.session_timeout workers.max "
         "plugins.path ");
     laz_buf_fini(&keys);
 }
@@ -700,7 +701,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 49 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 50 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);
