@@ -85,7 +85,15 @@ const struct cli_command cli_commands[] = {
         .run = cli_doctor,
     },
     {.name = "repl", .operands = "", .summary = "a session to type into"},
-    {.name = "mcp", .operands = "", .summary = "an MCP server on standard input and output"},
+    {
+        .name = "mcp",
+        .bit = CLI_FOR_MCP,
+        .operands = "[FILE]",
+        .max_operands = 1,
+        .summary = "an MCP server on standard input and output",
+        .text = "",
+        .run = cli_mcp,
+    },
     {
         .name = "serve",
         .bit = CLI_FOR_SERVE,

@@ -23,7 +23,8 @@ found=$(includes | awk '
         may["audit"] = "base os audit"
         may["advice"] = "base os settings plugin advice"
         may["serve"] = before " serve"
-        may["cli"] = before " serve picture cli"
+        may["edit"] = "base os settings edit"
+        may["cli"] = before " serve picture edit cli"
         may["picture"] = "base os picture"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers
