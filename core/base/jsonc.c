@@ -176,8 +176,8 @@ static int jsonc_member(struct jsonc *jsonc, size_t key, size_t level, size_t de
 {
     const struct laz_json_found found = {.key = jsonc->text + key + 1,
                                          .key_len = jsonc->at - key - 2};
-    size_t below = level < jsonc->n && laz_json_found_is(&found, jsonc->path[level]) ? level + 1
-                                                                                      : OFF_PATH;
+    size_t below =
+        level < jsonc->n && laz_json_found_is(&found, jsonc->path[level]) ? level + 1 : OFF_PATH;
 
     jsonc->at = laz_jsonc_gap(jsonc->text, jsonc->len, jsonc->at, NULL);
     if (jsonc->at >= jsonc->len || jsonc->text[jsonc->at] != ':')

@@ -22,11 +22,12 @@ struct laz_jsonc_place {
     size_t key;      /* of a member: the quote before its key */
     size_t from, to; /* the value */
     /* of an object */
-    size_t n;           /* its members */
-    size_t last_key;    /* the key of the last one */
-    size_t last_to;     /* where its value ends */
-    size_t comma_to;    /* where the comma behind it ends; 0: there is none */
-    size_t comments_to; /* where the last comment in the object ends, outside of its values; 0: none */
+    size_t n;        /* its members */
+    size_t last_key; /* the key of the last one */
+    size_t last_to;  /* where its value ends */
+    size_t comma_to; /* where the comma behind it ends; 0: there is none */
+    size_t
+        comments_to; /* where the last comment in the object ends, outside of its values; 0: none */
 };
 
 /* Checks the whole text, and finds what the first 0, 1, ... n keys of the path (ASCII) lead to:

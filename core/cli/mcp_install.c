@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_install.c - lazaret mcp --install: makes this program a server of a client, by an entry in the
- * client's configuration.
+/* mcp_install.c - lazaret mcp --install: makes this program a server of a client, by an entry in
+ * the client's configuration.
  *
  * The entry repeats the options of this command line, with absolute paths: a client starts its
  * servers in a directory of its own choice. */
@@ -72,8 +72,8 @@ static int install_place(struct cli *cli, struct install *install, struct laz_er
     char *here = laz_os_is_absolute(given) ? laz_strdup("") : laz_os_real_path(".");
     if (!here)
         return laz_error_os(err, errno, "the working directory cannot be used");
-    install->place = *here ? laz_strdupf("%s/%s", strcmp(here, "/") == 0 ? "" : here, given)
-                           : laz_strdup(given);
+    install->place =
+        *here ? laz_strdupf("%s/%s", strcmp(here, "/") == 0 ? "" : here, given) : laz_strdup(given);
     free(here);
     return install->place ? 0 : laz_error_nomem(err);
 }

@@ -36,8 +36,8 @@ const struct laz_edit_client laz_edit_clients[] = {
     {.name = NULL},
 };
 
-/* Of the rows of a client the first one counts whose platform fits and whose variable is an absolute
- * path. */
+/* Of the rows of a client the first one counts whose platform fits and whose variable is an
+ * absolute path. */
 static const struct {
     const char *client, *platform; /* platform: NULL for any */
     const char *variable;          /* a directory; NULL: the working directory */
@@ -76,7 +76,8 @@ int laz_edit_place(const struct laz_edit_client *client, const char *platform, c
     for (size_t i = 0; i < N_PLACES; i++) {
         const char *variable = clients_places[i].variable;
         const char *on = clients_places[i].platform;
-        if (strcmp(clients_places[i].client, client->name) != 0 || (on && strcmp(on, platform) != 0))
+        if (strcmp(clients_places[i].client, client->name) != 0 ||
+            (on && strcmp(on, platform) != 0))
             continue;
         char *here = variable ? NULL : laz_os_real_path(".");
         const char *directory = variable ? laz_os_getenv(variable) : here;
@@ -92,8 +93,9 @@ int laz_edit_place(const struct laz_edit_client *client, const char *platform, c
         if (is_found)
             return *path ? 0 : laz_error_nomem(err);
     }
-    return laz_error_set(err, LAZ_ENOENT, 0,
-                         "where %s keeps its configuration is not known: the variable %s is not set "
-                         "to an absolute path; name the file",
-                         client->title, missing);
+    return laz_error_set(
+        err, LAZ_ENOENT, 0,
+        "where %s keeps its configuration is not known: the variable %s is not set "
+        "to an absolute path; name the file",
+        client->title, missing);
 }

@@ -98,10 +98,9 @@ static void diff_region(const struct diff *diff, size_t from, size_t old_to, siz
     }
     for (i = n; i-- > 0;)
         for (j = m; j-- > 0;)
-            length[i][j] = diff_equal(old[i], new[j])
-                               ? (unsigned char)(length[i + 1][j + 1] + 1)
-                               : length[i + 1][j] > length[i][j + 1] ? length[i + 1][j]
-                                                                     : length[i][j + 1];
+            length[i][j] = diff_equal(old[i], new[j]) ? (unsigned char)(length[i + 1][j + 1] + 1)
+                           : length[i + 1][j] > length[i][j + 1] ? length[i + 1][j]
+                                                                 : length[i][j + 1];
     for (i = j = 0; i < n || j < m;) {
         if (i < n && j < m && diff_equal(old[i], new[j])) {
             diff_show(diff, ' ', diff->before, old[i++]);
@@ -161,7 +160,8 @@ void laz_edit_diff(struct laz_buf *out, const char *path, const struct laz_buf *
     while (tail < least - from &&
            before->data[before->len - 1 - tail] == after->data[after->len - 1 - tail])
         tail++;
-    while (tail && !(diff_begins(before, before->len - tail) && diff_begins(after, after->len - tail)))
+    while (tail &&
+           !(diff_begins(before, before->len - tail) && diff_begins(after, after->len - tail)))
         tail--;
     const size_t old_to = before->len - tail, new_to = after->len - tail;
     const size_t first = diff_back(after, from, DIFF_CONTEXT);

@@ -17,8 +17,7 @@ size_t edit_members(const struct laz_edit_client *client, const struct laz_edit_
             (struct edit_member){.name = "type", .kind = EDIT_TEXT, .text = client->type};
     members[n++] =
         (struct edit_member){.name = "command", .kind = EDIT_TEXT, .text = program->command};
-    members[n++] =
-        (struct edit_member){.name = "args", .kind = EDIT_TEXTS, .texts = program->args};
+    members[n++] = (struct edit_member){.name = "args", .kind = EDIT_TEXTS, .texts = program->args};
     if (client->timeout_s)
         members[n++] = (struct edit_member){.name = "tool_timeout_sec",
                                             .kind = EDIT_NUMBER,

@@ -26,10 +26,10 @@ struct laz_edit_client {
     const char *name;  /* as --install wants it */
     const char *title; /* for people */
     enum laz_edit_form form;
-    const char *table;  /* the key of the table with all servers */
-    const char *type;   /* the member "type" of an entry; NULL: it has none */
-    int64_t timeout_s;  /* the member "tool_timeout_sec", unless one is there; 0: none */
-    bool is_project;    /* its file is one of the project, which others may read */
+    const char *table; /* the key of the table with all servers */
+    const char *type;  /* the member "type" of an entry; NULL: it has none */
+    int64_t timeout_s; /* the member "tool_timeout_sec", unless one is there; 0: none */
+    bool is_project;   /* its file is one of the project, which others may read */
 };
 
 extern const struct laz_edit_client laz_edit_clients[]; /* ends with a row without a name */
@@ -73,8 +73,8 @@ struct laz_edit_file {
     int64_t written_ns;
 };
 
-/* Reads what is at `path`; that nothing is there is no error. The caller calls laz_edit_file_fini in
- * any case. */
+/* Reads what is at `path`; that nothing is there is no error. The caller calls laz_edit_file_fini
+ * in any case. */
 int laz_edit_file_read(struct laz_edit_file *file, const char *path, struct laz_error *err);
 /* Writes it: what was there is kept beside it first, *backup is the path (a new string; NULL: there
  * was nothing). A directory that is missing is made. Nothing has changed after an error. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - the file that is edited: read through its links, kept beside it, and replaced as a whole.
- * Side: host.  Input trusted: no.
+/* file.c - the file that is edited: read through its links, kept beside it, and replaced as a
+ * whole. Side: host.  Input trusted: no.
  *
- * The new text is written beside the file and takes its name when it is on the disk, so at no moment
- * is there half a file.  A copy of what was there is made first; it never replaces an older copy. */
+ * The new text is written beside the file and takes its name when it is on the disk, so at no
+ * moment is there half a file.  A copy of what was there is made first; it never replaces an older
+ * copy. */
 #include "edit/edit.h"
 
 #include "os/directories.h"
@@ -35,7 +36,8 @@ int laz_edit_file_read(struct laz_edit_file *file, const char *path, struct laz_
     }
     file->path = failed ? NULL : laz_os_real_path(path);
     if (!file->path && !failed && errno == ENOENT)
-        return laz_error_set(err, LAZ_ENOENT, 0, "%s is a link to a file that does not exist", path);
+        return laz_error_set(err, LAZ_ENOENT, 0, "%s is a link to a file that does not exist",
+                             path);
     if (!file->path)
         return laz_error_os(err, failed ? failed : errno, "the file %s cannot be used", path);
     failed = laz_os_look(file->path, true, &look);
@@ -43,7 +45,8 @@ int laz_edit_file_read(struct laz_edit_file *file, const char *path, struct laz_
         return laz_error_os(err, failed, "the file %s cannot be used", file->path);
     if (look.kind != LAZ_LOOK_FILE)
         return laz_error_set(err, LAZ_EINVAL, 0, "%s is %s", file->path,
-                             look.kind == LAZ_LOOK_DIRECTORY ? "a directory" : "not a regular file");
+                             look.kind == LAZ_LOOK_DIRECTORY ? "a directory"
+                                                             : "not a regular file");
     file->exists = true;
     file->mode = look.mode;
     file->inode = look.inode;
@@ -84,12 +87,13 @@ static int file_keep(const struct laz_edit_file *file, char **backup, struct laz
     struct laz_look look;
 
     for (int i = 0; i < FILE_BACKUPS; i++) {
-        char *path = i ? laz_strdupf("%s.bak.%d", file->path, i) : laz_strdupf("%s.bak", file->path);
+        char *path =
+            i ? laz_strdupf("%s.bak.%d", file->path, i) : laz_strdupf("%s.bak", file->path);
         if (!path)
             return laz_error_nomem(err);
         if (laz_os_look(path, false, &look) == ENOENT) {
-            int rc = laz_os_write_file(path, laz_buf_text(&file->text), file->text.len, file->mode,
-                                       err);
+            int rc =
+                laz_os_write_file(path, laz_buf_text(&file->text), file->text.len, file->mode, err);
             if (!rc)
                 *backup = path;
             else
@@ -120,7 +124,7 @@ int laz_edit_file_write(const struct laz_edit_file *file, const struct laz_buf *
         rc = laz_error_set(err, LAZ_EINVAL, 0,
                            "another program has changed %s meanwhile; try again", file->path);
     if (!rc)
-        rc = laz_os_replace_file(file->path, laz_buf_text(text), text->len, file->mode, err);
+        rc = laz_os_rewrite_file(file->path, laz_buf_text(text), text->len, file->mode, err);
     if (rc && *backup) {
         laz_os_remove_tree(*backup);
         free(*backup);

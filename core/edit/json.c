@@ -4,8 +4,8 @@
  *
  * There is one operation: a value is put at a path of keys.  What is there is replaced; what is
  * missing is inserted behind the last member of the innermost object that exists, written as that
- * one is: on lines of its own with the same indentation, or on the same line.  A comma that it needs
- * goes right behind the last value, before a comment on that line. */
+ * one is: on lines of its own with the same indentation, or on the same line.  A comma that it
+ * needs goes right behind the last value, before a comment on that line. */
 #include "edit/parts.h"
 
 #include "base/json_text.h"

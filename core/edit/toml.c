@@ -2,11 +2,11 @@
 /* toml.c - an entry in a file of TOML.
  * Side: host.  Input trusted: no.
  *
- * The reader of lazaret's own configuration says where each value stands.  A value is replaced where
- * it is; a member that is missing goes behind "command", with the same prefix (the indentation, or
- * the first parts of a dotted key); an entry that is missing becomes a table at the end.  What was
- * written is read again: where TOML does not allow it (the table of servers is a list, say), the
- * file is refused. */
+ * The reader of lazaret's own configuration says where each value stands.  A value is replaced
+ * where it is; a member that is missing goes behind "command", with the same prefix (the
+ * indentation, or the first parts of a dotted key); an entry that is missing becomes a table at the
+ * end.  What was written is read again: where TOML does not allow it (the table of servers is a
+ * list, say), the file is refused. */
 #include "edit/parts.h"
 
 #include "settings/toml/toml.h"
@@ -167,7 +167,8 @@ static int toml_replace(struct toml_edit *edit, struct laz_error *err)
 {
     const struct laz_toml_node *entry = edit->entry;
     const enum laz_toml_made made = laz_toml_made(entry);
-    const size_t to = made == LAZ_TOML_HEADED && entry->type == LAZ_TOML_TABLE ? toml_end(entry) : 0;
+    const size_t to =
+        made == LAZ_TOML_HEADED && entry->type == LAZ_TOML_TABLE ? toml_end(entry) : 0;
     struct laz_buf with = LAZ_BUF_INIT;
 
     if (made == LAZ_TOML_WRITTEN) {
@@ -226,15 +227,14 @@ static int toml_member(struct toml_edit *edit, const struct edit_member *member,
 /* Makes an entry that starts a program, unless there is one. */
 static int toml_entry(struct toml_edit *edit, struct laz_error *err)
 {
-    const struct laz_toml_node *command =
-        edit->entry ? laz_toml_get(edit->entry, "command") : NULL;
+    const struct laz_toml_node *command = edit->entry ? laz_toml_get(edit->entry, "command") : NULL;
     bool done = true;
     int rc = 0;
 
     if (command && command->type == LAZ_TOML_STRING)
         return 0;
-    if (edit->entry && !(edit->entry->type == LAZ_TOML_TABLE &&
-                         laz_toml_made(edit->entry) == LAZ_TOML_IMPLIED))
+    if (edit->entry &&
+        !(edit->entry->type == LAZ_TOML_TABLE && laz_toml_made(edit->entry) == LAZ_TOML_IMPLIED))
         rc = toml_replace(edit, err);
     else if (edit->servers && laz_toml_made(edit->servers) == LAZ_TOML_WRITTEN)
         done = toml_insert_inline(edit);

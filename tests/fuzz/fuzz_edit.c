@@ -32,7 +32,8 @@ static bool is_within(const char *part, size_t n, const char *whole, size_t len)
     return i == n;
 }
 
-/* ---- what a reader finds, without the entry --------------------------------------------------- */
+/* ---- what a reader finds, without the entry ---------------------------------------------------
+ */
 
 static void add_toml(struct laz_buf *out, const struct laz_toml_node *table, const char *without,
                      const char *then)
@@ -121,8 +122,8 @@ static bool has_entry(const struct laz_edit_client *client, const char *text, si
     return has;
 }
 
-static void check_edit(const struct laz_edit_client *client,
-                       const struct laz_edit_program *program, const char *text, size_t len)
+static void check_edit(const struct laz_edit_client *client, const struct laz_edit_program *program,
+                       const char *text, size_t len)
 {
     struct laz_buf once = LAZ_BUF_INIT, twice = LAZ_BUF_INIT, diff = LAZ_BUF_INIT;
     struct laz_buf before = LAZ_BUF_INIT;

@@ -19,7 +19,7 @@
 
 #define DATA "tests/data/mcp-install"
 
-static bool writes; /* --write */
+static bool writes;                                 /* --write */
 static char folder[] = "/tmp/laz-test-edit-XXXXXX"; /* removed by main */
 
 static char *in_folder(const char *name)
@@ -112,11 +112,12 @@ static void an_entry_that_is_there_changes_nothing(void)
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-#define ENTRY "\"lazaret\": {\"command\": \"/usr/bin/lazaret\", \"args\": [\"mcp\", \"--config\", "  \
-              "\"/etc/lazaret/team.toml\"]}"
+#define ENTRY                                                                                      \
+    "\"lazaret\": {\"command\": \"/usr/bin/lazaret\", \"args\": [\"mcp\", \"--config\", "          \
+    "\"/etc/lazaret/team.toml\"]}"
 #define ARGS "[\"mcp\", \"--config\", \"/etc/lazaret/team.toml\"]"
-#define TABLE                                                                                       \
-    "[mcp_servers.lazaret]\ncommand = \"/usr/bin/lazaret\"\nargs = " ARGS                           \
+#define TABLE                                                                                      \
+    "[mcp_servers.lazaret]\ncommand = \"/usr/bin/lazaret\"\nargs = " ARGS                          \
     "\ntool_timeout_sec = 1800\n"
 
 static void an_entry_is_written_as_its_neighbours_are(void)
@@ -197,7 +198,7 @@ static void what_is_not_understood_is_refused_with_its_place(void)
         {"claude", "{\"a\": \"\xff\"}", "1:8: this byte is not UTF-8"},
         {"claude", "\xff\xfe{", "1:1: the text is UTF-16; save it as UTF-8"},
         {"codex", "a = \n", "1:5: expected a value, found the end of the line"},
-        {"codex", "[[mcp_servers]]\n", "1:1: the servers have to be a table"},
+        {"codex", "[[mcp_servers]]\n", "1:3: the servers have to be a table"},
         {"codex", "a = 1\na = 2\n", "2:1: 'a' is already set, in line 1"},
         {"codex", "[mcp_servers.lazaret]\nurl = \"x\"\n[mcp_servers.lazaret.headers]\n",
          "an entry cannot be put here; write it by hand: 1:1: this entry of lazaret starts no "
@@ -229,7 +230,7 @@ static void deep_and_large_texts_are_refused(void)
         laz_buf_putc(&text, '[');
     struct laz_buf out = edit_of("claude", text.data, text.len, &err, &rc);
     CU_ASSERT_EQUAL(rc, LAZ_EPARSE);
-    UNIT_TEXT(err.text, "1:70: values are nested more than 64 deep");
+    UNIT_TEXT(err.text, "1:71: values are nested more than 64 deep");
     while (text.len <= LAZ_EDIT_MAX_SIZE)
         laz_buf_putc(&text, ' ');
     out = edit_of("claude", text.data, text.len, &err, &rc);
@@ -367,7 +368,8 @@ static char *read_text(const char *path)
 {
     struct laz_buf text = LAZ_BUF_INIT;
 
-    return laz_os_read_file(path, LAZ_EDIT_MAX_SIZE, &text, NULL) == 0 ? laz_buf_steal(&text) : NULL;
+    return laz_os_read_file(path, LAZ_EDIT_MAX_SIZE, &text, NULL) == 0 ? laz_buf_steal(&text)
+                                                                       : NULL;
 }
 
 static void check_text(const char *path, const char *expected)
@@ -465,8 +467,8 @@ static void what_is_no_file_or_too_large_is_refused(void)
 
     while (text.len <= LAZ_EDIT_MAX_SIZE)
         laz_buf_puts(&text, "                                                                ");
-    CU_ASSERT_EQUAL_FATAL(laz_os_make_directory(directory, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL),
-                          0);
+    CU_ASSERT_EQUAL_FATAL(
+        laz_os_make_directory(directory, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_os_write_file(large, text.data, text.len, 0600, NULL), 0);
     CU_ASSERT_EQUAL(write_file(directory, "new", &backup, &err), LAZ_EINVAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "is a directory"));

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILES_LEAST 4096 /* bytes of one read */
-#define FILES_MOST  65536
+#define FILES_LEAST  4096 /* bytes of one read */
+#define FILES_MOST   65536
 #define FILES_RANDOM 12
 
 static int files_create(const char *path, unsigned mode)
@@ -73,7 +73,7 @@ static int files_give(int fd, const struct stat *old)
     return 0;
 }
 
-int laz_os_replace_file(const char *path, const void *data, size_t len, unsigned mode,
+int laz_os_rewrite_file(const char *path, const void *data, size_t len, unsigned mode,
                         struct laz_error *err)
 {
     char random[FILES_RANDOM + 1];

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_EPOCH  116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
-#define FILES_PIECE 65536
+#define LOOK_EPOCH   116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
+#define FILES_PIECE  65536
 #define FILES_RANDOM 12
 
 /* Calls `call` once with the path as Windows wants it. */
@@ -83,7 +83,7 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
     return rc;
 }
 
-int laz_os_replace_file(const char *path, const void *data, size_t len, unsigned mode,
+int laz_os_rewrite_file(const char *path, const void *data, size_t len, unsigned mode,
                         struct laz_error *err)
 {
     char random[FILES_RANDOM + 1];

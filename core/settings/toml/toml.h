@@ -37,9 +37,9 @@ struct laz_toml_node {
     enum laz_toml_type type;
     uint32_t line, column; /* of the value, or of the header of a table; from 1, in characters */
     uint32_t key_line, key_column;
-    size_t from, to;   /* the bytes of the value, or of the header of a table, in the document; of a
-                          table that neither has, `to` is 0 */
-    size_t key_from;   /* where the key begins; of a dotted one its last part */
+    size_t from, to; /* the bytes of the value, or of the header of a table, in the document; of a
+                        table that neither has, `to` is 0 */
+    size_t key_from; /* where the key begins; of a dotted one its last part */
     const char *key; /* NULL for items of arrays and for the root */
     size_t key_len;
     struct laz_toml_node *first, *last, *next; /* children in the order of the file; sibling */

@@ -171,8 +171,7 @@ enum laz_toml_made laz_toml_made(const struct laz_toml_node *node)
         return LAZ_TOML_HEADED;
     if (node->flags & TOML_DOTTED)
         return LAZ_TOML_DOTTED;
-    if (node->flags & TOML_CLOSED ||
-        (node->type != LAZ_TOML_TABLE && node->type != LAZ_TOML_ARRAY))
+    if (node->flags & TOML_CLOSED || (node->type != LAZ_TOML_TABLE && node->type != LAZ_TOML_ARRAY))
         return LAZ_TOML_WRITTEN;
     return LAZ_TOML_IMPLIED;
 }
