@@ -6,7 +6,7 @@
  * Side: host.  Input trusted: no (the arguments are shown so that a terminal only shows them). */
 #include "cli/cli.h"
 
-#include "base/json.h"
+#include "base/visible_json.h"
 #include "os/descriptors.h"
 #include "os/input.h"
 #include "os/terminal.h"
@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define APPROVE_SHOWN 2000 /* bytes of an argument that are shown */
 
 struct approver {
     struct terminal *terminal;
@@ -53,58 +51,10 @@ void approver_end(struct approver *approver)
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-/* Appends a string as it reads, between quotes; an escape of JSON could hide what it says. Returns
- * its length in `raw`; *is_cut: not all of it is shown. */
-static size_t question_string(struct laz_buf *text, const char *raw, size_t len, bool *is_cut)
-{
-    struct laz_buf read = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT;
-    const size_t used = laz_json_decode_string(raw, len, &read);
-
-    *is_cut = read.len > APPROVE_SHOWN;
-    for (size_t i = 0; i < read.len && i < APPROVE_SHOWN; i++) {
-        if (read.data[i] == '"' || read.data[i] == '\\')
-            laz_buf_putc(&quoted, '\\');
-        laz_buf_putc(&quoted, read.data[i]);
-    }
-    laz_buf_putc(text, '"');
-    laz_visible_line(text, laz_buf_text(&quoted), quoted.len);
-    laz_buf_putc(text, '"');
-    text->failed |= quoted.failed || read.failed;
-    laz_buf_fini(&read);
-    laz_buf_fini(&quoted);
-    return used ? used : len;
-}
-
-/* Appends a value on one line; of a long one the beginning, and its size. */
-static void question_value(struct laz_buf *text, const char *raw, size_t len)
-{
-    const size_t begin = text->len;
-    bool is_cut = false;
-    size_t i = 0;
-
-    while (i < len && !is_cut && text->len - begin <= APPROVE_SHOWN) {
-        if (raw[i] == '"')
-            i += question_string(text, raw + i, len - i, &is_cut);
-        else
-            laz_buf_putc(text, raw[i++]);
-    }
-    if (is_cut || i < len)
-        laz_buf_printf(text, " ... (%zu bytes in all; the rest is not shown)", len);
-}
-
 static void question_make(struct laz_buf *text, const char *tool, const char *args, size_t len)
 {
-    struct laz_json_items members = laz_json_members(args, len);
-    struct laz_json_found found;
-
     laz_buf_printf(text, "\nlazaret: the code calls %s, which needs an approval\n", tool);
-    while (laz_json_next_member(&members, &found)) {
-        laz_buf_puts(text, "    ");
-        laz_visible_line(text, found.key, found.key_len);
-        laz_buf_puts(text, " = ");
-        question_value(text, found.raw, found.len);
-        laz_buf_putc(text, '\n');
-    }
+    laz_visible_members(text, args, len);
     laz_buf_puts(text, "lazaret: allow this call? [y/N] ");
 }
 

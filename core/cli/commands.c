@@ -86,15 +86,6 @@ const struct cli_command cli_commands[] = {
     },
     {.name = "repl", .operands = "", .summary = "a session to type into"},
     {
-        .name = "mcp",
-        .bit = CLI_FOR_MCP,
-        .operands = "[FILE]",
-        .max_operands = 1,
-        .summary = "an MCP server on standard input and output",
-        .text = "",
-        .run = cli_mcp,
-    },
-    {
         .name = "serve",
         .bit = CLI_FOR_SERVE,
         .operands = "",
@@ -104,6 +95,17 @@ const struct cli_command cli_commands[] = {
                 "Unix socket, until it is\nsignalled. Clients open sessions, execute code and "
                 "answer the calls of their own tools.",
         .run = cli_serve,
+    },
+    {
+        .name = "mcp",
+        .bit = CLI_FOR_MCP,
+        .operands = "[FILE]",
+        .max_operands = 1,
+        .summary = "an MCP server on standard input and output",
+        .text = "Lets a model run code, through a client of the Model Context Protocol, which "
+                "starts it: tools to\nexecute code, to open and close sessions, and to find the "
+                "functions that the code can call.\nIt ends when standard input ends.",
+        .run = cli_mcp,
     },
     {
         .name = "audit",

@@ -15,6 +15,7 @@
 #include "session/result.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ENGINE_DEATH_MS 10000u /* a box may need over two seconds to end on a busy machine */
 #define ENGINE_TOOLS_MS 10000u /* for callbacks that have not returned when the engine is freed */
@@ -139,6 +140,65 @@ int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t
     int rc = laz_tool_set_search_json(&engine->tools.set, NULL, NULL, words, limit,
                                       &engine->tools.found, err);
     *found = rc ? NULL : laz_buf_text(&engine->tools.found);
+    return rc;
+}
+
+const char *laz_engine_tools(struct laz_engine *engine)
+{
+    if (!engine)
+        return NULL;
+    laz_buf_clear(&engine->tools.found);
+    laz_tool_set_json(&engine->tools.set, NULL, NULL, &engine->tools.found);
+    return engine->tools.found.failed ? NULL : laz_buf_text(&engine->tools.found);
+}
+
+/* The tool of this name, as it was declared or as a language spells it; NULL: none. */
+static struct laz_tool_entry *engine_tool(struct laz_engine *engine, const char *name,
+                                          const struct laz_spelling *spelling)
+{
+    struct laz_tool_set *set = &engine->tools.set;
+    const struct laz_tool_entry *declared = laz_tool_set_find(set, name, strlen(name));
+    struct laz_buf spelled = LAZ_BUF_INIT;
+    struct laz_tool_entry *entry = declared ? &set->entries[declared - set->entries] : NULL;
+
+    for (size_t i = 0; spelling && i < set->n && !entry; i++) {
+        laz_buf_clear(&spelled);
+        laz_spell(spelling, LAZ_SPELLED_TOOL, set->entries[i].name, &spelled);
+        if (strcmp(laz_buf_text(&spelled), name) == 0)
+            entry = &set->entries[i];
+    }
+    laz_buf_fini(&spelled);
+    return entry;
+}
+
+int laz_engine_tool_stub(struct laz_engine *engine, const char *name, const char *language,
+                         const char **stub, struct laz_error *err)
+{
+    const struct laz_language *declared = NULL;
+
+    if (!engine || !name || !stub)
+        return laz_error_null(err, !engine ? "the engine"
+                                   : name  ? "the place for the stub"
+                                           : "the name of the tool");
+    *stub = NULL;
+    if (!language)
+        language = laz_settings_runtime(engine->values);
+    int rc = laz_registry_language(engine->registry, language, &declared, err);
+    if (!rc)
+        rc = laz_spellings_find(&engine->tools.spellings, engine->registry, err);
+    if (rc)
+        return rc;
+    if (!declared || !declared->stub.null_word)
+        return laz_error_set(err, LAZ_EINVAL, 0, "no stubs can be made in the language '%.100s'",
+                             language);
+    const struct laz_spelling *spelling = laz_spelling_of(&engine->tools.spellings, language);
+    struct laz_tool_entry *entry = engine_tool(engine, name, spelling);
+    if (!entry)
+        return laz_error_set(err, LAZ_ENOENT, 0, "there is no tool '%.150s'", name);
+    const struct laz_tool_set one = {.entries = entry, .n = 1};
+    laz_buf_clear(&engine->tools.found);
+    rc = laz_tool_set_format(&one, language, declared, spelling, &engine->tools.found, err);
+    *stub = rc ? NULL : laz_buf_text(&engine->tools.found);
     return rc;
 }
 

@@ -1,93 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - the connection of one client: lines in, lines out.
+/* client.c - the connection of one client: its lines become requests, answers become lines.
  * Side: host.  Input trusted: no (lines of a client; they are checked by serve/table.c).
  *
- * Nothing here waits.  What a client does not read is kept for it up to a bound: from the first
- * bound on its requests are not read and output is left out of its messages, at the second it is
- * given up.  So a client that does not read hurts itself only. */
+ * Nothing here waits (lines/lines.h).  From the first bound of what a client has not read on, its
+ * requests are not read and output is left out of its messages. */
 #include "serve/serve_parts.h"
 
 #include "base/json_number.h"
 #include "base/json_scan.h"
 #include "os/descriptors.h"
-#include "os/io.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CLIENT_READ ((size_t)64 << 10)
-
-size_t serve_client_unread(const struct serve_client *client)
-{
-    return client->unsent.len - client->sent;
-}
-
-/* The peer is gone, or is given up: what it has opened ends with the next sweep. */
-static void client_give_up(struct serve_client *client)
-{
-    client->is_ending = client->is_gone = true;
-}
-
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void client_ready(void *user, uint32_t events);
-static void client_writable(void *user, uint32_t events);
-
-/* Watches for what the client is able to do next. */
-static void client_watch(struct serve_client *client)
+bool serve_client_is_full(const struct serve_client *client)
 {
-    const bool reads =
-        !client->is_ending && !client->has_lines && serve_client_unread(client) <= SERVE_QUIET;
-    const bool writes = !client->is_gone && serve_client_unread(client);
-    uint32_t events = reads ? LAZ_IO_READ : 0;
-    bool watched = true;
-
-    if (client->in == client->out)
-        events |= writes ? LAZ_IO_WRITE : 0;
-    else if (writes && !client->writing)
-        watched = (client->writing = laz_io_start(client->server->loop, client->out, LAZ_IO_WRITE,
-                                                  client_writable, client)) != NULL;
-    else if (client->writing)
-        watched = laz_io_events(client->writing, writes ? LAZ_IO_WRITE : 0);
-    if (!watched || (client->reading && !laz_io_events(client->reading, events)))
-        client_give_up(client);
-}
-
-void serve_client_flush(struct serve_client *client)
-{
-    while (!client->is_gone && serve_client_unread(client)) {
-        const char *data = client->unsent.data + client->sent;
-        const size_t len = serve_client_unread(client);
-        ssize_t n = client->is_pipe ? laz_os_send_pipe(client->out, data, len)
-                                    : laz_os_send(client->out, data, len);
-        if (n < 0)
-            client_give_up(client);
-        if (n <= 0)
-            break;
-        client->sent += (size_t)n;
-    }
-    if (!serve_client_unread(client)) {
-        if (client->unsent.cap > SERVE_QUIET)
-            laz_buf_fini(&client->unsent);
-        laz_buf_clear(&client->unsent);
-        client->sent = 0;
-    }
+    return laz_lines_is_full(&client->lines);
 }
 
 void serve_send(struct serve_client *client, enum serve_message_type type,
                 const struct serve_message *message)
 {
-    if (client->is_gone)
+    struct laz_buf *line = laz_lines_add(&client->lines);
+
+    if (!line)
         return;
-    if (client->sent && client->sent > client->unsent.len / 2) {
-        laz_buf_drop(&client->unsent, client->sent);
-        client->sent = 0;
-    }
-    serve_message_make(type, message, &client->unsent);
-    serve_client_flush(client);
-    if (client->unsent.failed || serve_client_unread(client) > SERVE_UNREAD)
-        client_give_up(client);
-    client_watch(client);
+    serve_message_make(type, message, line);
+    laz_lines_send(&client->lines);
 }
 
 void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err)
@@ -135,16 +76,10 @@ static void client_line(struct serve_client *client, const char *line, size_t le
         serve_send_failed(client, id, &err);
         if (!id) { /* an answer cannot say to what, so that no client may wait for it */
             client->why = err;
-            client->is_ending = true;
+            client->lines.is_ending = true;
         }
     }
     serve_message_fini(type, &message);
-}
-
-/* May the next line be handled? Else it has to wait until the client reads. */
-static bool client_has_work(const struct serve_client *client)
-{
-    return client->has_lines && !client->is_ending && serve_client_unread(client) <= SERVE_QUIET;
 }
 
 /* Handles the next line. True: there may be another. */
@@ -152,21 +87,17 @@ static bool client_work(struct serve_client *client)
 {
     char *line;
     size_t len;
+    int rc = laz_lines_next(&client->lines, &line, &len);
 
-    if (client_has_work(client)) {
-        int rc = laz_frame_next(&client->frame, &line, &len);
-        client->has_lines = rc == 1 && laz_frame_partial(&client->frame);
-        if (rc == 1)
-            client_line(client, line, len);
-        if (rc < 0) {
-            laz_error_set(&client->why, LAZ_ETOOBIG, 0, "a line has more than %zu bytes",
-                          client->frame.max);
-            serve_send_failed(client, 0, &client->why);
-            client->is_ending = true;
-        }
+    if (rc == 1)
+        client_line(client, line, len);
+    if (rc < 0) {
+        laz_error_set(&client->why, LAZ_ETOOBIG, 0, "a line has more than %zu bytes",
+                      client->lines.frame.max);
+        serve_send_failed(client, 0, &client->why);
+        client->lines.is_ending = true;
     }
-    client_watch(client);
-    return client_has_work(client);
+    return laz_lines_handled(&client->lines);
 }
 
 bool serve_clients_work(struct laz_server *server)
@@ -178,37 +109,6 @@ bool serve_clients_work(struct laz_server *server)
     return is_busy;
 }
 
-static void client_read(struct serve_client *client)
-{
-    char *room = laz_frame_room(&client->frame, CLIENT_READ);
-    ssize_t n = room ? laz_os_read(client->in, room, CLIENT_READ) : -1;
-
-    if (n > 0) {
-        laz_frame_added(&client->frame, (size_t)n);
-        client->has_lines = true; /* maybe: the next turn finds out */
-    }
-    if (n < 0)
-        client->is_ending = true; /* the end of its input */
-}
-
-static void client_ready(void *user, uint32_t events)
-{
-    struct serve_client *client = user;
-
-    if (events & LAZ_IO_WRITE)
-        serve_client_flush(client);
-    if ((events & LAZ_IO_READ) && !client->is_ending)
-        client_read(client);
-    if (!client->has_lines)
-        client_watch(client); /* else after the lines, in the same turn */
-}
-
-static void client_writable(void *user, uint32_t events)
-{
-    (void)events;
-    client_ready(user, LAZ_IO_WRITE);
-}
-
 /* ---- making and freeing --------------------------------------------------------------------- */
 
 int serve_client_new(struct laz_server *server, int in, int out, struct laz_error *err)
@@ -218,15 +118,11 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
     if (!client)
         return laz_error_nomem(err);
     client->server = server;
-    client->in = in;
-    client->out = out;
-    client->is_pipe = laz_os_is_pipe(out);
-    laz_frame_init(&client->frame, (size_t)server->limits.max_line);
-    client->reading = laz_io_start(server->loop, in, LAZ_IO_READ, client_ready, client);
-    if (!client->reading) {
-        laz_frame_fini(&client->frame);
+    int rc = laz_lines_begin(&client->lines, server->loop, in, out, (size_t)server->limits.max_line,
+                             SERVE_QUIET, SERVE_UNREAD, err);
+    if (rc) {
         free(client);
-        return laz_error_set(err, LAZ_EOS, 0, "a connection cannot be watched");
+        return rc;
     }
     client->next = server->clients;
     server->clients = client;
@@ -249,13 +145,12 @@ void serve_client_free(struct serve_client *client)
 {
     struct laz_server *server = client->server;
     struct serve_client **at = &server->clients;
+    int connection = client->lines.in == client->lines.out ? client->lines.in : -1;
 
     serve_sessions_end(client);
     serve_calls_end(client);
-    laz_io_stop(client->reading);
-    laz_io_stop(client->writing);
-    if (client->in == client->out)
-        laz_os_close(&client->in);
+    laz_lines_end(&client->lines);
+    laz_os_close(&connection);
     while (*at != client)
         at = &(*at)->next;
     *at = client->next;
@@ -265,8 +160,6 @@ void serve_client_free(struct serve_client *client)
         client->tools = set->next;
         serve_tools_free(set);
     }
-    laz_frame_fini(&client->frame);
-    laz_buf_fini(&client->unsent);
     free(client);
 }
 
@@ -274,11 +167,11 @@ void serve_clients_sweep(struct laz_server *server)
 {
     for (struct serve_client *client = server->clients, *next; client; client = next) {
         next = client->next;
-        if (!client->is_ending)
+        if (!client->lines.is_ending)
             continue;
         serve_sessions_end(client); /* results of what ran are sent */
-        serve_client_flush(client);
-        if (!client->is_gone && serve_client_unread(client) && !server->is_stdio)
+        laz_lines_flush(&client->lines);
+        if (!client->lines.is_gone && laz_lines_unread(&client->lines) && !server->is_stdio)
             continue; /* until it has read them, or is gone */
         if (server->is_stdio) {
             server->why = client->why;

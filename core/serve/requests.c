@@ -353,7 +353,7 @@ static size_t output_cut(const char *text, size_t len)
 
 static void output_send(struct serve_request *request, int stream, const char *text, size_t len)
 {
-    if (len && serve_client_unread(request->client) > SERVE_QUIET) {
+    if (len && serve_client_is_full(request->client)) {
         request->dropped += len;
         return;
     }
@@ -394,7 +394,7 @@ static void request_progress(void *user, const struct laz_execution_usage *usage
         .tool_calls = (int64_t)usage->tool_calls,
     };
 
-    if (serve_client_unread(request->client) <= SERVE_QUIET)
+    if (!serve_client_is_full(request->client))
         serve_send(request->client, SERVE_PROGRESS, &progress);
 }
 
@@ -421,7 +421,8 @@ static void request_send_artifacts(const struct serve_request *request,
     for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
         struct serve_message part = {.has_id = true, .id = request->id, .name = artifact.name};
         size_t done = 0;
-        if (serve_client_unread(request->client) + artifact.data_len / 3 * 4 > SERVE_UNREAD / 2) {
+        if (laz_lines_unread(&request->client->lines) + artifact.data_len / 3 * 4 >
+            SERVE_UNREAD / 2) {
             part.dropped = (int64_t)artifact.data_len;
             serve_send(request->client, SERVE_ARTIFACT, &part);
             continue;

@@ -5,10 +5,10 @@
 #ifndef LAZ_SERVE_SERVE_PARTS_H
 #define LAZ_SERVE_SERVE_PARTS_H
 
+#include "lines/lines.h"
 #include "loop/loop.h"
 #include "serve/message.h"
 #include "serve/serve.h"
-#include "wire/frame.h"
 
 #include <stdatomic.h>
 
@@ -89,21 +89,13 @@ struct serve_tool_set {
 struct serve_client {
     struct serve_client *next;
     struct laz_server *server;
-    int in, out;
-    bool is_pipe;                     /* out */
-    struct laz_io *reading, *writing; /* `reading` alone where in and out are the same */
-    struct laz_frame frame;
-    struct laz_buf unsent;
-    size_t sent; /* bytes of it */
+    struct laz_lines lines;
     struct serve_session *sessions;
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
     size_t n_lists, n_tools, n_sessions, n_requests;
     size_t source_bytes; /* of the code of its requests */
     int64_t last_number;
-    bool has_lines;       /* that were read, maybe: nothing more is read before they are handled */
-    bool is_ending;       /* nothing more is read; it goes when all was sent */
-    bool is_gone;         /* nothing more is sent either */
     struct laz_error why; /* it sent what is no message */
 };
 
@@ -137,9 +129,8 @@ void serve_send(struct serve_client *client, enum serve_message_type type,
                 const struct serve_message *message);
 /* Sends that a request has failed (id 0: a line that was none). */
 void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err);
-void serve_client_flush(struct serve_client *client);
-/* Bytes that it has not read. */
-size_t serve_client_unread(const struct serve_client *client);
+/* Has it so much unread that output is left out? */
+bool serve_client_is_full(const struct serve_client *client);
 /* Handles one line of each client that has one; false: no client had any. */
 bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */

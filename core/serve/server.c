@@ -19,9 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVER_INPUT    0
-#define SERVER_OUTPUT   1
-#define SERVER_FLUSH_MS 500 /* in which no client reads any of its last results */
 #define SERVER_AGAIN_MS 100 /* until a connection is accepted for which there was no descriptor */
 
 /* ---- clients that connect -------------------------------------------------------------------- */
@@ -107,16 +104,13 @@ static int server_listen(struct laz_server *server, const char *path, struct laz
     return server->path && server->again && server->listener_io ? 0 : laz_error_nomem(err);
 }
 
-/* Standard input that is no pipe or socket (a terminal, a file) is passed on through one. */
 static int server_take_stdio(struct laz_server *server, struct laz_error *err)
 {
-    int in = SERVER_INPUT;
-    int rc = laz_os_is_stream(in) ? 0 : laz_input_begin(SERVER_INPUT, &server->input, &in, err);
+    int in, out;
+    int rc = laz_lines_take_stdio(&server->input, &in, &out, err);
 
     server->is_stdio = true;
-    if (!rc && laz_os_is_stream(SERVER_OUTPUT))
-        rc = laz_os_nonblock(SERVER_OUTPUT, true, err);
-    return rc ? rc : serve_client_new(server, in, SERVER_OUTPUT, err);
+    return rc ? rc : serve_client_new(server, in, out, err);
 }
 
 /* The loop that is to watch the clients. */
@@ -195,29 +189,21 @@ void laz_server_stop(struct laz_server *server)
     laz_loop_wake(server->loop);
 }
 
-static size_t server_unread(const struct laz_server *server)
+static size_t server_unread(const void *user)
 {
+    const struct laz_server *server = user;
     size_t unread = 0;
 
     for (const struct serve_client *client = server->clients; client; client = client->next)
-        unread += client->is_gone ? 0 : serve_client_unread(client);
+        unread += client->lines.is_gone ? 0 : laz_lines_unread(&client->lines);
     return unread;
 }
 
-/* Waits for clients to read what they were sent last, as long as any of them reads. */
-static void server_flush(struct laz_server *server)
+static void server_step(void *user, uint64_t ms)
 {
-    size_t before, unread = server_unread(server);
+    struct laz_server *server = user;
 
-    while ((before = unread) != 0) {
-        const uint64_t until = laz_loop_now_ms(server->loop) + SERVER_FLUSH_MS;
-        for (uint64_t now; unread == before && (now = laz_loop_now_ms(server->loop)) < until;) {
-            (void)laz_engine_step(server->engine, (int64_t)(until - now), NULL);
-            unread = server_unread(server);
-        }
-        if (unread == before)
-            return;
-    }
+    (void)laz_engine_step(server->engine, (int64_t)ms, NULL);
 }
 
 void laz_server_free(struct laz_server *server)
@@ -230,12 +216,12 @@ void laz_server_free(struct laz_server *server)
     if (server->path)
         (void)laz_os_remove_socket(server->path, NULL);
     for (struct serve_client *client = server->clients; client; client = client->next) {
-        client->is_ending = true; /* no requests are read */
+        client->lines.is_ending = true; /* no requests are read */
         serve_sessions_end(client);
-        serve_client_flush(client);
+        laz_lines_flush(&client->lines);
     }
     if (server->clients)
-        server_flush(server);
+        laz_lines_drain(server->loop, server_unread, server_step, server);
     while (server->clients)
         serve_client_free(server->clients);
     laz_engine_free(server->engine); /* calls that are on their way end in here */

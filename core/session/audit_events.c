@@ -63,6 +63,18 @@ int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
     return laz_settings_wrong(values, "audit.file", NULL, rc, err);
 }
 
+/* The trace that an execution belongs to. */
+static void events_trace(struct laz_audit_line *line, const struct laz_execution *execution)
+{
+    const struct laz_trace *trace = laz_trace_of(&execution->trace);
+
+    if (!trace)
+        return;
+    laz_audit_string(line, "traceparent", trace->parent);
+    if (trace->state)
+        laz_audit_string(line, "tracestate", trace->state);
+}
+
 static int events_write(const struct laz_session *session, const char *event,
                         struct laz_audit_line *line, struct laz_error *err)
 {
@@ -204,6 +216,7 @@ int laz_audit_execute(const struct laz_execution *execution, struct laz_error *e
     } else {
         laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
     }
+    events_trace(&line, execution);
     return events_write(session, events_asked[execution->asked].start, &line, err);
 }
 
@@ -216,6 +229,7 @@ void laz_audit_blocked(const struct laz_execution *execution, const struct laz_r
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
     laz_audit_string(&line, "reason", result->detail);
     laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
+    events_trace(&line, execution);
     events_write(execution->session, "execute_blocked", &line, NULL);
 }
 
@@ -287,6 +301,7 @@ void laz_audit_judged(const struct laz_execution *execution)
     if (result->evidence)
         laz_audit_json(&line, "evidence", result->evidence, strlen(result->evidence));
     events_usage(&line, result);
+    events_trace(&line, execution);
     events_write(execution->session, event, &line, NULL);
 }
 
@@ -309,6 +324,7 @@ static void events_call(struct laz_audit_line *line, const struct laz_execution 
     laz_audit_number(line, "execution", (uint64_t)execution->id);
     laz_audit_number(line, "call", number);
     laz_audit_string(line, "tool", tool);
+    events_trace(line, execution);
 }
 
 int laz_audit_tool_call(const struct laz_execution *execution, const char *tool,

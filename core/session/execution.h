@@ -5,6 +5,7 @@
 #ifndef LAZ_SESSION_EXECUTION_H
 #define LAZ_SESSION_EXECUTION_H
 
+#include "base/trace.h"
 #include "session/session.h"
 #include "session/verdict.h"
 
@@ -34,6 +35,7 @@ struct laz_execution {
     char *copy;
     struct laz_strv argv; /* this and the next two: copies */
     char *cwd, *directory;
+    struct laz_trace_copy trace;
     bool print, no_validate;
     bool cancelled; /* before it was running */
     struct laz_hook *hook;

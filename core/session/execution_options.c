@@ -35,6 +35,8 @@ int laz_execution_take_script(struct laz_execution *execution,
     char *arg = NULL;
 
     int rc = LAZ_OPTIONS_TAKE(&options, given, laz_execute_options, err);
+    if (!rc)
+        rc = laz_trace_check(options.trace, err);
     if (!rc && options.n_argv && !options.argv)
         rc = laz_error_null(err, "the command line of the code");
     if (!rc)
@@ -74,4 +76,5 @@ void laz_execution_take_options(struct laz_execution *execution,
     execution->progress = options.progress;
     execution->progress_user = options.user;
     execution->progress_ms = options.progress_ms ? options.progress_ms : 1000;
+    laz_trace_take(&execution->trace, options.trace);
 }

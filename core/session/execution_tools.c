@@ -221,7 +221,8 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
         .caller = {.session = session->id,
                    .execution = (uint64_t)execution->id,
                    .session_user = session->user,
-                   .execution_user = execution->result->output.user},
+                   .execution_user = execution->result->output.user,
+                   .trace = laz_trace_of(&execution->trace)},
     };
     struct laz_call *call = NULL;
 

@@ -2,6 +2,7 @@
 /* pool_execute.c - executions in any free session of a pool that nobody waits for.
  * Side: host.  Input trusted: yes (the application). */
 #include "base/options.h"
+#include "base/trace.h"
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct pool_run {
     char *code;
     size_t len;
     struct laz_execute_options options;
+    struct laz_trace_copy trace; /* of them */
     void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
     void *user;
 };
@@ -61,6 +63,10 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
     run->user = user;
     int rc = run->code ? LAZ_OPTIONS_TAKE(&run->options, options, laz_execute_options, err)
                        : laz_error_nomem(err);
+    if (!rc)
+        rc = laz_trace_check(run->options.trace, err);
+    laz_trace_take(&run->trace, rc ? NULL : run->options.trace);
+    run->options.trace = laz_trace_of(&run->trace);
     if (!rc)
         rc = laz_pool_acquire_async(pool, wait_ms, run_begin, run, err);
     if (rc) {

@@ -36,6 +36,7 @@ const struct schema_section laz_schema_sections[] = {
     {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
                 "lists them."},
     {"artifacts", "What code leaves in `artifacts/`, and large results; see `files.md`."},
+    {"mcp", "The MCP server, `lazaret mcp`; see `mcp.md`."},
     {"workers", "Threads for tools and hooks."},
     {"plugins", "Where lazaret looks for plugins."},
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
@@ -204,6 +205,9 @@ const struct schema_key laz_schema[] = {
         .help = "Number of sessions after which a template is replaced. Sessions of one template "
                 "share what only a new process changes, such as the memory layout and Python's "
                 "hash secret. 0: never."),
+    KEY("mcp.session_timeout", TIME, mcp.session_timeout_ms, "1800", .max = 365 * DAYS,
+        .help = "Time after which a session that a client has opened, and does not use, is "
+                "closed; 0: never."),
     KEY("workers.max", COUNT, workers.max, "64", .min = 1, .max = 1024,
         .help = "Threads of an engine for tools that may block (`command`, those of the "
                 "application) and for hooks: so many run at the same time, further calls wait. A "

@@ -68,6 +68,9 @@ struct laz_settings_values {
         bool reset;
     } pool;
     struct {
+        uint64_t session_timeout_ms;
+    } mcp;
+    struct {
         uint64_t max;
     } workers;
     struct {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/trace.h"
 #include "os/descriptors.h"
 #include "os/wake.h"
 #include "tool/command.h"
@@ -27,6 +28,7 @@ struct laz_call {
     struct laz_call *before, *after; /* in the list of all calls */
     struct laz_call_owner owner;
     char session[32]; /* for owner.caller */
+    struct laz_trace_copy trace;
     uint64_t started_us;
     struct laz_tool_set *set; /* held */
     size_t tool;
@@ -211,11 +213,27 @@ void laz_call_answer_error(void *host, struct laz_call *call, const char *messag
     call_set_answer(call, NULL, 0, laz_strdup(message && *message ? message : "the tool failed"));
 }
 
+/* The environment of a command of this call: *env stays empty where that is the usual one. */
+static int call_environment(const struct laz_call *call, struct laz_strv *env,
+                            struct laz_error *err)
+{
+    const struct laz_trace *trace = laz_trace_of(&call->trace);
+
+    for (size_t i = 0; trace && i < call->tools->env.n; i++)
+        laz_strv_add(env, call->tools->env.items[i]);
+    if (trace)
+        laz_strv_addf(env, "TRACEPARENT=%s", trace->parent);
+    if (trace && trace->state)
+        laz_strv_addf(env, "TRACESTATE=%s", trace->state);
+    return env->failed ? laz_error_nomem(err) : 0;
+}
+
 int laz_call_run_command(void *host, struct laz_call *call, const struct laz_command *command,
                          struct laz_command_result *result, struct laz_error *err)
 {
     const struct laz_provider *provider = host;
     const struct laz_tools *tools = provider->tools;
+    struct laz_strv env = LAZ_STRV_INIT;
 
     if (!provider->is_blocking)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
@@ -223,9 +241,13 @@ int laz_call_run_command(void *host, struct laz_call *call, const struct laz_com
                              provider->name);
     if (call->cancel_fd < 0)
         return laz_error_nomem(err);
-    return laz_command_run(tools->spawner, command, (const char *const *)tools->env.items,
-                           call->cancel_fd, LAZ_OS_FOREVER, result, &call->output, &call->errors,
-                           err);
+    int rc = call_environment(call, &env, err);
+    if (!rc)
+        rc = laz_command_run(
+            tools->spawner, command, (const char *const *)(env.n ? env.items : tools->env.items),
+            call->cancel_fd, LAZ_OS_FOREVER, result, &call->output, &call->errors, err);
+    laz_strv_fini(&env);
+    return rc;
 }
 
 const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call)
@@ -332,6 +354,8 @@ static bool call_take_caller(struct laz_call *call)
     snprintf(call->session, sizeof call->session, "%s", caller->session ? caller->session : "");
     caller->size = sizeof *caller;
     caller->session = call->session;
+    laz_trace_take(&call->trace, caller->trace);
+    caller->trace = laz_trace_of(&call->trace);
     if (!caller->tool)
         caller->tool = call->entry.name;
     if (!call->entry.provider)

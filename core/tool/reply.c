@@ -7,6 +7,8 @@
  * (lend.c). */
 #include "tool/tool_parts.h"
 
+#include "base/trace.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 struct laz_reply {
     struct laz_caller caller;
     char tool[LAZ_TOOL_MAX_NAME + 1], session[32]; /* for `caller` */
+    struct laz_trace_copy trace;
     pthread_mutex_t lock;                          /* protects what follows */
     pthread_cond_t told;                           /* is_telling has become false */
     struct laz_call *call;                         /* NULL: the answer is ignored */
@@ -39,6 +42,8 @@ struct laz_reply *laz_reply_new(struct laz_call *call, const struct laz_caller *
     reply->caller = *caller;
     reply->caller.tool = reply->tool;
     reply->caller.session = reply->session;
+    laz_trace_take(&reply->trace, caller->trace);
+    reply->caller.trace = laz_trace_of(&reply->trace);
     reply->call = call;
     reply->holders = 1;
     pthread_mutex_init(&reply->lock, NULL);

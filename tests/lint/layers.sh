@@ -22,9 +22,11 @@ found=$(includes | awk '
         may["tool"] = "base os wire settings plugin loop plan tool"
         may["audit"] = "base os audit"
         may["advice"] = "base os settings plugin advice"
-        may["serve"] = before " serve"
+        may["lines"] = "base os wire loop lines"
+        may["serve"] = before " lines serve"
+        may["mcp"] = before " lines mcp"
         may["edit"] = "base os settings edit"
-        may["cli"] = before " serve picture edit cli"
+        may["cli"] = before " serve mcp picture edit cli"
         may["picture"] = "base os picture"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers

@@ -549,7 +549,8 @@ static void settings_schema_has_every_key(void)
         "limits.memory limits.fsize limits.nproc limits.nofile limits.session_cpu limits.stack "
         "env.allow env.set artifacts.max_files artifacts.max_size audit.file audit.on_error "
         "audit.sync pool.size pool.warm pool.reset "
-        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after workers.max "
+        "pool.preload pool.max_sessions pool.max_waiting pool.renew_after "
+        "mcp.session_timeout workers.max "
         "plugins.path ");
     laz_buf_fini(&keys);
 }

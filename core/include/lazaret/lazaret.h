@@ -198,6 +198,15 @@ LAZ_EXPORT int laz_engine_set_approver(struct laz_engine *engine,
  * Thread that uses the engine, also in its callbacks. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
                                        const char **found, struct laz_error *err);
+/* All of these tools, in the order in which they were declared; otherwise the same. NULL: a NULL, or
+ * out of memory. */
+LAZ_EXPORT const char *laz_engine_tools(struct laz_engine *engine);
+/* What a model is shown of one of them: in *stub its signature with its documentation, in a language
+ * (NULL: that of the settings). `name`: as it is declared, or as the language spells it. Borrowed
+ * until the next search. Errors: LAZ_ENOENT (no such tool), LAZ_EINVAL (no such language),
+ * LAZ_ENOMEM. */
+LAZ_EXPORT int laz_engine_tool_stub(struct laz_engine *engine, const char *name,
+                                    const char *language, const char **stub, struct laz_error *err);
 /* A tool of one session, in struct laz_session_options; as laz_engine_add_tool has it. */
 struct laz_session_tool {
     size_t size;
@@ -311,6 +320,9 @@ struct laz_execute_options {
      * milliseconds, 0: 1000. Borrowed for the call. */
     void (*progress)(void *user, const struct laz_execution_usage *usage);
     uint32_t progress_ms;
+    /* The trace that the execution belongs to; NULL: none. It is in the records of the audit log, and
+     * told to tools (laz_reply_caller). LAZ_EINVAL: it is not as W3C Trace Context has it. */
+    const struct laz_trace *trace;
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 

@@ -37,6 +37,14 @@ struct laz_tool {
 };
 #define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
 
+/* The trace that a piece of work belongs to: the two headers of W3C Trace Context. */
+struct laz_trace {
+    size_t size;
+    const char *parent; /* traceparent: "00-4bf9...-00f0...-01" */
+    const char *state;  /* tracestate; NULL: none */
+};
+#define LAZ_TRACE_INIT LAZ_INIT(struct laz_trace)
+
 /* Who called a tool. Borrowed, with its strings, until the call is answered, or (for a tool of the
  * application) until its reply is freed. */
 struct laz_caller {
@@ -46,6 +54,7 @@ struct laz_caller {
     uint64_t execution;   /* which one of the session, from 1 */
     void *session_user;   /* `user` of struct laz_session_options: for whom the session is */
     void *execution_user; /* `user` of struct laz_execute_options */
+    const struct laz_trace *trace; /* of the execution; NULL: none */
 };
 
 struct laz_call; /* one call that has not been answered; owned by the host */

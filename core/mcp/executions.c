@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* executions.c - the tool `execute`: files are put into a session, one after the other, and then
+ * the code runs. Side: host.  Input trusted: no (of the client).
+ *
+ * A request lives until its execution has ended and was answered.  Its id is gone before that when
+ * the client has cancelled it, or was asked a question in place of an answer (approvals.c). */
+#include "mcp/mcp_parts.h"
+
+#include "base/base64.h"
+#include "base/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXECUTIONS_HELD_MS (300 * 1000) /* a result waits for who was asked a question */
+#define COUNT(rows)        (sizeof(rows) / sizeof *(rows))
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+struct execute_file {
+    const char *name, *text, *base64, *uri;
+    size_t text_len, base64_len;
+};
+
+struct execute_args {
+    const char *code, *runtime, *session;
+    size_t code_len;
+    int64_t timeout;
+    struct laz_field_list files;
+};
+
+#define AT(member)    .at = offsetof(struct execute_file, member)
+#define BYTES(member) AT(member), .len_at = offsetof(struct execute_file, member##_len)
+#define NEEDED        .flags = LAZ_FIELD_REQUIRED
+
+static const struct laz_field file_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name),
+     .help = "its name in the directory where the code starts, without directories"},
+    {"text", LAZ_FIELD_TEXT, BYTES(text), .help = "its content"},
+    {"base64", LAZ_FIELD_TEXT, BYTES(base64), .help = "its content, in base64"},
+    {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a resource of this server that is its content"},
+};
+static const struct laz_fields file_fields = {"a file of 'files'",         NULL,
+                                              sizeof(struct execute_file), file_members,
+                                              COUNT(file_members),         .is_closed = true};
+
+#undef AT
+#undef BYTES
+#define AT(member) .at = offsetof(struct execute_args, member)
+
+static const struct laz_field execute_members[] = {
+    {"code", LAZ_FIELD_TEXT, NEEDED, AT(code), .len_at = offsetof(struct execute_args, code_len),
+     .help = "the code; the value of its last expression is returned, and what it prints"},
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime),
+     .help = "the language of the code; without it that of the session, or the usual one"},
+    {"session", LAZ_FIELD_TEXT, AT(session),
+     .help = "a handle of open_session; without it the code runs in an interpreter of its own, of "
+             "which nothing is left"},
+    {"timeout", LAZ_FIELD_INTEGER, .min = 1, .max = 86400, AT(timeout),
+     .help = "seconds that the code may run; never longer than the server allows"},
+    {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields,
+     .help = "files for the code, each with one of text, base64 and uri"},
+};
+const struct laz_fields mcp_execute_fields = {
+    "'execute'",      NULL, sizeof(struct execute_args), execute_members, COUNT(execute_members),
+    .is_closed = true};
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static void request_free(struct mcp_request *request)
+{
+    struct mcp_request **at = &request->mcp->requests;
+
+    while (*at && *at != request)
+        at = &(*at)->next;
+    if (*at) {
+        *at = request->next;
+        request->mcp->n_requests--;
+        request->mcp->request_bytes -= request->bytes;
+    }
+    for (size_t i = 0; i < request->n_files; i++) {
+        free(request->files[i].name);
+        free(request->files[i].data);
+    }
+    free(request->files);
+    free(request->code);
+    laz_result_free(request->result);
+    mcp_asked_fini(&request->asked);
+    free(request);
+}
+
+struct mcp_request *mcp_request_find(struct laz_mcp *mcp, const char *id)
+{
+    struct mcp_request *request = mcp->requests;
+
+    while (request && (!request->asked.id || strcmp(request->asked.id, id) != 0))
+        request = request->next;
+    return request;
+}
+
+/* Gives back the session in which it ran. */
+static void request_leave(struct mcp_request *request)
+{
+    struct laz_session *session = request->session;
+
+    request->session = NULL;
+    if (request->in) {
+        request->in->running = NULL;
+        request->in->used_ms = laz_loop_now_ms(request->mcp->loop);
+    } else if (session) {
+        mcp_session_leave(request->mcp, session);
+    }
+    request->in = NULL;
+}
+
+/* The execution has ended, or could not begin: takes the result. */
+static void request_end(struct mcp_request *request, struct laz_result *result,
+                        const struct laz_error *err)
+{
+    request_leave(request);
+    if (request->state) { /* its client comes back for it */
+        request->result = result;
+        if (err)
+            request->why = *err;
+        request->ended_ms = laz_loop_now_ms(request->mcp->loop);
+        return;
+    }
+    mcp_result_send(request, result, err);
+    laz_result_free(result);
+    request_free(request);
+}
+
+/* Called by the library, which has no more business with it. */
+static void request_done(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    request_end(user, result, err);
+}
+
+static void request_put(void *user, const struct laz_error *err);
+
+/* Puts the next file, or runs the code. */
+static int request_go_on(struct mcp_request *request, struct laz_error *err)
+{
+    const struct mcp_file *file = &request->files[request->next_file];
+
+    if (request->next_file < request->n_files)
+        return laz_session_put_file_async(request->session, file->name, file->data, file->len,
+                                          request_put, request, err);
+    return laz_session_execute_async(request->session, request->code, request->code_len,
+                                     &request->options, request_done, request, err);
+}
+
+static void request_put(void *user, const struct laz_error *failed)
+{
+    struct mcp_request *request = user;
+    struct laz_error err = {0};
+
+    request->next_file++;
+    if (failed || request_go_on(request, &err) != 0)
+        request_end(request, NULL, failed ? failed : &err);
+}
+
+/* Once a second while the code runs. */
+static void request_progress(void *user, const struct laz_execution_usage *usage)
+{
+    struct mcp_request *request = user;
+    struct laz_mcp *mcp = request->mcp;
+    const uint64_t ms = usage->wall_us / 1000;
+    struct laz_json_write write;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (!request->asked.id || !request->asked.token || laz_lines_is_full(&mcp->lines) ||
+        !mcp_tell_begin(mcp, NULL, "notifications/progress", &write))
+        return;
+    request->progress = ms > request->progress ? ms : request->progress + 1;
+    laz_buf_printf(&text, "%llu s, CPU %.1f s, %llu MiB, %llu calls of tools",
+                   (unsigned long long)(ms / 1000), (double)usage->cpu_us / 1e6,
+                   (unsigned long long)(usage->max_rss_bytes >> 20),
+                   (unsigned long long)usage->tool_calls);
+    laz_json_add_raw(&write, "progressToken", request->asked.token, strlen(request->asked.token));
+    laz_json_add_uint(&write, "progress", request->progress);
+    laz_json_add_text(&write, "message", laz_buf_text(&text));
+    mcp_tell_end(mcp, &write);
+    laz_buf_fini(&text);
+}
+
+/* ---- what a request brings --------------------------------------------------------------------
+ */
+
+static int file_decode(const struct execute_file *given, struct mcp_file *file,
+                       struct laz_error *err)
+{
+    if (!(file->data = malloc(given->base64_len / 4 * 3 + 1)))
+        return laz_error_nomem(err);
+    const ptrdiff_t n = laz_base64_decode(given->base64, given->base64_len, file->data);
+    if (n < 0)
+        return laz_error_set(err, LAZ_EINVAL, 0, "'base64' of the file %.80s is no base64",
+                             given->name);
+    file->len = (size_t)n;
+    return 0;
+}
+
+static int file_take(struct laz_mcp *mcp, const struct execute_file *given, struct mcp_file *file,
+                     struct laz_error *err)
+{
+    const struct mcp_resource *resource = NULL;
+
+    if (!laz_name_is_plain(given->name))
+        return laz_error_set(err, LAZ_EINVAL, 0, LAZ_NAME_RULE);
+    if (!!given->text + !!given->base64 + !!given->uri != 1)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "the file %.80s needs one of 'text', 'base64' and 'uri'", given->name);
+    if (!(file->name = laz_strdup(given->name)))
+        return laz_error_nomem(err);
+    if (given->base64)
+        return file_decode(given, file, err);
+    if (given->uri && !(resource = mcp_resource_find(mcp, given->uri, err)))
+        return err->code;
+    file->len = resource ? resource->len : given->text_len;
+    file->data = laz_strndup(resource ? resource->data : given->text, file->len);
+    return file->data ? 0 : laz_error_nomem(err);
+}
+
+static int request_take(struct mcp_request *request, const struct execute_args *args,
+                        struct laz_error *err)
+{
+    struct laz_mcp *mcp = request->mcp;
+    const struct execute_file *files = args->files.items;
+
+    if (args->files.n > MCP_FILES)
+        return laz_error_set(err, LAZ_ETOOBIG, 0, "an execution can have %d files", MCP_FILES);
+    request->code = laz_strndup(args->code, args->code_len);
+    request->code_len = request->bytes = args->code_len;
+    request->files = calloc(args->files.n + 1, sizeof *request->files);
+    if (!request->code || !request->files)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < args->files.n; i++) {
+        struct mcp_file *file = &request->files[request->n_files++];
+        int rc = file_take(mcp, &files[i], file, err);
+        if (rc)
+            return rc;
+        request->bytes += file->len;
+    }
+    if (mcp->n_requests >= MCP_REQUESTS ||
+        mcp->request_bytes + request->bytes > mcp->limits.max_line)
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "too many executions were not answered yet: %zu, with %zu bytes of "
+                             "code and files; wait for some of them",
+                             mcp->n_requests, mcp->request_bytes);
+    return 0;
+}
+
+/* Finds the session for it. */
+static int request_place(struct mcp_request *request, const struct execute_args *args,
+                         struct laz_error *err)
+{
+    struct laz_mcp *mcp = request->mcp;
+    struct mcp_session *in = NULL;
+
+    if (!args->session)
+        return mcp_session_once(mcp, args->runtime, &request->session, err);
+    if (!(in = mcp_session_find(mcp, args->session, err)))
+        return err->code;
+    if (args->runtime && strcmp(args->runtime, in->runtime) != 0)
+        return laz_error_set(err, LAZ_EINVAL, 0, "this session is one of %s, not of %.80s",
+                             in->runtime, args->runtime);
+    if (in->running)
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "an execution is in progress in this session: wait for its end, or "
+                             "use another session");
+    request->in = in;
+    request->session = in->session;
+    in->running = request;
+    return 0;
+}
+
+/* What the client asks for, where the settings allow it; 0: as the settings say. */
+static uint64_t request_timeout(const struct laz_mcp *mcp, int64_t seconds)
+{
+    const uint64_t ms = (uint64_t)seconds * 1000, most = mcp->limits.timeout_ms;
+
+    return most && ms > most ? 0 : ms;
+}
+
+static void request_options(struct mcp_request *request, const struct execute_args *args)
+{
+    const struct mcp_asked *asked = &request->asked;
+
+    request->trace = (struct laz_trace){
+        .size = sizeof request->trace,
+        .parent = asked->traceparent,
+        .state = asked->tracestate,
+    };
+    request->options = (struct laz_execute_options){
+        .size = sizeof request->options,
+        .timeout_ms = request_timeout(request->mcp, args->timeout),
+        .user = request,
+        .progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL,
+        .trace = asked->traceparent ? &request->trace : NULL,
+    };
+}
+
+/* Makes a request of the arguments and begins it, or frees it. */
+static int request_begin(struct laz_mcp *mcp, struct mcp_asked *asked,
+                         const struct execute_args *args, struct laz_error *err)
+{
+    struct mcp_request *request = calloc(1, sizeof *request);
+
+    if (!request)
+        return laz_error_nomem(err);
+    request->mcp = mcp;
+    int rc = request_take(request, args, err);
+    if (!rc)
+        rc = request_place(request, args, err);
+    if (!rc) {
+        request->asked = *asked;
+        request_options(request, args);
+        request->next = mcp->requests;
+        mcp->requests = request;
+        mcp->n_requests++;
+        mcp->request_bytes += request->bytes;
+        rc = request_go_on(request, err);
+    }
+    if (rc) {
+        request_leave(request);
+        request->asked = (struct mcp_asked){0}; /* the caller's */
+        request_free(request);
+    } else {
+        *asked = (struct mcp_asked){0};
+    }
+    return rc;
+}
+
+void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *arguments, size_t len)
+{
+    struct execute_args args = {0};
+    struct laz_error err = {0};
+
+    if (mcp_read(&mcp_execute_fields, arguments, len, &args, &err) != 0 ||
+        request_begin(mcp, asked, &args, &err) != 0)
+        mcp_refuse(mcp, asked, &err);
+    laz_fields_free(&mcp_execute_fields, &args);
+}
+
+/* ---- the end of requests -----------------------------------------------------------------------
+ */
+
+void mcp_request_cancel(struct mcp_request *request)
+{
+    free(request->asked.id);
+    request->asked.id = NULL;
+    laz_session_cancel(request->session);
+}
+
+void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
+                        const struct mcp_params *params)
+{
+    const int64_t number = mcp_handle_number(mcp, MCP_OF_STATE, params->state);
+    struct mcp_request *request = mcp->requests;
+
+    while (request && request->state != number)
+        request = request->next;
+    if (!number || !request) {
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+                 number ? "'requestState' was used already, or it has expired"
+                        : "'requestState' is none of this server");
+        return;
+    }
+    mcp_asked_fini(&request->asked);
+    request->asked = *asked;
+    *asked = (struct mcp_asked){0};
+    request->state = 0;
+    if (!request->ended_ms) {
+        (void)mcp_approvals_take(request, params->responses, params->responses_len);
+        return;
+    }
+    mcp_result_send(request, request->result, &request->why);
+    request_free(request);
+}
+
+void mcp_requests_tend(struct laz_mcp *mcp)
+{
+    const uint64_t now = laz_loop_now_ms(mcp->loop);
+
+    for (struct mcp_request *request = mcp->requests, *next; request; request = next) {
+        next = request->next;
+        if (request->ended_ms && now - request->ended_ms >= EXECUTIONS_HELD_MS)
+            request_free(request);
+    }
+}
+
+void mcp_requests_end(struct laz_mcp *mcp)
+{
+    while (mcp->requests) {
+        struct mcp_request *request = mcp->requests;
+        struct laz_session *session = request->session;
+        request->state = 0; /* nobody comes back */
+        if (!session) {
+            request_free(request);
+            continue;
+        }
+        request->session = NULL;
+        mcp_session_leave(mcp, session); /* `done` is called in here, which frees the request */
+    }
+}

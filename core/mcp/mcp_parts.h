@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_parts.h - what the files of core/mcp share. Private to this directory. All but the questions
+ * for approvals runs on one thread, that of the loop.
+ *
+ * A request is answered at once, or it is an execution (executions.c), which is answered when that
+ * has ended; or it listens (methods.c), and is answered at the end. */
+#ifndef LAZ_MCP_MCP_PARTS_H
+#define LAZ_MCP_MCP_PARTS_H
+
+#include "base/json_write.h"
+#include "base/siphash.h"
+#include "lines/lines.h"
+#include "loop/loop.h"
+#include "mcp/mcp.h"
+#include "mcp/message.h"
+
+#include <stdatomic.h>
+
+/* Bounds of a client. */
+#define MCP_REQUESTS       256                 /* executions that were not answered */
+#define MCP_LISTENS        16                  /* requests that listen */
+#define MCP_FILES          64                  /* files of an execution */
+#define MCP_QUIET          ((size_t)8 << 20)   /* bytes unread: no requests are read */
+#define MCP_UNREAD         ((size_t)256 << 20) /* bytes unread: the client is given up */
+#define MCP_SHOWN          ((size_t)16 << 10)  /* bytes of output, of a value, that a result has */
+#define MCP_RESOURCES      256                 /* results kept to be read */
+#define MCP_RESOURCE_BYTES ((size_t)64 << 20)  /* of these together, unless one is larger */
+#define MCP_TEXT           2000                /* bytes of instructions, of a description */
+
+/* The two ways to speak MCP: with a handshake (2025-06-18, 2025-11-25), or with all that is to be
+ * known in each request (2026-07-28). */
+enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
+
+/* Who asks, and how the answer has to be. */
+struct mcp_asked {
+    char *id; /* NULL: nobody waits for an answer */
+    enum mcp_era era;
+    bool can_ask;                   /* its client can ask somebody */
+    char *token;                    /* of progress, JSON; NULL: none is wanted */
+    char *traceparent, *tracestate; /* NULL: there is none */
+};
+
+/* What a handle stands for: its first character. */
+enum mcp_handle { MCP_OF_SESSION = 's', MCP_OF_RESOURCE = 'r', MCP_OF_STATE = 'q' };
+#define MCP_HANDLE 40 /* bytes of one */
+
+/* A session that the client has opened. */
+struct mcp_session {
+    struct mcp_session *next;
+    struct laz_mcp *mcp;
+    int64_t number;
+    struct laz_session *session;
+    char *runtime;
+    uint64_t used_ms;            /* when it was last used */
+    struct mcp_request *running; /* NULL: it is idle */
+};
+
+struct mcp_file {
+    char *name, *data;
+    size_t len;
+};
+
+/* An execution. */
+struct mcp_request {
+    struct mcp_request *next;
+    struct laz_mcp *mcp;
+    struct mcp_asked asked;
+    struct mcp_session *in;      /* NULL: in a session that is used once */
+    struct laz_session *session; /* in which it runs */
+    struct laz_execute_options options;
+    struct laz_trace trace;
+    char *code;
+    size_t code_len, bytes; /* of code and files */
+    struct mcp_file *files;
+    size_t n_files, next_file; /* that is put next */
+    uint64_t progress;         /* that was told last */
+    bool is_cancelled;         /* by its client, which gets no answer */
+    int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
+    struct laz_result *result; /* for who comes back with `state`: it has ended meanwhile */
+    struct laz_error why;      /* the same, without a result */
+    uint64_t ended_ms;
+};
+
+/* The question whether a tool may be called, from the callback to its end. */
+struct mcp_question {
+    struct mcp_question *next;
+    struct laz_post post;        /* to the loop */
+    struct mcp_request *request; /* valid while the reply is not cancelled */
+    struct laz_mcp *mcp;
+    int64_t number;
+    struct laz_reply *reply;
+    char *text;      /* that a human is shown */
+    bool is_sent;    /* its client was asked */
+    bool is_request; /* by a request of this server; else by an answer */
+};
+
+/* A result that can be read. */
+struct mcp_resource {
+    struct mcp_resource *next;
+    int64_t number;
+    char *uri, *name, *type;
+    char *data;
+    size_t len;
+};
+
+struct mcp_listen {
+    struct mcp_listen *next;
+    char *id;
+};
+
+struct laz_mcp {
+    struct laz_engine *engine;
+    struct laz_loop *loop; /* of the engine */
+    struct laz_input *input;
+    struct laz_lines lines;
+    bool is_watched; /* `lines` */
+    atomic_bool is_stopped;
+    bool is_over;
+    struct laz_error why;       /* it ended */
+    struct laz_siphash_key key; /* of handles */
+    int64_t last_number;
+    bool is_initialized, can_ask; /* the handshake, and what it has said */
+    const char *version;          /* that was agreed on in it */
+    char *instructions;
+    struct laz_buf tools; /* the answer to tools/list */
+    struct mcp_session *sessions;
+    struct laz_session *spare; /* of the usual runtime, for the next that needs one */
+    bool has_no_spare;         /* one could not be opened, and no other is tried */
+    struct mcp_request *requests;
+    struct mcp_question *questions;                  /* that the loop has */
+    struct mcp_resource *resources, **last_resource; /* the oldest first */
+    struct mcp_listen *listens;
+    size_t n_sessions, n_requests, n_resources, n_listens;
+    size_t request_bytes, resource_bytes;
+    struct laz_timer *timer; /* of what expires */
+    struct mcp_limits {
+        uint64_t timeout_ms, max_sessions, max_line, session_timeout_ms, state_timeout_ms;
+        char *runtime; /* of a request that names none */
+        bool is_cold;  /* no session is kept ready */
+    } limits;
+};
+
+/* ---- server.c: the client, and what it gets -------------------------------------------------- */
+
+/* Begins an answer with a result, whose members follow; `type`: of the result, "complete". False:
+ * there is nobody to answer. */
+bool mcp_answer_begin(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *type,
+                      struct laz_json_write *write);
+void mcp_answer_end(struct laz_mcp *mcp, struct laz_json_write *write);
+/* Members of results that a client may keep for this long. */
+void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json_write *write);
+/* Answers by an error; `id` NULL: of what is not known. */
+void mcp_fail(struct laz_mcp *mcp, const char *id, int code, const char *text);
+/* The same, and its member `data` follows, an object. False: there is nobody. */
+bool mcp_fail_begin(struct laz_mcp *mcp, const char *id, int code, const char *text,
+                    struct laz_json_write *write);
+void mcp_fail_end(struct laz_mcp *mcp, struct laz_json_write *write);
+/* Begins a notification, or a request with an id; its `params` follow, an object. */
+bool mcp_tell_begin(struct laz_mcp *mcp, const char *id, const char *method,
+                    struct laz_json_write *write);
+void mcp_tell_end(struct laz_mcp *mcp, struct laz_json_write *write);
+
+/* A handle is a number with a proof that this process has given it out. */
+void mcp_handle_make(const struct laz_mcp *mcp, enum mcp_handle kind, int64_t number,
+                     char text[MCP_HANDLE]);
+/* The number of a handle; 0: it is none of this process. */
+int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const char *text);
+/* Something expires in so many milliseconds: mcp_tend is called then. */
+void mcp_expires(struct laz_mcp *mcp, uint64_t ms);
+
+/* ---- methods.c: what clients ask for --------------------------------------------------------- */
+
+void mcp_request(struct laz_mcp *mcp, struct mcp_message *message);
+void mcp_notification(struct laz_mcp *mcp, const struct mcp_message *message);
+void mcp_asked_fini(struct mcp_asked *asked);
+/* Answers those that listen. */
+void mcp_listens_end(struct laz_mcp *mcp);
+
+/* ---- tools.c: the tools that the client has -------------------------------------------------- */
+
+/* Makes instructions and the list of tools. */
+int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err);
+/* Calls the tool of params->name. Takes what it needs of *asked. */
+void mcp_tools_call(struct laz_mcp *mcp, struct mcp_asked *asked, const struct mcp_params *params);
+/* Answers that the call has failed, and how to mend it. */
+void mcp_refuse(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct laz_error *err);
+
+/* ---- schema.c -------------------------------------------------------------------------------- */
+
+/* Writes the JSON Schema of an object. */
+void mcp_schema_add(struct laz_json_write *write, const char *key, const struct laz_fields *fields);
+
+/* ---- sessions.c ------------------------------------------------------------------------------ */
+
+/* Opens a session for the client. Errors: as laz_session_open; LAZ_EREFUSED: it has too many. */
+int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_session **session,
+                     struct laz_error *err);
+/* The session of a handle; NULL and a sentence. */
+struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle,
+                                     struct laz_error *err);
+/* Ends it: what it executes is answered in here. */
+void mcp_session_free(struct mcp_session *session);
+/* A session that is used once, which the caller gives back by mcp_session_leave. */
+int mcp_session_once(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
+                     struct laz_error *err);
+void mcp_session_leave(struct laz_mcp *mcp, struct laz_session *session);
+/* Ends those that have expired, and has a spare one made. */
+void mcp_sessions_tend(struct laz_mcp *mcp);
+void mcp_sessions_end(struct laz_mcp *mcp);
+
+/* ---- executions.c ---------------------------------------------------------------------------- */
+
+extern const struct laz_fields mcp_execute_fields;
+void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *arguments, size_t len);
+/* The execution that a client waits for by this id; NULL: none. */
+struct mcp_request *mcp_request_find(struct laz_mcp *mcp, const char *id);
+void mcp_request_cancel(struct mcp_request *request);
+/* Goes on with what was answered by a question. */
+void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
+                        const struct mcp_params *params);
+/* Drops results that nobody came back for. */
+void mcp_requests_tend(struct laz_mcp *mcp);
+void mcp_requests_end(struct laz_mcp *mcp);
+
+/* ---- results.c ------------------------------------------------------------------------------- */
+
+extern const struct laz_fields mcp_result_fields;
+/* Answers a request by the result of its execution, or by an error. */
+void mcp_result_send(struct mcp_request *request, const struct laz_result *result,
+                     const struct laz_error *err);
+
+/* ---- resources.c ----------------------------------------------------------------------------- */
+
+/* Keeps a copy of what can be read later; NULL: out of memory. Borrowed until the next is kept. */
+const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *name,
+                                             const char *type, const void *data, size_t len);
+/* The resource of a URI; NULL and a sentence. */
+const struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const char *uri,
+                                             struct laz_error *err);
+void mcp_resources_list(struct laz_mcp *mcp, struct mcp_asked *asked,
+                        const struct mcp_params *params);
+void mcp_resources_templates(struct laz_mcp *mcp, struct mcp_asked *asked,
+                             const struct mcp_params *params);
+void mcp_resources_read(struct laz_mcp *mcp, struct mcp_asked *asked,
+                        const struct mcp_params *params);
+void mcp_resources_end(struct laz_mcp *mcp);
+
+/* ---- approvals.c ----------------------------------------------------------------------------- */
+
+/* Has the client decide on approvals. Errors: as laz_engine_set_approver. */
+int mcp_approvals_begin(struct laz_mcp *mcp, struct laz_error *err);
+/* A client answers a request of this server, or what it sent is no answer (`message` NULL). */
+void mcp_approval_answer(struct laz_mcp *mcp, const char *id, const struct mcp_message *message);
+/* Somebody came back to this request, with answers (NULL: none). False: questions are open, and it
+ * was answered by these. */
+bool mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len);
+void mcp_approvals_end(struct laz_mcp *mcp);
+
+#endif

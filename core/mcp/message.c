@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c - reads the messages of a client by tables.
+ * Side: host.  Input trusted: no.
+ *
+ * A line is scanned once, strictly (64 levels, no key twice); everything else points into it. */
+#include "mcp/message.h"
+
+#include "base/json.h"
+#include "wire/message.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+#define AT(member)   .at = offsetof(struct mcp_message, member)
+#define JSON(member) AT(member), .len_at = offsetof(struct mcp_message, member##_len)
+
+static const struct laz_field message_members[] = {
+    {"jsonrpc", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_REQUIRED, AT(version)},
+    {"id", LAZ_FIELD_JSON, JSON(raw_id)},
+    {"method", LAZ_FIELD_TEXT, AT(method)},
+    {"params", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(params)},
+    {"result", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(result)},
+    {"error", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(error)},
+};
+static const struct laz_fields message_fields = {
+    "a message", NULL, sizeof(struct mcp_message), message_members, COUNT(message_members),
+    .help = NULL};
+
+#undef AT
+#undef JSON
+#define AT(member)   .at = offsetof(struct mcp_params, member)
+#define JSON(member) AT(member), .len_at = offsetof(struct mcp_params, member##_len)
+
+static const struct laz_field params_members[] = {
+    {"_meta", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(meta)},
+    {"name", LAZ_FIELD_TEXT, AT(name)},
+    {"arguments", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(arguments)},
+    {"uri", LAZ_FIELD_TEXT, AT(uri)},
+    {"cursor", LAZ_FIELD_TEXT, AT(cursor)},
+    {"protocolVersion", LAZ_FIELD_TEXT, AT(version)},
+    {"capabilities", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(capabilities)},
+    {"requestState", LAZ_FIELD_TEXT, AT(state)},
+    {"inputResponses", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(responses)},
+    {"requestId", LAZ_FIELD_JSON, JSON(request)},
+    {"notifications", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(notifications)},
+};
+const struct laz_fields mcp_params_fields = {
+    "'params'",  NULL, sizeof(struct mcp_params), params_members, COUNT(params_members),
+    .help = NULL};
+
+#undef AT
+#undef JSON
+#define AT(member)   .at = offsetof(struct mcp_meta, member)
+#define JSON(member) AT(member), .len_at = offsetof(struct mcp_meta, member##_len)
+
+static const struct laz_field meta_members[] = {
+    {"io.modelcontextprotocol/protocolVersion", LAZ_FIELD_TEXT, AT(version)},
+    {"io.modelcontextprotocol/clientCapabilities", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT,
+     JSON(capabilities)},
+    {"progressToken", LAZ_FIELD_JSON, JSON(token)},
+    {"traceparent", LAZ_FIELD_TEXT, AT(traceparent)},
+    {"tracestate", LAZ_FIELD_TEXT, AT(tracestate)},
+};
+const struct laz_fields mcp_meta_fields = {
+    "'_meta'", NULL, sizeof(struct mcp_meta), meta_members, COUNT(meta_members), .help = NULL};
+
+int mcp_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
+             struct laz_error *err)
+{
+    struct laz_fields_problem wrong;
+    int rc = laz_fields_read(fields, raw, len, out, &wrong);
+
+    if (rc == LAZ_EPARSE && wrong.what == LAZ_WRONG_UNKNOWN)
+        return laz_error_set(err, LAZ_EPROTO, 0, "%s has no '%.*s'", wrong.object->name,
+                             (int)(wrong.key_len < 40 ? wrong.key_len : 40), wrong.key);
+    return rc ? laz_wire_read(fields, raw, len, out, err) : 0; /* which has the other sentences */
+}
+
+char *mcp_id_of(const char *raw, size_t len)
+{
+    struct laz_buf text = LAZ_BUF_INIT, id = LAZ_BUF_INIT;
+    int64_t number;
+
+    if (!len || len > MCP_ID)
+        return NULL;
+    if (raw[0] == '"' && laz_json_decode_string(raw, len, &text))
+        laz_json_quote(&id, laz_buf_text(&text), text.len);
+    else if (laz_json_to_int(raw, len, &number))
+        laz_buf_printf(&id, "%" PRId64, number);
+    const bool is_one = id.len && !id.failed && !text.failed;
+    laz_buf_fini(&text);
+    if (!is_one)
+        laz_buf_fini(&id);
+    return is_one ? laz_buf_steal(&id) : NULL;
+}
+
+bool mcp_can_ask(const char *capabilities, size_t len)
+{
+    const char *raw, *mode;
+    size_t raw_len, n, mode_len;
+    struct laz_json_found found;
+
+    return laz_json_member(capabilities, len, "elicitation", &raw, &raw_len) &&
+           laz_json_find_members(raw, raw_len, &found, 1, &n) &&
+           (n == 0 || laz_json_member(raw, raw_len, "form", &mode, &mode_len));
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static int message_check(struct mcp_message *message, struct laz_error *err)
+{
+    if (strcmp(message->version, "2.0") != 0)
+        return laz_error_set(err, LAZ_EPROTO, 0, "'jsonrpc' is not \"2.0\"");
+    if (message->raw_id && !message->id)
+        return laz_error_set(err, LAZ_EPROTO, 0, "'id' is no integer and no text of up to %d bytes",
+                             MCP_ID - 2);
+    if (message->method) {
+        message->kind = message->id ? MCP_REQUEST : MCP_NOTIFICATION;
+        return 0;
+    }
+    message->kind = MCP_ANSWER;
+    return message->id && !message->result != !message->error
+               ? 0
+               : laz_error_set(err, LAZ_EPROTO, 0,
+                               "a message has no 'method', and is no answer either");
+}
+
+int mcp_message_read(const char *line, size_t len, struct mcp_message *message,
+                     struct laz_error *err)
+{
+    const char *raw = NULL;
+    size_t raw_len = 0;
+
+    *message = (struct mcp_message){0};
+    if (laz_json_scan(line, len, err) != 0)
+        return MCP_PARSE_ERROR;
+    while (len && (*line == ' ' || *line == '\t' || *line == '\r'))
+        line++, len--;
+    if (*line == '[') {
+        laz_error_set(err, LAZ_EPROTO, 0,
+                      "batches are not supported: send one message a line, an object");
+        return MCP_INVALID;
+    }
+    const bool has_id = laz_json_member(line, len, "id", &raw, &raw_len);
+    int rc = mcp_read(&message_fields, line, len, message, err);
+    message->id = has_id ? mcp_id_of(raw, raw_len) : NULL;
+    if (!rc)
+        rc = message_check(message, err);
+    return rc == LAZ_ENOMEM ? MCP_INTERNAL : rc ? MCP_INVALID : 0;
+}
+
+void mcp_message_fini(struct mcp_message *message)
+{
+    free(message->id);
+    message->id = NULL;
+    laz_fields_free(&message_fields, message);
+}

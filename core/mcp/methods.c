@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* methods.c - what clients ask for: the methods of both eras, and which era a request is of.
+ * Side: host.  Input trusted: no.
+ *
+ * A request with a version in its `_meta` is of the era without a handshake, any other one of the
+ * era with one; both may come on one connection. */
+#include "mcp/mcp_parts.h"
+
+#include "base/json.h"
+#include "base/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define METHODS_KEEP_MS (3600 * 1000) /* what never changes while this process lives */
+
+static const char methods_modern[] = "2026-07-28";
+static const char *const methods_legacy[] = {"2025-11-25", "2025-06-18"}; /* the newest first */
+#define N_LEGACY (sizeof methods_legacy / sizeof *methods_legacy)
+
+void mcp_asked_fini(struct mcp_asked *asked)
+{
+    free(asked->id);
+    free(asked->token);
+    free(asked->traceparent);
+    free(asked->tracestate);
+    *asked = (struct mcp_asked){0};
+}
+
+/* ---- who the server is ----------------------------------------------------------------------- */
+
+static void methods_capabilities(struct laz_json_write *write)
+{
+    laz_json_begin_object(write, "capabilities");
+    laz_json_begin_object(write, "tools");
+    laz_json_end_object(write);
+    laz_json_begin_object(write, "resources");
+    laz_json_end_object(write);
+    laz_json_end_object(write);
+}
+
+/* The version that both speak; if there is none, the client decides. */
+static const char *methods_agree(const char *wanted)
+{
+    for (size_t i = 0; wanted && i < N_LEGACY; i++)
+        if (strcmp(methods_legacy[i], wanted) == 0)
+            return methods_legacy[i];
+    return methods_legacy[0];
+}
+
+static void methods_initialize(struct laz_mcp *mcp, struct mcp_asked *asked,
+                               const struct mcp_params *params)
+{
+    struct laz_json_write write;
+
+    if (mcp->is_initialized || !params->version) {
+        mcp_fail(mcp, asked->id, mcp->is_initialized ? MCP_INVALID : MCP_INVALID_PARAMS,
+                 mcp->is_initialized ? "the connection is initialized already"
+                                     : "'initialize' lacks 'protocolVersion'");
+        return;
+    }
+    mcp->is_initialized = true;
+    mcp->version = methods_agree(params->version);
+    mcp->can_ask =
+        params->capabilities && mcp_can_ask(params->capabilities, params->capabilities_len);
+    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+        return;
+    laz_json_add_text(&write, "protocolVersion", mcp->version);
+    methods_capabilities(&write);
+    laz_json_begin_object(&write, "serverInfo");
+    laz_json_add_text(&write, "name", "lazaret");
+    laz_json_add_text(&write, "version", laz_version());
+    laz_json_end_object(&write);
+    laz_json_add_text(&write, "instructions", mcp->instructions);
+    mcp_answer_end(mcp, &write);
+}
+
+static void methods_versions(struct laz_json_write *write, const char *key)
+{
+    laz_json_begin_list(write, key);
+    laz_json_add_text(write, NULL, methods_modern);
+    for (size_t i = 0; i < N_LEGACY; i++)
+        laz_json_add_text(write, NULL, methods_legacy[i]);
+    laz_json_end_list(write);
+}
+
+static void methods_discover(struct laz_mcp *mcp, struct mcp_asked *asked,
+                             const struct mcp_params *params)
+{
+    struct laz_json_write write;
+
+    (void)params;
+    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+        return;
+    methods_versions(&write, "supportedVersions");
+    methods_capabilities(&write);
+    laz_json_add_text(&write, "instructions", mcp->instructions);
+    mcp_answer_keep(asked, METHODS_KEEP_MS, &write);
+    mcp_answer_end(mcp, &write);
+}
+
+static void methods_ping(struct laz_mcp *mcp, struct mcp_asked *asked,
+                         const struct mcp_params *params)
+{
+    struct laz_json_write write;
+
+    (void)params;
+    if (mcp_answer_begin(mcp, asked, "complete", &write))
+        mcp_answer_end(mcp, &write);
+}
+
+/* ---- tools ---------------------------------------------------------------------------------- */
+
+static void methods_tools(struct laz_mcp *mcp, struct mcp_asked *asked,
+                          const struct mcp_params *params)
+{
+    struct laz_json_write write;
+
+    (void)params;
+    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+        return;
+    laz_json_add_raw(&write, "tools", mcp->tools.data, mcp->tools.len);
+    mcp_answer_keep(asked, METHODS_KEEP_MS, &write);
+    mcp_answer_end(mcp, &write);
+}
+
+static void methods_call(struct laz_mcp *mcp, struct mcp_asked *asked,
+                         const struct mcp_params *params)
+{
+    if (params->name)
+        mcp_tools_call(mcp, asked, params);
+    else
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "'tools/call' lacks 'name'");
+}
+
+/* ---- subscriptions --------------------------------------------------------------------------- */
+
+static const char methods_subscription[] = "io.modelcontextprotocol/subscriptionId";
+
+/* Nothing that a client could wait for changes here: it is told so, and the request stays open. */
+static void methods_listen(struct laz_mcp *mcp, struct mcp_asked *asked,
+                           const struct mcp_params *params)
+{
+    struct mcp_listen *listen = NULL;
+    struct laz_json_write write;
+
+    if (!params->notifications)
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+                 "'subscriptions/listen' lacks 'notifications'");
+    else if (mcp->n_listens >= MCP_LISTENS)
+        mcp_fail(mcp, asked->id, MCP_INTERNAL, "too many subscriptions are open");
+    else if (!(listen = calloc(1, sizeof *listen)))
+        mcp_fail(mcp, asked->id, MCP_INTERNAL, "out of memory");
+    if (!listen)
+        return;
+    listen->id = asked->id;
+    asked->id = NULL;
+    listen->next = mcp->listens;
+    mcp->listens = listen;
+    mcp->n_listens++;
+    if (!mcp_tell_begin(mcp, NULL, "notifications/subscriptions/acknowledged", &write))
+        return;
+    laz_json_begin_object(&write, "_meta");
+    laz_json_add_raw(&write, methods_subscription, listen->id, strlen(listen->id));
+    laz_json_end_object(&write);
+    laz_json_begin_object(&write, "notifications");
+    laz_json_end_object(&write);
+    mcp_tell_end(mcp, &write);
+}
+
+static struct mcp_listen **listen_find(struct laz_mcp *mcp, const char *id)
+{
+    struct mcp_listen **at = &mcp->listens;
+
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static void listen_remove(struct laz_mcp *mcp, struct mcp_listen **at)
+{
+    struct mcp_listen *listen = *at;
+
+    *at = listen->next;
+    mcp->n_listens--;
+    free(listen->id);
+    free(listen);
+}
+
+void mcp_listens_end(struct laz_mcp *mcp)
+{
+    struct laz_json_write write;
+
+    for (; mcp->listens; listen_remove(mcp, &mcp->listens)) {
+        const char *id = mcp->listens->id;
+        const struct mcp_asked asked = {.id = mcp->listens->id, .era = MCP_LEGACY};
+        if (!mcp_answer_begin(mcp, &asked, "complete", &write))
+            continue;
+        laz_json_add_text(&write, "resultType", "complete");
+        laz_json_begin_object(&write, "_meta");
+        laz_json_add_raw(&write, methods_subscription, id, strlen(id));
+        laz_json_end_object(&write);
+        mcp_answer_end(mcp, &write);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct method {
+    const char *name;
+    unsigned eras;
+    void (*run)(struct laz_mcp *mcp, struct mcp_asked *asked, const struct mcp_params *params);
+};
+
+#define MCP_BOTH (MCP_LEGACY | MCP_MODERN)
+
+static const struct method methods[] = {
+    {"initialize", MCP_LEGACY, methods_initialize},
+    {"ping", MCP_LEGACY, methods_ping},
+    {"server/discover", MCP_MODERN, methods_discover},
+    {"tools/list", MCP_BOTH, methods_tools},
+    {"tools/call", MCP_BOTH, methods_call},
+    {"resources/list", MCP_BOTH, mcp_resources_list},
+    {"resources/templates/list", MCP_BOTH, mcp_resources_templates},
+    {"resources/read", MCP_BOTH, mcp_resources_read},
+    {"subscriptions/listen", MCP_MODERN, methods_listen},
+};
+
+static const struct method *method_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    return NULL;
+}
+
+/* ---- eras ------------------------------------------------------------------------------------ */
+
+static void era_unsupported(struct laz_mcp *mcp, const char *id, const char *version)
+{
+    struct laz_json_write write;
+
+    if (!mcp_fail_begin(mcp, id, MCP_NO_VERSION, "this version of the protocol is not supported",
+                        &write))
+        return;
+    methods_versions(&write, "supported");
+    laz_json_add_text(&write, "requested", version);
+    mcp_fail_end(mcp, &write);
+}
+
+/* Of which era is this request? Fills asked->era and what its client can do; false: it was answered
+ * by an error. */
+static bool era_find(struct laz_mcp *mcp, const struct method *method, const struct mcp_meta *meta,
+                     struct mcp_asked *asked)
+{
+    const bool begins = method->eras == MCP_LEGACY; /* may come before the handshake */
+
+    asked->era = meta->version ? MCP_MODERN : MCP_LEGACY;
+    if (meta->version && strcmp(meta->version, methods_modern) != 0) {
+        era_unsupported(mcp, asked->id, meta->version);
+        return false;
+    }
+    if (meta->version && !meta->capabilities) {
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+                 "'_meta' lacks 'io.modelcontextprotocol/clientCapabilities'");
+        return false;
+    }
+    if (!meta->version && !mcp->is_initialized && !begins) {
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+                 "the request has no '_meta' with 'io.modelcontextprotocol/protocolVersion' "
+                 "(2026-07-28), and no 'initialize' came before it (2025-11-25)");
+        return false;
+    }
+    asked->can_ask =
+        meta->version ? mcp_can_ask(meta->capabilities, meta->capabilities_len) : mcp->can_ask;
+    return true;
+}
+
+/* Takes what the answer needs from `_meta`. */
+static bool asked_take(struct mcp_asked *asked, const struct mcp_meta *meta, struct laz_error *err)
+{
+    if (meta->token && !(asked->token = mcp_id_of(meta->token, meta->token_len))) {
+        laz_error_set(err, LAZ_EPROTO, 0,
+                      "'progressToken' is no integer and no text of up to %d bytes", MCP_ID - 2);
+        return false;
+    }
+    if (!meta->traceparent || !laz_trace_parent_is_valid(meta->traceparent))
+        return true; /* a trace that is broken ends here, as the standard asks */
+    asked->traceparent = laz_strdup(meta->traceparent);
+    if (meta->tracestate && laz_trace_state_is_valid(meta->tracestate))
+        asked->tracestate = laz_strdup(meta->tracestate);
+    return true;
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------- */
+
+static void request_run(struct laz_mcp *mcp, const struct method *method, struct mcp_asked *asked,
+                        const struct mcp_params *params)
+{
+    struct mcp_meta meta = {0};
+    struct laz_error err = {0};
+    int rc =
+        params->meta ? mcp_read(&mcp_meta_fields, params->meta, params->meta_len, &meta, &err) : 0;
+
+    if (rc || !asked_take(asked, &meta, &err))
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, err.text);
+    else if (!era_find(mcp, method, &meta, asked))
+        ; /* it was answered */
+    else if (!(method->eras & asked->era))
+        mcp_fail(mcp, asked->id, MCP_NO_METHOD, "this version of the protocol has no such method");
+    else if (params->cursor)
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "'cursor' is none of this server");
+    else
+        method->run(mcp, asked, params);
+    laz_fields_free(&mcp_meta_fields, &meta);
+}
+
+void mcp_request(struct laz_mcp *mcp, struct mcp_message *message)
+{
+    const struct method *method = method_find(message->method);
+    struct mcp_asked asked = {.id = message->id};
+    struct mcp_params params = {0};
+    struct laz_error err = {0};
+
+    message->id = NULL;
+    if (mcp_request_find(mcp, asked.id) || *listen_find(mcp, asked.id))
+        mcp_fail(mcp, asked.id, MCP_INVALID, "a request with this id is open");
+    else if (!method)
+        mcp_fail(mcp, asked.id, MCP_NO_METHOD, "there is no such method");
+    else if (message->params &&
+             mcp_read(&mcp_params_fields, message->params, message->params_len, &params, &err) != 0)
+        mcp_fail(mcp, asked.id, MCP_INVALID_PARAMS, err.text);
+    else
+        request_run(mcp, method, &asked, &params);
+    laz_fields_free(&mcp_params_fields, &params);
+    mcp_asked_fini(&asked);
+}
+
+/* Only one concerns this server; the others tell what it need not know. */
+void mcp_notification(struct laz_mcp *mcp, const struct mcp_message *message)
+{
+    struct mcp_params params = {0};
+    char *id = NULL;
+
+    if (strcmp(message->method, "notifications/cancelled") != 0 || !message->params ||
+        mcp_read(&mcp_params_fields, message->params, message->params_len, &params, NULL) != 0)
+        return;
+    if (params.request)
+        id = mcp_id_of(params.request, params.request_len);
+    struct mcp_request *request = id ? mcp_request_find(mcp, id) : NULL;
+    struct mcp_listen **listen = id ? listen_find(mcp, id) : NULL;
+    if (request)
+        mcp_request_cancel(request);
+    else if (listen && *listen)
+        listen_remove(mcp, listen);
+    free(id);
+    laz_fields_free(&mcp_params_fields, &params);
+}

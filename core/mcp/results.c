@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* results.c - the result of an execution as the client gets it: text as the language prints it,
+ * pictures, links to files, and the same as a JSON object.
+ * Side: host.  Input trusted: no (all of it comes from the sandbox; the library has checked it).
+ *
+ * What a model is shown is bounded: of more the beginning and the end, and the whole can be read as
+ * a resource. */
+#include "mcp/mcp_parts.h"
+
+#include "base/base64.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RESULTS_PICTURES                                                                           \
+    ((size_t)4 << 20) /* bytes of pictures in a result; of others there is a link */
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct result_error {
+    const char *kind, *message;
+    int64_t line, column;
+    struct laz_strv traceback;
+};
+
+struct result_usage {
+    int64_t wall_ms, cpu_ms, memory, tool_calls;
+};
+
+struct result_file {
+    const char *name, *type, *sha256, *uri;
+    int64_t size;
+};
+
+struct result {
+    const char *verdict, *detail, *output, *output_uri, *value_uri, *replaced;
+    const char *value, *isolation;
+    size_t value_len, isolation_len, output_len;
+    struct result_error error;
+    struct result_usage usage;
+    struct laz_strv warnings;
+    struct laz_field_list files;
+    bool has_error, is_truncated;
+};
+
+#define NEEDED .flags = LAZ_FIELD_REQUIRED
+#define OMIT   .flags = LAZ_FIELD_OMIT
+
+#define AT(member) .at = offsetof(struct result_error, member)
+static const struct laz_field error_members[] = {
+    {"kind", LAZ_FIELD_TEXT, AT(kind), .help = "runtime, syntax, memory, exit, ..."},
+    {"message", LAZ_FIELD_TEXT, NEEDED, AT(message)},
+    {"line", LAZ_FIELD_INTEGER, OMIT, AT(line), .help = "of the code, from 1"},
+    {"column", LAZ_FIELD_INTEGER, OMIT, AT(column)},
+    {"traceback", LAZ_FIELD_TEXTS, OMIT, AT(traceback), .help = "calls, the outermost first"},
+};
+#undef AT
+#define AT(member) .at = offsetof(struct result_usage, member)
+static const struct laz_field usage_members[] = {
+    {"wall_ms", LAZ_FIELD_INTEGER, NEEDED, AT(wall_ms)},
+    {"cpu_ms", LAZ_FIELD_INTEGER, NEEDED, AT(cpu_ms)},
+    {"memory", LAZ_FIELD_INTEGER, NEEDED, AT(memory), .help = "bytes, the most so far"},
+    {"tool_calls", LAZ_FIELD_INTEGER, NEEDED, AT(tool_calls)},
+};
+#undef AT
+#define AT(member) .at = offsetof(struct result_file, member)
+static const struct laz_field file_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+    {"type", LAZ_FIELD_TEXT, NEEDED, AT(type)},
+    {"size", LAZ_FIELD_INTEGER, NEEDED, AT(size)},
+    {"sha256", LAZ_FIELD_TEXT, NEEDED, AT(sha256)},
+    {"uri", LAZ_FIELD_TEXT, NEEDED, AT(uri), .help = "to read it by, or to give it to other code"},
+};
+static const struct laz_fields error_fields = {
+    "an error",           NULL,        sizeof(struct result_error), error_members,
+    COUNT(error_members), .help = NULL};
+static const struct laz_fields usage_fields = {
+    "usage", NULL, sizeof(struct result_usage), usage_members, COUNT(usage_members), .help = NULL};
+static const struct laz_fields file_fields = {
+    "a file", NULL, sizeof(struct result_file), file_members, COUNT(file_members), .help = NULL};
+#undef AT
+#define AT(member)    .at = offsetof(struct result, member)
+#define BYTES(member) AT(member), .len_at = offsetof(struct result, member##_len)
+
+static const struct laz_field result_members[] = {
+    {"verdict", LAZ_FIELD_TEXT, NEEDED, AT(verdict),
+     .help = "how it ended: ok, error, syntax_error, timeout, memory_limit, cancelled, ..."},
+    {"value", LAZ_FIELD_JSON, BYTES(value),
+     .help = "of the last expression; a large one is a resource"},
+    {"value_uri", LAZ_FIELD_TEXT, AT(value_uri), .help = "of a large value, as JSON"},
+    {"output", LAZ_FIELD_TEXT, NEEDED, BYTES(output),
+     .help = "what the code printed; of long output the beginning and the end"},
+    {"output_uri", LAZ_FIELD_TEXT, AT(output_uri), .help = "of long output, as a whole"},
+    {"truncated", LAZ_FIELD_BOOLEAN, OMIT, AT(is_truncated),
+     .help = "output was discarded, because there was too much of it"},
+    {"detail", LAZ_FIELD_TEXT, AT(detail), .help = "how it ended, as a sentence"},
+    {"error", LAZ_FIELD_OBJECT, .has_at = offsetof(struct result, has_error), AT(error),
+     .of = &error_fields},
+    {"warnings", LAZ_FIELD_TEXTS, OMIT, AT(warnings)},
+    {"replaced", LAZ_FIELD_TEXT, AT(replaced),
+     .help = "the verdict that had ended the interpreter of this session: its variables are gone"},
+    {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields,
+     .help = "what the code has saved in artifacts/, and drawn"},
+    {"usage", LAZ_FIELD_OBJECT, NEEDED, AT(usage), .of = &usage_fields},
+    {"isolation", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, BYTES(isolation),
+     .help = "the backend of the sandbox, and what it has enforced"},
+};
+const struct laz_fields mcp_result_fields = {
+    "a result", NULL, sizeof(struct result), result_members, COUNT(result_members), .help = NULL};
+
+/* ---- long texts -------------------------------------------------------------------------------
+ */
+
+/* A byte before which a UTF-8 text can be cut, at `at` or up to 3 bytes before it. */
+static size_t text_cut(const char *text, size_t at)
+{
+    for (unsigned i = 0; i < 3 && at && ((unsigned char)text[at] & 0xc0) == 0x80; i++)
+        at--;
+    return at;
+}
+
+/* Appends a text, or its beginning and its end, and *uri of the whole. */
+static void text_shorten(struct laz_mcp *mcp, const char *name, const char *text, size_t len,
+                         struct laz_buf *shown, char **uri)
+{
+    if (len <= MCP_SHOWN) {
+        laz_buf_append(shown, text, len);
+        return;
+    }
+    const struct mcp_resource *whole = mcp_resource_keep(mcp, name, "text/plain", text, len);
+    const size_t head = text_cut(text, MCP_SHOWN / 2), tail = text_cut(text, len - MCP_SHOWN / 2);
+    *uri = whole ? laz_strdup(whole->uri) : NULL;
+    laz_buf_append(shown, text, head);
+    laz_buf_printf(shown, "\n... %zu bytes are left out%s%s ...\n", tail - head,
+                   *uri ? "; all of it is the resource " : "", *uri ? *uri : "");
+    laz_buf_append(shown, text + tail, len - tail);
+}
+
+/* ---- what a result has ------------------------------------------------------------------------
+ */
+
+/* All that is made for one result. */
+struct making {
+    struct laz_mcp *mcp;
+    const struct laz_result *from;
+    struct result to;
+    struct laz_buf output, text, isolation, json;
+    char *output_uri, *value_uri, *text_uri;
+    struct result_file *files;
+    size_t n_files, pictures; /* bytes */
+    bool failed;
+};
+
+static void making_output(struct making *making)
+{
+    struct laz_buf whole = LAZ_BUF_INIT;
+    const size_t n = laz_result_outputs(making->from);
+
+    for (size_t i = 0; i < n; i++) {
+        size_t len;
+        int stream;
+        const char *piece = laz_result_output(making->from, i, &stream, &len);
+        laz_buf_append(&whole, piece, len);
+    }
+    text_shorten(making->mcp, "output.txt", laz_buf_text(&whole), whole.len, &making->output,
+                 &making->output_uri);
+    making->to.output = laz_buf_text(&making->output);
+    making->to.output_len = making->output.len;
+    making->to.output_uri = making->output_uri;
+    making->failed |= whole.failed;
+    laz_buf_fini(&whole);
+}
+
+static void making_value(struct making *making)
+{
+    const char *value = laz_result_value(making->from);
+    const size_t len = strlen(value);
+
+    if (len <= MCP_SHOWN) {
+        making->to.value = value;
+        making->to.value_len = len;
+        return;
+    }
+    const struct mcp_resource *whole =
+        mcp_resource_keep(making->mcp, "value.json", "application/json", value, len);
+    making->value_uri = whole ? laz_strdup(whole->uri) : NULL;
+    making->to.value_uri = making->value_uri;
+    making->failed |= !making->value_uri;
+}
+
+static void making_error(struct making *making)
+{
+    const struct laz_result *from = making->from;
+    struct result_error *error = &making->to.error;
+
+    error->message = laz_result_error(from);
+    making->to.has_error = error->message != NULL;
+    error->kind = laz_result_error_kind(from);
+    error->line = laz_result_error_line(from);
+    error->column = laz_result_error_column(from);
+    for (size_t i = 0; i < laz_result_traceback_length(from); i++)
+        laz_strv_add(&error->traceback, laz_result_traceback(from, i));
+    for (size_t i = 0; i < laz_result_warnings(from); i++)
+        laz_strv_add(&making->to.warnings, laz_result_warning(from, i));
+    making->failed |= error->traceback.failed || making->to.warnings.failed;
+}
+
+static void making_usage(struct making *making)
+{
+    struct laz_execution_usage usage = LAZ_EXECUTION_USAGE_INIT;
+
+    (void)laz_result_usage(making->from, &usage);
+    making->to.usage = (struct result_usage){
+        .wall_ms = (int64_t)(usage.wall_us / 1000),
+        .cpu_ms = (int64_t)(usage.cpu_us / 1000),
+        .memory = (int64_t)usage.max_rss_bytes,
+        .tool_calls = (int64_t)usage.tool_calls,
+    };
+}
+
+/* The backend and what it enforces; how it does that is of no use to a model. */
+static void making_isolation(struct making *making)
+{
+    static const char *const kept[] = {"backend", "enforces"};
+    const char *json = laz_result_isolation(making->from), *raw;
+    struct laz_json_write write = {.to = &making->isolation};
+    size_t len;
+
+    laz_json_begin_object(&write, NULL);
+    for (size_t i = 0; i < COUNT(kept); i++)
+        if (laz_json_member(json, strlen(json), kept[i], &raw, &len))
+            laz_json_add_raw(&write, kept[i], raw, len);
+    laz_json_end_object(&write);
+    making->to.isolation = laz_buf_text(&making->isolation);
+    making->to.isolation_len = making->isolation.len;
+}
+
+/* Keeps all that the code has made, so that it can be read. */
+static void making_files(struct making *making)
+{
+    const size_t n = laz_result_artifacts(making->from);
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+
+    making->files = calloc(n + 1, sizeof *making->files);
+    making->failed |= !making->files;
+    for (size_t i = 0; i < n && making->files; i++) {
+        if (laz_result_artifact(making->from, i, &artifact) != 0)
+            continue;
+        const struct mcp_resource *kept = mcp_resource_keep(
+            making->mcp, artifact.name, artifact.type, artifact.data, artifact.data_len);
+        struct result_file *file = &making->files[making->n_files];
+        if (kept && (file->uri = laz_strdup(kept->uri))) {
+            file->name = artifact.name;
+            file->type = artifact.type;
+            file->sha256 = artifact.sha256;
+            file->size = (int64_t)artifact.data_len;
+            making->n_files++;
+        }
+    }
+    making->to.files = (struct laz_field_list){making->files, making->n_files};
+}
+
+/* As a prompt of the language shows it; then what was wrong. */
+static void making_text(struct making *making)
+{
+    const struct laz_result *from = making->from;
+    const struct result *to = &making->to;
+    const char *value = laz_result_text(from);
+    struct laz_buf *text = &making->text;
+
+    if (to->replaced)
+        laz_buf_printf(text,
+                       "The interpreter of this session had ended (%s): its variables are "
+                       "gone.\n",
+                       to->replaced);
+    laz_buf_append(text, laz_buf_text(&making->output), making->output.len);
+    if (value && text->len && text->data[text->len - 1] != '\n')
+        laz_buf_putc(text, '\n');
+    if (value)
+        text_shorten(making->mcp, "value.txt", value, strlen(value), text, &making->text_uri);
+    if (text->len && text->data[text->len - 1] != '\n')
+        laz_buf_putc(text, '\n');
+    for (size_t i = 0; i < to->error.traceback.n; i++)
+        laz_buf_printf(text, "%s\n", to->error.traceback.items[i]);
+    if (to->has_error && to->error.line)
+        laz_buf_printf(text, "%s error in line %lld: %s\n", to->error.kind,
+                       (long long)to->error.line, to->error.message);
+    else if (to->has_error)
+        laz_buf_printf(text, "%s error: %s\n", to->error.kind ? to->error.kind : "an",
+                       to->error.message);
+    if (to->detail)
+        laz_buf_printf(text, "%s: %s\n", to->verdict, to->detail);
+    for (size_t i = 0; i < to->warnings.n; i++)
+        laz_buf_printf(text, "warning: %s\n", to->warnings.items[i]);
+    if (to->is_truncated)
+        laz_buf_puts(text, "Some output was discarded: there was too much of it.\n");
+}
+
+static void making_fini(struct making *making)
+{
+    for (size_t i = 0; i < making->n_files; i++)
+        free((char *)(uintptr_t)making->files[i].uri);
+    free(making->files);
+    free(making->output_uri);
+    free(making->value_uri);
+    free(making->text_uri);
+    laz_strv_fini(&making->to.error.traceback);
+    laz_strv_fini(&making->to.warnings);
+    laz_buf_fini(&making->output);
+    laz_buf_fini(&making->text);
+    laz_buf_fini(&making->isolation);
+    laz_buf_fini(&making->json);
+}
+
+static bool making_make(struct making *making)
+{
+    const enum laz_verdict verdict = laz_result_verdict(making->from);
+    const char *detail = laz_result_detail(making->from);
+    struct laz_json_write write = {.to = &making->json};
+
+    making->to.verdict = laz_verdict_name(verdict);
+    making->to.detail = *detail ? detail : NULL;
+    making->to.replaced = laz_result_replaced(making->from);
+    making->to.is_truncated = laz_result_is_truncated(making->from);
+    making_output(making);
+    making_value(making);
+    making_error(making);
+    making_usage(making);
+    making_isolation(making);
+    making_files(making);
+    making_text(making);
+    laz_fields_add(&write, NULL, &mcp_result_fields, &making->to);
+    return !making->failed && !making->output.failed && !making->text.failed &&
+           !making->isolation.failed && !making->json.failed;
+}
+
+/* ---- content --------------------------------------------------------------------------------- */
+
+static void content_text(struct laz_json_write *write, const struct laz_buf *text)
+{
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "type", "text");
+    laz_json_add_bytes(write, "text", laz_buf_text(text), text->len);
+    laz_json_end_object(write);
+}
+
+static bool content_is_picture(const struct result_file *file)
+{
+    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (strcmp(file->type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+static void content_picture(struct laz_json_write *write, const struct result_file *file,
+                            const struct laz_artifact *artifact)
+{
+    struct laz_buf data = LAZ_BUF_INIT;
+
+    laz_base64_encode(&data, artifact->data, artifact->data_len);
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "type", "image");
+    laz_json_add_bytes(write, "data", laz_buf_text(&data), data.len);
+    laz_json_add_text(write, "mimeType", file->type);
+    laz_json_end_object(write);
+    write->to->failed |= data.failed;
+    laz_buf_fini(&data);
+}
+
+static void content_link(struct laz_json_write *write, const struct result_file *file)
+{
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "type", "resource_link");
+    laz_json_add_text(write, "uri", file->uri);
+    laz_json_add_text(write, "name", file->name);
+    laz_json_add_text(write, "mimeType", file->type);
+    laz_json_add_int(write, "size", file->size);
+    laz_json_end_object(write);
+}
+
+static void content_files(struct making *making, struct laz_json_write *write)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    const size_t n = laz_result_artifacts(making->from);
+
+    for (size_t i = 0, of = 0; i < n && of < making->n_files; i++) {
+        const struct result_file *file = &making->files[of];
+        if (laz_result_artifact(making->from, i, &artifact) != 0 || artifact.name != file->name)
+            continue;
+        of++;
+        if (content_is_picture(file) && making->pictures + artifact.data_len <= RESULTS_PICTURES) {
+            making->pictures += artifact.data_len;
+            content_picture(write, file, &artifact);
+        } else {
+            content_link(write, file);
+        }
+    }
+}
+
+static void result_send(struct mcp_request *request, struct making *making)
+{
+    struct laz_json_write write;
+
+    if (!mcp_answer_begin(request->mcp, &request->asked, "complete", &write))
+        return;
+    laz_json_begin_list(&write, "content");
+    if (making->text.len)
+        content_text(&write, &making->text);
+    content_files(making, &write);
+    content_text(&write, &making->json); /* for clients that do not know the next member */
+    laz_json_end_list(&write);
+    laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
+    laz_json_add_bool(&write, "isError", laz_result_verdict(making->from) != LAZ_VERDICT_OK);
+    mcp_answer_end(request->mcp, &write);
+}
+
+void mcp_result_send(struct mcp_request *request, const struct laz_result *result,
+                     const struct laz_error *err)
+{
+    struct making making = {.mcp = request->mcp, .from = result};
+    struct laz_error why = {0};
+
+    if (!request->asked.id)
+        return; /* nobody waits for it */
+    if (!result) {
+        mcp_refuse(request->mcp, &request->asked, err);
+        return;
+    }
+    if (making_make(&making)) {
+        result_send(request, &making);
+    } else {
+        laz_error_nomem(&why);
+        mcp_refuse(request->mcp, &request->asked, &why);
+    }
+    making_fini(&making);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - the server: an engine, its loop, and the one client, which gets lines.
+ * Side: host.  Input trusted: no.
+ *
+ * One thread drives the engine, whose loop watches the client too (as in core/serve).  Between two
+ * lines of the client the engine is stepped. */
+#include "mcp/mcp_parts.h"
+
+#include "base/random.h"
+#include "engine/engine.h"
+#include "os/input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- messages to the client ------------------------------------------------------------------ */
+
+/* Begins a message, up to what follows its id; `id` NULL: it has none. */
+static bool message_begin(struct laz_mcp *mcp, const char *id, struct laz_json_write *write)
+{
+    *write = (struct laz_json_write){.to = laz_lines_add(&mcp->lines)};
+    if (!write->to)
+        return false;
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "jsonrpc", "2.0");
+    if (id)
+        laz_json_add_raw(write, "id", id, strlen(id));
+    return true;
+}
+
+static void message_end(struct laz_mcp *mcp, struct laz_json_write *write)
+{
+    laz_json_end_object(write);
+    laz_buf_putc(write->to, '\n');
+    laz_lines_send(&mcp->lines);
+}
+
+/* Who answers, and the trace that the request belongs to. */
+static void answer_meta(const struct mcp_asked *asked, struct laz_json_write *write)
+{
+    if (asked->era != MCP_MODERN && !asked->traceparent)
+        return;
+    laz_json_begin_object(write, "_meta");
+    if (asked->era == MCP_MODERN) {
+        laz_json_begin_object(write, "io.modelcontextprotocol/serverInfo");
+        laz_json_add_text(write, "name", "lazaret");
+        laz_json_add_text(write, "version", laz_version());
+        laz_json_end_object(write);
+    }
+    if (asked->traceparent)
+        laz_json_add_text(write, "traceparent", asked->traceparent);
+    if (asked->traceparent && asked->tracestate)
+        laz_json_add_text(write, "tracestate", asked->tracestate);
+    laz_json_end_object(write);
+}
+
+bool mcp_answer_begin(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *type,
+                      struct laz_json_write *write)
+{
+    if (!asked->id || !message_begin(mcp, asked->id, write))
+        return false;
+    laz_json_begin_object(write, "result");
+    if (asked->era == MCP_MODERN)
+        laz_json_add_text(write, "resultType", type);
+    answer_meta(asked, write);
+    return true;
+}
+
+void mcp_answer_end(struct laz_mcp *mcp, struct laz_json_write *write)
+{
+    laz_json_end_object(write);
+    message_end(mcp, write);
+}
+
+void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json_write *write)
+{
+    if (asked->era != MCP_MODERN)
+        return;
+    laz_json_add_uint(write, "ttlMs", ms);
+    laz_json_add_text(write, "cacheScope", "private");
+}
+
+static bool fail_begin(struct laz_mcp *mcp, const char *id, int code, const char *text,
+                       struct laz_json_write *write)
+{
+    if (!message_begin(mcp, id, write))
+        return false;
+    laz_json_begin_object(write, "error");
+    laz_json_add_int(write, "code", code);
+    laz_json_add_text(write, "message", text);
+    return true;
+}
+
+void mcp_fail(struct laz_mcp *mcp, const char *id, int code, const char *text)
+{
+    struct laz_json_write write;
+
+    if (!fail_begin(mcp, id, code, text, &write))
+        return;
+    laz_json_end_object(&write);
+    message_end(mcp, &write);
+}
+
+bool mcp_fail_begin(struct laz_mcp *mcp, const char *id, int code, const char *text,
+                    struct laz_json_write *write)
+{
+    if (!fail_begin(mcp, id, code, text, write))
+        return false;
+    laz_json_begin_object(write, "data");
+    return true;
+}
+
+void mcp_fail_end(struct laz_mcp *mcp, struct laz_json_write *write)
+{
+    laz_json_end_object(write);
+    laz_json_end_object(write);
+    message_end(mcp, write);
+}
+
+bool mcp_tell_begin(struct laz_mcp *mcp, const char *id, const char *method,
+                    struct laz_json_write *write)
+{
+    if (!message_begin(mcp, id, write))
+        return false;
+    laz_json_add_text(write, "method", method);
+    laz_json_begin_object(write, "params");
+    return true;
+}
+
+void mcp_tell_end(struct laz_mcp *mcp, struct laz_json_write *write)
+{
+    laz_json_end_object(write);
+    message_end(mcp, write);
+}
+
+/* ---- handles -------------------------------------------------------------------------------- */
+
+void mcp_handle_make(const struct laz_mcp *mcp, enum mcp_handle kind, int64_t number,
+                     char text[MCP_HANDLE])
+{
+    const int len = snprintf(text, MCP_HANDLE, "%c%" PRId64, (char)kind, number);
+    const uint64_t proof = laz_siphash(&mcp->key, text, (size_t)len);
+
+    snprintf(text + len, MCP_HANDLE - (size_t)len, "-%016" PRIx64, proof);
+}
+
+int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const char *text)
+{
+    char made[MCP_HANDLE];
+    const size_t len = strlen(text);
+    char *end;
+
+    if (len < 3 || text[0] != (char)kind || text[1] < '1' || text[1] > '9' || len >= MCP_HANDLE)
+        return 0;
+    const int64_t number = strtoll(text + 1, &end, 10);
+    if (*end != '-' || number > mcp->last_number)
+        return 0;
+    mcp_handle_make(mcp, kind, number, made);
+    return len == strlen(made) && laz_equal_constant_time(made, text, len) ? number : 0;
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static int mcp_take_limits(struct mcp_limits *limits, const struct laz_settings *settings,
+                           struct laz_error *err)
+{
+    const struct laz_settings_values *values = laz_settings_values(settings);
+
+    *limits = (struct mcp_limits){
+        .timeout_ms = values->session.timeout_ms,
+        .max_sessions = values->pool.max_sessions,
+        .max_line = values->session.max_value_size,
+        .session_timeout_ms = values->mcp.session_timeout_ms,
+        .state_timeout_ms = values->session.approval_timeout_ms,
+        .runtime = laz_strdup(laz_settings_runtime(values)),
+        .is_cold = values->pool.warm == LAZ_WARM_COLD,
+    };
+    return limits->runtime ? 0 : laz_error_nomem(err);
+}
+
+/* The loop that is to watch the client. */
+static int mcp_take_loop(struct laz_mcp *mcp, struct laz_error *err)
+{
+    if (laz_engine_fd(mcp->engine) < 0)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "mcp does not work on this system yet");
+    mcp->loop = mcp->engine->driver.loop;
+    return 0;
+}
+
+static void mcp_timer_due(void *user)
+{
+    (void)user; /* the step ends, and mcp_tend looks at what has expired */
+}
+
+static int mcp_take_client(struct laz_mcp *mcp, const int *descriptors, struct laz_error *err)
+{
+    int in = descriptors ? descriptors[0] : -1, out = descriptors ? descriptors[1] : -1;
+    int rc = descriptors ? 0 : laz_lines_take_stdio(&mcp->input, &in, &out, err);
+
+    if (!rc)
+        rc = laz_lines_begin(&mcp->lines, mcp->loop, in, out, (size_t)mcp->limits.max_line,
+                             MCP_QUIET, MCP_UNREAD, err);
+    mcp->is_watched = !rc;
+    return rc;
+}
+
+int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, struct laz_error *err)
+{
+    struct laz_mcp *mcp = calloc(1, sizeof *mcp);
+
+    *out = NULL;
+    if (!mcp)
+        return laz_error_nomem(err);
+    mcp->last_resource = &mcp->resources;
+    int rc = mcp_take_limits(&mcp->limits, options->settings, err);
+    if (!rc)
+        rc = laz_random_bytes(&mcp->key, sizeof mcp->key, err);
+    if (!rc)
+        rc = laz_engine_new(options->settings, options->engine, &mcp->engine, err);
+    if (!rc)
+        rc = mcp_take_loop(mcp, err);
+    if (!rc && !(mcp->timer = laz_timer_new(mcp->loop, mcp_timer_due, mcp)))
+        rc = laz_error_nomem(err);
+    if (!rc)
+        rc = mcp_approvals_begin(mcp, err);
+    if (!rc)
+        rc = mcp_tools_init(mcp, err);
+    if (!rc)
+        rc = mcp_take_client(mcp, options->descriptors, err);
+    if (rc)
+        laz_mcp_free(mcp);
+    else
+        *out = mcp;
+    return rc;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* A line that is no message is answered, if it is no answer itself. */
+static void mcp_reject(struct laz_mcp *mcp, const char *line, size_t len, int code,
+                       const struct mcp_message *message, const struct laz_error *err)
+{
+    const char *raw;
+    size_t raw_len;
+
+    if (code != MCP_PARSE_ERROR && message->id &&
+        !laz_json_member(line, len, "method", &raw, &raw_len))
+        mcp_approval_answer(mcp, message->id, NULL);
+    else
+        mcp_fail(mcp, message->id, code, err->text);
+}
+
+static void mcp_line(struct laz_mcp *mcp, const char *line, size_t len)
+{
+    struct mcp_message message;
+    struct laz_error err = {0};
+    const int code = mcp_message_read(line, len, &message, &err);
+
+    if (code)
+        mcp_reject(mcp, line, len, code, &message, &err);
+    else if (message.kind == MCP_REQUEST)
+        mcp_request(mcp, &message);
+    else if (message.kind == MCP_NOTIFICATION)
+        mcp_notification(mcp, &message);
+    else
+        mcp_approval_answer(mcp, message.id, &message);
+    mcp_message_fini(&message);
+}
+
+/* Handles the next line. True: there may be another. */
+static bool mcp_work(struct laz_mcp *mcp)
+{
+    char *line;
+    size_t len;
+    int rc = laz_lines_next(&mcp->lines, &line, &len);
+
+    if (rc == 1)
+        mcp_line(mcp, line, len);
+    if (rc < 0) {
+        laz_error_set(&mcp->why, LAZ_ETOOBIG, 0,
+                      "a line has more than %zu bytes (session.max_value_size)",
+                      mcp->lines.frame.max);
+        mcp_fail(mcp, NULL, MCP_INVALID, mcp->why.text);
+        mcp->lines.is_ending = true;
+    }
+    return laz_lines_handled(&mcp->lines);
+}
+
+void mcp_expires(struct laz_mcp *mcp, uint64_t ms)
+{
+    laz_timer_start(mcp->timer, ms);
+}
+
+/* Between two steps of the engine, when everything may be freed. */
+static void mcp_tend(struct laz_mcp *mcp)
+{
+    mcp_requests_tend(mcp);
+    mcp_sessions_tend(mcp);
+    mcp->is_over = mcp->lines.is_ending;
+}
+
+int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
+{
+    bool is_busy = false;
+
+    mcp_sessions_tend(mcp);
+    while (!atomic_load(&mcp->is_stopped) && !mcp->is_over) {
+        (void)laz_engine_step(mcp->engine, is_busy ? 0 : -1, NULL);
+        laz_loop_will_step(mcp->loop);
+        is_busy = mcp_work(mcp);
+        mcp_tend(mcp);
+    }
+    if (mcp->why.code && err)
+        *err = mcp->why;
+    return mcp->why.code;
+}
+
+void laz_mcp_stop(struct laz_mcp *mcp)
+{
+    if (!mcp)
+        return;
+    atomic_store(&mcp->is_stopped, true);
+    laz_loop_wake(mcp->loop);
+}
+
+static size_t mcp_unread(const void *user)
+{
+    const struct laz_mcp *mcp = user;
+
+    return mcp->lines.is_gone ? 0 : laz_lines_unread(&mcp->lines);
+}
+
+static void mcp_step(void *user, uint64_t ms)
+{
+    struct laz_mcp *mcp = user;
+
+    (void)laz_engine_step(mcp->engine, (int64_t)ms, NULL);
+}
+
+void laz_mcp_free(struct laz_mcp *mcp)
+{
+    if (!mcp)
+        return;
+    if (mcp->is_watched) {
+        mcp->lines.is_ending = true; /* no requests are read */
+        mcp_sessions_end(mcp);
+        mcp_requests_end(mcp);
+        mcp_listens_end(mcp);
+        laz_lines_flush(&mcp->lines);
+        laz_lines_drain(mcp->loop, mcp_unread, mcp_step, mcp);
+    }
+    mcp_approvals_end(mcp);
+    if (mcp->is_watched)
+        laz_lines_end(&mcp->lines);
+    laz_timer_stop(mcp->timer);
+    laz_engine_free(mcp->engine); /* questions that are on their way end in here */
+    laz_input_end(mcp->input);
+    mcp_resources_end(mcp);
+    laz_buf_fini(&mcp->tools);
+    free(mcp->instructions);
+    free(mcp->limits.runtime);
+    laz_wipe(&mcp->key, sizeof mcp->key);
+    free(mcp);
+}

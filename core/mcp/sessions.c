@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* sessions.c - sessions that a client opens, which expire when nothing uses them, and sessions that
+ * are used once.
+ * Side: host.  Input trusted: no (of the client).
+ *
+ * One session of the usual runtime is kept ready, so that the next request finds a box that has
+ * started.  What has expired is freed between two steps of the engine, never by a timer. */
+#include "mcp/mcp_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int session_start(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
+                         struct laz_error *err)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options,
+        .runtime = runtime,
+        .no_wait = 1,
+        .warm = 1,
+    };
+
+    return laz_session_open(mcp->engine, &options, session, err);
+}
+
+/* A session that nothing was executed in: the spare one, if it is of this runtime. */
+static int session_fresh(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
+                         struct laz_error *err)
+{
+    struct laz_session *spare = mcp->spare;
+
+    if (!spare || (runtime && strcmp(runtime, mcp->limits.runtime) != 0))
+        return session_start(mcp, runtime, session, err);
+    mcp->spare = NULL;
+    if (!laz_session_is_alive(spare)) {
+        laz_session_free(spare);
+        return session_start(mcp, runtime, session, err);
+    }
+    *session = spare;
+    return 0;
+}
+
+/* May the client have one more? */
+static int session_may_be(const struct laz_mcp *mcp, struct laz_error *err)
+{
+    const uint64_t most = mcp->limits.max_sessions;
+
+    return most && mcp->n_sessions >= most
+               ? laz_error_set(err, LAZ_EREFUSED, 0,
+                               "%llu sessions are in use (pool.max_sessions): close one, or wait "
+                               "for the end of an execution",
+                               (unsigned long long)most)
+               : 0;
+}
+
+int mcp_session_once(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
+                     struct laz_error *err)
+{
+    int rc = session_may_be(mcp, err);
+
+    if (!rc)
+        rc = session_fresh(mcp, runtime, session, err);
+    mcp->n_sessions += !rc;
+    return rc;
+}
+
+void mcp_session_leave(struct laz_mcp *mcp, struct laz_session *session)
+{
+    mcp->n_sessions--;
+    laz_session_free(session);
+}
+
+int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_session **out,
+                     struct laz_error *err)
+{
+    struct mcp_session *session = calloc(1, sizeof *session);
+    int rc = session ? session_may_be(mcp, err) : laz_error_nomem(err);
+
+    if (!rc && !(session->runtime = laz_strdup(runtime ? runtime : mcp->limits.runtime)))
+        rc = laz_error_nomem(err);
+    if (!rc)
+        rc = session_fresh(mcp, runtime, &session->session, err);
+    if (rc) {
+        if (session)
+            free(session->runtime);
+        free(session);
+        return rc;
+    }
+    session->mcp = mcp;
+    session->number = ++mcp->last_number;
+    session->used_ms = laz_loop_now_ms(mcp->loop);
+    session->next = mcp->sessions;
+    mcp->sessions = session;
+    mcp->n_sessions++;
+    *out = session;
+    return 0;
+}
+
+struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle, struct laz_error *err)
+{
+    const int64_t number = mcp_handle_number(mcp, MCP_OF_SESSION, handle);
+    struct mcp_session *session = mcp->sessions;
+
+    while (session && session->number != number)
+        session = session->next;
+    if (!number)
+        laz_error_set(err, LAZ_ENOENT, 0,
+                      "'session' is no session of this server: open_session gives one");
+    else if (!session)
+        laz_error_set(err, LAZ_ECLOSED, 0,
+                      "this session is over: it was closed, or it has expired because nothing used "
+                      "it for %llu seconds; its variables are gone, and open_session gives another",
+                      (unsigned long long)(mcp->limits.session_timeout_ms / 1000));
+    return session;
+}
+
+void mcp_session_free(struct mcp_session *session)
+{
+    struct mcp_session **at = &session->mcp->sessions;
+
+    while (*at != session)
+        at = &(*at)->next;
+    *at = session->next;
+    session->mcp->n_sessions--;
+    laz_session_free(session->session); /* what it executes is answered in here, and left it */
+    free(session->runtime);
+    free(session);
+}
+
+/* ---- expiry --------------------------------------------------------------------------------- */
+
+void mcp_sessions_tend(struct laz_mcp *mcp)
+{
+    const uint64_t timeout = mcp->limits.session_timeout_ms, now = laz_loop_now_ms(mcp->loop);
+    uint64_t soonest = UINT64_MAX;
+
+    for (struct mcp_session *session = mcp->sessions, *next; timeout && session; session = next) {
+        next = session->next;
+        const uint64_t idle = session->running ? 0 : now - session->used_ms;
+        if (idle >= timeout)
+            mcp_session_free(session);
+        else if (!session->running && timeout - idle < soonest)
+            soonest = timeout - idle;
+    }
+    if (soonest != UINT64_MAX)
+        mcp_expires(mcp, soonest);
+    if (!mcp->spare && !mcp->limits.is_cold && !mcp->is_over && !mcp->has_no_spare)
+        mcp->has_no_spare = session_start(mcp, NULL, &mcp->spare, NULL) != 0;
+}
+
+void mcp_sessions_end(struct laz_mcp *mcp)
+{
+    while (mcp->sessions)
+        mcp_session_free(mcp->sessions);
+    laz_session_free(mcp->spare);
+    mcp->spare = NULL;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* tools.c - the tools that a client has: five, always the same, in this order. The functions that
+ * the code can call are none of them: they are found by search_tools.
+ * Side: host.  Input trusted: no (arguments of the client; declarations of the tools of the host).
+ *
+ * Arguments and results are tables, of which the schemas are made (schema.c). */
+#include "mcp/mcp_parts.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "base/visible.h"
+#include "engine/engine.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOOLS_NAMED 20  /* functions of the host that are listed at once */
+#define TOOLS_LIMIT 100 /* that a search gives at most */
+#define TOOLS_LINE  200 /* bytes of a description in a list */
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+struct tool_args {
+    const char *runtime, *session, *query, *name;
+    int64_t limit;
+};
+
+#define AT(member) .at = offsetof(struct tool_args, member)
+#define NEEDED     .flags = LAZ_FIELD_REQUIRED
+#define TABLE(rows, title)                                                                         \
+    {                                                                                              \
+        title, NULL, sizeof(struct tool_args), rows, COUNT(rows), .is_closed = true                \
+    }
+
+static const struct laz_field open_members[] = {
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "the language; without it the usual one"},
+};
+static const struct laz_field close_members[] = {
+    {"session", LAZ_FIELD_TEXT, NEEDED, AT(session), .help = "a handle of open_session"},
+};
+static const struct laz_field search_members[] = {
+    {"query", LAZ_FIELD_TEXT, NEEDED, AT(query), .help = "some words; empty: all functions"},
+    {"limit", LAZ_FIELD_INTEGER, .min = 1, .max = TOOLS_LIMIT, AT(limit),
+     .help = "how many at most; without it 10"},
+};
+static const struct laz_field details_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "of the function"},
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "the language; without it the usual one"},
+};
+static const struct laz_fields open_fields = TABLE(open_members, "'open_session'");
+static const struct laz_fields close_fields = TABLE(close_members, "'close_session'");
+static const struct laz_fields search_fields = TABLE(search_members, "'search_tools'");
+static const struct laz_fields details_fields = TABLE(details_members, "'get_tool_details'");
+#undef AT
+#undef TABLE
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+struct tool_found {
+    const char *name, *description;
+};
+
+struct tool_result {
+    const char *session, *runtime, *name, *stub;
+    int64_t expires_after;
+    bool closed;
+    struct laz_field_list tools;
+};
+
+#define AT(member) .at = offsetof(struct tool_found, member)
+static const struct laz_field found_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+    {"description", LAZ_FIELD_TEXT, NEEDED, AT(description), .help = "its first line"},
+};
+static const struct laz_fields found_fields = {
+    "a function",         NULL,        sizeof(struct tool_found), found_members,
+    COUNT(found_members), .help = NULL};
+#undef AT
+#define AT(member) .at = offsetof(struct tool_result, member)
+#define TABLE(rows)                                                                                \
+    {                                                                                              \
+        "a result", NULL, sizeof(struct tool_result), rows, COUNT(rows), .help = NULL              \
+    }
+
+static const struct laz_field opened_members[] = {
+    {"session", LAZ_FIELD_TEXT, NEEDED, AT(session), .help = "its handle, for 'execute'"},
+    {"runtime", LAZ_FIELD_TEXT, NEEDED, AT(runtime)},
+    {"expires_after", LAZ_FIELD_INTEGER, NEEDED, AT(expires_after),
+     .help = "seconds without use after which it is closed; 0: never"},
+};
+static const struct laz_field closed_members[] = {
+    {"closed", LAZ_FIELD_BOOLEAN, NEEDED, AT(closed)},
+};
+static const struct laz_field searched_members[] = {
+    {"tools", LAZ_FIELD_LIST, NEEDED, AT(tools), .of = &found_fields,
+     .help = "the best ones first"},
+};
+static const struct laz_field detailed_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+    {"runtime", LAZ_FIELD_TEXT, NEEDED, AT(runtime)},
+    {"stub", LAZ_FIELD_TEXT, NEEDED, AT(stub), .help = "signature and documentation"},
+};
+static const struct laz_fields opened_fields = TABLE(opened_members);
+static const struct laz_fields closed_fields = TABLE(closed_members);
+static const struct laz_fields searched_fields = TABLE(searched_members);
+static const struct laz_fields detailed_fields = TABLE(detailed_members);
+
+static void tool_answer(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *text,
+                        const struct laz_fields *fields, const struct tool_result *result)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
+
+    laz_fields_add(&write, NULL, fields, result);
+    if (!mcp_answer_begin(mcp, asked, "complete", &write)) {
+        laz_buf_fini(&json);
+        return;
+    }
+    const char *const texts[] = {text, laz_buf_text(&json)}; /* the second for clients that do not
+                                                                know the next member */
+    laz_json_begin_list(&write, "content");
+    for (size_t i = text ? 0 : 1; i < COUNT(texts); i++) {
+        laz_json_begin_object(&write, NULL);
+        laz_json_add_text(&write, "type", "text");
+        laz_json_add_text(&write, "text", texts[i]);
+        laz_json_end_object(&write);
+    }
+    laz_json_end_list(&write);
+    laz_json_add_raw(&write, "structuredContent", laz_buf_text(&json), json.len);
+    write.to->failed |= json.failed;
+    mcp_answer_end(mcp, &write);
+    laz_buf_fini(&json);
+}
+
+void mcp_refuse(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct laz_error *err)
+{
+    struct laz_json_write write;
+
+    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+        return;
+    laz_json_begin_list(&write, "content");
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "type", "text");
+    laz_json_add_text(&write, "text", err->text);
+    laz_json_end_object(&write);
+    laz_json_end_list(&write);
+    laz_json_add_bool(&write, "isError", true);
+    mcp_answer_end(mcp, &write);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static int tools_open(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                      const struct tool_args *args, struct laz_error *err)
+{
+    struct mcp_session *session;
+    char handle[MCP_HANDLE];
+    int rc = mcp_session_open(mcp, args->runtime, &session, err);
+
+    if (rc)
+        return rc;
+    mcp_handle_make(mcp, MCP_OF_SESSION, session->number, handle);
+    const struct tool_result result = {
+        .session = handle,
+        .runtime = session->runtime,
+        .expires_after = (int64_t)(mcp->limits.session_timeout_ms / 1000),
+    };
+    tool_answer(mcp, asked, NULL, &opened_fields, &result);
+    return 0;
+}
+
+static int tools_close(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                       const struct tool_args *args, struct laz_error *err)
+{
+    const struct tool_result result = {.closed = true};
+    struct mcp_session *session = mcp_session_find(mcp, args->session, err);
+
+    if (!session)
+        return err->code;
+    mcp_session_free(session);
+    tool_answer(mcp, asked, NULL, &closed_fields, &result);
+    return 0;
+}
+
+/* ---- functions of the host ------------------------------------------------------------------- */
+
+/* The first line of a description, for a list. */
+static void tools_line(struct laz_buf *text, const char *description)
+{
+    size_t len = strcspn(description, "\n");
+
+    if (len > TOOLS_LINE)
+        for (len = TOOLS_LINE; len && ((unsigned char)description[len] & 0xc0) == 0x80; len--)
+            ;
+    laz_visible_line(text, description, len);
+}
+
+/* Reads a list of functions as the library gives it. The caller frees by found_free. */
+static int found_read(const char *json, size_t limit, struct laz_field_list *list,
+                      struct laz_error *err)
+{
+    static const struct laz_field members[] = {
+        {"name", LAZ_FIELD_TEXT, .at = offsetof(struct tool_found, name)},
+        {"description", LAZ_FIELD_TEXT, .at = offsetof(struct tool_found, description)},
+    };
+    static const struct laz_fields fields = {"a tool", NULL,           sizeof(struct tool_found),
+                                             members,  COUNT(members), .help = NULL};
+    struct laz_fields_problem wrong;
+    int rc = laz_fields_read_list(&fields, json, strlen(json), list, &wrong);
+
+    if (rc)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < list->n; i++) {
+        struct tool_found *one = (struct tool_found *)list->items + i;
+        struct laz_buf line = LAZ_BUF_INIT;
+        tools_line(&line, one->description ? one->description : "");
+        free((char *)(uintptr_t)one->description);
+        one->description = laz_buf_steal(&line);
+        if (i >= limit) {
+            free((char *)(uintptr_t)one->name);
+            free((char *)(uintptr_t)one->description);
+            *one = (struct tool_found){0};
+        }
+    }
+    if (list->n > limit)
+        list->n = limit;
+    return 0;
+}
+
+static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                        const struct tool_args *args, struct laz_error *err)
+{
+    const size_t limit = args->limit ? (size_t)args->limit : 10;
+    struct tool_result result = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    const char *json = NULL;
+    int rc = 0;
+
+    if (args->query[strspn(args->query, " \t\r\n")])
+        rc = laz_engine_search_tools(mcp->engine, args->query, limit, &json, err);
+    else if (!(json = laz_engine_tools(mcp->engine)))
+        rc = laz_error_nomem(err);
+    if (!rc)
+        rc = found_read(json, limit, &result.tools, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < result.tools.n; i++) {
+        const struct tool_found *one = (const struct tool_found *)result.tools.items + i;
+        laz_buf_printf(&text, "%s: %s\n", one->name, one->description ? one->description : "");
+    }
+    if (!result.tools.n)
+        laz_buf_puts(&text, "No function fits.");
+    tool_answer(mcp, asked, laz_buf_text(&text), &searched_fields, &result);
+    laz_buf_fini(&text);
+    laz_fields_free_list(&found_fields, &result.tools);
+    return 0;
+}
+
+static int tools_details(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                         const struct tool_args *args, struct laz_error *err)
+{
+    const char *runtime = args->runtime ? args->runtime : mcp->limits.runtime, *stub;
+    int rc = laz_engine_tool_stub(mcp->engine, args->name, runtime, &stub, err);
+
+    if (rc == LAZ_ENOENT)
+        laz_error_set(err, rc, 0,
+                      "there is no function '%.150s': search_tools finds those there are",
+                      args->name);
+    if (rc)
+        return rc;
+    const struct tool_result result = {.name = args->name, .runtime = runtime, .stub = stub};
+    tool_answer(mcp, asked, stub, &detailed_fields, &result);
+    return 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct tool {
+    const char *name, *title, *description;
+    const struct laz_fields *arguments, *result;
+    bool reads_only, is_idempotent, reaches_out; /* what calls of functions of the host may do */
+    int (*run)(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct tool_args *args,
+               struct laz_error *err); /* NULL: execute */
+};
+
+static const struct tool tools[] = {
+    {
+        .name = "execute",
+        .title = "Run code in a sandbox",
+        .description =
+            "Runs code in a sandbox of the operating system, without network and without the files "
+            "of the host, and returns what it prints and the value of its last expression. "
+            "Functions of the host can be called from the code as ordinary functions. Without "
+            "`session` each call has a fresh interpreter; open_session gives one that keeps its "
+            "variables. Do as much as possible in one call: loops, many calls of functions, and "
+            "only the part of their results that is needed. Files that the code saves in the "
+            "directory artifacts/, and figures that it draws, come with the result; the others of "
+            "a session without a handle are gone. If the code fails, the error says where.",
+        .arguments = &mcp_execute_fields,
+        .result = &mcp_result_fields,
+        .reaches_out = true,
+    },
+    {
+        .name = "open_session",
+        .title = "Open a session",
+        .description =
+            "Opens an interpreter that keeps variables and files from one execution to "
+            "the next, and returns its handle. It is closed when nothing has used it for "
+            "a while; then an execution says so, and its variables are gone.",
+        .arguments = &open_fields,
+        .result = &opened_fields,
+        .run = tools_open,
+    },
+    {
+        .name = "close_session",
+        .title = "Close a session",
+        .description =
+            "Closes a session. What it executes is cancelled, and its variables are gone.",
+        .arguments = &close_fields,
+        .result = &closed_fields,
+        .is_idempotent = true,
+        .run = tools_close,
+    },
+    {
+        .name = "search_tools",
+        .title = "Find functions of the host",
+        .description = "Finds functions that code can call, by words of their names, descriptions "
+                       "and parameters. Gives names, each with a line; get_tool_details gives the "
+                       "signature of one.",
+        .arguments = &search_fields,
+        .result = &searched_fields,
+        .reads_only = true,
+        .is_idempotent = true,
+        .run = tools_search,
+    },
+    {
+        .name = "get_tool_details",
+        .title = "Describe a function of the host",
+        .description = "The signature and documentation of a function that code can call, in the "
+                       "language of the code.",
+        .arguments = &details_fields,
+        .result = &detailed_fields,
+        .reads_only = true,
+        .is_idempotent = true,
+        .run = tools_details,
+    },
+};
+
+void mcp_tools_call(struct laz_mcp *mcp, struct mcp_asked *asked, const struct mcp_params *params)
+{
+    const char *arguments = params->arguments ? params->arguments : "{}";
+    const size_t len = params->arguments ? params->arguments_len : 2;
+    struct tool_args args = {0};
+    struct laz_error err = {0};
+    size_t i = 0;
+
+    while (i < COUNT(tools) && strcmp(tools[i].name, params->name) != 0)
+        i++;
+    if (i == COUNT(tools)) {
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "there is no tool of this name");
+        return;
+    }
+    if (params->state && tools[i].run) {
+        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "this tool gives no 'requestState'");
+    } else if (params->state && asked->era == MCP_MODERN) {
+        mcp_request_resume(mcp, asked, params);
+    } else if (!tools[i].run) {
+        mcp_execute(mcp, asked, arguments, len);
+    } else {
+        if (mcp_read(tools[i].arguments, arguments, len, &args, &err) != 0 ||
+            tools[i].run(mcp, asked, &args, &err) != 0)
+            mcp_refuse(mcp, asked, &err);
+        laz_fields_free(tools[i].arguments, &args);
+    }
+}
+
+/* ---- what a model is told ----------------------------------------------------------------------
+ */
+
+static void tools_list_one(const struct tool *tool, bool has_functions,
+                           struct laz_json_write *write)
+{
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "name", tool->name);
+    laz_json_add_text(write, "title", tool->title);
+    laz_json_add_text(write, "description", tool->description);
+    mcp_schema_add(write, "inputSchema", tool->arguments);
+    mcp_schema_add(write, "outputSchema", tool->result);
+    laz_json_begin_object(write, "annotations");
+    laz_json_add_bool(write, "readOnlyHint", tool->reads_only);
+    if (!tool->reads_only)
+        laz_json_add_bool(write, "destructiveHint", tool->reaches_out && has_functions);
+    laz_json_add_bool(write, "idempotentHint", tool->is_idempotent);
+    laz_json_add_bool(write, "openWorldHint", tool->reaches_out && has_functions);
+    laz_json_end_object(write);
+    laz_json_end_object(write);
+}
+
+static void runtime_visited(void *user, const struct laz_runtime_info *info)
+{
+    laz_strv_add(user, info->name);
+}
+
+static int name_compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void tools_runtimes(struct laz_mcp *mcp, struct laz_buf *text)
+{
+    struct laz_strv names = LAZ_STRV_INIT;
+
+    laz_registry_visit_runtimes(mcp->engine->registry, runtime_visited, &names);
+    if (names.n)
+        qsort(names.items, names.n, sizeof *names.items, name_compare);
+    for (size_t i = 0; i < names.n; i++)
+        laz_buf_printf(text, "%s%s%s", i ? ", " : "", names.items[i],
+                       strcmp(names.items[i], mcp->limits.runtime) == 0 ? " (the usual one)" : "");
+    text->failed |= names.failed;
+    laz_strv_fini(&names);
+}
+
+/* Lists the functions of the host, or says how many there are. */
+static void tools_functions(const struct laz_field_list *list, size_t all, struct laz_buf *text)
+{
+    struct laz_buf lines = LAZ_BUF_INIT;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct tool_found *one = (const struct tool_found *)list->items + i;
+        laz_buf_printf(&lines, "\n- %s: %s", one->name, one->description ? one->description : "");
+    }
+    if (!all)
+        laz_buf_puts(text, "The host offers no functions to the code.");
+    else if (all > TOOLS_NAMED || text->len + lines.len > MCP_TEXT - 200)
+        laz_buf_printf(text,
+                       "The code can call %zu functions of the host: find them with search_tools, "
+                       "read the signature with get_tool_details, and call them by name.",
+                       all);
+    else
+        laz_buf_printf(text,
+                       "The code can call these functions of the host by name; get_tool_details "
+                       "has their signatures:%s",
+                       laz_buf_text(&lines));
+    text->failed |= lines.failed;
+    laz_buf_fini(&lines);
+}
+
+static int tools_instructions(struct laz_mcp *mcp, size_t *n_functions, struct laz_error *err)
+{
+    const char *json = laz_engine_tools(mcp->engine);
+    struct laz_field_list list = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc = json ? found_read(json, SIZE_MAX, &list, err) : laz_error_nomem(err);
+
+    if (rc)
+        return rc;
+    laz_buf_puts(&text, "`execute` runs code in a sandbox. Runtimes: ");
+    tools_runtimes(mcp, &text);
+    laz_buf_puts(&text, ". ");
+    tools_functions(&list, list.n, &text);
+    *n_functions = list.n;
+    laz_fields_free_list(&found_fields, &list);
+    mcp->instructions = laz_buf_steal(&text);
+    return mcp->instructions ? 0 : laz_error_nomem(err);
+}
+
+int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err)
+{
+    struct laz_json_write write = {.to = &mcp->tools};
+    size_t n = 0;
+    int rc = tools_instructions(mcp, &n, err);
+
+    if (rc)
+        return rc;
+    laz_json_begin_list(&write, NULL);
+    for (size_t i = 0; i < COUNT(tools); i++)
+        tools_list_one(&tools[i], n > 0, &write);
+    laz_json_end_list(&write);
+    return mcp->tools.failed ? laz_error_nomem(err) : 0;
+}
