@@ -11,7 +11,7 @@ static void mcp_stop(void *mcp)
     laz_mcp_stop(mcp);
 }
 
-int cli_mcp(struct cli *cli)
+static int mcp_serve(struct cli *cli)
 {
     const struct laz_engine_options engine = cli_engine_options(cli);
     const struct laz_mcp_options options = {.settings = cli->settings, .engine = &engine};
@@ -34,4 +34,14 @@ int cli_mcp(struct cli *cli)
     laz_interrupt_free(interrupt); /* nobody stops it from now on */
     laz_mcp_free(mcp);
     return status;
+}
+
+int cli_mcp(struct cli *cli)
+{
+    if (cli->install)
+        return cli_mcp_install(cli);
+    if (!cli->dry_run && !cli->n_operands)
+        return mcp_serve(cli);
+    cli_problem(cli, "mcp: %s belongs to --install", cli->dry_run ? "--dry-run" : cli->operands[0]);
+    return CLI_USAGE;
 }
