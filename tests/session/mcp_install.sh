@@ -91,7 +91,6 @@ says changed "what was there is in $work/project/two.json.bak.1"
 expect json 0 '*' '' install claude two.json --dry-run --json
 says json '"changes":true,"written":false,"backup":null,'
 says json "\"command\":\"$program\",\"args\":[\"mcp\"],\"diff\":"
-json_is_one_object json - 2>/dev/null || :
 printf '{ // \033[2J\n}' >escape.json
 expect escape 0 '*' '' install claude escape.json
 says escape '\x1b[2J'
@@ -146,7 +145,7 @@ unharmed full ./full/full.json kept.json
 # As another user: what may not be read, and a directory that may not be written.
 if [ "$(id -u)" -eq 0 ]; then
     chmod 755 "$work" "$work/project" "$work/home"
-    as_other() { setpriv --reuid=65533 --regid=65533 --clear-groups "$@"; }
+    as_other() { HOME=/nowhere setpriv --reuid=65533 --regid=65533 --clear-groups "$@"; }
 else
     as_other() { "$@"; }
 fi
