@@ -3,9 +3,8 @@
 //
 // The package `ai` is imported when a function here is called, and no earlier.
 
-import { LazaretError } from './results.js';
+import { LazaretError, ToolError } from './results.js';
 import { Session, execute } from './session.js';
-import { ToolError } from './tools.js';
 
 const MAX_IMAGES = 8; // that a model is shown of one execution
 const MAX_TEXT = 30_000; // characters of output that a model is shown
