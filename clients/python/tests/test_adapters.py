@@ -47,7 +47,7 @@ class Missing(unittest.TestCase):
                 if name == "smolagents":
                     raise ModuleNotFoundError("No module named 'rich'", name="rich")
 
-        sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, Finder)
         self.addCleanup(sys.meta_path.remove, Finder)
         with self.assertRaisesRegex(ModuleNotFoundError, "rich"):
             with standins.installed({}, "smolagents"):

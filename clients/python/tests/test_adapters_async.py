@@ -124,7 +124,7 @@ class PydanticAI(Adapted):
 
         async def approve(approval: lazaret.Approval) -> bool:
             asked.append(approval)
-            return approval.args["item"] == "tea"
+            return bool(approval.args["item"] == "tea")
 
         async def without(code: Any, run: standins.AgentRun) -> None:
             with self.assertRaisesRegex(standins.ModelRetry, "buy is not approved"):

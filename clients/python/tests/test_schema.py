@@ -43,7 +43,8 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(one(schema), wanted)
 
     def test_defaults_are_declared_where_the_server_accepts_them(self) -> None:
-        rows = [({"type": "integer", "default": 3}, 3), ({"type": "integer", "default": "3"}, None),
+        rows: List[Tuple[Dict[str, Any], Any]] = [
+                ({"type": "integer", "default": 3}, 3), ({"type": "integer", "default": "3"}, None),
                 ({"type": "number", "default": True}, None), ({"default": None}, None),
                 ({"enum": ["a"], "default": "b"}, None), ({"type": "string", "default": "x"}, "x")]
         for schema, default in rows:
@@ -51,12 +52,12 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(one(schema, required=False).get("default"), default)
 
     def test_definitions_are_followed_and_circles_end(self) -> None:
-        definitions = {"A": {"type": "string", "description": "of A"}, "B": {"$ref": "#/$defs/B"},
+        definitions = {"A": {"type": "string", "description": "of A"}, "B": {"$ref": "#/defs/B"},
                        "C/D": {"type": "boolean"}}
-        for reference, kind in (("#/$defs/A", "string"), ("#/$defs/B", None), ("#/$defs/C~1D",
+        for reference, kind in (("#/defs/A", "string"), ("#/defs/B", None), ("#/defs/C~1D",
                                 "boolean"), ("#/nothing", None), ("http://x/y", None)):
             with self.subTest(reference):
-                found = one({"$ref": reference}, **{"$defs": definitions})
+                found = one({"$ref": reference}, defs=definitions)
                 self.assertEqual(found.get("type"), kind)
 
     def test_hostile_schemas_are_bounded(self) -> None:
@@ -64,8 +65,8 @@ class Schemas(unittest.TestCase):
         found = one({"type": "object", "properties": many})
         self.assertLess(len(found["description"]), 1000)
         self.assertTrue(found["description"].endswith("...}"))
-        for schema in ({"properties": {"p": 3}}, {"properties": {"p": {"anyOf": [1, 2]}}}):
-            self.assertEqual(parameters_of(schema)[0]["name"], "p")
+        for wrong in (3, {"anyOf": [1, 2]}):
+            self.assertEqual(parameters_of({"properties": {"p": wrong}})[0]["name"], "p")
 
     def test_what_may_be_null_can_be_left_out(self) -> None:
         tool = SchemaTool(lambda args: args, "t", "", {

@@ -21,6 +21,7 @@ _Value = TypeVar("_Value")
 
 _PACKAGE = ("inspect-ai", "inspect")
 _util = framework("inspect_ai.util", *_PACKAGE)
+_Base: Any = _util.SandboxEnvironment
 
 REQUEST = "lazaret_request"  # a tool of ours, by which a request comes into the sandbox
 _GRACE_SECONDS = 30.0  # that the box gets beside the timeout of a command
@@ -93,7 +94,7 @@ def _member(answer: Dict[str, Any], name: str, kind: Type[_Value]) -> _Value:
 
 
 @_util.sandboxenv(name="lazaret")
-class LazaretSandboxEnvironment(_util.SandboxEnvironment):
+class LazaretSandboxEnvironment(_Base):
     """A sandbox of a sample. `sandbox=("lazaret", "lazaret.toml")` chooses a configuration.
 
     Without a configuration there is a server with the defaults of lazaret, and `bash`, which the

@@ -14,9 +14,10 @@ from ._results import Result
 from ._schema import SchemaTool
 
 _tools = framework("langchain_core.tools", "langchain-core", "langchain")
+_Base: Any = _tools.BaseTool
 
 
-class CodeTool(_tools.BaseTool):
+class CodeTool(_Base):
     """A tool `run_code` for a model: `create_agent(model, [CodeTool(session)])`.
 
     session: a Session, Pool, AsyncSession or AsyncPool

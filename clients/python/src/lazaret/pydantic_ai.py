@@ -29,6 +29,9 @@ _managers = framework("pydantic_ai.tool_manager", *_PACKAGE)
 _tools = framework("pydantic_ai.tools", *_PACKAGE)
 _toolsets = framework("pydantic_ai.toolsets", *_PACKAGE)
 
+_Capability: Any = _capabilities.AbstractCapability
+_Toolset: Any = _toolsets.WrapperToolset
+
 RUN_CODE = "run_code"
 _DEFERRED = (_exceptions.ApprovalRequired, _exceptions.CallDeferred)
 
@@ -68,7 +71,7 @@ class _Run:
 
 
 @dataclass
-class LazaretCodeMode(_capabilities.AbstractCapability):
+class LazaretCodeMode(_Capability):
     """Capability of an agent: `Agent(model, tools=[...], capabilities=[LazaretCodeMode()])`.
 
     tools: which of the agent's tools code can call, as a ToolSelector: "all", names, or a function
@@ -105,7 +108,7 @@ class LazaretCodeMode(_capabilities.AbstractCapability):
 
 
 @dataclass
-class CodeModeToolset(_toolsets.WrapperToolset):
+class CodeModeToolset(_Toolset):
     """The tools of an agent, with `run_code` in place of those that code can call."""
 
     mode: LazaretCodeMode

@@ -19,6 +19,7 @@ from ._values import encode
 
 _executor = framework("smolagents.local_python_executor", "smolagents", "smolagents")
 CodeOutput = _executor.CodeOutput
+_Base: Any = _executor.PythonExecutor
 
 VARIABLES = "lazaret_variables"  # a tool of ours, by which variables come into the sandbox
 FINAL_ANSWER = "final_answer"
@@ -32,7 +33,7 @@ class _FinalAnswer(BaseException):
         self.value = value
 
 
-class LazaretExecutor(_executor.PythonExecutor):
+class LazaretExecutor(_Base):
     """Executor of a CodeAgent: `CodeAgent(tools, model, executor=LazaretExecutor())`.
 
     timeout: seconds that the code of one step may run, without the time of its tools
