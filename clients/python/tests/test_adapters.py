@@ -133,13 +133,20 @@ class Smolagents(Adapted):
             run("price('cake')")
 
     def test_final_answer_ends_the_execution(self) -> None:
-        run = self.executor()
-        code = ("print('before')\nseen = 7\ntry:\n    final_answer({'n': 42})\n"
-                "except Exception:\n    pass\nprint('after')\nwhile True: pass")
-        done = run(code)
-        self.assertEqual((done.output, done.logs, done.is_final_answer),
-                         ({"n": 42}, "before\n", True))
+        called: List[int] = []
+        run = self.executor(standins.SmolTool("note", "", {}, lambda: called.append(1)), timeout=2)
+        for catch in ("Exception", "BaseException"):
+            code = (f"print('before')\ntry:\n    final_answer({{'n': 42}})\nexcept {catch}:\n"
+                    "    pass\nprint('after')\nnote()\nwhile True: pass")
+            done = run(code)
+            self.assertEqual((done.output, done.logs, done.is_final_answer),
+                             ({"n": 42}, "before\n", True))
+        self.assertEqual(called, [])
         self.assertFalse(run("1").is_final_answer)
+        endless = "try:\n    final_answer(1)\nexcept BaseException:\n    pass\nwhile True: pass"
+        self.assertEqual(run(endless).output, 1)
+        with self.assertRaisesRegex(lazaret.SyntaxFailed, "final_answer"):
+            run("final_answer = 3")
 
     def test_state_after_a_final_answer(self) -> None:
         run = self.executor()
@@ -162,9 +169,14 @@ class Smolagents(Adapted):
         run = self.executor()
         run.send_variables({"kept": 5})
         self.assertEqual(run("kept").output, 5)
-        with self.assertRaises(lazaret.WorkerLost):
-            run("import os; os.abort()")
-        self.assertEqual(run("kept").output, 5)
+        for code, kind in (("import os; os.abort()", lazaret.WorkerLost),
+                           ("exit(3)", lazaret.ExecutionError)):
+            with self.assertRaises(kind):
+                run("x = 1\n" + code)
+            done = run("[kept, 'x' in globals()]")
+            self.assertEqual(done.output, [5, False])
+            self.assertRegex(done.logs, "started anew .*gone")
+        self.assertTrue(run("final_answer(kept)").is_final_answer)
 
     def test_other_tools_start_a_fresh_session(self) -> None:
         run = self.executor()
@@ -249,7 +261,8 @@ class LangChain(Adapted):
         text = tool.invoke({"code": "print('seen')\nprice('cake')"})
         self.assertRegex(text, r"seen\nerror: .*KeyError: 'cake'")
         self.assertTrue(tool.invoke({"code": "while True: pass"}).startswith("timeout: "))
-        self.assertTrue(tool.invoke({"code": "def"}).startswith("syntax_error: "))
+        self.assertRegex(tool.invoke({"code": "def"}),
+                         r"started anew \(timeout\).*gone\.\nsyntax_error: ")
 
     def test_results_and_files(self) -> None:
         results: List[lazaret.Result] = []
@@ -378,7 +391,7 @@ class OpenAIAgents(Adapted):
             waiting.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await waiting
-            self.assertEqual(await run("3"), "3")
+            self.assertTrue((await run("3")).endswith("\n3"))
 
         self.run_it(use, timeout=0.5)
 

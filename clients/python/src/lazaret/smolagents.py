@@ -2,7 +2,9 @@
 """smolagents: an executor for `CodeAgent` that runs its code in a sandbox.
 
 Tools of the agent run here, in this process: nothing of them is copied into the sandbox, and no
-pickle crosses. `final_answer` ends the execution at once, also where the code would catch errors.
+pickle crosses. `final_answer` is a tool as well. Its value is taken here; in the sandbox it then
+raises what no `except Exception` catches, so that the code ends and its variables stay. Code that
+catches even that is cut off at its next call of a tool, or by its timeout: the answer is what it was.
 """
 
 import threading
@@ -25,8 +27,23 @@ VARIABLES = "lazaret_variables"  # a tool of ours, by which variables come into 
 FINAL_ANSWER = "final_answer"
 
 
+# Runs in a fresh sandbox, where `final_answer` itself cannot be assigned to: it is a tool.
+_PRELUDE = """
+def lazaret_ending(tool):
+    class FinalAnswer(BaseException):
+        pass
+    def final_answer(*args, **named):
+        tool(*args, **named)
+        raise FinalAnswer
+    return final_answer
+globals()["final_answer"] = lazaret_ending(final_answer)
+del lazaret_ending
+"""
+_LASTING = ("ok", "error", "syntax_error", "blocked")  # verdicts after which variables are there
+
+
 class _FinalAnswer(BaseException):
-    """Leaves the execution: no `except Exception`, of whomever, may stop it."""
+    """Leaves an execution that goes on after its final answer: it is cancelled."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -59,7 +76,9 @@ class LazaretExecutor(_Base):
         self._variables: Dict[str, Any] = {}  # all that were sent, for a session that starts anew
         self._unsent: Dict[str, Any] = {}
         self._session: Optional[Session] = None
+        self._is_fresh = True  # has the interpreter nothing of what this class defines in it?
         self._final: Optional[_FinalAnswer] = None
+        self._output: List[str] = []
         self._lock = threading.RLock()
         self.state: Dict[str, Any] = {"_print_outputs": ""}  # the agent shows it after an error
 
@@ -88,24 +107,25 @@ class LazaretExecutor(_Base):
     def __call__(self, code_action: str) -> Any:
         """Run code. A failure is an exception, whose text is for the model."""
         with self._lock:
-            output: List[str] = []
             self.state["_print_outputs"] = ""
-            self._final = None
+            self._final, self._output = None, []
             session = self._opened()
             try:
                 self._define(session)
                 result = session.execute(code_action, timeout=self._timeout,
                                          deadline=self._deadline, check=False,
-                                         output=lambda stream, text: output.append(text))
-            except _FinalAnswer as answer:
-                return CodeOutput(answer.value, self._logs(output), True)
+                                         output=self._take_output)
+                self._is_fresh = not self._lasts(result)
+            except BaseException as error:
+                self._is_fresh = True
+                if not isinstance(error, _FinalAnswer):
+                    raise
+                return CodeOutput(error.value, self._logs(), True)
             finally:
-                logs = self._logs(output)
+                logs = self._logs()
             if self._on_result is not None:
                 self._on_result(result)
-            if result.replaced:  # what was sent is gone with the session's state
-                self._unsent = dict(self._variables)
-            if self._final is not None:  # called by a thread that has outlived the code
+            if self._final is not None:
                 return CodeOutput(self._final.value, logs, True)
             if not result.ok:
                 error = error_of(result)
@@ -118,15 +138,24 @@ class LazaretExecutor(_Base):
         with self._lock:
             session, self._session = self._session, None
             self._declared = None
-            self._unsent = dict(self._variables)
             if session is not None:
                 session.close()
 
     # ---- the session ----------------------------------------------------------------------------
 
-    def _logs(self, output: List[str]) -> str:
-        self.state["_print_outputs"] = logs = shorten("".join(output), 50000)
+    def _take_output(self, stream: str, text: str) -> None:
+        if self._final is None:
+            self._output.append(text)
+
+    def _logs(self) -> str:
+        self.state["_print_outputs"] = logs = shorten("".join(self._output), 50000)
         return logs
+
+    @staticmethod
+    def _lasts(result: Result) -> bool:
+        """Has the interpreter survived this execution, with all that is defined in it?"""
+        return (result.verdict in _LASTING and not result.replaced
+                and (result.error or {}).get("kind") != "exit")
 
     def _made(self) -> List[SchemaTool]:
         def caller(name: str) -> Callable[[Dict[str, Any]], Any]:
@@ -152,14 +181,16 @@ class LazaretExecutor(_Base):
             self._session = Session("python", made, self._server, approve=self._approve,
                                     files=self._files)
             self._declared = [tool.declaration for tool in made]
-            self._unsent = dict(self._variables)
+            self._is_fresh = True
         return self._session
 
     def _call(self, name: str, args: Dict[str, Any]) -> Any:
+        if self._final is not None:
+            raise self._final
         value = self._tools[name](**args)
         if name == FINAL_ANSWER:
             self._final = _FinalAnswer(value)
-            raise self._final
+            return None
         return value
 
     def _take_variables(self) -> Dict[str, Any]:
@@ -167,5 +198,15 @@ class LazaretExecutor(_Base):
         return unsent
 
     def _define(self, session: Session) -> None:
+        """Define what the interpreter lacks; a note in the logs says when it was lost."""
+        code = ""
+        if self._is_fresh:
+            code = _PRELUDE if FINAL_ANSWER in self._tools else ""
+            self._unsent = dict(self._variables)
         if self._unsent:
-            session.execute(f"globals().update({VARIABLES}())", timeout=self._timeout)
+            code += f"globals().update({VARIABLES}())"
+        if code:
+            result = session.execute(code, timeout=self._timeout)
+            if result.replaced:
+                self._output.append(f"[the session was started anew ({result.replaced}): what the "
+                                    "code had defined is gone]\n")
