@@ -9,6 +9,8 @@ import base64
 import contextlib
 import json
 import os
+import re
+import select
 import subprocess
 import sys
 import unittest
@@ -74,10 +76,16 @@ class Adapted(LiveTest):
         self.addCleanup(stack.close)
         self.adapted = stack.enter_context(standins.installed(self.modules, self.adapter))
 
-    def assert_nothing_is_left(self, server: lazaret.Server) -> None:
-        """No session of the server has a process: it can give all its places to others."""
-        with lazaret.Pool("lua", 1, server=server) as pool:
-            self.assertEqual(pool.execute("return 1", wait=60).value, 1)
+    def watch(self, description: Any) -> int:
+        """A descriptor of the process of a session, for `assert_ends`."""
+        found = re.search(r"pid=(\d+)", description["text"])
+        assert found
+        watched = os.pidfd_open(int(found.group(1)))
+        self.addCleanup(os.close, watched)
+        return watched
+
+    def assert_ends(self, watched: int) -> None:
+        self.assertEqual(select.select([watched], [], [], GUARD_SECONDS)[0], [watched])
 
 
 # ---- smolagents ---------------------------------------------------------------------------------
@@ -134,7 +142,7 @@ class Smolagents(Adapted):
 
     def test_final_answer_ends_the_execution(self) -> None:
         called: List[int] = []
-        run = self.executor(standins.SmolTool("note", "", {}, lambda: called.append(1)), timeout=2)
+        run = self.executor(standins.SmolTool("note", "", {}, lambda: called.append(1)))
         for catch in ("Exception", "BaseException"):
             code = (f"print('before')\ntry:\n    final_answer({{'n': 42}})\nexcept {catch}:\n"
                     "    pass\nprint('after')\nnote()\nwhile True: pass")
@@ -143,8 +151,6 @@ class Smolagents(Adapted):
                              ({"n": 42}, "before\n", True))
         self.assertEqual(called, [])
         self.assertFalse(run("1").is_final_answer)
-        endless = "try:\n    final_answer(1)\nexcept BaseException:\n    pass\nwhile True: pass"
-        self.assertEqual(run(endless).output, 1)
         with self.assertRaisesRegex(lazaret.SyntaxFailed, "final_answer"):
             run("final_answer = 3")
 
@@ -155,15 +161,15 @@ class Smolagents(Adapted):
         self.assertEqual(run("x").output, 3)
 
     def test_error_and_timeout_keep_what_was_printed(self) -> None:
-        run = self.executor(timeout=0.5)
+        run = self.executor()
         with self.assertRaisesRegex(lazaret.ExecutionError, "ZeroDivisionError(.|\n)*line 2"):
             run("print('seen')\n1 / 0")
         self.assertEqual(run.state["_print_outputs"], "seen\n")
-        with self.assertRaisesRegex(lazaret.Timeout, "timeout"):
-            run("print('late')\nwhile True: pass")
-        self.assertEqual(run.state["_print_outputs"], "late\n")
         with self.assertRaises(lazaret.SyntaxFailed):
             run("def")
+        late = self.executor(timeout=0.1)
+        with self.assertRaisesRegex(lazaret.Timeout, "timeout"):
+            late("while True: pass")
 
     def test_lost_state_gets_its_variables_again(self) -> None:
         run = self.executor()
@@ -210,14 +216,17 @@ class Smolagents(Adapted):
         code = "open('artifacts/out.txt', 'w').write(open('in.txt').read())"
         self.assertEqual(run(code).output, 3)
         self.assertEqual([artifact.data for artifact in results[0].artifacts], [b"abc"])
+        with self.assertRaises(lazaret.ExecutionError):
+            run("exit(1)")
+        self.assertEqual(run("open('in.txt').read()").output, "abc")
 
     def test_cleanup_closes_the_session(self) -> None:
         run = self.executor()
         run("x = 1")
-        session = run._session
+        watched = self.watch(run._session.describe())
         run.cleanup()
         run.cleanup()
-        self.assertFalse(session.is_alive)
+        self.assert_ends(watched)
         with self.assertRaises(lazaret.ExecutionError):
             run("x")
 
@@ -257,11 +266,12 @@ class LangChain(Adapted):
         self.assertEqual(json.loads(json.dumps(message.artifact))["value"], 2.5)
 
     def test_error_and_timeout_are_told_to_the_model(self) -> None:
-        tool = self.tool(timeout=0.5)
+        tool = self.tool()
         text = tool.invoke({"code": "print('seen')\nprice('cake')"})
         self.assertRegex(text, r"seen\nerror: .*KeyError: 'cake'")
-        self.assertTrue(tool.invoke({"code": "while True: pass"}).startswith("timeout: "))
-        self.assertRegex(tool.invoke({"code": "def"}),
+        late = self.tool(timeout=0.1)
+        self.assertTrue(late.invoke({"code": "while True: pass"}).startswith("timeout: "))
+        self.assertRegex(late.invoke({"code": "def"}),
                          r"started anew \(timeout\).*gone\.\nsyntax_error: ")
 
     def test_results_and_files(self) -> None:
@@ -383,17 +393,25 @@ class OpenAIAgents(Adapted):
         self.assertNotEqual(seen[0].tool_call_id, seen[1].tool_call_id)
 
     def test_error_timeout_and_cancellation(self) -> None:
+        started = asyncio.Event()
+
+        async def start(context: Any, item: str) -> None:
+            started.set()
+
         async def use(run: Any, tool: Any) -> None:
             self.assertIn("ZeroDivisionError", await run("1 / 0"))
-            self.assertTrue((await run("while True: pass")).startswith("timeout: "))
-            waiting = asyncio.create_task(run("import time\nwhile True: time.sleep(0.01)"))
-            await asyncio.sleep(0)
+            waiting = asyncio.create_task(run("start('')\nwhile True: pass"))
+            await started.wait()
             waiting.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await waiting
             self.assertTrue((await run("3")).endswith("\n3"))
 
-        self.run_it(use, timeout=0.5)
+        async def late(run: Any, tool: Any) -> None:
+            self.assertTrue((await run("while True: pass")).startswith("timeout: "))
+
+        self.run_it(use, self.function_tool(start), timeout=None)
+        self.run_it(late, timeout=0.1)
 
     def test_pictures_and_results(self) -> None:
         results: List[lazaret.Result] = []

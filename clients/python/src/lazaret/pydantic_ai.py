@@ -13,7 +13,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, List, Optional
 
-from ._adapters import CODE_SCHEMA, Turns, code_description, framework, pictures, report
+from ._adapters import CODE_SCHEMA, Turns, code_description, framework, lasts, pictures, report
 from ._async import AsyncSession
 from ._execution import Approval, ApproveCallback
 from ._files import Files
@@ -59,6 +59,7 @@ class _Run:
     session: Optional[AsyncSession] = None
     turns: Optional[Turns] = None
     declared: Optional[List[Dict[str, Any]]] = None  # tools that the session has
+    is_fresh: bool = True  # has the session none of the files that it begins with?
     context: Any = None  # of the call of `run_code` that is under way
     tools: Dict[str, Any] = field(default_factory=dict)  # of the wrapped toolset, by name
     inside: Dict[str, Any] = field(default_factory=dict)  # those that code can call
@@ -156,10 +157,14 @@ class CodeModeToolset(_Toolset):
         session, note = await self._opened()
         assert self.run.turns is not None
         async with self.run.turns.turn():
-            self.run.context = ctx
+            if self.run.is_fresh:
+                for file, data in (mode.files or {}).items():
+                    await session.put_file(file, data)
+            self.run.context, self.run.is_fresh = ctx, True
             try:
                 result = await session.execute(tool_args["code"], mode.timeout, mode.deadline,
                                                mode.max_tool_calls, check=False)
+                self.run.is_fresh = not lasts(result)
             finally:
                 self.run.context = None
         if mode.on_result is not None:
@@ -207,8 +212,8 @@ class CodeModeToolset(_Toolset):
             note = "The tools have changed, and the session with them: variables are gone.\n"
         if self.run.session is None:
             mode = self.mode
-            self.run.session = AsyncSession(mode.runtime, made, mode.server, files=mode.files)
-            self.run.declared = declared
+            self.run.session = AsyncSession(mode.runtime, made, mode.server)
+            self.run.declared, self.run.is_fresh = declared, True
             self.run.turns = Turns(self.run.session)
         return self.run.session, note
 

@@ -10,7 +10,7 @@ catches even that is cut off at its next call of a tool, or by its timeout: the 
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from ._adapters import error_report, framework, shorten
+from ._adapters import error_report, framework, lasts, shorten
 from ._execution import ApproveCallback
 from ._files import Files
 from ._results import Result, error_of
@@ -39,7 +39,6 @@ def lazaret_ending(tool):
 globals()["final_answer"] = lazaret_ending(final_answer)
 del lazaret_ending
 """
-_LASTING = ("ok", "error", "syntax_error", "blocked")  # verdicts after which variables are there
 
 
 class _FinalAnswer(BaseException):
@@ -59,7 +58,7 @@ class LazaretExecutor(_Base):
     approve: decides on calls of the tools that `approved_tools` names: see lazaret.Session
     approved_tools: names of tools whose calls wait for `approve`
     files: files that the code finds where it starts, by name
-    on_result: called with the Result of each step that was no final answer
+    on_result: called with the Result of each step, unless it was cut off after its final answer
 
     A session is opened when it is needed, and lasts until `cleanup`, or until the tools change.
     """
@@ -115,12 +114,12 @@ class LazaretExecutor(_Base):
                 result = session.execute(code_action, timeout=self._timeout,
                                          deadline=self._deadline, check=False,
                                          output=self._take_output)
-                self._is_fresh = not self._lasts(result)
-            except BaseException as error:
+                self._is_fresh = not lasts(result)
+            except BaseException as left:
                 self._is_fresh = True
-                if not isinstance(error, _FinalAnswer):
+                if not isinstance(left, _FinalAnswer):
                     raise
-                return CodeOutput(error.value, self._logs(), True)
+                return CodeOutput(left.value, self._logs(), True)
             finally:
                 logs = self._logs()
             if self._on_result is not None:
@@ -151,12 +150,6 @@ class LazaretExecutor(_Base):
         self.state["_print_outputs"] = logs = shorten("".join(self._output), 50000)
         return logs
 
-    @staticmethod
-    def _lasts(result: Result) -> bool:
-        """Has the interpreter survived this execution, with all that is defined in it?"""
-        return (result.verdict in _LASTING and not result.replaced
-                and (result.error or {}).get("kind") != "exit")
-
     def _made(self) -> List[SchemaTool]:
         def caller(name: str) -> Callable[[Dict[str, Any]], Any]:
             return lambda args: self._call(name, args)
@@ -178,8 +171,7 @@ class LazaretExecutor(_Base):
     def _opened(self) -> Session:
         if self._session is None:
             made = self._made()
-            self._session = Session("python", made, self._server, approve=self._approve,
-                                    files=self._files)
+            self._session = Session("python", made, self._server, approve=self._approve)
             self._declared = [tool.declaration for tool in made]
             self._is_fresh = True
         return self._session
@@ -201,12 +193,15 @@ class LazaretExecutor(_Base):
         """Define what the interpreter lacks; a note in the logs says when it was lost."""
         code = ""
         if self._is_fresh:
-            code = _PRELUDE if FINAL_ANSWER in self._tools else ""
+            code = _PRELUDE if FINAL_ANSWER in self._tools else "\n"
             self._unsent = dict(self._variables)
         if self._unsent:
             code += f"globals().update({VARIABLES}())"
         if code:
-            result = session.execute(code, timeout=self._timeout)
+            result = session.execute(code)
             if result.replaced:
                 self._output.append(f"[the session was started anew ({result.replaced}): what the "
                                     "code had defined is gone]\n")
+        if self._is_fresh:
+            for name, data in (self._files or {}).items():
+                session.put_file(name, data)
