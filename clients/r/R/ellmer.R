@@ -91,10 +91,10 @@ language_names <- c(r = "R", python = "Python", lua = "Lua")
 
 code_description <- function(runtime, tools) {
     language <- if (runtime %in% names(language_names)) language_names[[runtime]] else runtime
-    text <- paste0("Run ", language, " code in a sandbox without a network, and get its output and ",
-                   "the value of its last expression. Variables last from one call to the next. ",
-                   "Files that it saves in the directory `artifacts`, and its plots, are given to ",
-                   "the user.")
+    text <- paste0("Run ", language, " code in a sandbox without a network, and get its output ",
+                   "and the value of its last expression. Variables last from one call to the ",
+                   "next. Files that it saves in the directory `artifacts`, and its plots, are ",
+                   "given to the user.")
     if (length(tools)) {
         text <- paste(c(text, "The code can call these functions:",
                         vapply(tools, signature_of, "", USE.NAMES = FALSE)), collapse = "\n")
@@ -120,12 +120,13 @@ as_ellmer_tool <- function(session, name = NULL, description = NULL, timeout = 3
             on_result(result)
         content_of(result)
     }
-    make(run, name = name, description = description %||% code_description(state$runtime, state$tools),
+    description <- description %||% code_description(state$runtime, state$tools)
+    make(run, name = name, description = description,
          arguments = list(code = text_type("the code to run")),
          annotations = annotations(title = "Run code in a sandbox", open_world_hint = FALSE))
 }
 
-# What ellmer gives to the model: a text, with pictures behind it. A failure of the code is an error.
+# What ellmer gives to the model: a text, with pictures behind it. Code that fails is an error.
 content_of <- function(result) {
     text <- report_of(result)
     if (result$verdict != "ok")
@@ -200,7 +201,8 @@ argument_for_ellmer <- function(value, type) {
     names <- names(property(items, "properties"))
     columns <- lapply(names, function(name) {
         cells <- lapply(value, function(row) row[[name]] %||% NA)
-        if (all(lengths(cells) == 1L) && all(vapply(cells, is.atomic, NA))) unlist(cells) else I(cells)
+        plain <- all(lengths(cells) == 1L) && all(vapply(cells, is.atomic, NA))
+        if (plain) unlist(cells) else I(cells)
     })
     structure(columns, names = names, row.names = .set_row_names(length(value)),
               class = "data.frame")

@@ -45,7 +45,8 @@ standin <- c(
     "}",
     "ContentText <- function(text) object('ContentText', text = text, parents = 'Content')",
     "ContentImageInline <- function(type, data)",
-    "    object('ContentImageInline', type = type, data = data, parents = c('ContentImage', 'Content'))",
+    "    object('ContentImageInline', type = type, data = data,",
+    "           parents = c('ContentImage', 'Content'))",
     "ContentToolResult <- function(value = NULL, error = NULL)",
     "    object('ContentToolResult', value = value, error = error, parents = 'Content')",
     # What a chat does with a request of a model.
@@ -105,15 +106,19 @@ test("a session is a tool of a chat", with_session(function(s) {
 
 test("failures are errors with what was printed", with_session(function(s) {
     results <- list()
-    tool <- as_ellmer_tool(s, timeout = 0.5, on_result = function(r) results <<- c(results, list(r)))
+    keep <- function(r) results <<- c(results, list(r))
+    tool <- as_ellmer_tool(s, on_result = keep)
     e <- raised(value_of(tool, "cat('seen\\n')\nstop('broken')"), "lazaret_tool_error",
                 "^seen\nerror: broken \\(line 2\\)")
     same(e$result$verdict, "error")
-    raised(value_of(tool, "repeat {}"), "lazaret_tool_error", "^timeout: ")
     raised(value_of(tool, "1 +* 2"), "lazaret_tool_error", "^syntax_error: ")
-    same(vapply(results, function(r) r$verdict, ""), c("error", "timeout", "syntax_error"))
     text <- value_of(tool, "cat(strrep('x', 1e5)); cat('end'); invisible(NULL)")
     check(nchar(text) < 21000 && grepl("characters left out", text) && grepl("end$", text))
+    late <- as_ellmer_tool(s, timeout = 0.1, on_result = keep)
+    raised(value_of(late, "repeat {}"), "lazaret_tool_error", "^timeout: ")
+    check(grepl("started anew \\(timeout\\).*gone\\.\n\\[1\\] 3$", value_of(tool, "3")))
+    same(vapply(results, function(r) r$verdict, ""),
+         c("error", "syntax_error", "ok", "timeout", "ok"))
 }))
 
 test("pictures and files", with_session(function(s) {
