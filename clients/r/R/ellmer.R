@@ -9,7 +9,10 @@ report_characters <- 20000L # of the output that a model is shown: the beginning
 report_traceback <- 20L # lines
 report_files <- 20L # names
 
-property <- function(x, name) attr(x, name, exact = TRUE)
+property <- function(x, name) {
+    value <- attr(x, name, exact = TRUE)
+    if (is.symbol(value)) NULL else value # the form in which S7 keeps NULL
+}
 
 is_ellmer <- function(x, class) inherits(x, paste0("ellmer::", class))
 

@@ -9,7 +9,9 @@ standin <- c(
     "object <- function(class, ..., base = list(), parents = character()) {",
     "    classes <- c(paste0('ellmer::', c(class, parents)), 'S7_object')",
     "    if (is.function(base)) classes <- append(classes, 'function', 1L)",
-    "    structure(base, class = classes, ...)",
+    "    kept <- lapply(list(...), function(x) if (is.null(x)) as.name('\\001NULL\\001') else x)",
+    "    attributes(base) <- c(attributes(base), kept, list(class = classes))",
+    "    base",
     "}",
     "basic <- function(type) {",
     "    force(type)",
@@ -76,7 +78,7 @@ with_session <- function(use, ..., runtime = "r") {
     on.exit(session$close())
     use(session)
 }
-property <- function(x, name) attr(x, name, exact = TRUE)
+property <- internal("property")
 
 framework <- "ellmer"
 if (!nzchar(system.file(package = framework))) {
@@ -168,6 +170,7 @@ tools <- list(
     tool(function() tool_reject("not today"), name = "reject", description = ""),
     tool(function(what) switch(what,
         result = ContentToolResult(value = ContentText("a text")),
+        nothing = ContentToolResult(),
         error = ContentToolResult(error = "went wrong"),
         image = ContentImageInline("image/png", jsonlite::base64_enc(as.raw(1:3))),
         json = structure("{\"a\":[1,2]}", class = "json"),
@@ -205,6 +208,7 @@ test("code calls tools of ellmer", with_session(function(s) {
     same(got, list(factor(c("b", "a", "b"), c("a", "b")), "one", 1))
     raised(s$execute("reject()"), "lazaret_execution_error", "rejected. not today")
     same(s$execute("contents('result')"), "a text")
+    same(s$execute("contents('nothing')"), NULL)
     raised(s$execute("contents('error')"), "lazaret_execution_error", "^went wrong|went wrong")
     same(s$execute("contents('image')"), as.raw(1:3))
     same(s$execute("contents('json')$a"), c(1, 2))
