@@ -5,13 +5,15 @@ The session belongs to the program, which opens and closes it. With a Session th
 `invoke`, and for `ainvoke` by a thread; with an AsyncSession for `ainvoke` alone.
 """
 
+import contextlib
 import threading
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from ._adapters import CODE_SCHEMA, Turns, check_session, described, framework, report
 from ._async import AsyncPool, AsyncSession
-from ._results import Result
+from ._results import Result, ToolError
 from ._schema import SchemaTool
+from ._session import Pool
 
 _tools = framework("langchain_core.tools", "langchain-core", "langchain")
 _Base: Any = _tools.BaseTool
@@ -50,7 +52,8 @@ class CodeTool(_Base):
         self._options = {"timeout": timeout, "deadline": deadline, "check": False}
         self._on_result = on_result
         self._turns = Turns(session) if is_async else None
-        self._lock = threading.RLock()
+        is_pool = isinstance(session, Pool)  # which has many executions at once
+        self._lock = contextlib.nullcontext() if is_pool else threading.RLock()
 
     def _run(self, code: str) -> Tuple[str, Dict[str, Any]]:
         if self._turns is not None:
@@ -92,5 +95,11 @@ def as_tool(tool: Any, *, is_async: bool = False, timeout: Optional[float] = Non
     approve: each call waits for `approve` of the session
     """
     function = tool.ainvoke if is_async else tool.invoke
-    return SchemaTool(function, tool.name, tool.description, _schema_of(tool), is_async=is_async,
+
+    def call(args: Dict[str, Any]) -> Any:
+        if args.get("type") == "tool_call":  # `invoke` would take it for more than arguments
+            raise ToolError("the argument `type` cannot be 'tool_call'")
+        return function(args)
+
+    return SchemaTool(call, tool.name, tool.description, _schema_of(tool), is_async=is_async,
                       timeout=timeout, approve=approve)
