@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { clients, deferred, guarded, textOf, words } from './support.js';
 
 const TOOLS = ['execute', 'open_session', 'close_session', 'search_tools', 'get_tool_details'];
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5' +
-  'ErkJggg==';
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA' +
+  'AABJRU5ErkJggg==';
 
 /** Runs a test with each client. */
 function each(name, run) {
@@ -77,7 +77,8 @@ each('a file goes in, and one comes out as a resource', async (t, connect) => {
 
 each('a picture is shown', async (t, connect) => {
   const { call } = await connect();
-  const code = `import base64\nopen('artifacts/p.png', 'wb').write(base64.b64decode('${PNG}'))\nNone`;
+  const code = 'import base64\n' +
+    `open('artifacts/p.png', 'wb').write(base64.b64decode('${PNG}'))\nNone`;
   const result = await call('execute', { code, runtime: 'python' });
   const picture = result.content.find(({ type }) => type === 'image');
   assert.equal(picture.mimeType, 'image/png');
@@ -148,7 +149,8 @@ each('without a person a call that needs one is refused', async (t, connect) => 
 each('tools of the host are found', async (t, connect) => {
   const { call } = await connect();
   assert.match(textOf(await call('search_tools', { query: 'erase a record' })), /erase/);
-  assert.match(textOf(await call('get_tool_details', { name: 'erase', runtime: 'python' })), /erase/);
+  const details = await call('get_tool_details', { name: 'erase', runtime: 'python' });
+  assert.match(textOf(details), /erase/);
 });
 
 each('many requests at once are answered', async (t, connect) => {

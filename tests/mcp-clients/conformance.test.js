@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The conformance suite of MCP, as far as it is about what every server has. It speaks HTTP only, so
-// it gets a bridge. Other scenarios call tools, prompts and resources of a server that was written
-// for the suite (`test_simple_text`, ...).
+// The conformance suite of MCP, as far as it is about what every server has. It speaks HTTP only,
+// so it gets a bridge. Other scenarios call tools, prompts and resources of a server that was
+// written for the suite (`test_simple_text`, ...).
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

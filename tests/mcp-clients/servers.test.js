@@ -109,15 +109,17 @@ test('the Inspector: one request calls tools of two servers', guarded, async (t)
   const directory = three(t);
   const [, , configuration] = between(t, directory);
   const { stdout } = await run(process.execPath, [script('inspector/cli/build/cli.js'), '--cli',
-    '-e', `LAZARET_CONFIG=${configuration}`, program, 'mcp', '--method', 'tools/call', '--tool-name',
-    'execute', '--tool-arg', `code=${SCRIPTS.python(directory)}`, '--tool-arg', 'runtime=python']);
+    '-e', `LAZARET_CONFIG=${configuration}`, program, 'mcp', '--method', 'tools/call',
+    '--tool-name', 'execute', '--tool-arg', `code=${SCRIPTS.python(directory)}`,
+    '--tool-arg', 'runtime=python']);
   const result = JSON.parse(stdout.slice(stdout.indexOf('{')));
   assert.deepEqual(result.structuredContent.value, [3, 4320]);
 });
 
 test('what a server refuses is an error that code can catch', guarded, async (t) => {
   const { call } = await clients['sdk 1.x'](t, { args: between(t, temporary(t)) });
-  const code = "local well, why = pcall(files_read_text_file, {path = '/etc/passwd'}) return {well, why}";
+  const code = "local well, why = pcall(files_read_text_file, {path = '/etc/passwd'})\n" +
+    'return {well, why}';
   const result = await call('execute', { code, runtime: 'lua' });
   assert.equal(result.structuredContent.value[0], false);
   assert.match(result.structuredContent.value[1], /outside allowed directories|denied/i);
@@ -125,7 +127,8 @@ test('what a server refuses is an error that code can catch', guarded, async (t)
 
 test('the tools of both servers are found', guarded, async (t) => {
   const { call } = await clients['sdk 1.x'](t, { args: between(t, temporary(t)) });
-  assert.match(textOf(await call('search_tools', { query: 'read a text file' })), /files_read_text_file/);
+  const found = await call('search_tools', { query: 'read a text file' });
+  assert.match(textOf(found), /files_read_text_file/);
   const details = await call('get_tool_details', { name: 'everything_get-sum', runtime: 'python' });
   assert.match(textOf(details), /get_sum\(a/);
 });

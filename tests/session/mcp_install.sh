@@ -142,8 +142,13 @@ full() {
 expect full 125 '' 'cannot be written' full
 unharmed full ./full/full.json kept.json
 
-# As another user: what may not be read, and a directory that may not be written.
+# What others own, and, as another user: what may not be read, and a directory that may not be written.
 if [ "$(id -u)" -eq 0 ]; then
+    # what belongs to another user still does
+    echo '{}' >theirs.json
+    chown 65533:65533 theirs.json
+    expect owner 0 '*' '' install claude theirs.json
+    [ "$(stat -c %u:%g theirs.json)" = 65533:65533 ] || wrong owner 'the file has another owner'
     chmod 755 "$work" "$work/project" "$work/home"
     as_other() { HOME=/nowhere setpriv --reuid=65533 --regid=65533 --clear-groups "$@"; }
 else

@@ -72,7 +72,7 @@ function signatureOf({ name, description, parameters }) {
 function describe(runtime, tools, keepsState) {
   const lines = [`Runs ${runtime} code in a sandbox without network. The value of the last ` +
     'expression, what is printed, and figures are the result.',
-  keepsState ? 'Variables last from one call to the next.' : 'Nothing lasts from one call to the next.'];
+  `${keepsState ? 'Variables last' : 'Nothing lasts'} from one call to the next.`];
   if (tools.length) {
     lines.push('The code can call these functions:', ...tools.map(signatureOf));
   }

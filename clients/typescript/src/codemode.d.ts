@@ -2,7 +2,7 @@
 import type { Server } from './index.js';
 
 export interface LazaretExecutorOptions {
-  /** The language that the model writes: "python", "r" or "lua". There is none for JavaScript yet. */
+  /** The language of the model's code: "python", "r" or "lua". There is none for JavaScript yet. */
   runtime: string;
   /** Where it runs; otherwise the default server. */
   server?: Server;

@@ -26,8 +26,9 @@ export function description(runtime) {
   const [language, example, object] = EXAMPLES[runtime] ?? [runtime, '', 'an object'];
   return `Execute ${language} code to achieve a goal.\n\nAvailable functions, declared in ` +
     `TypeScript:\n{{types}}\n\nWrite plain ${language}, and no JavaScript. Each function takes ` +
-    `${object} and gives its result directly: there is no await. The value of the last expression ` +
-    `is the result; what is printed is shown, too.${example ? `\n\nExample: ${example}` : ''}`;
+    `${object} and gives its result directly: there is no await. The value of the last ` +
+    `expression is the result; what is printed is shown, too.` +
+    (example ? `\n\nExample: ${example}` : '');
 }
 
 // ---- the code -----------------------------------------------------------------------------------
@@ -113,8 +114,8 @@ export class LazaretExecutor {
   /** @param {import('./codemode.js').LazaretExecutorOptions} options */
   constructor({ runtime, server, timeout, deadline } = {}) {
     if (typeof runtime !== 'string') {
-      throw new TypeError('LazaretExecutor needs a runtime: "python", "r" or "lua"; there is none ' +
-        'for JavaScript yet');
+      throw new TypeError('LazaretExecutor needs a runtime: "python", "r" or "lua"; there is ' +
+        'none for JavaScript yet');
     }
     this._runtime = runtime;
     this._server = server;

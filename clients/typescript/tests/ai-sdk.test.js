@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tool for the Vercel AI SDK, with the package itself where it is installed: `generateText` with
-// a model that is played.
+// The tool for the Vercel AI SDK, with the package itself where it is installed: `generateText`
+// with a model that is played.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -43,7 +43,8 @@ function player(code, told) {
       else told.tools = tools;
       return {
         content: result ? [{ type: 'text', text: 'done' }]
-          : [{ type: 'tool-call', toolCallId: '1', toolName: 'run', input: JSON.stringify({ code }) }],
+          : [{ type: 'tool-call', toolCallId: '1', toolName: 'run',
+            input: JSON.stringify({ code }) }],
         finishReason: { unified: result ? 'stop' : 'tool-calls', raw: undefined },
         usage,
         warnings: [],
@@ -81,7 +82,8 @@ test('an error is told, and no exception', withPackage, async (t) => {
 
 test('a figure is shown', withPackage, async (t) => {
   const run = await codeTool({ runtime: 'lua', server: serverFor(t) });
-  const code = "local f = io.open('artifacts/p.png', 'wb') f:write('\\137PNG\\r\\n\\26\\n') f:close()";
+  const code = "local f = io.open('artifacts/p.png', 'wb')\n" +
+    "f:write('\\137PNG\\r\\n\\26\\n') f:close()";
   const { told, output } = await play(run, code);
   assert.equal(told.type, 'content');
   assert.match(told.value[0].text, /p\.png \(image\/png, 8 bytes\)/);
@@ -101,7 +103,8 @@ test('wrong arguments, an approval and a signal', withPackage, async (t) => {
   const dangerous = { ...priceTool(), needsApproval: true };
   const tools = await aiTools({ price: priceTool(), dangerous });
   const server = serverFor(t);
-  const run = await codeTool({ runtime: 'lua', tools, server, approve: ({ args }) => args.item === 'tea' });
+  const run = await codeTool({ runtime: 'lua', tools, server,
+    approve: ({ args }) => args.item === 'tea' });
   assert.equal((await run.execute({ code: "return dangerous('tea')" })).text, '2.5');
   assert.equal((await run.execute({ code: "return dangerous('coffee')" })).verdict, 'error');
   assert.match((await run.execute({ code: 'return price(5)' })).error, /must be string/);
