@@ -61,7 +61,7 @@ static const struct laz_field error_members[] = {
 static const struct laz_field usage_members[] = {
     {"wall_ms", LAZ_FIELD_INTEGER, NEEDED, AT(wall_ms)},
     {"cpu_ms", LAZ_FIELD_INTEGER, NEEDED, AT(cpu_ms)},
-    {"memory", LAZ_FIELD_INTEGER, NEEDED, AT(memory), .help = "bytes, the most so far"},
+    {"memory_bytes", LAZ_FIELD_INTEGER, NEEDED, AT(memory), .help = "the most so far"},
     {"tool_calls", LAZ_FIELD_INTEGER, NEEDED, AT(tool_calls)},
 };
 #undef AT
@@ -414,7 +414,7 @@ static void result_send(struct mcp_request *request, struct making *making)
     content_text(&write, &making->json); /* for clients that do not know the next member */
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
-    laz_json_add_bool(&write, "isError", laz_result_verdict(making->from) != LAZ_VERDICT_OK);
+    laz_json_add_bool(&write, "isError", laz_result_exit_status(making->from) != 0);
     mcp_answer_end(request->mcp, &write);
 }
 

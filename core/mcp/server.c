@@ -298,19 +298,19 @@ static void mcp_tend(struct laz_mcp *mcp)
 {
     mcp_requests_tend(mcp);
     mcp_sessions_tend(mcp);
-    mcp->is_over = mcp->lines.is_ending;
 }
 
 int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
 {
     bool is_busy = false;
 
-    mcp_sessions_tend(mcp);
+    mcp_tend(mcp);
     while (!atomic_load(&mcp->is_stopped) && !mcp->is_over) {
         (void)laz_engine_step(mcp->engine, is_busy ? 0 : -1, NULL);
         laz_loop_will_step(mcp->loop);
+        mcp_tend(mcp); /* before a request that uses what has expired */
         is_busy = mcp_work(mcp);
-        mcp_tend(mcp);
+        mcp->is_over = mcp->lines.is_ending;
     }
     if (mcp->why.code && err)
         *err = mcp->why;

@@ -398,9 +398,11 @@ static void tools_list_one(const struct tool *tool, bool has_functions,
     laz_json_end_object(write);
 }
 
+/* One without stubs is of no language. */
 static void runtime_visited(void *user, const struct laz_runtime_info *info)
 {
-    laz_strv_add(user, info->name);
+    if (info->language && info->language->stub.null_word)
+        laz_strv_add(user, info->name);
 }
 
 static int name_compare(const void *a, const void *b)

@@ -23,7 +23,7 @@ made | diff -u "$page" - || wrong "docs/threat-model.md is not what tests/enforc
 [ "$(grep -c '^| ' "$page")" -gt 100 ] || wrong "docs/threat-model.md has lost its tables"
 
 tests=0
-for test in $(sed '1,/^<!-- end of table/d' "$page" | grep -oE '[a-z_/]+\.(c|sh|cases):[A-Za-z0-9_]+'); do
+for test in $(sed '1,/^<!-- end of table/d' "$page" | grep -oE '[a-z_/]+\.(c|sh|py|cases):[A-Za-z0-9_]+'); do
     tests=$((tests + 1))
     lint_test_exists "${test%%:*}" "${test#*:}" || wrong "docs/threat-model.md: there is no test $test"
 done

@@ -12,8 +12,10 @@
 #include "base/path.h"
 #include "base/random.h"
 #include "base/siphash.h"
+#include "base/trace.h"
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "base/visible_json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -399,6 +401,93 @@ static void outcomes_have_a_row_each(void)
         CU_ASSERT_NOT_EQUAL(laz_stop_reasons[stop].verdict, LAZ_VERDICT_OK);
 }
 
+static void traces_are_as_the_standard_has_them(void)
+{
+    static const char *const parents[] = {
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "00-00000000000000000000000000000001-0000000000000001-00",
+        "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes-later",
+    };
+    static const char *const no_parents[] = {
+        "",
+        "00",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 ",
+        "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+        "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+        "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.x",
+        "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-\n",
+    };
+    static const char *const states[] = {"a=1", "a=1,b=2", " a=1 , ,\tb=2", "0@x-_*/=~ !", "a= b"};
+    static const char *const no_states[] = {
+        "", ",", "a", "=1", "a=", "A=1", "a=b=c", "a=\n", "a b=1", "a=\xc3\xa4"};
+    char many[400] = "";
+
+    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++)
+        CU_ASSERT(laz_trace_parent_is_valid(parents[i]));
+    for (size_t i = 0; i < sizeof no_parents / sizeof *no_parents; i++)
+        CU_ASSERT(!laz_trace_parent_is_valid(no_parents[i]));
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        CU_ASSERT(laz_trace_state_is_valid(states[i]));
+    for (size_t i = 0; i < sizeof no_states / sizeof *no_states; i++)
+        CU_ASSERT(!laz_trace_state_is_valid(no_states[i]));
+    for (unsigned i = 0; i < 32; i++)
+        strcat(many, "a=1,");
+    CU_ASSERT(laz_trace_state_is_valid(many));
+    strcat(many, "a=1");
+    CU_ASSERT(!laz_trace_state_is_valid(many));
+}
+
+static void a_copy_of_a_trace_points_into_itself(void)
+{
+    char parent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", state[] = "a=1";
+    struct laz_trace trace = {.size = sizeof trace, .parent = parent, .state = state};
+    struct laz_trace_copy copy;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_trace_check(NULL, &err), 0);
+    CU_ASSERT_EQUAL(laz_trace_check(&trace, &err), 0);
+    laz_trace_take(&copy, &trace);
+    parent[0] = state[0] = 'x';
+    UNIT_TEXT(laz_trace_of(&copy)->parent,
+              "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    UNIT_TEXT(laz_trace_of(&copy)->state, "a=1");
+    CU_ASSERT_EQUAL(laz_trace_check(&trace, &err), LAZ_EINVAL);
+    CU_ASSERT(strstr(err.text, "traceparent") != NULL);
+    parent[0] = '0';
+    state[0] = '=';
+    CU_ASSERT_EQUAL(laz_trace_check(&trace, &err), LAZ_EINVAL);
+    CU_ASSERT(strstr(err.text, "tracestate") != NULL);
+    trace.size = 0;
+    CU_ASSERT_EQUAL(laz_trace_check(&trace, &err), LAZ_EINVAL);
+    laz_trace_take(&copy, NULL);
+    CU_ASSERT_PTR_NULL(laz_trace_of(&copy));
+}
+
+static void arguments_are_shown_as_they_read(void)
+{
+    const char *json = "{\"a\\u001b\":\"x\\n\\\"y\\u202e\",\"b\":[1,\"\\u0007\"],\"c\":{}}";
+    struct laz_buf text = LAZ_BUF_INIT, large = LAZ_BUF_INIT;
+
+    laz_visible_members(&text, json, strlen(json));
+    UNIT_TEXT(laz_buf_text(&text), "    a\\u001b = \"x\\x0a\\\"y\\u202e\"\n"
+                                   "    b = [1,\"\\x07\"]\n    c = {}\n");
+    laz_buf_clear(&text);
+    laz_buf_puts(&large, "{\"a\":\"");
+    for (unsigned i = 0; i < 5000; i++)
+        laz_buf_putc(&large, 'x');
+    laz_buf_puts(&large, "\"}");
+    laz_visible_members(&text, large.data, large.len);
+    CU_ASSERT(text.len < 2100 && strstr(text.data, "5002 bytes in all; the rest is not shown"));
+    laz_buf_fini(&text);
+    laz_buf_fini(&large);
+}
+
 static const struct unit_test tests[] = {
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
@@ -416,6 +505,9 @@ static const struct unit_test tests[] = {
     UNIT(wiping_leaves_zeros_and_nothing_else),
     UNIT(base64_round_trips_and_refuses),
     UNIT(what_a_terminal_would_obey_is_shown),
+    UNIT(traces_are_as_the_standard_has_them),
+    UNIT(a_copy_of_a_trace_points_into_itself),
+    UNIT(arguments_are_shown_as_they_read),
     UNIT(path_contains_what_is_below_and_itself),
     UNIT(limits_are_found_by_their_bit_and_have_its_word),
     UNIT(limits_of_a_plan_hold_for_its_whole_life),

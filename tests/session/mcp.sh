@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# mcp.sh - `lazaret mcp` as its clients start it, in all versions of the protocol: what it says is
+# checked against the schemas of MCP, hostile clients are bounded, and nothing is left of many
+# executions. The tests are in tests/session/mcp.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+tests=$(cd "${srcdir:-.}/tests" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/mcp-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+stage_open "$PWD/staged"
+HOME=$work
+export HOME
+be_patient
+cd "$work" || exit 1
+: >out
+: >err
+
+if ! python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
+    may_be_missing jsonschema "python3-jsonschema, with JSON Schema 2020-12" || exit 1
+    exit 77
+fi
+
+# part NAME ARGUMENTS... - runs one of the programs.
+part() {
+    name=$1
+    shift
+    cases=$((cases + 1)) status=0
+    PYTHONDONTWRITEBYTECODE=1 python3 "$tests/session/mcp/test_$name.py" "$lazaret" "$tests/data/mcp" \
+        "$work" "$@" >out 2>err || status=$?
+    [ "$status" -eq 0 ] || wrong "$name" "status $status"
+}
+
+part protocol
+part hostile
+if [ -n "${LAZARET_TEST_FULL-}" ]; then part many 1000; else part many 100; fi
+finish

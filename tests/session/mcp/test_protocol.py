@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: MIT
+"""What `lazaret mcp` says, in each version of the protocol: test_protocol.py LAZARET SCHEMAS WORK."""
+
+import base64
+import json
+import os
+import sys
+
+from client import META, MODERN, VERSIONS, Client, run
+
+LAZARET, SCHEMAS, WORK = sys.argv[1:4]
+CONFIG = os.path.join(WORK, "lazaret.toml")
+TOOLS = ["execute", "open_session", "close_session", "search_tools", "get_tool_details"]
+
+
+def client(version, *options, capabilities=None, start=True):
+    command = [LAZARET, "mcp", "--config", CONFIG, *options]
+    return Client(command, SCHEMAS, version, capabilities, start)
+
+
+def describes_itself(version):
+    with_client = client(version)
+    if version == MODERN:
+        about = with_client.result("server/discover")
+        assert about["supportedVersions"] == [MODERN, "2025-11-25", "2025-06-18"], about
+    listed = with_client.result("tools/list")
+    assert [tool["name"] for tool in listed["tools"]] == TOOLS
+    assert listed == with_client.result("tools/list")
+    for tool in listed["tools"]:
+        assert len(tool["description"].encode()) < 2048
+        assert tool["inputSchema"]["additionalProperties"] is False
+    assert with_client.result("resources/list")["resources"] == []
+    assert with_client.result("resources/templates/list")["resourceTemplates"] == []
+    with_client.end()
+
+
+def agrees_on_a_version():
+    for asked, agreed in (
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("2024-11-05", "2025-11-25"),
+        ("2099-01-01", "2025-11-25"),
+    ):
+        one = client("2025-11-25", start=False)
+        got = one.result(
+            "initialize",
+            {
+                "protocolVersion": asked,
+                "capabilities": {},
+                "clientInfo": {"name": "x", "version": "1"},
+            },
+        )
+        assert got["protocolVersion"] == agreed, got
+        assert len(got["instructions"].encode()) < 2048 and "python" in got["instructions"]
+        assert "echo_back" in got["instructions"], got
+        assert one.result("ping") == {}
+        again = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+        assert one.error("initialize", again)["code"] == -32600
+        one.end()
+
+
+def refuses_what_is_wrong(version):
+    one = client(version)
+    assert one.error("prompts/list")["code"] == -32601
+    assert one.error("tools/call", {"name": "nothing"})["code"] == -32602
+    assert one.error("tools/list", {"cursor": "x"})["code"] == -32602
+    missing = one.error("resources/read", {"uri": "lazaret://result/r1-0/x"})
+    assert missing["code"] == (-32602 if version == MODERN else -32002), missing
+    assert missing["data"]["uri"] == "lazaret://result/r1-0/x"
+    # Arguments that are wrong are mended by a model, so they are no error of the protocol.
+    assert "code" in one.refused("execute")
+    assert "language" in one.refused("execute", code="1", language="lua")
+    assert "code" in one.refused("execute", code=7)
+    assert "perl" in one.refused("execute", code="1", runtime="perl")
+    assert "perl" in one.refused("open_session", runtime="perl")
+    assert "no session" in one.refused("execute", code="1", session="s1-0000000000000000")
+    assert "search_tools" in one.refused("get_tool_details", name="nothing")
+    for line, code in (
+        (b"rubbish", -32700),
+        (b'{"jsonrpc":"2.0","id":900', -32700),
+        (b'[{"jsonrpc":"2.0","id":901,"method":"ping"}]', -32600),
+        (b'{"jsonrpc":"1.0","method":"ping","id":null}', -32600),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}', -32600),
+        (b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}', -32600),
+        (b"7", -32600),
+    ):
+        one.answered.pop(None, None)
+        one.raw(line + b"\n")
+        one.until(lambda: None in one.answered)
+        (answer,) = one.answered.pop(None)
+        assert answer["error"]["code"] == code, (line, answer)
+    one.waiting["x"] = "tools/list"
+    one.raw(b'{"jsonrpc":"2.0","id":"x","method":"tools/list","params":[]}\n')
+    assert one.wait("x")["error"]["code"] == -32600
+    one.waiting["y"] = "tools/list"
+    one.raw(b'{"jsonrpc":"2.0","id":"y","method":7}\n')
+    assert one.wait("y")["error"]["code"] == -32600
+    one.tell("notifications/nobody/knows")
+    one.tell("notifications/cancelled", {"requestId": 12345})
+    assert one.value("6 * 7", runtime="lua") == 42
+    one.end()
+
+
+def knows_its_eras():
+    one = client(MODERN)
+    assert one.error("ping")["code"] == -32601
+    for meta in ({META + "protocolVersion": "1900-01-01"}, {META + "protocolVersion": "2025-11-25"}):
+        wrong = one.error("tools/list", meta=meta)
+        assert wrong["code"] == -32022 and MODERN in wrong["data"]["supported"], wrong
+    # Without a handshake each request says what is to be known.
+    for meta, word in (
+        ({}, "protocolVersion"),
+        ({META + "protocolVersion": MODERN}, "clientCapabilities"),
+    ):
+        one.waiting["bare"] = "tools/list"
+        params = {"_meta": meta} if meta else {}
+        one.line({"jsonrpc": "2.0", "id": "bare", "method": "tools/list", "params": params})
+        answer = one.wait("bare")
+        assert answer["error"]["code"] == -32602 and word in answer["error"]["message"], answer
+    one.end()
+    # Both eras on one connection.
+    both = client("2025-11-25")
+    meta = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
+    ident = both.send("resources/list", meta=meta)
+    both.waiting.pop(ident)
+    line = json.loads(both.reader.readline())
+    assert line["result"]["resultType"] == "complete" and line["id"] == ident, line
+    assert both.result("resources/list")["resources"] == []
+    both.end()
+
+
+def listens_to_the_end():
+    one = client(MODERN)
+    ident = one.send("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    one.until(lambda: one.told)
+    told = one.told.pop()
+    assert told["params"]["_meta"][META + "subscriptionId"] == ident, told
+    assert told["params"]["notifications"] == {}, told
+    over = one.send("subscriptions/listen", {"notifications": {}})
+    one.until(lambda: one.told)
+    one.tell("notifications/cancelled", {"requestId": over})
+    one.waiting.pop(over)
+    one.end()
+    last = one.answered[ident]["result"]
+    assert last["_meta"][META + "subscriptionId"] == ident, last
+
+
+def executes(version):
+    one = client(version)
+    result = one.tool("execute", code="print('hello')\n6 * 7")
+    assert result["content"][0] == {"type": "text", "text": "hello\n42\n"}, result
+    content = result["structuredContent"]
+    assert content["value"] == 42 and content["output"] == "hello\n"
+    assert content["verdict"] == "ok" and content["usage"]["tool_calls"] == 0
+    assert content["isolation"]["backend"], content
+    for runtime, code in (("python", "x = 1\ny = 2\n1 / 0"), ("lua", "local x = 1\n\nerror('bad')"),
+                          ("r", "x <- 1\ny <- 2\nstop('bad')")):
+        result = one.tool("execute", code=code, runtime=runtime)
+        error = result["structuredContent"]["error"]
+        assert result["isError"] and error["kind"] == "runtime" and error["message"], result
+        assert error["message"] in result["content"][0]["text"], result
+        if runtime != "r":
+            assert error["line"] == 3 and "line 3" in result["content"][0]["text"], result
+    result = one.tool("execute", code="x = (")
+    assert result["structuredContent"]["verdict"] == "syntax_error", result
+    assert result["structuredContent"]["error"]["line"] == 1, result
+    result = one.tool("execute", code="while true do end", runtime="lua", timeout=1)
+    assert result["isError"] and result["structuredContent"]["verdict"] == "timeout", result
+    assert one.value("echo_back('x')", runtime="lua") == "x"
+    result = one.tool("execute", code="echo_back(nil)", runtime="lua")
+    assert result["isError"], result
+    one.end()
+
+
+def keeps_sessions(version):
+    one = client(version)
+    session = one.tool("open_session", runtime="lua")["structuredContent"]
+    assert session["runtime"] == "lua" and session["expires_after"] == 1800, session
+    handle = session["session"]
+    other = one.tool("open_session")["structuredContent"]
+    assert other["runtime"] == "python" and other["session"] != handle
+    assert one.value("x = 7", session=handle) is None
+    assert one.value("x", session=handle) == 7
+    assert one.value("x", runtime="lua") is None
+    assert "lua" in one.refused("execute", code="1", session=handle, runtime="r")
+    busy = one.send_tool("execute", code="while true do end", session=handle)
+    assert "in progress" in one.refused("execute", code="1", session=handle)
+    assert one.tool("close_session", session=handle)["structuredContent"] == {"closed": True}
+    ended = one.tool_result(busy)
+    assert ended["structuredContent"]["verdict"] == "cancelled", ended
+    assert "expired" in one.refused("execute", code="x", session=handle)
+    assert "expired" in one.refused("close_session", session=handle)
+    forged = handle[:-1] + ("0" if handle[-1] != "0" else "1")
+    assert "no session" in one.refused("execute", code="x", session=forged)
+    assert one.value("2 + 2", session=other["session"]) == 4
+    one.end()
+
+
+def moves_files(version):
+    one = client(version)
+    data = bytes(range(256))
+    files = [
+        {"name": "a.txt", "text": "Zoë\n"},
+        {"name": "b.bin", "base64": base64.b64encode(data).decode()},
+    ]
+    code = """
+local a = io.open('a.txt'):read('a')
+local b = io.open('b.bin', 'rb'):read('a')
+io.open('artifacts/b copy.bin', 'wb'):write(b):close()
+io.open('artifacts/c.txt', 'w'):write(a):close()
+io.open('artifacts/d.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n' .. b):close()
+return #a + #b"""
+    result = one.tool("execute", code=code, runtime="lua", files=files)
+    assert result["structuredContent"]["value"] == 261, result
+    links = {c["name"]: c for c in result["content"] if c["type"] == "resource_link"}
+    assert sorted(links) == ["b copy.bin", "c.txt"], links
+    pictures = [c for c in result["content"] if c["type"] == "image"]
+    assert len(pictures) == 1 and pictures[0]["mimeType"] == "image/png", pictures
+    assert base64.b64decode(pictures[0]["data"])[8:] == data
+    (content,) = one.result("resources/read", {"uri": links["b copy.bin"]["uri"]})["contents"]
+    assert base64.b64decode(content["blob"]) == data, content
+    (content,) = one.result("resources/read", {"uri": links["c.txt"]["uri"]})["contents"]
+    assert content["text"] == "Zoë\n", content
+    uris = [r["uri"] for r in one.result("resources/list")["resources"]]
+    assert len(uris) == 3 and links["c.txt"]["uri"] in uris, uris
+    again = [{"name": "e", "uri": links["b copy.bin"]["uri"]}]
+    assert one.value("#io.open('e', 'rb'):read('a')", runtime="lua", files=again) == 256
+    for wrong in (
+        [{"name": "../x", "text": ""}],
+        [{"name": "/etc/passwd", "text": ""}],
+        [{"name": "x", "text": "", "base64": ""}],
+        [{"name": "x"}],
+        [{"name": "x", "base64": "?"}],
+        [{"name": "x", "uri": "file:///etc/passwd"}],
+        [{"name": "x", "path": "/etc/passwd"}],
+        [{"name": "x", "text": ""}] * 65,
+    ):
+        one.refused("execute", code="1", runtime="lua", files=wrong)
+    one.end()
+
+
+def bounds_what_is_long(version):
+    one = client(version)
+    code = "for i = 1, 20000 do print('line ' .. i) end return ('x'):rep(100000)"
+    result = one.tool("execute", code=code, runtime="lua")
+    content = result["structuredContent"]
+    assert "value" not in content and len(content["output"]) < 20000, content
+    assert content["output"].startswith("line 1\n") and "line 20000" in content["output"]
+    assert len(result["content"][0]["text"]) < 40000
+    (whole,) = one.result("resources/read", {"uri": content["output_uri"]})["contents"]
+    assert whole["text"] == "".join("line %d\n" % i for i in range(1, 20001))
+    (value,) = one.result("resources/read", {"uri": content["value_uri"]})["contents"]
+    assert json.loads(value["text"]) == "x" * 100000
+    # Of resources a number is kept, the oldest goes, and it is said.
+    for _ in range(9):
+        code = "for i = 1, 32 do io.open('artifacts/' .. i, 'w'):write(i):close() end"
+        one.value(code, runtime="lua")
+    assert len(one.result("resources/list")["resources"]) == 256
+    gone = one.error("resources/read", {"uri": content["output_uri"]})
+    assert "gone" in gone["message"], gone
+    one.end()
+
+
+def reports_progress_and_stops(version):
+    one = client(version)
+    token = "token" if version == MODERN else 5
+    ident = one.send_tool(
+        "execute", {"progressToken": token}, code="while true do end", runtime="lua"
+    )
+    one.until(lambda: len(one.told) >= 3)
+    seen = [told["params"]["progress"] for told in one.told]
+    assert seen == sorted(set(seen)), seen
+    assert all(told["params"]["progressToken"] == token for told in one.told)
+    one.tell("notifications/cancelled", {"requestId": ident, "reason": "enough"})
+    one.waiting.pop(ident)  # nothing comes for it any more
+    assert one.value("1 + 1", runtime="lua") == 2
+    count = len(one.told)
+    assert one.value("1 + 1", runtime="lua") == 2
+    assert len(one.told) == count
+    # Its id may be used again.
+    one.send("tools/call", {"name": "execute", "arguments": {"code": "3", "runtime": "lua"}}, ident=ident)
+    assert one.wait(ident)["result"]["structuredContent"]["value"] == 3
+    one.end()
+
+
+def finds_functions(version):
+    one = client(version)
+    found = one.tool("search_tools", query="echo text")["structuredContent"]["tools"]
+    assert found[0]["name"] == "echo_back", found
+    everything = one.tool("search_tools", query="")["structuredContent"]["tools"]
+    assert [tool["name"] for tool in everything] == ["echo_back", "trace", "erase-it"], everything
+    assert one.tool("search_tools", query="zzz")["structuredContent"]["tools"] == []
+    assert len(one.tool("search_tools", query="", limit=1)["structuredContent"]["tools"]) == 1
+    stub = one.tool("get_tool_details", name="erase-it")
+    assert "def erase_it(" in stub["structuredContent"]["stub"], stub
+    stub = one.tool("get_tool_details", name="erase_it", runtime="lua")
+    assert "erase_it(" in stub["structuredContent"]["stub"], stub
+    stub = one.tool("get_tool_details", name="erase-it", runtime="r")
+    assert "function(" in stub["structuredContent"]["stub"], stub
+    assert "perl" in one.refused("get_tool_details", name="echo_back", runtime="perl")
+    one.end()
+
+
+def asks_by_a_request(version):
+    one = client(version, capabilities={"elicitation": {}})
+    code = "return erase_it('/a\\27[2J')"
+    ident = one.send_tool("execute", code=code, runtime="lua")
+    one.until(lambda: one.asked)
+    question = one.asked.pop()
+    message = question["params"]["message"]
+    assert "erase-it" in message and "\\x1b[2J" in message and "\x1b" not in message, message
+    yes = {"action": "accept", "content": {"approve": True}}
+    one.line({"jsonrpc": "2.0", "id": question["id"], "result": yes})
+    assert one.tool_result(ident)["structuredContent"]["value"] == "erased"
+    for no in (
+        {"result": {"action": "decline"}},
+        {"result": {"action": "cancel"}},
+        {"result": {"action": "accept", "content": {"approve": False}}},
+        {"result": {"action": "accept", "content": {"approve": "true"}}},
+        {"result": {"action": "accept"}},
+        {"result": 7},
+        {"error": {"code": -1, "message": "no"}},
+        {},
+    ):
+        ident = one.send_tool("execute", code="erase_it('/a')", runtime="lua")
+        one.until(lambda: one.asked)
+        question = one.asked.pop()
+        one.line(dict({"jsonrpc": "2.0", "id": question["id"]}, **no))
+        result = one.tool_result(ident)
+        assert result["isError"] and "approved" in result["content"][0]["text"], (no, result)
+    # Answers that nobody waits for.
+    one.line({"jsonrpc": "2.0", "id": question["id"], "result": yes})
+    one.line({"jsonrpc": "2.0", "id": "approval-999", "result": yes})
+    # A question whose execution is cancelled is taken back.
+    ident = one.send_tool("execute", code="erase_it('/a')", runtime="lua")
+    one.until(lambda: one.asked)
+    question = one.asked.pop()
+    one.tell("notifications/cancelled", {"requestId": ident})
+    one.waiting.pop(ident)
+    one.until(lambda: any(t["method"] == "notifications/cancelled" for t in one.told))
+    assert one.told.pop()["params"]["requestId"] == question["id"]
+    one.end()
+
+
+def asks_nobody_who_cannot_answer(version):
+    for capabilities in ({}, {"elicitation": {"url": {}}}):
+        one = client(version, capabilities=capabilities)
+        result = one.tool("execute", code="erase_it('/a')", runtime="lua")
+        assert result["isError"] and "elicitation" in result["content"][0]["text"], result
+        one.end()
+
+
+def asks_by_an_answer():
+    one = client(MODERN, capabilities={"elicitation": {"form": {}}})
+    arguments = {"code": "a = erase_it('/a') b = erase_it('/b') return a .. b", "runtime": "lua"}
+
+    def again(result, answer, state=None, name="execute"):
+        (key,) = result["inputRequests"]
+        params = {
+            "name": name,
+            "arguments": arguments,
+            "requestState": state or result["requestState"],
+            "inputResponses": {key: answer},
+        }
+        return one.send("tools/call", params)
+
+    yes = {"action": "accept", "content": {"approve": True}}
+    first = one.tool_result(one.send_tool("execute", **arguments))
+    assert first["resultType"] == "input_required", first
+    (question,) = first["inputRequests"].values()
+    assert "/a" in question["params"]["message"], question
+    # Forged, of another tool, and not an answer: the execution still waits.
+    for state in ("q1-0000000000000000", "", "x" * 10000, first["requestState"] + "0"):
+        answer = one.wait(again(first, yes, state=state or "q"))
+        assert answer["error"]["code"] == -32602, answer
+    assert one.wait(again(first, yes, name="open_session"))["error"]["code"] == -32602
+    second = one.tool_result(again(first, yes))
+    assert second["resultType"] == "input_required", second
+    assert second["requestState"] != first["requestState"]
+    assert one.wait(again(first, yes))["error"]["code"] == -32602  # it was used
+    # Without an answer the same question comes again.
+    third = one.tool_result(one.send("tools/call", {
+        "name": "execute", "arguments": arguments, "requestState": second["requestState"]}))
+    assert third["inputRequests"].keys() == second["inputRequests"].keys(), third
+    assert one.tool_result(again(third, yes))["structuredContent"]["value"] == "erasederased"
+    first = one.tool_result(one.send_tool("execute", **arguments))
+    refused = one.tool_result(again(first, {"action": "decline"}))
+    assert refused["isError"] and "approved" in refused["content"][0]["text"], refused
+    # One that is cancelled after it was taken up again.
+    first = one.tool_result(one.send_tool("execute", **arguments))
+    held = one.tool_result(one.send_tool("execute", **arguments))
+    assert held["resultType"] == "input_required"
+    one.end()
+
+
+def passes_traces_on(version):
+    audit = os.path.join(WORK, "audit-%s.jsonl" % version)
+    if os.path.exists(audit):
+        os.unlink(audit)
+    one = client(version, "--set", "audit.file=" + audit)
+    parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    meta = {"traceparent": parent, "tracestate": "a=1,b=2"}
+    ident = one.send_tool("execute", meta, code="return trace()", runtime="lua")
+    result = one.tool_result(ident)
+    assert result["structuredContent"]["value"] == parent + " a=1,b=2", result
+    assert result["_meta"]["traceparent"] == parent, result
+    assert result["_meta"]["tracestate"] == "a=1,b=2", result
+    for wrong in ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", "x", "00-" + "a" * 500):
+        ident = one.send_tool("execute", {"traceparent": wrong}, code="return trace()", runtime="lua")
+        result = one.tool_result(ident)
+        assert result["structuredContent"]["value"] == " ", result
+        assert "traceparent" not in result.get("_meta", {}), result
+    one.end()
+    with open(audit, encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    traced = [record["event"] for record in records if record.get("traceparent") == parent]
+    assert sorted(traced) == ["execute_complete", "execute_start", "tool_call", "tool_result"], traced
+    assert sum("traceparent" in record for record in records) == 4
+
+
+def main():
+    with open(CONFIG, "w", encoding="utf-8") as file:
+        file.write(
+            """
+[session]
+start_timeout = 600
+timeout = 0
+deadline = 0
+[[tools]]
+provider = "command"
+[[tools.tool]]
+name = "echo_back"
+description = "Echoes a text.\\nAnd says no more."
+command = ["/usr/bin/printf", "--", "%s", "{text}"]
+parameters = { text = "string" }
+output = "text"
+[[tools.tool]]
+name = "trace"
+command = ["/bin/sh", "-c", "echo \\"$TRACEPARENT $TRACESTATE\\""]
+output = "text"
+[[tools.tool]]
+name = "erase-it"
+command = ["/bin/echo", "erased"]
+parameters = { path = "string" }
+output = "text"
+approve = true
+"""
+        )
+    cases = [("agrees_on_a_version", agrees_on_a_version, ()),
+             ("knows_its_eras", knows_its_eras, ()),
+             ("listens_to_the_end", listens_to_the_end, ()),
+             ("asks_by_an_answer", asks_by_an_answer, ())]
+    for version in VERSIONS:
+        for case in (describes_itself, refuses_what_is_wrong, executes, keeps_sessions, moves_files,
+                     bounds_what_is_long, reports_progress_and_stops, finds_functions,
+                     asks_nobody_who_cannot_answer, passes_traces_on):
+            cases.append(("%s %s" % (case.__name__, version), case, (version,)))
+        if version != MODERN:
+            cases.append(("asks_by_a_request " + version, asks_by_a_request, (version,)))
+    only = os.environ.get("MCP_ONLY", "")
+    run([case for case in cases if only in case[0]])
+
+
+main()

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mcp.c - what happens in time to a client of `lazaret mcp`: sessions that expire, questions
+ * and answers that nobody comes back for. The clock of the engine is held, and moved by the tests
+ * only while no session starts. */
+#include "unit.h"
+
+#include "base/json.h"
+#include "mcp/mcp_parts.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MODERN "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\""
+#define META                                                                                       \
+    "\"_meta\":{" MODERN ",\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}"
+
+static struct laz_mcp *mcp;
+static pthread_t thread;
+static int ends[2] = {-1, -1}; /* of the test, of the server */
+static FILE *from;
+static char *line;
+static size_t line_cap;
+
+static void *runs(void *user)
+{
+    struct laz_error err = {0};
+
+    (void)user;
+    CU_ASSERT_EQUAL(laz_mcp_run(mcp, &err), 0);
+    return NULL;
+}
+
+static void erase(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, "\"erased\"", 8);
+}
+
+/* A server with these settings ("a=1;b=2") beyond the usual ones, and its client. */
+static void begin(const char *more)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "erase", .approve = 1};
+    struct laz_settings *settings = NULL;
+    struct laz_error err = {0};
+    char text[500];
+
+    snprintf(text, sizeof text,
+             "sandbox.backend=none;sandbox.require=[];session.runtime=lua;pool.warm=cold;"
+             "session.start_timeout=600;session.timeout=0;session.deadline=0;%s",
+             more);
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    for (char *rest = text, *pair; (pair = strtok_r(rest, ";", &rest)) != NULL;) {
+        char *equals = strchr(pair, '=');
+        *equals = '\0';
+        CU_ASSERT_EQUAL(laz_settings_set(settings, pair, equals + 1, &err), 0);
+    }
+    const int descriptors[2] = {ends[1], ends[1]};
+    const struct laz_mcp_options options = {.settings = settings, .descriptors = descriptors};
+    if (laz_mcp_new(&options, &mcp, &err) != 0)
+        printf("    %s\n", err.text);
+    laz_settings_free(settings);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mcp);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(mcp->engine, &tool, erase, NULL, NULL), 0);
+    laz_loop_hold_clock(mcp->loop);
+    from = fdopen(dup(ends[0]), "r");
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, runs, NULL), 0);
+}
+
+static void end(void)
+{
+    shutdown(ends[0], SHUT_WR);
+    pthread_join(thread, NULL);
+    laz_mcp_free(mcp);
+    mcp = NULL;
+    fclose(from);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* ---- in the thread of the loop -----------------------------------------------------------------
+ */
+
+struct visit {
+    struct laz_post post;
+    uint64_t ms; /* by which the clock is moved */
+    size_t sessions, requests, ended;
+    sem_t done;
+};
+
+static void visit_runs(struct laz_post *post)
+{
+    struct visit *visit = (struct visit *)(void *)post;
+
+    if (visit->ms)
+        laz_loop_advance_clock(mcp->loop, visit->ms);
+    visit->sessions = mcp->n_sessions;
+    visit->requests = mcp->n_requests;
+    for (const struct mcp_request *one = mcp->requests; one; one = one->next)
+        visit->ended += one->ended_ms != 0;
+    sem_post(&visit->done);
+}
+
+/* Moves the clock, and says what is open. */
+static struct visit visit_loop(uint64_t ms)
+{
+    struct visit visit = {.post.run = visit_runs, .ms = ms};
+
+    sem_init(&visit.done, 0, 0);
+    laz_loop_post(mcp->loop, &visit.post);
+    while (sem_wait(&visit.done) != 0)
+        ;
+    sem_destroy(&visit.done);
+    return visit;
+}
+
+/* ---- the client --------------------------------------------------------------------------------
+ */
+
+static void say(const char *format, ...)
+{
+    char text[2000];
+    va_list args;
+
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text - 1, format, args);
+    va_end(args);
+    CU_ASSERT_FATAL(len > 0 && (size_t)len < sizeof text - 1);
+    text[len] = '\n';
+    CU_ASSERT_EQUAL_FATAL(send(ends[0], text, (size_t)len + 1, MSG_NOSIGNAL), len + 1);
+}
+
+/* The next message has this part. */
+static void hear(const char *part)
+{
+    const ssize_t n = getline(&line, &line_cap, from);
+    const bool is_right = n > 0 && strstr(line, part);
+
+    if (!is_right)
+        printf("\n    expected %s\n    actual: %.600s\n", part, n > 0 ? line : "the end");
+    CU_ASSERT_FATAL(is_right); /* what follows would wait for ever */
+}
+
+static void call(int id, const char *tool, const char *arguments, const char *more)
+{
+    say("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
+        "\"arguments\":{%s}%s," META "}}",
+        id, tool, arguments, more);
+}
+
+/* A member of the last message, a text, wherever it is. */
+static const char *member(const char *name)
+{
+    static char value[100];
+    const char *at = strstr(line, name);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    at += strlen(name) + strlen("\":\"");
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(at, "\""), at);
+    return value;
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------
+ */
+
+static void a_session_expires_when_nothing_uses_it(void)
+{
+    char use[200], handle[50];
+
+    begin("mcp.session_timeout=100");
+    call(1, "open_session", "", "");
+    hear("\"structuredContent\":{\"session\":\"s");
+    snprintf(handle, sizeof handle, "%s", member("structuredContent\":{\"session"));
+    snprintf(use, sizeof use, "\"code\":\"n = (n or 0) + 1 return n\",\"session\":\"%s\"", handle);
+    call(2, "execute", use, "");
+    hear("\"value\":1");
+    CU_ASSERT_EQUAL(visit_loop(99999).sessions, 1);
+    call(3, "execute", use, "");
+    hear("\"value\":2");
+    (void)visit_loop(99999);
+    call(4, "execute", use, "");
+    hear("\"value\":3");
+    (void)visit_loop(100000);
+    call(5, "execute", use, "");
+    hear("it has expired because nothing used it for 100 seconds");
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, 0);
+    call(6, "open_session", "", "");
+    hear("\"session\":\"s");
+    end();
+}
+
+static void one_that_is_used_does_not_expire(void)
+{
+    char use[200];
+
+    begin("mcp.session_timeout=100");
+    call(1, "open_session", "", "");
+    hear("\"structuredContent\":{\"session\":\"s");
+    snprintf(use, sizeof use, "\"code\":\"return erase()\",\"session\":\"%s\"",
+             member("structuredContent\":{\"session"));
+    call(2, "execute", use, "");
+    hear("\"resultType\":\"input_required\"");
+    CU_ASSERT_EQUAL(visit_loop(1000000).sessions, 1); /* its question is open */
+    char state[200];
+    snprintf(
+        state, sizeof state,
+        ",\"requestState\":\"%s\",\"inputResponses\":{\"%s\":{\"action\":\"accept\",\"content\":"
+        "{\"approve\":true}}}",
+        member("requestState"), "approval-2");
+    call(3, "execute", use, state);
+    hear("\"value\":\"erased\"");
+    end();
+}
+
+static void without_a_timeout_none_expires(void)
+{
+    char use[200];
+
+    begin("mcp.session_timeout=0");
+    call(1, "open_session", "", "");
+    hear("\"expires_after\":0");
+    snprintf(use, sizeof use, "\"code\":\"1\",\"session\":\"%s\"",
+             member("structuredContent\":{\"session"));
+    call(2, "execute", use, ""); /* it has started */
+    hear("\"value\":1");
+    CU_ASSERT_EQUAL(visit_loop((uint64_t)1000 * 86400 * 365).sessions, 1);
+    end();
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+/* Asks for a call, and lets the question time out; the last message has the state. */
+static void let_time_out(int id)
+{
+    call(id, "execute", "\"code\":\"return erase()\"", "");
+    hear("\"resultType\":\"input_required\"");
+    (void)visit_loop(10000);
+    while (!visit_loop(0).ended)
+        ;
+}
+
+static void a_result_waits_for_who_was_asked(void)
+{
+    char state[100];
+
+    begin("session.approval_timeout=10");
+    let_time_out(1);
+    (void)visit_loop(299000);
+    snprintf(state, sizeof state, ",\"requestState\":\"%s\"", member("requestState"));
+    call(2, "execute", "\"code\":\"\"", state);
+    hear("\"verdict\":\"error\"");
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 0);
+    call(3, "execute", "\"code\":\"\"", state);
+    hear("\"code\":-32602");
+    end();
+}
+
+static void it_does_not_wait_for_ever(void)
+{
+    char state[100];
+
+    begin("session.approval_timeout=10");
+    let_time_out(1);
+    (void)visit_loop(300000);
+    snprintf(state, sizeof state, ",\"requestState\":\"%s\"", member("requestState"));
+    call(2, "execute", "\"code\":\"\"", state);
+    hear("it has expired");
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 0);
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, 0);
+    end();
+}
+
+static void the_end_of_the_server_ends_what_is_held(void)
+{
+    begin("");
+    for (int id = 1; id < 5; id++) {
+        call(id, "execute", "\"code\":\"return erase()\"", "");
+        hear("\"resultType\":\"input_required\"");
+    }
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 4);
+    end();
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_session_expires_when_nothing_uses_it),
+    UNIT(one_that_is_used_does_not_expire),
+    UNIT(without_a_timeout_none_expires),
+    UNIT(a_result_waits_for_who_was_asked),
+    UNIT(it_does_not_wait_for_ever),
+    UNIT(the_end_of_the_server_ends_what_is_held),
+    {0},
+};
+
+static bool lua_is_there(void)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .no_wait = 1};
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+    struct laz_session *session = NULL;
+
+    (void)laz_settings_new(&settings, NULL);
+    (void)laz_engine_new(settings, NULL, &engine, NULL);
+    const bool is = engine && laz_session_open(engine, &options, &session, NULL) == 0;
+    laz_session_free(session);
+    laz_engine_free(engine);
+    laz_settings_free(settings);
+    return is;
+}
+
+int main(void)
+{
+    if (!lua_is_there() && !unit_is_needed("lua")) {
+        puts("SKIP lua: no such runtime");
+        return 77;
+    }
+    const int status = unit_run("mcp", tests);
+    free(line);
+    return status;
+}
