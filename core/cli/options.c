@@ -217,6 +217,28 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
     return wrong ? -1 : optind;
 }
 
+/* A path that means the same in any directory, without links above its last part. */
+static void repeat_path(const char *value, const char *here, struct laz_strv *words)
+{
+    char *path = laz_os_is_absolute(value)
+                     ? laz_strdup(value)
+                     : laz_strdupf("%s/%s", strcmp(here, "/") == 0 ? "" : here, value);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char *above = name ? laz_strndup(path, name > path ? (size_t)(name - path) : 1) : NULL;
+    const bool is_name = name && name[1] && strcmp(name, "/.") != 0 && strcmp(name, "/..") != 0;
+    char *real = above && is_name ? laz_os_real_path(above) : NULL;
+
+    if (real)
+        laz_strv_addf(words, "%s%s", strcmp(real, "/") == 0 ? "" : real, name);
+    else if (path)
+        laz_strv_add(words, path);
+    else
+        words->failed = true;
+    free(path);
+    free(above);
+    free(real);
+}
+
 static void repeat_value(const struct cli_option *option, const char *value, const char *here,
                          struct laz_strv *words)
 {
@@ -226,8 +248,8 @@ static void repeat_value(const struct cli_option *option, const char *value, con
         laz_strv_addf(words, "-%c", option->letter);
     if (!option->argument)
         return;
-    if (OPTION_IS_IN(option, option_paths) && !laz_os_is_absolute(value))
-        laz_strv_addf(words, "%s/%s", strcmp(here, "/") == 0 ? "" : here, value);
+    if (OPTION_IS_IN(option, option_paths))
+        repeat_path(value, here, words);
     else
         laz_strv_add(words, value);
 }

@@ -12,7 +12,7 @@
 
 #define DIFF_CONTEXT 2
 #define DIFF_FEW     64  /* lines on each side that are compared with each other */
-#define DIFF_WIDTH   160 /* bytes of a line that are shown */
+#define DIFF_WIDTH   400 /* bytes of a line that are shown */
 #define DIFF_BEFORE  40  /* of these before the first difference */
 
 /* A text and the place of a line in it. */

@@ -50,6 +50,10 @@ unharmed claude_again ./.mcp.json ./.mcp.json
 expect vscode 0 '*' '' install vscode --config team.toml --runtime lua
 is vscode .vscode/mcp.json "$(entry servers "      \"type\": \"stdio\",$newline" \
     "\"mcp\", \"--config\", \"$work/project/team.toml\", \"--runtime\", \"lua\"")"
+mkdir sub
+ln -s ../team.toml sub/linked.toml
+expect paths 0 '*' '' install vscode paths.json --config sub/../sub/./linked.toml --read sub/.. --write /tmp/../tmp
+says paths "\"--read\", \"$work/project/sub/..\", \"--write\", \"/tmp\", \"--config\", \"$work/project/sub/linked.toml\""
 expect cursor 0 '*' '' install cursor --set session.timeout=9
 is cursor "$HOME/.cursor/mcp.json" "$(entry mcpServers '' '"mcp", "--set", "session.timeout=9"')"
 expect codex 0 '*' '' install codex
