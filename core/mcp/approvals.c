@@ -233,7 +233,7 @@ void mcp_approval_answer(struct laz_mcp *mcp, const char *id, const struct mcp_m
                         message ? message->result_len : 0);
 }
 
-bool mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len)
+void mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len)
 {
     bool is_open = false;
 
@@ -252,7 +252,6 @@ bool mcp_approvals_take(struct mcp_request *request, const char *responses, size
     }
     if (is_open)
         questions_answer(request);
-    return !is_open;
 }
 
 void mcp_approvals_end(struct laz_mcp *mcp)

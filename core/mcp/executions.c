@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "base/path.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,7 @@ static void request_end(struct mcp_request *request, struct laz_result *result,
         if (err)
             request->why = *err;
         request->ended_ms = laz_loop_now_ms(request->mcp->loop);
+        request->is_over = true;
         return;
     }
     mcp_result_send(request, result, err);
@@ -370,23 +372,30 @@ void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
     request->asked = *asked;
     *asked = (struct mcp_asked){0};
     request->state = 0;
-    if (!request->ended_ms) {
-        (void)mcp_approvals_take(request, params->responses, params->responses_len);
+    if (!request->is_over) {
+        mcp_approvals_take(request, params->responses, params->responses_len);
         return;
     }
     mcp_result_send(request, request->result, &request->why);
     request_free(request);
 }
 
-void mcp_requests_tend(struct laz_mcp *mcp)
+uint64_t mcp_requests_tend(struct laz_mcp *mcp)
 {
     const uint64_t now = laz_loop_now_ms(mcp->loop);
+    uint64_t soonest = UINT64_MAX;
 
     for (struct mcp_request *request = mcp->requests, *next; request; request = next) {
         next = request->next;
-        if (request->ended_ms && now - request->ended_ms >= EXECUTIONS_HELD_MS)
+        if (!request->is_over)
+            continue;
+        const uint64_t held = now - request->ended_ms;
+        if (held >= EXECUTIONS_HELD_MS)
             request_free(request);
+        else if (EXECUTIONS_HELD_MS - held < soonest)
+            soonest = EXECUTIONS_HELD_MS - held;
     }
+    return soonest;
 }
 
 void mcp_requests_end(struct laz_mcp *mcp)

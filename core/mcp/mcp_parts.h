@@ -74,11 +74,11 @@ struct mcp_request {
     struct mcp_file *files;
     size_t n_files, next_file; /* that is put next */
     uint64_t progress;         /* that was told last */
-    bool is_cancelled;         /* by its client, which gets no answer */
     int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
     struct laz_result *result; /* for who comes back with `state`: it has ended meanwhile */
     struct laz_error why;      /* the same, without a result */
-    uint64_t ended_ms;
+    bool is_over;              /* it has ended so, */
+    uint64_t ended_ms;         /* then */
 };
 
 /* The question whether a tool may be called, from the callback to its end. */
@@ -165,8 +165,6 @@ void mcp_handle_make(const struct laz_mcp *mcp, enum mcp_handle kind, int64_t nu
                      char text[MCP_HANDLE]);
 /* The number of a handle; 0: it is none of this process. */
 int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const char *text);
-/* Something expires in so many milliseconds: mcp_tend is called then. */
-void mcp_expires(struct laz_mcp *mcp, uint64_t ms);
 
 /* ---- methods.c: what clients ask for --------------------------------------------------------- */
 
@@ -204,8 +202,9 @@ void mcp_session_free(struct mcp_session *session);
 int mcp_session_once(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
                      struct laz_error *err);
 void mcp_session_leave(struct laz_mcp *mcp, struct laz_session *session);
-/* Ends those that have expired, and has a spare one made. */
-void mcp_sessions_tend(struct laz_mcp *mcp);
+/* Ends those that have expired, and has a spare one made. Returns when the next expires, as
+ * mcp_requests_tend. */
+uint64_t mcp_sessions_tend(struct laz_mcp *mcp);
 void mcp_sessions_end(struct laz_mcp *mcp);
 
 /* ---- executions.c ---------------------------------------------------------------------------- */
@@ -218,8 +217,9 @@ void mcp_request_cancel(struct mcp_request *request);
 /* Goes on with what was answered by a question. */
 void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
                         const struct mcp_params *params);
-/* Drops results that nobody came back for. */
-void mcp_requests_tend(struct laz_mcp *mcp);
+/* Drops results that nobody came back for. Returns when the next is due, in milliseconds;
+ * UINT64_MAX: there is none. */
+uint64_t mcp_requests_tend(struct laz_mcp *mcp);
 void mcp_requests_end(struct laz_mcp *mcp);
 
 /* ---- results.c ------------------------------------------------------------------------------- */
@@ -251,9 +251,9 @@ void mcp_resources_end(struct laz_mcp *mcp);
 int mcp_approvals_begin(struct laz_mcp *mcp, struct laz_error *err);
 /* A client answers a request of this server, or what it sent is no answer (`message` NULL). */
 void mcp_approval_answer(struct laz_mcp *mcp, const char *id, const struct mcp_message *message);
-/* Somebody came back to this request, with answers (NULL: none). False: questions are open, and it
- * was answered by these. */
-bool mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len);
+/* Somebody came back to this request, with answers (NULL: none). If questions are open, it is
+ * answered by these. */
+void mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len);
 void mcp_approvals_end(struct laz_mcp *mcp);
 
 #endif

@@ -74,7 +74,7 @@ const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *na
     resource->uri = resource_uri(mcp, resource->number, name);
     resource->name = laz_strdup(name);
     resource->type = laz_strdup(type);
-    resource->data = laz_strndup(data, len);
+    resource->data = laz_strndup(len ? data : "", len);
     resource->len = len;
     if (!resource->uri || !resource->name || !resource->type || !resource->data) {
         resource_free(resource);

@@ -288,16 +288,14 @@ static bool mcp_work(struct laz_mcp *mcp)
     return laz_lines_handled(&mcp->lines);
 }
 
-void mcp_expires(struct laz_mcp *mcp, uint64_t ms)
-{
-    laz_timer_start(mcp->timer, ms);
-}
-
 /* Between two steps of the engine, when everything may be freed. */
 static void mcp_tend(struct laz_mcp *mcp)
 {
-    mcp_requests_tend(mcp);
-    mcp_sessions_tend(mcp);
+    const uint64_t of_requests = mcp_requests_tend(mcp), of_sessions = mcp_sessions_tend(mcp);
+    const uint64_t next = of_requests < of_sessions ? of_requests : of_sessions;
+
+    if (next != UINT64_MAX)
+        laz_timer_start(mcp->timer, next);
 }
 
 int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
