@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "edit/edit.h"
+#include "os/current_process.h"
 #include "os/paths.h"
 #include "os/system.h"
 
@@ -48,6 +49,19 @@ static int install_usage(struct cli *cli)
     return CLI_USAGE;
 }
 
+/* A client gives its servers few variables of its environment: a configuration that was found by
+ * one of the others is named. */
+static void install_name_config(struct cli *cli)
+{
+    static const char *const variables[] = {"LAZARET_CONFIG", "XDG_CONFIG_HOME"};
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = laz_os_getenv(variables[i]);
+        if (!cli->config && value && *value)
+            cli->config = laz_settings_file(cli->settings);
+    }
+}
+
 /* What the client shall run. */
 static int install_program(struct cli *cli, struct install *install, struct laz_error *err)
 {
@@ -56,6 +70,7 @@ static int install_program(struct cli *cli, struct install *install, struct laz_
         return laz_error_os(err, errno, "the file of this program is not known");
     laz_os_native_path(install->command);
     laz_strv_add(&install->args, "mcp");
+    install_name_config(cli);
     if (!cli_repeat(cli, &install->args))
         return laz_error_nomem(err);
     install->program =
@@ -147,6 +162,12 @@ int cli_mcp_install(struct cli *cli)
 
     if (!install.client)
         return install_usage(cli);
+    if (cli->listen) {
+        cli_problem(cli,
+                    "--install is for a client that starts its server, and --listen for one that "
+                    "does not");
+        return CLI_USAGE;
+    }
     int rc = install_program(cli, &install, &err);
     if (!rc)
         rc = install_place(cli, &install, &err);

@@ -61,6 +61,8 @@ is codex "$HOME/.codex/config.toml" "[mcp_servers.lazaret]
 command = \"$program\"
 args = [\"mcp\"]
 tool_timeout_sec = 1800"
+expect variable 0 '*' '' env LAZARET_CONFIG=team.toml "$lazaret" mcp --install cursor variable.json
+is variable variable.json "$(entry mcpServers '' "\"mcp\", \"--config\", \"$work/project/team.toml\"")"
 expect codex_home 0 '*' '' env CODEX_HOME="$work/codex" "$lazaret" mcp --install codex
 says codex_home "$work/codex/config.toml: written"
 expect desktop 0 '*' '' install claude-desktop
