@@ -14,7 +14,12 @@ static void mcp_stop(void *mcp)
 static int mcp_serve(struct cli *cli)
 {
     const struct laz_engine_options engine = cli_engine_options(cli);
-    const struct laz_mcp_options options = {.settings = cli->settings, .engine = &engine};
+    const struct laz_mcp_options options = {
+        .settings = cli->settings,
+        .engine = &engine,
+        .listen = cli->listen,
+        .token_file = cli->token_file,
+    };
     struct laz_interrupt *interrupt = NULL;
     struct laz_mcp *mcp = NULL;
     struct laz_error err = {0};
@@ -25,6 +30,8 @@ static int mcp_serve(struct cli *cli)
         rc = laz_mcp_new(&options, &mcp, &err);
     if (!rc)
         rc = laz_interrupt_start(interrupt, mcp_stop, mcp, &err);
+    if (!rc && cli->listen && !cli->quiet)
+        cli_say(cli, "listening at %s", laz_mcp_address(mcp));
     if (!rc)
         rc = laz_mcp_run(mcp, &err);
     if (rc)

@@ -162,10 +162,9 @@ int cli_mcp_install(struct cli *cli)
 
     if (!install.client)
         return install_usage(cli);
-    if (cli->listen) {
-        cli_problem(cli,
-                    "--install is for a client that starts its server, and --listen for one that "
-                    "does not");
+    if (cli->listen || cli->token_file) {
+        cli_problem(cli, "--install is for a client that starts its server, --listen for one that "
+                         "does not");
         return CLI_USAGE;
     }
     int rc = install_program(cli, &install, &err);

@@ -381,6 +381,29 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
     request_free(request);
 }
 
+void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out)
+{
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        if (request->asked.out != out)
+            continue;
+        request->asked.out = NULL;
+        if (request->asked.id)
+            mcp_request_cancel(request);
+    }
+    mcp_listens_gone(mcp, out);
+}
+
+void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
+{
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        if (request->asked.peer != peer)
+            continue;
+        request->asked.peer = NULL;
+        if (request->asked.id)
+            mcp_request_cancel(request);
+    }
+}
+
 uint64_t mcp_requests_tend(struct laz_mcp *mcp)
 {
     const uint64_t now = laz_loop_now_ms(mcp->loop);

@@ -8,6 +8,7 @@
 #define LAZ_MCP_MCP_PARTS_H
 
 #include "base/json_write.h"
+#include "base/random.h"
 #include "base/siphash.h"
 #include "lines/lines.h"
 #include "loop/loop.h"
@@ -36,6 +37,7 @@ struct mcp_out {
     struct laz_buf *(*add)(struct mcp_out *out); /* where a line is to be appended; NULL: nowhere */
     void (*send)(struct mcp_out *out, bool is_answer); /* it was */
     bool (*is_full)(const struct mcp_out *out); /* so much is unread that less should be said */
+    int error; /* the code of the last one that was sent; 0: none */
 };
 
 /* A client, and what it has said of itself. */
@@ -131,7 +133,8 @@ struct laz_mcp {
     struct mcp_out out; /* to `lines` */
     struct mcp_peer peer;
     struct laz_lines lines;
-    bool is_watched; /* `lines` */
+    struct mcp_http *http; /* clients by HTTP, in place of `lines` */
+    bool is_watched;       /* `lines` */
     atomic_bool is_stopped;
     bool is_over;
     struct laz_error why;       /* it ended */
@@ -190,6 +193,8 @@ int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const
 void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
 void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message);
 void mcp_asked_fini(struct mcp_asked *asked);
+/* Forgets those whose answers would go there. */
+void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* Answers those that listen. */
 void mcp_listens_end(struct laz_mcp *mcp);
 
@@ -259,6 +264,32 @@ void mcp_resources_list(struct mcp_asked *asked, const struct mcp_params *params
 void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_end(struct laz_mcp *mcp);
+
+/* Nobody reads what goes there any more: what was asked from there is cancelled. */
+void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out);
+/* The client is gone: nothing is its any more. */
+void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer);
+
+/* ---- http.c, http_rules.c; http_none.c in place of them ----------------------------------------
+ */
+
+/* Listens for clients. Errors: see struct laz_mcp_options. */
+int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,
+                 struct mcp_http **http, struct laz_error *err);
+const char *mcp_http_address(const struct mcp_http *http);
+/* Handles what has come, outside of a step of the engine. */
+void mcp_http_work(struct mcp_http *http);
+/* Bytes that clients have not read. */
+size_t mcp_http_unread(const struct mcp_http *http);
+void mcp_http_free(struct mcp_http *http); /* NULL is allowed */
+
+/* Is it the name of this machine, with any port: may a page of it, or a request to it, come? */
+bool mcp_http_is_local(const char *host);
+bool mcp_http_is_local_origin(const char *origin);
+/* "Bearer TOKEN" with this token. */
+bool mcp_http_is_token(const char *authorization, const char *token);
+/* Takes the token of a file, or makes the file. LAZ_EREFUSED: others can read it. */
+int mcp_http_token(const char *file, char token[LAZ_TOKEN_LEN + 1], struct laz_error *err);
 
 /* ---- approvals.c ----------------------------------------------------------------------------- */
 

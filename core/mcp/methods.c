@@ -186,6 +186,16 @@ static void listen_remove(struct laz_mcp *mcp, struct mcp_listen **at)
     free(listen);
 }
 
+void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out)
+{
+    for (struct mcp_listen **at = &mcp->listens; *at;) {
+        if ((*at)->asked.out == out)
+            listen_remove(mcp, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
 void mcp_listens_end(struct laz_mcp *mcp)
 {
     struct laz_json_write write;

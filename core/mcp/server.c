@@ -87,6 +87,7 @@ static bool fail_begin(const struct mcp_asked *asked, int code, const char *text
 {
     if (!message_begin(asked->out, asked->id, write))
         return false;
+    asked->out->error = code;
     laz_json_begin_object(write, "error");
     laz_json_add_int(write, "code", code);
     laz_json_add_text(write, "message", text);
@@ -239,7 +240,7 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
         return laz_error_nomem(err);
     mcp->last_resource = &mcp->resources;
     mcp->peer.mcp = mcp;
-    mcp->out = (struct mcp_out){out_add, out_send, out_is_full};
+    mcp->out = (struct mcp_out){.add = out_add, .send = out_send, .is_full = out_is_full};
     int rc = mcp_take_limits(&mcp->limits, options->settings, err);
     if (!rc)
         rc = laz_random_bytes(&mcp->key, sizeof mcp->key, err);
@@ -254,7 +255,9 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     if (!rc)
         rc = mcp_tools_init(mcp, err);
     if (!rc)
-        rc = mcp_take_client(mcp, options->descriptors, err);
+        rc = options->listen
+                 ? mcp_http_new(mcp, options->listen, options->token_file, &mcp->http, err)
+                 : mcp_take_client(mcp, options->descriptors, err);
     if (rc)
         laz_mcp_free(mcp);
     else
@@ -335,7 +338,10 @@ int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
         (void)laz_engine_step(mcp->engine, is_busy ? 0 : -1, NULL);
         laz_loop_will_step(mcp->loop);
         mcp_tend(mcp); /* before a request that uses what has expired */
-        is_busy = mcp_work(mcp);
+        if (mcp->http)
+            mcp_http_work(mcp->http);
+        else
+            is_busy = mcp_work(mcp);
         mcp->is_over = mcp->lines.is_ending;
     }
     if (mcp->why.code && err)
@@ -355,6 +361,8 @@ static size_t mcp_unread(const void *user)
 {
     const struct laz_mcp *mcp = user;
 
+    if (mcp->http)
+        return mcp_http_unread(mcp->http);
     return mcp->lines.is_gone ? 0 : laz_lines_unread(&mcp->lines);
 }
 
@@ -363,21 +371,30 @@ static void mcp_step(void *user, uint64_t ms)
     struct laz_mcp *mcp = user;
 
     (void)laz_engine_step(mcp->engine, (int64_t)ms, NULL);
+    if (mcp->http)
+        mcp_http_work(mcp->http);
+}
+
+const char *laz_mcp_address(const struct laz_mcp *mcp)
+{
+    return mcp->http ? mcp_http_address(mcp->http) : NULL;
 }
 
 void laz_mcp_free(struct laz_mcp *mcp)
 {
     if (!mcp)
         return;
-    if (mcp->is_watched) {
+    if (mcp->is_watched || mcp->http) {
         mcp->lines.is_ending = true; /* no requests are read */
         mcp_sessions_end(mcp);
         mcp_requests_end(mcp);
         mcp_listens_end(mcp);
-        laz_lines_flush(&mcp->lines);
+        if (mcp->is_watched)
+            laz_lines_flush(&mcp->lines);
         laz_lines_drain(mcp->loop, mcp_unread, mcp_step, mcp);
     }
     mcp_approvals_end(mcp);
+    mcp_http_free(mcp->http);
     if (mcp->is_watched)
         laz_lines_end(&mcp->lines);
     laz_timer_stop(mcp->timer);

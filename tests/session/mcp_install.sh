@@ -106,6 +106,7 @@ says escape '\x1b[2J'
 expect client 2 '' 'there is no client cursr; did you mean cursor?' install cursr
 expect clients 2 '' 'expected claude, claude-desktop, codex, cursor or vscode' install notepad
 expect alone 2 '' '--dry-run belongs to --install' "$lazaret" mcp --dry-run
+expect listen 2 '' '--listen for one that does not' install cursor --listen 127.0.0.1:0
 expect operand 2 '' 'belongs to --install' "$lazaret" mcp two.json
 expect settings 2 '' 'session.timeuot: unknown key' install claude --set session.timeuot=3
 expect no_config 2 '' 'missing.toml' install claude --config missing.toml
