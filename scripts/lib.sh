@@ -16,11 +16,12 @@ jobs=$(nproc 2>/dev/null || echo 2)
 # tests of clients/ look for more.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
-    liblua5.4-dev libpng-dev"
+    liblua5.4-dev libpng-dev libmicrohttpd-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0"
 packages_clients="nodejs r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
     python3-pydantic python3-setuptools python3-wheel"
+packages_mcp_clients="nodejs npm"
 # To build for Windows and run the tests in Wine.
 packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make
     gcc-mingw-w64-x86-64-posix wine wine64 dpkg-dev xz-utils libpython3-dev r-base-core"
@@ -68,7 +69,7 @@ packages_missing() {
     command -v dpkg-query >/dev/null 2>&1 || return 0
     for package in $1; do
         case $package in
-            pkg-config) command -v pkg-config >/dev/null 2>&1 && continue ;;
+            pkg-config | npm) command -v "$package" >/dev/null 2>&1 && continue ;;
         esac
         case $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) in
             installed) ;;

@@ -41,12 +41,12 @@ struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
-        *listen, *search, *limit, *artifacts;
+        *listen, *search, *limit, *artifacts, *token_file, *install;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
     struct laz_strv file; /* NAME=PATH */
-    bool json, quiet, verbose, check, help, version;
+    bool json, quiet, verbose, check, help, version, dry_run;
     char **operands;
     int n_operands;
     struct terminal *terminal; /* there in all subcommands, and before */
@@ -98,6 +98,7 @@ int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_serve(struct cli *cli);
 int cli_mcp(struct cli *cli);
+int cli_mcp_install(struct cli *cli); /* mcp --install */
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);
@@ -107,6 +108,9 @@ int cli_help_about(struct cli *cli); /* needs no settings */
 
 /* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
 int cli_parse(struct cli *cli, int argc, char **argv);
+/* Appends the options of this command line that say how the subcommand works, as words of another
+ * one that may be run in any directory: paths are absolute. False: out of memory. */
+bool cli_repeat(struct cli *cli, struct laz_strv *words);
 void cli_help(struct cli *cli); /* for cli->command; without one, the general help */
 
 /* ---- shared by the subcommands -------------------------------------------------------------- */

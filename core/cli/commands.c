@@ -99,11 +99,17 @@ const struct cli_command cli_commands[] = {
     {
         .name = "mcp",
         .bit = CLI_FOR_MCP,
-        .operands = "",
+        .operands = "[FILE]",
+        .max_operands = 1,
         .summary = "an MCP server on standard input and output",
-        .text = "Lets a model run code, through a client of the Model Context Protocol, which "
-                "starts it: tools to\nexecute code, to open and close sessions, and to find the "
-                "functions that the code can call.\nIt ends when standard input ends.",
+        .text =
+            "Lets a model run code, through a client of the Model Context Protocol, which "
+            "starts it: tools to\nexecute code, to open and close sessions, and to find the "
+            "functions that the code can call.\nIt ends when standard input ends. With --install "
+            "it "
+            "becomes a server of a client: of the project in the\nworking directory (claude, "
+            "vscode) or of this user (claude-desktop, codex, cursor), with the options\nof this "
+            "command line. FILE is the client's configuration, if it is in another place.",
         .run = cli_mcp,
     },
     {

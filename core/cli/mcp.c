@@ -11,10 +11,15 @@ static void mcp_stop(void *mcp)
     laz_mcp_stop(mcp);
 }
 
-int cli_mcp(struct cli *cli)
+static int mcp_serve(struct cli *cli)
 {
     const struct laz_engine_options engine = cli_engine_options(cli);
-    const struct laz_mcp_options options = {.settings = cli->settings, .engine = &engine};
+    const struct laz_mcp_options options = {
+        .settings = cli->settings,
+        .engine = &engine,
+        .listen = cli->listen,
+        .token_file = cli->token_file,
+    };
     struct laz_interrupt *interrupt = NULL;
     struct laz_mcp *mcp = NULL;
     struct laz_error err = {0};
@@ -25,6 +30,8 @@ int cli_mcp(struct cli *cli)
         rc = laz_mcp_new(&options, &mcp, &err);
     if (!rc)
         rc = laz_interrupt_start(interrupt, mcp_stop, mcp, &err);
+    if (!rc && cli->listen && !cli->quiet)
+        cli_say(cli, "listening at %s", laz_mcp_address(mcp));
     if (!rc)
         rc = laz_mcp_run(mcp, &err);
     if (rc)
@@ -34,4 +41,14 @@ int cli_mcp(struct cli *cli)
     laz_interrupt_free(interrupt); /* nobody stops it from now on */
     laz_mcp_free(mcp);
     return status;
+}
+
+int cli_mcp(struct cli *cli)
+{
+    if (cli->install)
+        return cli_mcp_install(cli);
+    if (!cli->dry_run && !cli->n_operands)
+        return mcp_serve(cli);
+    cli_problem(cli, "mcp: %s belongs to --install", cli->dry_run ? "--dry-run" : cli->operands[0]);
+    return CLI_USAGE;
 }

@@ -7,9 +7,11 @@
 #include "cli/cli.h"
 
 #include "base/nearest.h"
+#include "os/paths.h"
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct cli_option {
@@ -44,8 +46,13 @@ static const struct cli_option options[] = {
     {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
     {0, "platform", "NAME", FIELD(platform), CLI_FOR_PLAN, "the plan for linux, darwin or windows"},
     {0, "kind", "KIND", FIELD(kind), CLI_FOR_PLUGINS, "of a new plugin: tool, backend or runtime"},
-    {0, "listen", "PATH", FIELD(listen), CLI_FOR_SERVE,
-     "serve clients at this Unix socket, in place of standard input"},
+    {0, "listen", "PLACE", FIELD(listen), CLI_FOR_SERVE | CLI_FOR_MCP,
+     "serve clients at this Unix socket (mcp: or HOST:PORT), not standard input"},
+    {0, "token-file", "FILE", FIELD(token_file), CLI_FOR_MCP,
+     "the token that clients at a port need; made if it is missing"},
+    {0, "install", "CLIENT", FIELD(install), CLI_FOR_MCP,
+     "write the configuration of claude, claude-desktop, codex, cursor or vscode"},
+    {0, "dry-run", NULL, FIELD(dry_run), CLI_FOR_MCP, "with --install: show it, and write nothing"},
     {0, "expect", "HASH", FIELD(expect), CLI_FOR_AUDIT, "the hash that the last record must have"},
     {0, "config", "FILE", FIELD(config), CLI_FOR_ALL,
      "the configuration file, instead of the default ones"},
@@ -66,6 +73,13 @@ static const struct cli_option options[] = {
 /* The fields of options that may be repeated. */
 static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write),
                                       FIELD(env),  FIELD(set),  FIELD(file)};
+
+/* The fields whose paths are those of a working directory. */
+static const size_t option_paths[] = {FIELD(config), FIELD(read), FIELD(write)};
+
+/* The fields of options that are about one run, and are not repeated by cli_repeat. */
+static const size_t option_once[] = {FIELD(install), FIELD(dry_run), FIELD(json), FIELD(quiet),
+                                     FIELD(verbose), FIELD(version), FIELD(help)};
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
 #define LONG_FIRST 256 /* what getopt_long returns for row 0 */
@@ -109,13 +123,20 @@ static const struct cli_option *option_of(int value)
     return NULL;
 }
 
-static bool option_is_list(const struct cli_option *option)
+static bool option_is_in(const struct cli_option *option, const size_t *fields, size_t n)
 {
     size_t i = 0;
 
-    while (i < sizeof option_lists / sizeof *option_lists && option_lists[i] != option->field)
+    while (i < n && fields[i] != option->field)
         i++;
-    return i < sizeof option_lists / sizeof *option_lists;
+    return i < n;
+}
+#define OPTION_IS_IN(option, fields)                                                               \
+    option_is_in((option), (fields), sizeof(fields) / sizeof *(fields))
+
+static bool option_is_list(const struct cli_option *option)
+{
+    return OPTION_IS_IN(option, option_lists);
 }
 
 static void option_store(struct cli *cli, const struct cli_option *option, const char *value)
@@ -196,6 +217,68 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
         }
     }
     return wrong ? -1 : optind;
+}
+
+/* A path that means the same in any directory, without links above its last part. */
+static void repeat_path(const char *value, const char *here, struct laz_strv *words)
+{
+    char *path = laz_os_is_absolute(value)
+                     ? laz_strdup(value)
+                     : laz_strdupf("%s/%s", strcmp(here, "/") == 0 ? "" : here, value);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char *above = name ? laz_strndup(path, name > path ? (size_t)(name - path) : 1) : NULL;
+    const bool is_name = name && name[1] && strcmp(name, "/.") != 0 && strcmp(name, "/..") != 0;
+    char *real = above && is_name ? laz_os_real_path(above) : NULL;
+
+    if (real)
+        laz_strv_addf(words, "%s%s", strcmp(real, "/") == 0 ? "" : real, name);
+    else if (path)
+        laz_strv_add(words, path);
+    else
+        words->failed = true;
+    free(path);
+    free(above);
+    free(real);
+}
+
+static void repeat_value(const struct cli_option *option, const char *value, const char *here,
+                         struct laz_strv *words)
+{
+    if (option->name)
+        laz_strv_addf(words, "--%s", option->name);
+    else
+        laz_strv_addf(words, "-%c", option->letter);
+    if (!option->argument)
+        return;
+    if (OPTION_IS_IN(option, option_paths))
+        repeat_path(value, here, words);
+    else
+        laz_strv_add(words, value);
+}
+
+bool cli_repeat(struct cli *cli, struct laz_strv *words)
+{
+    char *here = laz_os_real_path(".");
+
+    for (size_t i = 0; i < N_OPTIONS && here; i++) {
+        const struct cli_option *o = &options[i];
+        const void *field = (const char *)cli + o->field;
+
+        if (!option_is_for(o, cli->command->bit) || OPTION_IS_IN(o, option_once))
+            continue;
+        if (option_is_list(o)) {
+            const struct laz_strv *values = field;
+            for (size_t j = 0; j < values->n; j++)
+                repeat_value(o, values->items[j], here, words);
+        } else if (!o->argument) {
+            if (*(const bool *)field)
+                repeat_value(o, NULL, here, words);
+        } else if (*(const char *const *)field) {
+            repeat_value(o, *(const char *const *)field, here, words);
+        }
+    }
+    free(here);
+    return here && !words->failed;
 }
 
 static int parse_command(struct cli *cli, const char *name)

@@ -69,11 +69,11 @@ static void question_send(struct mcp_question *question)
     char name[MCP_HANDLE];
 
     question_name(question, true, name);
-    if (!mcp_tell_begin(question->mcp, name, "elicitation/create", &write))
+    if (!mcp_tell_begin(question->request->asked.out, name, "elicitation/create", &write))
         return;
     question->is_sent = true;
     question_form(question, &write);
-    mcp_tell_end(question->mcp, &write);
+    mcp_tell_end(question->request->asked.out, &write);
 }
 
 /* Answers the request by all of its questions; its client comes back with the answers. */
@@ -83,7 +83,7 @@ static void questions_answer(struct mcp_request *request)
     struct laz_json_write write;
     char name[MCP_HANDLE], state[MCP_HANDLE];
 
-    if (!mcp_answer_begin(mcp, &request->asked, "input_required", &write))
+    if (!mcp_answer_begin(&request->asked, "input_required", &write))
         return;
     laz_json_begin_object(&write, "inputRequests");
     for (struct mcp_question *one = mcp->questions; one; one = one->next) {
@@ -102,7 +102,7 @@ static void questions_answer(struct mcp_request *request)
     request->state = ++mcp->last_number;
     mcp_handle_make(mcp, MCP_OF_STATE, request->state, state);
     laz_json_add_text(&write, "requestState", state);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(&request->asked, &write);
     free(request->asked.id);
     request->asked.id = NULL;
 }
@@ -116,10 +116,10 @@ static void question_cancelled(void *user)
 
     question_name(question, true, name);
     if (question->is_sent && question->is_request &&
-        mcp_tell_begin(question->mcp, NULL, "notifications/cancelled", &write)) {
+        mcp_tell_begin(question->request->asked.out, NULL, "notifications/cancelled", &write)) {
         laz_json_add_raw(&write, "requestId", name, strlen(name));
         laz_json_add_text(&write, "reason", "the call waits no longer");
-        mcp_tell_end(question->mcp, &write);
+        mcp_tell_end(question->request->asked.out, &write);
     }
     question_remove(question);
 }
@@ -218,14 +218,15 @@ static void question_answer(struct mcp_question *question, const char *result, s
     question_remove(question);
 }
 
-void mcp_approval_answer(struct laz_mcp *mcp, const char *id, const struct mcp_message *message)
+void mcp_approval_answer(const struct mcp_peer *peer, const char *id,
+                         const struct mcp_message *message)
 {
-    struct mcp_question *question = mcp->questions;
+    struct mcp_question *question = peer->mcp->questions;
     char name[MCP_HANDLE] = "";
 
     for (; question; question = question->next) {
         question_name(question, true, name);
-        if (question->is_request && strcmp(name, id) == 0)
+        if (question->is_request && question->request->asked.peer == peer && strcmp(name, id) == 0)
             break;
     }
     if (question) /* else it was cancelled while the answer was on its way */
@@ -233,7 +234,7 @@ void mcp_approval_answer(struct laz_mcp *mcp, const char *id, const struct mcp_m
                         message ? message->result_len : 0);
 }
 
-bool mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len)
+void mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len)
 {
     bool is_open = false;
 
@@ -252,7 +253,6 @@ bool mcp_approvals_take(struct mcp_request *request, const char *responses, size
     }
     if (is_open)
         questions_answer(request);
-    return !is_open;
 }
 
 void mcp_approvals_end(struct laz_mcp *mcp)

@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "base/path.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,11 +90,12 @@ static void request_free(struct mcp_request *request)
     free(request);
 }
 
-struct mcp_request *mcp_request_find(struct laz_mcp *mcp, const char *id)
+struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id)
 {
-    struct mcp_request *request = mcp->requests;
+    struct mcp_request *request = peer->mcp->requests;
 
-    while (request && (!request->asked.id || strcmp(request->asked.id, id) != 0))
+    while (request && (request->asked.peer != peer || !request->asked.id ||
+                       strcmp(request->asked.id, id) != 0))
         request = request->next;
     return request;
 }
@@ -123,6 +125,7 @@ static void request_end(struct mcp_request *request, struct laz_result *result,
         if (err)
             request->why = *err;
         request->ended_ms = laz_loop_now_ms(request->mcp->loop);
+        request->is_over = true;
         return;
     }
     mcp_result_send(request, result, err);
@@ -164,13 +167,13 @@ static void request_put(void *user, const struct laz_error *failed)
 static void request_progress(void *user, const struct laz_execution_usage *usage)
 {
     struct mcp_request *request = user;
-    struct laz_mcp *mcp = request->mcp;
+    struct mcp_out *out = request->asked.out;
     const uint64_t ms = usage->wall_us / 1000;
     struct laz_json_write write;
     struct laz_buf text = LAZ_BUF_INIT;
 
-    if (!request->asked.id || !request->asked.token || laz_lines_is_full(&mcp->lines) ||
-        !mcp_tell_begin(mcp, NULL, "notifications/progress", &write))
+    if (!request->asked.id || !request->asked.token || out->is_full(out) ||
+        !mcp_tell_begin(out, NULL, "notifications/progress", &write))
         return;
     request->progress = ms > request->progress ? ms : request->progress + 1;
     laz_buf_printf(&text, "%llu s, CPU %.1f s, %llu MiB, %llu calls of tools",
@@ -180,7 +183,7 @@ static void request_progress(void *user, const struct laz_execution_usage *usage
     laz_json_add_raw(&write, "progressToken", request->asked.token, strlen(request->asked.token));
     laz_json_add_uint(&write, "progress", request->progress);
     laz_json_add_text(&write, "message", laz_buf_text(&text));
-    mcp_tell_end(mcp, &write);
+    mcp_tell_end(out, &write);
     laz_buf_fini(&text);
 }
 
@@ -338,7 +341,7 @@ void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *argum
 
     if (mcp_read(&mcp_execute_fields, arguments, len, &args, &err) != 0 ||
         request_begin(mcp, asked, &args, &err) != 0)
-        mcp_refuse(mcp, asked, &err);
+        mcp_refuse(asked, &err);
     laz_fields_free(&mcp_execute_fields, &args);
 }
 
@@ -352,16 +355,16 @@ void mcp_request_cancel(struct mcp_request *request)
     laz_session_cancel(request->session);
 }
 
-void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
-                        const struct mcp_params *params)
+void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     const int64_t number = mcp_handle_number(mcp, MCP_OF_STATE, params->state);
     struct mcp_request *request = mcp->requests;
 
     while (request && request->state != number)
         request = request->next;
     if (!number || !request) {
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+        mcp_fail(asked, MCP_INVALID_PARAMS,
                  number ? "'requestState' was used already, or it has expired"
                         : "'requestState' is none of this server");
         return;
@@ -370,23 +373,53 @@ void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
     request->asked = *asked;
     *asked = (struct mcp_asked){0};
     request->state = 0;
-    if (!request->ended_ms) {
-        (void)mcp_approvals_take(request, params->responses, params->responses_len);
+    if (!request->is_over) {
+        mcp_approvals_take(request, params->responses, params->responses_len);
         return;
     }
     mcp_result_send(request, request->result, &request->why);
     request_free(request);
 }
 
-void mcp_requests_tend(struct laz_mcp *mcp)
+void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out)
+{
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        if (request->asked.out != out)
+            continue;
+        request->asked.out = NULL;
+        if (request->asked.id)
+            mcp_request_cancel(request);
+    }
+    mcp_listens_gone(mcp, out);
+}
+
+void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
+{
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        if (request->asked.peer != peer)
+            continue;
+        request->asked.peer = NULL;
+        if (request->asked.id)
+            mcp_request_cancel(request);
+    }
+}
+
+uint64_t mcp_requests_tend(struct laz_mcp *mcp)
 {
     const uint64_t now = laz_loop_now_ms(mcp->loop);
+    uint64_t soonest = UINT64_MAX;
 
     for (struct mcp_request *request = mcp->requests, *next; request; request = next) {
         next = request->next;
-        if (request->ended_ms && now - request->ended_ms >= EXECUTIONS_HELD_MS)
+        if (!request->is_over)
+            continue;
+        const uint64_t held = now - request->ended_ms;
+        if (held >= EXECUTIONS_HELD_MS)
             request_free(request);
+        else if (EXECUTIONS_HELD_MS - held < soonest)
+            soonest = EXECUTIONS_HELD_MS - held;
     }
+    return soonest;
 }
 
 void mcp_requests_end(struct laz_mcp *mcp)

@@ -14,15 +14,22 @@ struct laz_mcp;
 struct laz_mcp_options {
     const struct laz_settings *settings;
     const struct laz_engine_options *engine;
+    const char *listen;     /* HOST:PORT, or a path, for clients by HTTP; NULL: the one client is */
+    const char *token_file; /* with a port: what clients have to show; made if it is missing */
     const int *descriptors; /* of the client: in and out, nonblocking, borrowed; NULL: standard
                                input and output */
 };
 
+/* The version that was built: are there clients by HTTP? */
+bool laz_mcp_has_http(void);
 /* Makes the engine. Everything of the options is borrowed for the call, unless it says otherwise.
- * The caller frees *mcp. Errors: as laz_engine_new; LAZ_EOS; LAZ_EREFUSED: not on this system. */
+ * The caller frees *mcp. Errors: as laz_engine_new; LAZ_EOS; LAZ_EINVAL: `listen`; LAZ_EREFUSED,
+ * LAZ_ENOTSUP: not on this system, or not built. */
 int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **mcp, struct laz_error *err);
-/* Serves until the end of its input, or laz_mcp_stop. Errors: LAZ_ETOOBIG: a line was too long, and
- * what follows cannot be read; LAZ_ENOMEM. */
+/* Where clients by HTTP connect: a URL, or a path. NULL: there are none. Borrowed. */
+const char *laz_mcp_address(const struct laz_mcp *mcp);
+/* Serves until the end of its input (by HTTP: never), or laz_mcp_stop. Errors: LAZ_ETOOBIG: a line
+ * was too long, and what follows cannot be read; LAZ_ENOMEM. */
 int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err);
 /* Any thread: has laz_mcp_run return. NULL is allowed. */
 void laz_mcp_stop(struct laz_mcp *mcp);

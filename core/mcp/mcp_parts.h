@@ -8,6 +8,7 @@
 #define LAZ_MCP_MCP_PARTS_H
 
 #include "base/json_write.h"
+#include "base/random.h"
 #include "base/siphash.h"
 #include "lines/lines.h"
 #include "loop/loop.h"
@@ -31,8 +32,25 @@
  * known in each request (2026-07-28). */
 enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
 
+/* Where messages for a client go; the first member of who sends them. */
+struct mcp_out {
+    struct laz_buf *(*add)(struct mcp_out *out); /* where a line is to be appended; NULL: nowhere */
+    void (*send)(struct mcp_out *out, bool is_answer); /* it was */
+    bool (*is_full)(const struct mcp_out *out); /* so much is unread that less should be said */
+    int error; /* the code of the last one that was sent; 0: none */
+};
+
+/* A client, and what it has said of itself. */
+struct mcp_peer {
+    struct laz_mcp *mcp;
+    bool is_initialized, can_ask; /* the handshake, and what it has said */
+    const char *version;          /* that was agreed on in it */
+};
+
 /* Who asks, and how the answer has to be. */
 struct mcp_asked {
+    struct mcp_peer *peer;
+    struct mcp_out *out;
     char *id; /* NULL: nobody waits for an answer */
     enum mcp_era era;
     bool can_ask;                   /* its client can ask somebody */
@@ -74,11 +92,11 @@ struct mcp_request {
     struct mcp_file *files;
     size_t n_files, next_file; /* that is put next */
     uint64_t progress;         /* that was told last */
-    bool is_cancelled;         /* by its client, which gets no answer */
     int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
     struct laz_result *result; /* for who comes back with `state`: it has ended meanwhile */
     struct laz_error why;      /* the same, without a result */
-    uint64_t ended_ms;
+    bool is_over;              /* it has ended so, */
+    uint64_t ended_ms;         /* then */
 };
 
 /* The question whether a tool may be called, from the callback to its end. */
@@ -105,22 +123,23 @@ struct mcp_resource {
 
 struct mcp_listen {
     struct mcp_listen *next;
-    char *id;
+    struct mcp_asked asked;
 };
 
 struct laz_mcp {
     struct laz_engine *engine;
     struct laz_loop *loop; /* of the engine */
     struct laz_input *input;
+    struct mcp_out out; /* to `lines` */
+    struct mcp_peer peer;
     struct laz_lines lines;
-    bool is_watched; /* `lines` */
+    struct mcp_http *http; /* clients by HTTP, in place of `lines` */
+    bool is_watched;       /* `lines` */
     atomic_bool is_stopped;
     bool is_over;
     struct laz_error why;       /* it ended */
     struct laz_siphash_key key; /* of handles */
     int64_t last_number;
-    bool is_initialized, can_ask; /* the handshake, and what it has said */
-    const char *version;          /* that was agreed on in it */
     char *instructions;
     struct laz_buf tools; /* the answer to tools/list */
     struct mcp_session *sessions;
@@ -140,39 +159,42 @@ struct laz_mcp {
     } limits;
 };
 
-/* ---- server.c: the client, and what it gets -------------------------------------------------- */
+/* ---- server.c: a line of a client, and what it gets ------------------------------------------ */
+
+/* Handles a line of a client, whose answers go to `out`. */
+void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len);
 
 /* Begins an answer with a result, whose members follow; `type`: of the result, "complete". False:
  * there is nobody to answer. */
-bool mcp_answer_begin(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *type,
+bool mcp_answer_begin(const struct mcp_asked *asked, const char *type,
                       struct laz_json_write *write);
-void mcp_answer_end(struct laz_mcp *mcp, struct laz_json_write *write);
+void mcp_answer_end(const struct mcp_asked *asked, struct laz_json_write *write);
 /* Members of results that a client may keep for this long. */
 void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json_write *write);
-/* Answers by an error; `id` NULL: of what is not known. */
-void mcp_fail(struct laz_mcp *mcp, const char *id, int code, const char *text);
+/* Answers by an error; asked->id NULL: of what is not known. */
+void mcp_fail(const struct mcp_asked *asked, int code, const char *text);
 /* The same, and its member `data` follows, an object. False: there is nobody. */
-bool mcp_fail_begin(struct laz_mcp *mcp, const char *id, int code, const char *text,
+bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
                     struct laz_json_write *write);
-void mcp_fail_end(struct laz_mcp *mcp, struct laz_json_write *write);
+void mcp_fail_end(const struct mcp_asked *asked, struct laz_json_write *write);
 /* Begins a notification, or a request with an id; its `params` follow, an object. */
-bool mcp_tell_begin(struct laz_mcp *mcp, const char *id, const char *method,
+bool mcp_tell_begin(struct mcp_out *out, const char *id, const char *method,
                     struct laz_json_write *write);
-void mcp_tell_end(struct laz_mcp *mcp, struct laz_json_write *write);
+void mcp_tell_end(struct mcp_out *out, struct laz_json_write *write);
 
 /* A handle is a number with a proof that this process has given it out. */
 void mcp_handle_make(const struct laz_mcp *mcp, enum mcp_handle kind, int64_t number,
                      char text[MCP_HANDLE]);
 /* The number of a handle; 0: it is none of this process. */
 int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const char *text);
-/* Something expires in so many milliseconds: mcp_tend is called then. */
-void mcp_expires(struct laz_mcp *mcp, uint64_t ms);
 
 /* ---- methods.c: what clients ask for --------------------------------------------------------- */
 
-void mcp_request(struct laz_mcp *mcp, struct mcp_message *message);
-void mcp_notification(struct laz_mcp *mcp, const struct mcp_message *message);
+void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
+void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message);
 void mcp_asked_fini(struct mcp_asked *asked);
+/* Forgets those whose answers would go there. */
+void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* Answers those that listen. */
 void mcp_listens_end(struct laz_mcp *mcp);
 
@@ -181,9 +203,9 @@ void mcp_listens_end(struct laz_mcp *mcp);
 /* Makes instructions and the list of tools. */
 int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err);
 /* Calls the tool of params->name. Takes what it needs of *asked. */
-void mcp_tools_call(struct laz_mcp *mcp, struct mcp_asked *asked, const struct mcp_params *params);
+void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params);
 /* Answers that the call has failed, and how to mend it. */
-void mcp_refuse(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct laz_error *err);
+void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err);
 
 /* ---- schema.c -------------------------------------------------------------------------------- */
 
@@ -204,8 +226,9 @@ void mcp_session_free(struct mcp_session *session);
 int mcp_session_once(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
                      struct laz_error *err);
 void mcp_session_leave(struct laz_mcp *mcp, struct laz_session *session);
-/* Ends those that have expired, and has a spare one made. */
-void mcp_sessions_tend(struct laz_mcp *mcp);
+/* Ends those that have expired, and has a spare one made. Returns when the next expires, as
+ * mcp_requests_tend. */
+uint64_t mcp_sessions_tend(struct laz_mcp *mcp);
 void mcp_sessions_end(struct laz_mcp *mcp);
 
 /* ---- executions.c ---------------------------------------------------------------------------- */
@@ -213,13 +236,13 @@ void mcp_sessions_end(struct laz_mcp *mcp);
 extern const struct laz_fields mcp_execute_fields;
 void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *arguments, size_t len);
 /* The execution that a client waits for by this id; NULL: none. */
-struct mcp_request *mcp_request_find(struct laz_mcp *mcp, const char *id);
+struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id);
 void mcp_request_cancel(struct mcp_request *request);
 /* Goes on with what was answered by a question. */
-void mcp_request_resume(struct laz_mcp *mcp, struct mcp_asked *asked,
-                        const struct mcp_params *params);
-/* Drops results that nobody came back for. */
-void mcp_requests_tend(struct laz_mcp *mcp);
+void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params);
+/* Drops results that nobody came back for. Returns when the next is due, in milliseconds;
+ * UINT64_MAX: there is none. */
+uint64_t mcp_requests_tend(struct laz_mcp *mcp);
 void mcp_requests_end(struct laz_mcp *mcp);
 
 /* ---- results.c ------------------------------------------------------------------------------- */
@@ -237,23 +260,47 @@ const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *na
 /* The resource of a URI; NULL and a sentence. */
 const struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const char *uri,
                                              struct laz_error *err);
-void mcp_resources_list(struct laz_mcp *mcp, struct mcp_asked *asked,
-                        const struct mcp_params *params);
-void mcp_resources_templates(struct laz_mcp *mcp, struct mcp_asked *asked,
-                             const struct mcp_params *params);
-void mcp_resources_read(struct laz_mcp *mcp, struct mcp_asked *asked,
-                        const struct mcp_params *params);
+void mcp_resources_list(struct mcp_asked *asked, const struct mcp_params *params);
+void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *params);
+void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_end(struct laz_mcp *mcp);
+
+/* Nobody reads what goes there any more: what was asked from there is cancelled. */
+void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out);
+/* The client is gone: nothing is its any more. */
+void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer);
+
+/* ---- http.c, http_rules.c; http_none.c in place of them ----------------------------------------
+ */
+
+/* Listens for clients. Errors: see struct laz_mcp_options. */
+int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,
+                 struct mcp_http **http, struct laz_error *err);
+const char *mcp_http_address(const struct mcp_http *http);
+/* Handles what has come, outside of a step of the engine. */
+void mcp_http_work(struct mcp_http *http);
+/* Bytes that clients have not read. */
+size_t mcp_http_unread(const struct mcp_http *http);
+void mcp_http_free(struct mcp_http *http); /* NULL is allowed */
+
+/* Is it the name of this machine, with any port: may a page of it, or a request to it, come? */
+bool mcp_http_is_local(const char *host);
+bool mcp_http_is_local_origin(const char *origin);
+/* "Bearer TOKEN" with this token. */
+bool mcp_http_is_token(const char *authorization, const char *token);
+/* Takes the token of a file, or makes the file. LAZ_EREFUSED: others can read it. */
+int mcp_http_token(const char *file, char token[LAZ_TOKEN_LEN + 1], struct laz_error *err);
 
 /* ---- approvals.c ----------------------------------------------------------------------------- */
 
 /* Has the client decide on approvals. Errors: as laz_engine_set_approver. */
 int mcp_approvals_begin(struct laz_mcp *mcp, struct laz_error *err);
 /* A client answers a request of this server, or what it sent is no answer (`message` NULL). */
-void mcp_approval_answer(struct laz_mcp *mcp, const char *id, const struct mcp_message *message);
-/* Somebody came back to this request, with answers (NULL: none). False: questions are open, and it
- * was answered by these. */
-bool mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len);
+void mcp_approval_answer(const struct mcp_peer *peer, const char *id,
+                         const struct mcp_message *message);
+/* Somebody came back to this request, with answers (NULL: none). If questions are open, it is
+ * answered by these. */
+void mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len);
 void mcp_approvals_end(struct laz_mcp *mcp);
 
 #endif

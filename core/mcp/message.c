@@ -137,7 +137,7 @@ int mcp_message_read(const char *line, size_t len, struct mcp_message *message,
     *message = (struct mcp_message){0};
     if (laz_json_scan(line, len, err) != 0)
         return MCP_PARSE_ERROR;
-    while (len && (*line == ' ' || *line == '\t' || *line == '\r'))
+    while (len && (*line == ' ' || *line == '\t' || *line == '\r' || *line == '\n'))
         line++, len--;
     if (*line == '[') {
         laz_error_set(err, LAZ_EPROTO, 0,

@@ -48,31 +48,32 @@ static const char *methods_agree(const char *wanted)
     return methods_legacy[0];
 }
 
-static void methods_initialize(struct laz_mcp *mcp, struct mcp_asked *asked,
-                               const struct mcp_params *params)
+static void methods_initialize(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
+    struct mcp_peer *peer = asked->peer;
     struct laz_json_write write;
 
-    if (mcp->is_initialized || !params->version) {
-        mcp_fail(mcp, asked->id, mcp->is_initialized ? MCP_INVALID : MCP_INVALID_PARAMS,
-                 mcp->is_initialized ? "the connection is initialized already"
-                                     : "'initialize' lacks 'protocolVersion'");
+    if (peer->is_initialized || !params->version) {
+        mcp_fail(asked, peer->is_initialized ? MCP_INVALID : MCP_INVALID_PARAMS,
+                 peer->is_initialized ? "the connection is initialized already"
+                                      : "'initialize' lacks 'protocolVersion'");
         return;
     }
-    mcp->is_initialized = true;
-    mcp->version = methods_agree(params->version);
-    mcp->can_ask =
+    peer->is_initialized = true;
+    peer->version = methods_agree(params->version);
+    peer->can_ask =
         params->capabilities && mcp_can_ask(params->capabilities, params->capabilities_len);
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
-    laz_json_add_text(&write, "protocolVersion", mcp->version);
+    laz_json_add_text(&write, "protocolVersion", peer->version);
     methods_capabilities(&write);
     laz_json_begin_object(&write, "serverInfo");
     laz_json_add_text(&write, "name", "lazaret");
     laz_json_add_text(&write, "version", laz_version());
     laz_json_end_object(&write);
     laz_json_add_text(&write, "instructions", mcp->instructions);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
 }
 
 static void methods_versions(struct laz_json_write *write, const char *key)
@@ -84,53 +85,51 @@ static void methods_versions(struct laz_json_write *write, const char *key)
     laz_json_end_list(write);
 }
 
-static void methods_discover(struct laz_mcp *mcp, struct mcp_asked *asked,
-                             const struct mcp_params *params)
+static void methods_discover(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     struct laz_json_write write;
 
     (void)params;
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     methods_versions(&write, "supportedVersions");
     methods_capabilities(&write);
     laz_json_add_text(&write, "instructions", mcp->instructions);
     mcp_answer_keep(asked, METHODS_KEEP_MS, &write);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
 }
 
-static void methods_ping(struct laz_mcp *mcp, struct mcp_asked *asked,
-                         const struct mcp_params *params)
+static void methods_ping(struct mcp_asked *asked, const struct mcp_params *params)
 {
     struct laz_json_write write;
 
     (void)params;
-    if (mcp_answer_begin(mcp, asked, "complete", &write))
-        mcp_answer_end(mcp, &write);
+    if (mcp_answer_begin(asked, "complete", &write))
+        mcp_answer_end(asked, &write);
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */
 
-static void methods_tools(struct laz_mcp *mcp, struct mcp_asked *asked,
-                          const struct mcp_params *params)
+static void methods_tools(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     struct laz_json_write write;
 
     (void)params;
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_add_raw(&write, "tools", mcp->tools.data, mcp->tools.len);
     mcp_answer_keep(asked, METHODS_KEEP_MS, &write);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
 }
 
-static void methods_call(struct laz_mcp *mcp, struct mcp_asked *asked,
-                         const struct mcp_params *params)
+static void methods_call(struct mcp_asked *asked, const struct mcp_params *params)
 {
     if (params->name)
-        mcp_tools_call(mcp, asked, params);
+        mcp_tools_call(asked, params);
     else
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "'tools/call' lacks 'name'");
+        mcp_fail(asked, MCP_INVALID_PARAMS, "'tools/call' lacks 'name'");
 }
 
 /* ---- subscriptions --------------------------------------------------------------------------- */
@@ -138,41 +137,41 @@ static void methods_call(struct laz_mcp *mcp, struct mcp_asked *asked,
 static const char methods_subscription[] = "io.modelcontextprotocol/subscriptionId";
 
 /* Nothing that a client could wait for changes here: it is told so, and the request stays open. */
-static void methods_listen(struct laz_mcp *mcp, struct mcp_asked *asked,
-                           const struct mcp_params *params)
+static void methods_listen(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     struct mcp_listen *listen = NULL;
     struct laz_json_write write;
 
     if (!params->notifications)
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
-                 "'subscriptions/listen' lacks 'notifications'");
+        mcp_fail(asked, MCP_INVALID_PARAMS, "'subscriptions/listen' lacks 'notifications'");
     else if (mcp->n_listens >= MCP_LISTENS)
-        mcp_fail(mcp, asked->id, MCP_INTERNAL, "too many subscriptions are open");
+        mcp_fail(asked, MCP_INTERNAL, "too many subscriptions are open");
     else if (!(listen = calloc(1, sizeof *listen)))
-        mcp_fail(mcp, asked->id, MCP_INTERNAL, "out of memory");
+        mcp_fail(asked, MCP_INTERNAL, "out of memory");
     if (!listen)
         return;
-    listen->id = asked->id;
-    asked->id = NULL;
+    listen->asked = *asked;
+    *asked = (struct mcp_asked){0};
     listen->next = mcp->listens;
     mcp->listens = listen;
     mcp->n_listens++;
-    if (!mcp_tell_begin(mcp, NULL, "notifications/subscriptions/acknowledged", &write))
+    if (!mcp_tell_begin(listen->asked.out, NULL, "notifications/subscriptions/acknowledged",
+                        &write))
         return;
     laz_json_begin_object(&write, "_meta");
-    laz_json_add_raw(&write, methods_subscription, listen->id, strlen(listen->id));
+    laz_json_add_raw(&write, methods_subscription, listen->asked.id, strlen(listen->asked.id));
     laz_json_end_object(&write);
     laz_json_begin_object(&write, "notifications");
     laz_json_end_object(&write);
-    mcp_tell_end(mcp, &write);
+    mcp_tell_end(listen->asked.out, &write);
 }
 
-static struct mcp_listen **listen_find(struct laz_mcp *mcp, const char *id)
+static struct mcp_listen **listen_find(const struct mcp_peer *peer, const char *id)
 {
-    struct mcp_listen **at = &mcp->listens;
+    struct mcp_listen **at = &peer->mcp->listens;
 
-    while (*at && strcmp((*at)->id, id) != 0)
+    while (*at && ((*at)->asked.peer != peer || strcmp((*at)->asked.id, id) != 0))
         at = &(*at)->next;
     return at;
 }
@@ -183,8 +182,18 @@ static void listen_remove(struct laz_mcp *mcp, struct mcp_listen **at)
 
     *at = listen->next;
     mcp->n_listens--;
-    free(listen->id);
+    mcp_asked_fini(&listen->asked);
     free(listen);
+}
+
+void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out)
+{
+    for (struct mcp_listen **at = &mcp->listens; *at;) {
+        if ((*at)->asked.out == out)
+            listen_remove(mcp, at);
+        else
+            at = &(*at)->next;
+    }
 }
 
 void mcp_listens_end(struct laz_mcp *mcp)
@@ -192,15 +201,15 @@ void mcp_listens_end(struct laz_mcp *mcp)
     struct laz_json_write write;
 
     for (; mcp->listens; listen_remove(mcp, &mcp->listens)) {
-        const char *id = mcp->listens->id;
-        const struct mcp_asked asked = {.id = mcp->listens->id, .era = MCP_LEGACY};
-        if (!mcp_answer_begin(mcp, &asked, "complete", &write))
+        struct mcp_asked *asked = &mcp->listens->asked;
+        asked->era = MCP_LEGACY; /* its `_meta` is another one */
+        if (!mcp_answer_begin(asked, "complete", &write))
             continue;
         laz_json_add_text(&write, "resultType", "complete");
         laz_json_begin_object(&write, "_meta");
-        laz_json_add_raw(&write, methods_subscription, id, strlen(id));
+        laz_json_add_raw(&write, methods_subscription, asked->id, strlen(asked->id));
         laz_json_end_object(&write);
-        mcp_answer_end(mcp, &write);
+        mcp_answer_end(asked, &write);
     }
 }
 
@@ -209,7 +218,7 @@ void mcp_listens_end(struct laz_mcp *mcp)
 struct method {
     const char *name;
     unsigned eras;
-    void (*run)(struct laz_mcp *mcp, struct mcp_asked *asked, const struct mcp_params *params);
+    void (*run)(struct mcp_asked *asked, const struct mcp_params *params);
 };
 
 #define MCP_BOTH (MCP_LEGACY | MCP_MODERN)
@@ -236,43 +245,43 @@ static const struct method *method_find(const char *name)
 
 /* ---- eras ------------------------------------------------------------------------------------ */
 
-static void era_unsupported(struct laz_mcp *mcp, const char *id, const char *version)
+static void era_unsupported(const struct mcp_asked *asked, const char *version)
 {
     struct laz_json_write write;
 
-    if (!mcp_fail_begin(mcp, id, MCP_NO_VERSION, "this version of the protocol is not supported",
+    if (!mcp_fail_begin(asked, MCP_NO_VERSION, "this version of the protocol is not supported",
                         &write))
         return;
     methods_versions(&write, "supported");
     laz_json_add_text(&write, "requested", version);
-    mcp_fail_end(mcp, &write);
+    mcp_fail_end(asked, &write);
 }
 
 /* Of which era is this request? Fills asked->era and what its client can do; false: it was answered
  * by an error. */
-static bool era_find(struct laz_mcp *mcp, const struct method *method, const struct mcp_meta *meta,
+static bool era_find(const struct method *method, const struct mcp_meta *meta,
                      struct mcp_asked *asked)
 {
     const bool begins = method->eras == MCP_LEGACY; /* may come before the handshake */
 
     asked->era = meta->version ? MCP_MODERN : MCP_LEGACY;
     if (meta->version && strcmp(meta->version, methods_modern) != 0) {
-        era_unsupported(mcp, asked->id, meta->version);
+        era_unsupported(asked, meta->version);
         return false;
     }
     if (meta->version && !meta->capabilities) {
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+        mcp_fail(asked, MCP_INVALID_PARAMS,
                  "'_meta' lacks 'io.modelcontextprotocol/clientCapabilities'");
         return false;
     }
-    if (!meta->version && !mcp->is_initialized && !begins) {
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS,
+    if (!meta->version && !asked->peer->is_initialized && !begins) {
+        mcp_fail(asked, MCP_INVALID_PARAMS,
                  "the request has no '_meta' with 'io.modelcontextprotocol/protocolVersion' "
                  "(2026-07-28), and no 'initialize' came before it (2025-11-25)");
         return false;
     }
-    asked->can_ask =
-        meta->version ? mcp_can_ask(meta->capabilities, meta->capabilities_len) : mcp->can_ask;
+    asked->can_ask = meta->version ? mcp_can_ask(meta->capabilities, meta->capabilities_len)
+                                   : asked->peer->can_ask;
     return true;
 }
 
@@ -294,7 +303,7 @@ static bool asked_take(struct mcp_asked *asked, const struct mcp_meta *meta, str
 
 /* ---- dispatch ------------------------------------------------------------------------------- */
 
-static void request_run(struct laz_mcp *mcp, const struct method *method, struct mcp_asked *asked,
+static void request_run(const struct method *method, struct mcp_asked *asked,
                         const struct mcp_params *params)
 {
     struct mcp_meta meta = {0};
@@ -303,41 +312,41 @@ static void request_run(struct laz_mcp *mcp, const struct method *method, struct
         params->meta ? mcp_read(&mcp_meta_fields, params->meta, params->meta_len, &meta, &err) : 0;
 
     if (rc || !asked_take(asked, &meta, &err))
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, err.text);
-    else if (!era_find(mcp, method, &meta, asked))
+        mcp_fail(asked, MCP_INVALID_PARAMS, err.text);
+    else if (!era_find(method, &meta, asked))
         ; /* it was answered */
     else if (!(method->eras & asked->era))
-        mcp_fail(mcp, asked->id, MCP_NO_METHOD, "this version of the protocol has no such method");
+        mcp_fail(asked, MCP_NO_METHOD, "this version of the protocol has no such method");
     else if (params->cursor)
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "'cursor' is none of this server");
+        mcp_fail(asked, MCP_INVALID_PARAMS, "'cursor' is none of this server");
     else
-        method->run(mcp, asked, params);
+        method->run(asked, params);
     laz_fields_free(&mcp_meta_fields, &meta);
 }
 
-void mcp_request(struct laz_mcp *mcp, struct mcp_message *message)
+void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message)
 {
     const struct method *method = method_find(message->method);
-    struct mcp_asked asked = {.id = message->id};
+    struct mcp_asked asked = {.peer = peer, .out = out, .id = message->id};
     struct mcp_params params = {0};
     struct laz_error err = {0};
 
     message->id = NULL;
-    if (mcp_request_find(mcp, asked.id) || *listen_find(mcp, asked.id))
-        mcp_fail(mcp, asked.id, MCP_INVALID, "a request with this id is open");
+    if (mcp_request_find(peer, asked.id) || *listen_find(peer, asked.id))
+        mcp_fail(&asked, MCP_INVALID, "a request with this id is open");
     else if (!method)
-        mcp_fail(mcp, asked.id, MCP_NO_METHOD, "there is no such method");
+        mcp_fail(&asked, MCP_NO_METHOD, "there is no such method");
     else if (message->params &&
              mcp_read(&mcp_params_fields, message->params, message->params_len, &params, &err) != 0)
-        mcp_fail(mcp, asked.id, MCP_INVALID_PARAMS, err.text);
+        mcp_fail(&asked, MCP_INVALID_PARAMS, err.text);
     else
-        request_run(mcp, method, &asked, &params);
+        request_run(method, &asked, &params);
     laz_fields_free(&mcp_params_fields, &params);
     mcp_asked_fini(&asked);
 }
 
 /* Only one concerns this server; the others tell what it need not know. */
-void mcp_notification(struct laz_mcp *mcp, const struct mcp_message *message)
+void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message)
 {
     struct mcp_params params = {0};
     char *id = NULL;
@@ -347,12 +356,12 @@ void mcp_notification(struct laz_mcp *mcp, const struct mcp_message *message)
         return;
     if (params.request)
         id = mcp_id_of(params.request, params.request_len);
-    struct mcp_request *request = id ? mcp_request_find(mcp, id) : NULL;
-    struct mcp_listen **listen = id ? listen_find(mcp, id) : NULL;
+    struct mcp_request *request = id ? mcp_request_find(peer, id) : NULL;
+    struct mcp_listen **listen = id ? listen_find(peer, id) : NULL;
     if (request)
         mcp_request_cancel(request);
     else if (listen && *listen)
-        listen_remove(mcp, listen);
+        listen_remove(peer->mcp, listen);
     free(id);
     laz_fields_free(&mcp_params_fields, &params);
 }

@@ -74,7 +74,7 @@ const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *na
     resource->uri = resource_uri(mcp, resource->number, name);
     resource->name = laz_strdup(name);
     resource->type = laz_strdup(type);
-    resource->data = laz_strndup(data, len);
+    resource->data = laz_strndup(len ? data : "", len);
     resource->len = len;
     if (!resource->uri || !resource->name || !resource->type || !resource->data) {
         resource_free(resource);
@@ -119,13 +119,13 @@ const struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const ch
 
 /* ---- methods -------------------------------------------------------------------------------- */
 
-void mcp_resources_list(struct laz_mcp *mcp, struct mcp_asked *asked,
-                        const struct mcp_params *params)
+void mcp_resources_list(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     struct laz_json_write write;
 
     (void)params;
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "resources");
     for (const struct mcp_resource *one = mcp->resources; one; one = one->next) {
@@ -138,35 +138,32 @@ void mcp_resources_list(struct laz_mcp *mcp, struct mcp_asked *asked,
     }
     laz_json_end_list(&write);
     mcp_answer_keep(asked, 0, &write);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
 }
 
 /* There are none: a URI comes with a result. */
-void mcp_resources_templates(struct laz_mcp *mcp, struct mcp_asked *asked,
-                             const struct mcp_params *params)
+void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *params)
 {
     struct laz_json_write write;
 
     (void)params;
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "resourceTemplates");
     laz_json_end_list(&write);
     mcp_answer_keep(asked, 0, &write);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
 }
 
-static void resource_missing(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *uri,
-                             const char *why)
+static void resource_missing(const struct mcp_asked *asked, const char *uri, const char *why)
 {
     struct laz_json_write write;
 
-    if (!mcp_fail_begin(mcp, asked->id,
-                        asked->era == MCP_MODERN ? MCP_INVALID_PARAMS : MCP_NO_RESOURCE, why,
+    if (!mcp_fail_begin(asked, asked->era == MCP_MODERN ? MCP_INVALID_PARAMS : MCP_NO_RESOURCE, why,
                         &write))
         return;
     laz_json_add_text(&write, "uri", uri);
-    mcp_fail_end(mcp, &write);
+    mcp_fail_end(asked, &write);
 }
 
 static bool resource_is_text(const struct mcp_resource *resource)
@@ -177,23 +174,23 @@ static bool resource_is_text(const struct mcp_resource *resource)
            !memchr(resource->data, '\0', resource->len);
 }
 
-void mcp_resources_read(struct laz_mcp *mcp, struct mcp_asked *asked,
-                        const struct mcp_params *params)
+void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     struct laz_buf data = LAZ_BUF_INIT;
     struct laz_json_write write;
     struct laz_error err = {0};
 
     if (!params->uri) {
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "'resources/read' lacks 'uri'");
+        mcp_fail(asked, MCP_INVALID_PARAMS, "'resources/read' lacks 'uri'");
         return;
     }
     const struct mcp_resource *resource = mcp_resource_find(mcp, params->uri, &err);
     if (!resource) {
-        resource_missing(mcp, asked, params->uri, err.text);
+        resource_missing(asked, params->uri, err.text);
         return;
     }
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "contents");
     laz_json_begin_object(&write, NULL);
@@ -209,6 +206,6 @@ void mcp_resources_read(struct laz_mcp *mcp, struct mcp_asked *asked,
     laz_json_end_object(&write);
     laz_json_end_list(&write);
     mcp_answer_keep(asked, 0, &write);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
     laz_buf_fini(&data);
 }

@@ -405,7 +405,7 @@ static void result_send(struct mcp_request *request, struct making *making)
 {
     struct laz_json_write write;
 
-    if (!mcp_answer_begin(request->mcp, &request->asked, "complete", &write))
+    if (!mcp_answer_begin(&request->asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "content");
     if (making->text.len)
@@ -415,7 +415,7 @@ static void result_send(struct mcp_request *request, struct making *making)
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
     laz_json_add_bool(&write, "isError", laz_result_exit_status(making->from) != 0);
-    mcp_answer_end(request->mcp, &write);
+    mcp_answer_end(&request->asked, &write);
 }
 
 void mcp_result_send(struct mcp_request *request, const struct laz_result *result,
@@ -427,14 +427,14 @@ void mcp_result_send(struct mcp_request *request, const struct laz_result *resul
     if (!request->asked.id)
         return; /* nobody waits for it */
     if (!result) {
-        mcp_refuse(request->mcp, &request->asked, err);
+        mcp_refuse(&request->asked, err);
         return;
     }
     if (making_make(&making)) {
         result_send(request, &making);
     } else {
         laz_error_nomem(&why);
-        mcp_refuse(request->mcp, &request->asked, &why);
+        mcp_refuse(&request->asked, &why);
     }
     making_fini(&making);
 }

@@ -11,6 +11,7 @@
 #include "os/input.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,9 @@
 /* ---- messages to the client ------------------------------------------------------------------ */
 
 /* Begins a message, up to what follows its id; `id` NULL: it has none. */
-static bool message_begin(struct laz_mcp *mcp, const char *id, struct laz_json_write *write)
+static bool message_begin(struct mcp_out *out, const char *id, struct laz_json_write *write)
 {
-    *write = (struct laz_json_write){.to = laz_lines_add(&mcp->lines)};
+    *write = (struct laz_json_write){.to = out ? out->add(out) : NULL};
     if (!write->to)
         return false;
     laz_json_begin_object(write, NULL);
@@ -30,11 +31,11 @@ static bool message_begin(struct laz_mcp *mcp, const char *id, struct laz_json_w
     return true;
 }
 
-static void message_end(struct laz_mcp *mcp, struct laz_json_write *write)
+static void message_end(struct mcp_out *out, bool is_answer, struct laz_json_write *write)
 {
     laz_json_end_object(write);
     laz_buf_putc(write->to, '\n');
-    laz_lines_send(&mcp->lines);
+    out->send(out, is_answer);
 }
 
 /* Who answers, and the trace that the request belongs to. */
@@ -56,10 +57,9 @@ static void answer_meta(const struct mcp_asked *asked, struct laz_json_write *wr
     laz_json_end_object(write);
 }
 
-bool mcp_answer_begin(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *type,
-                      struct laz_json_write *write)
+bool mcp_answer_begin(const struct mcp_asked *asked, const char *type, struct laz_json_write *write)
 {
-    if (!asked->id || !message_begin(mcp, asked->id, write))
+    if (!asked->id || !message_begin(asked->out, asked->id, write))
         return false;
     laz_json_begin_object(write, "result");
     if (asked->era == MCP_MODERN)
@@ -68,10 +68,10 @@ bool mcp_answer_begin(struct laz_mcp *mcp, const struct mcp_asked *asked, const 
     return true;
 }
 
-void mcp_answer_end(struct laz_mcp *mcp, struct laz_json_write *write)
+void mcp_answer_end(const struct mcp_asked *asked, struct laz_json_write *write)
 {
     laz_json_end_object(write);
-    message_end(mcp, write);
+    message_end(asked->out, true, write);
 }
 
 void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json_write *write)
@@ -82,57 +82,58 @@ void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json
     laz_json_add_text(write, "cacheScope", "private");
 }
 
-static bool fail_begin(struct laz_mcp *mcp, const char *id, int code, const char *text,
+static bool fail_begin(const struct mcp_asked *asked, int code, const char *text,
                        struct laz_json_write *write)
 {
-    if (!message_begin(mcp, id, write))
+    if (!message_begin(asked->out, asked->id, write))
         return false;
+    asked->out->error = code;
     laz_json_begin_object(write, "error");
     laz_json_add_int(write, "code", code);
     laz_json_add_text(write, "message", text);
     return true;
 }
 
-void mcp_fail(struct laz_mcp *mcp, const char *id, int code, const char *text)
+void mcp_fail(const struct mcp_asked *asked, int code, const char *text)
 {
     struct laz_json_write write;
 
-    if (!fail_begin(mcp, id, code, text, &write))
+    if (!fail_begin(asked, code, text, &write))
         return;
     laz_json_end_object(&write);
-    message_end(mcp, &write);
+    message_end(asked->out, true, &write);
 }
 
-bool mcp_fail_begin(struct laz_mcp *mcp, const char *id, int code, const char *text,
+bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
                     struct laz_json_write *write)
 {
-    if (!fail_begin(mcp, id, code, text, write))
+    if (!fail_begin(asked, code, text, write))
         return false;
     laz_json_begin_object(write, "data");
     return true;
 }
 
-void mcp_fail_end(struct laz_mcp *mcp, struct laz_json_write *write)
+void mcp_fail_end(const struct mcp_asked *asked, struct laz_json_write *write)
 {
     laz_json_end_object(write);
     laz_json_end_object(write);
-    message_end(mcp, write);
+    message_end(asked->out, true, write);
 }
 
-bool mcp_tell_begin(struct laz_mcp *mcp, const char *id, const char *method,
+bool mcp_tell_begin(struct mcp_out *out, const char *id, const char *method,
                     struct laz_json_write *write)
 {
-    if (!message_begin(mcp, id, write))
+    if (!message_begin(out, id, write))
         return false;
     laz_json_add_text(write, "method", method);
     laz_json_begin_object(write, "params");
     return true;
 }
 
-void mcp_tell_end(struct laz_mcp *mcp, struct laz_json_write *write)
+void mcp_tell_end(struct mcp_out *out, struct laz_json_write *write)
 {
     laz_json_end_object(write);
-    message_end(mcp, write);
+    message_end(out, false, write);
 }
 
 /* ---- handles -------------------------------------------------------------------------------- */
@@ -159,6 +160,30 @@ int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const
         return 0;
     mcp_handle_make(mcp, kind, number, made);
     return len == strlen(made) && laz_equal_constant_time(made, text, len) ? number : 0;
+}
+
+/* ---- the client on standard input and output --------------------------------------------------
+ */
+
+static struct laz_mcp *out_mcp(const struct mcp_out *out)
+{
+    return (struct laz_mcp *)(void *)((char *)(uintptr_t)out - offsetof(struct laz_mcp, out));
+}
+
+static struct laz_buf *out_add(struct mcp_out *out)
+{
+    return laz_lines_add(&out_mcp(out)->lines);
+}
+
+static void out_send(struct mcp_out *out, bool is_answer)
+{
+    (void)is_answer;
+    laz_lines_send(&out_mcp(out)->lines);
+}
+
+static bool out_is_full(const struct mcp_out *out)
+{
+    return laz_lines_is_full(&out_mcp(out)->lines);
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -214,6 +239,8 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     if (!mcp)
         return laz_error_nomem(err);
     mcp->last_resource = &mcp->resources;
+    mcp->peer.mcp = mcp;
+    mcp->out = (struct mcp_out){.add = out_add, .send = out_send, .is_full = out_is_full};
     int rc = mcp_take_limits(&mcp->limits, options->settings, err);
     if (!rc)
         rc = laz_random_bytes(&mcp->key, sizeof mcp->key, err);
@@ -228,7 +255,9 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     if (!rc)
         rc = mcp_tools_init(mcp, err);
     if (!rc)
-        rc = mcp_take_client(mcp, options->descriptors, err);
+        rc = options->listen
+                 ? mcp_http_new(mcp, options->listen, options->token_file, &mcp->http, err)
+                 : mcp_take_client(mcp, options->descriptors, err);
     if (rc)
         laz_mcp_free(mcp);
     else
@@ -239,33 +268,34 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
 /* ---- running -------------------------------------------------------------------------------- */
 
 /* A line that is no message is answered, if it is no answer itself. */
-static void mcp_reject(struct laz_mcp *mcp, const char *line, size_t len, int code,
-                       const struct mcp_message *message, const struct laz_error *err)
+static void line_reject(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len,
+                        int code, const struct mcp_message *message, const struct laz_error *err)
 {
+    const struct mcp_asked asked = {.peer = peer, .out = out, .id = message->id};
     const char *raw;
     size_t raw_len;
 
     if (code != MCP_PARSE_ERROR && message->id &&
         !laz_json_member(line, len, "method", &raw, &raw_len))
-        mcp_approval_answer(mcp, message->id, NULL);
+        mcp_approval_answer(peer, message->id, NULL);
     else
-        mcp_fail(mcp, message->id, code, err->text);
+        mcp_fail(&asked, code, err->text);
 }
 
-static void mcp_line(struct laz_mcp *mcp, const char *line, size_t len)
+void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len)
 {
     struct mcp_message message;
     struct laz_error err = {0};
     const int code = mcp_message_read(line, len, &message, &err);
 
     if (code)
-        mcp_reject(mcp, line, len, code, &message, &err);
+        line_reject(peer, out, line, len, code, &message, &err);
     else if (message.kind == MCP_REQUEST)
-        mcp_request(mcp, &message);
+        mcp_request(peer, out, &message);
     else if (message.kind == MCP_NOTIFICATION)
-        mcp_notification(mcp, &message);
+        mcp_notification(peer, &message);
     else
-        mcp_approval_answer(mcp, message.id, &message);
+        mcp_approval_answer(peer, message.id, &message);
     mcp_message_fini(&message);
 }
 
@@ -277,27 +307,26 @@ static bool mcp_work(struct laz_mcp *mcp)
     int rc = laz_lines_next(&mcp->lines, &line, &len);
 
     if (rc == 1)
-        mcp_line(mcp, line, len);
+        mcp_line(&mcp->peer, &mcp->out, line, len);
     if (rc < 0) {
+        const struct mcp_asked asked = {.out = &mcp->out};
         laz_error_set(&mcp->why, LAZ_ETOOBIG, 0,
                       "a line has more than %zu bytes (session.max_value_size)",
                       mcp->lines.frame.max);
-        mcp_fail(mcp, NULL, MCP_INVALID, mcp->why.text);
+        mcp_fail(&asked, MCP_INVALID, mcp->why.text);
         mcp->lines.is_ending = true;
     }
     return laz_lines_handled(&mcp->lines);
 }
 
-void mcp_expires(struct laz_mcp *mcp, uint64_t ms)
-{
-    laz_timer_start(mcp->timer, ms);
-}
-
 /* Between two steps of the engine, when everything may be freed. */
 static void mcp_tend(struct laz_mcp *mcp)
 {
-    mcp_requests_tend(mcp);
-    mcp_sessions_tend(mcp);
+    const uint64_t of_requests = mcp_requests_tend(mcp), of_sessions = mcp_sessions_tend(mcp);
+    const uint64_t next = of_requests < of_sessions ? of_requests : of_sessions;
+
+    if (next != UINT64_MAX)
+        laz_timer_start(mcp->timer, next);
 }
 
 int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
@@ -309,7 +338,10 @@ int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
         (void)laz_engine_step(mcp->engine, is_busy ? 0 : -1, NULL);
         laz_loop_will_step(mcp->loop);
         mcp_tend(mcp); /* before a request that uses what has expired */
-        is_busy = mcp_work(mcp);
+        if (mcp->http)
+            mcp_http_work(mcp->http);
+        else
+            is_busy = mcp_work(mcp);
         mcp->is_over = mcp->lines.is_ending;
     }
     if (mcp->why.code && err)
@@ -329,6 +361,8 @@ static size_t mcp_unread(const void *user)
 {
     const struct laz_mcp *mcp = user;
 
+    if (mcp->http)
+        return mcp_http_unread(mcp->http);
     return mcp->lines.is_gone ? 0 : laz_lines_unread(&mcp->lines);
 }
 
@@ -337,21 +371,30 @@ static void mcp_step(void *user, uint64_t ms)
     struct laz_mcp *mcp = user;
 
     (void)laz_engine_step(mcp->engine, (int64_t)ms, NULL);
+    if (mcp->http)
+        mcp_http_work(mcp->http);
+}
+
+const char *laz_mcp_address(const struct laz_mcp *mcp)
+{
+    return mcp->http ? mcp_http_address(mcp->http) : NULL;
 }
 
 void laz_mcp_free(struct laz_mcp *mcp)
 {
     if (!mcp)
         return;
-    if (mcp->is_watched) {
+    if (mcp->is_watched || mcp->http) {
         mcp->lines.is_ending = true; /* no requests are read */
         mcp_sessions_end(mcp);
         mcp_requests_end(mcp);
         mcp_listens_end(mcp);
-        laz_lines_flush(&mcp->lines);
+        if (mcp->is_watched)
+            laz_lines_flush(&mcp->lines);
         laz_lines_drain(mcp->loop, mcp_unread, mcp_step, mcp);
     }
     mcp_approvals_end(mcp);
+    mcp_http_free(mcp->http);
     if (mcp->is_watched)
         laz_lines_end(&mcp->lines);
     laz_timer_stop(mcp->timer);

@@ -129,7 +129,7 @@ void mcp_session_free(struct mcp_session *session)
 
 /* ---- expiry --------------------------------------------------------------------------------- */
 
-void mcp_sessions_tend(struct laz_mcp *mcp)
+uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
 {
     const uint64_t timeout = mcp->limits.session_timeout_ms, now = laz_loop_now_ms(mcp->loop);
     uint64_t soonest = UINT64_MAX;
@@ -142,10 +142,9 @@ void mcp_sessions_tend(struct laz_mcp *mcp)
         else if (!session->running && timeout - idle < soonest)
             soonest = timeout - idle;
     }
-    if (soonest != UINT64_MAX)
-        mcp_expires(mcp, soonest);
     if (!mcp->spare && !mcp->limits.is_cold && !mcp->is_over && !mcp->has_no_spare)
         mcp->has_no_spare = session_start(mcp, NULL, &mcp->spare, NULL) != 0;
+    return soonest;
 }
 
 void mcp_sessions_end(struct laz_mcp *mcp)

@@ -107,14 +107,14 @@ static const struct laz_fields closed_fields = TABLE(closed_members);
 static const struct laz_fields searched_fields = TABLE(searched_members);
 static const struct laz_fields detailed_fields = TABLE(detailed_members);
 
-static void tool_answer(struct laz_mcp *mcp, const struct mcp_asked *asked, const char *text,
+static void tool_answer(const struct mcp_asked *asked, const char *text,
                         const struct laz_fields *fields, const struct tool_result *result)
 {
     struct laz_buf json = LAZ_BUF_INIT;
     struct laz_json_write write = {.to = &json};
 
     laz_fields_add(&write, NULL, fields, result);
-    if (!mcp_answer_begin(mcp, asked, "complete", &write)) {
+    if (!mcp_answer_begin(asked, "complete", &write)) {
         laz_buf_fini(&json);
         return;
     }
@@ -130,15 +130,15 @@ static void tool_answer(struct laz_mcp *mcp, const struct mcp_asked *asked, cons
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&json), json.len);
     write.to->failed |= json.failed;
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
     laz_buf_fini(&json);
 }
 
-void mcp_refuse(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct laz_error *err)
+void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err)
 {
     struct laz_json_write write;
 
-    if (!mcp_answer_begin(mcp, asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "content");
     laz_json_begin_object(&write, NULL);
@@ -147,7 +147,7 @@ void mcp_refuse(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct
     laz_json_end_object(&write);
     laz_json_end_list(&write);
     laz_json_add_bool(&write, "isError", true);
-    mcp_answer_end(mcp, &write);
+    mcp_answer_end(asked, &write);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static int tools_open(struct laz_mcp *mcp, const struct mcp_asked *asked,
         .runtime = session->runtime,
         .expires_after = (int64_t)(mcp->limits.session_timeout_ms / 1000),
     };
-    tool_answer(mcp, asked, NULL, &opened_fields, &result);
+    tool_answer(asked, NULL, &opened_fields, &result);
     return 0;
 }
 
@@ -180,7 +180,7 @@ static int tools_close(struct laz_mcp *mcp, const struct mcp_asked *asked,
     if (!session)
         return err->code;
     mcp_session_free(session);
-    tool_answer(mcp, asked, NULL, &closed_fields, &result);
+    tool_answer(asked, NULL, &closed_fields, &result);
     return 0;
 }
 
@@ -252,7 +252,7 @@ static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
     }
     if (!result.tools.n)
         laz_buf_puts(&text, "No function fits.");
-    tool_answer(mcp, asked, laz_buf_text(&text), &searched_fields, &result);
+    tool_answer(asked, laz_buf_text(&text), &searched_fields, &result);
     laz_buf_fini(&text);
     laz_fields_free_list(&found_fields, &result.tools);
     return 0;
@@ -271,7 +271,7 @@ static int tools_details(struct laz_mcp *mcp, const struct mcp_asked *asked,
     if (rc)
         return rc;
     const struct tool_result result = {.name = args->name, .runtime = runtime, .stub = stub};
-    tool_answer(mcp, asked, stub, &detailed_fields, &result);
+    tool_answer(asked, stub, &detailed_fields, &result);
     return 0;
 }
 
@@ -348,8 +348,9 @@ static const struct tool tools[] = {
     },
 };
 
-void mcp_tools_call(struct laz_mcp *mcp, struct mcp_asked *asked, const struct mcp_params *params)
+void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
 {
+    struct laz_mcp *mcp = asked->peer->mcp;
     const char *arguments = params->arguments ? params->arguments : "{}";
     const size_t len = params->arguments ? params->arguments_len : 2;
     struct tool_args args = {0};
@@ -359,19 +360,19 @@ void mcp_tools_call(struct laz_mcp *mcp, struct mcp_asked *asked, const struct m
     while (i < COUNT(tools) && strcmp(tools[i].name, params->name) != 0)
         i++;
     if (i == COUNT(tools)) {
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "there is no tool of this name");
+        mcp_fail(asked, MCP_INVALID_PARAMS, "there is no tool of this name");
         return;
     }
     if (params->state && tools[i].run) {
-        mcp_fail(mcp, asked->id, MCP_INVALID_PARAMS, "this tool gives no 'requestState'");
+        mcp_fail(asked, MCP_INVALID_PARAMS, "this tool gives no 'requestState'");
     } else if (params->state && asked->era == MCP_MODERN) {
-        mcp_request_resume(mcp, asked, params);
+        mcp_request_resume(asked, params);
     } else if (!tools[i].run) {
         mcp_execute(mcp, asked, arguments, len);
     } else {
         if (mcp_read(tools[i].arguments, arguments, len, &args, &err) != 0 ||
             tools[i].run(mcp, asked, &args, &err) != 0)
-            mcp_refuse(mcp, asked, &err);
+            mcp_refuse(asked, &err);
         laz_fields_free(tools[i].arguments, &args);
     }
 }

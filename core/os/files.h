@@ -29,6 +29,11 @@ int laz_os_open_file(const char *path, bool wait, struct laz_look *look);
 int laz_os_make_link(const char *path, const char *text);
 int laz_os_write_file(const char *path, const void *data, size_t len, unsigned mode,
                       struct laz_error *err); /* creates; fails when it exists */
+/* Replaces the content of a file that exists, at a path without links, by another file that takes
+ * its name when it is on the disk: at no moment there is a part of it. The owner stays, and the
+ * mode is `mode`; access lists do not. An error has changed nothing. */
+int laz_os_rewrite_file(const char *path, const void *data, size_t len, unsigned mode,
+                        struct laz_error *err);
 /* Whole content of a regular file, at most `max` bytes. */
 int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err);
 int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz_error *err);

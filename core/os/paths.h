@@ -23,6 +23,10 @@ extern const char laz_os_list_separator[];               /* between the paths of
  * machine: the nth, a new string or NULL (a variable is not set, or is no path). False past the
  * last. */
 bool laz_os_config_place(int place, char **path);
+/* The file of this program, absolute and without links: a new string, or NULL with errno. */
+char *laz_os_own_program(void);
+/* A path as programs of this system write it ('\\' between its parts on Windows), in place. */
+void laz_os_native_path(char *path);
 /* Where a build installs its files, absolute paths. */
 struct laz_layout {
     const char *prefix, *bindir, *libdir;

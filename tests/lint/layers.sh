@@ -25,13 +25,15 @@ found=$(includes | awk '
         may["lines"] = "base os wire loop lines"
         may["serve"] = before " lines serve"
         may["mcp"] = before " lines mcp"
-        may["cli"] = before " serve mcp picture cli"
+        may["edit"] = "base os settings edit"
+        may["cli"] = before " serve mcp picture edit cli"
         may["picture"] = "base os picture"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
+        only["^microhttpd[.]h$"] = "^core/mcp/http[.]c$"
         only["^png[.]h$"] = "^core/picture/png[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }

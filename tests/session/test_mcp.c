@@ -103,7 +103,7 @@ static void visit_runs(struct laz_post *post)
     visit->sessions = mcp->n_sessions;
     visit->requests = mcp->n_requests;
     for (const struct mcp_request *one = mcp->requests; one; one = one->next)
-        visit->ended += one->ended_ms != 0;
+        visit->ended += one->is_over;
     sem_post(&visit->done);
 }
 

@@ -138,6 +138,8 @@ make_tools <- function(tools) {
     made <- Map(function(tool, key) {
         if (inherits(tool, "lazaret_tool"))
             return(tool)
+        if (is_ellmer(tool, "ToolDef"))
+            return(as_lazaret_tool(tool))
         if (!is.function(tool) || !nzchar(key))
             fail_argument("`tools` must have tools, as lazaret_tool() makes them, or functions ",
                           "with names")

@@ -19,6 +19,8 @@ import {
   execute,
   tool,
 } from '../src/index.js';
+import { CodeOutput, aiTools, codeTool } from '../src/ai-sdk.js';
+import { ExecuteResult, LazaretExecutor, description } from '../src/codemode.js';
 
 const price = tool({
   name: 'price',
@@ -98,4 +100,20 @@ export async function use(signal: AbortSignal): Promise<void> {
     name === 'erase' && Boolean(args.path) && !gone.aborted;
   await execute('erase()', { tools: [erase], approve: asked });
   await session[Symbol.asyncDispose]();
+}
+
+export async function adapters(session: Session): Promise<void> {
+  const run = await codeTool({ session, timeout: 5000 });
+  const output: CodeOutput = await run.execute({ code: '1' });
+  output.images.map(({ mediaType }) => mediaType.length);
+  // @ts-expect-error the code is a text
+  run.execute({ code: 1 });
+  await codeTool({ tools: await aiTools({ price: {} }), approve: () => true });
+  const executor = new LazaretExecutor({ runtime: 'python' });
+  const executed: ExecuteResult = await executor.execute(description('python'), [
+    { name: 'codemode', fns: { add: async ({ a }: { a: number }) => a } },
+  ]);
+  executed.logs?.join();
+  // @ts-expect-error a runtime has to be named
+  new LazaretExecutor({});
 }

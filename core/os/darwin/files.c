@@ -2,8 +2,12 @@
 /* files.c - times of files, and writing them to the disk.  System: macOS. */
 #include "os/posix/files.h"
 
+#include "os/paths.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <mach-o/dyld.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +23,17 @@ void laz_posix_times(const struct stat *st, struct timespec *modified, struct ti
 {
     *modified = st->st_mtimespec;
     *changed = st->st_ctimespec;
+}
+
+char *laz_os_own_program(void)
+{
+    char path[4096];
+    uint32_t size = sizeof path;
+
+    if (_NSGetExecutablePath(path, &size) == 0)
+        return realpath(path, NULL);
+    errno = ENAMETOOLONG;
+    return NULL;
 }
 
 /* dyld gives a program's path as it was called by: relative to a directory that may be another by

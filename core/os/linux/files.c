@@ -3,6 +3,7 @@
 #include "os/posix/files.h"
 
 #include "os/directories.h"
+#include "os/paths.h"
 #include "os/posix/descriptors.h"
 
 #include <dlfcn.h>
@@ -18,6 +19,11 @@
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
+
+char *laz_os_own_program(void)
+{
+    return realpath("/proc/self/exe", NULL);
+}
 
 int laz_posix_sync(int fd)
 {

@@ -3,6 +3,7 @@
  * Side: host.  Input trusted: paths yes; what is found there no.  System: POSIX. */
 #include "os/files.h"
 
+#include "base/random.h"
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/posix/descriptors.h"
@@ -10,12 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define FILES_LEAST 4096 /* bytes of one read */
-#define FILES_MOST  65536
+#define FILES_LEAST  4096 /* bytes of one read */
+#define FILES_MOST   65536
+#define FILES_RANDOM 12
 
 static int files_create(const char *path, unsigned mode)
 {
@@ -52,6 +56,52 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
         return laz_error_os(err, errno, "the file %s cannot be made", path);
     int failed = files_finish(fd, path, laz_os_write_all(fd, data, len, &done));
     return failed ? laz_error_os(err, failed, "the file %s cannot be written", path) : 0;
+}
+
+/* A new file has the owner that the old one has: an error where this process may not give it away.
+ * It is no error that the group stays another one. 0 or an errno. */
+static int files_give(int fd, const struct stat *old)
+{
+    struct stat new;
+
+    if (fstat(fd, &new) != 0)
+        return errno;
+    if (new.st_uid != old->st_uid && fchown(fd, old->st_uid, (gid_t)-1) != 0)
+        return errno;
+    bool is_same = new.st_gid == old->st_gid || fchown(fd, (uid_t)-1, old->st_gid) == 0;
+    (void)is_same;
+    return 0;
+}
+
+int laz_os_rewrite_file(const char *path, const void *data, size_t len, unsigned mode,
+                        struct laz_error *err)
+{
+    char random[FILES_RANDOM + 1];
+    struct stat old;
+    size_t done;
+
+    if (lstat(path, &old) != 0)
+        return laz_error_os(err, errno, "the file %s cannot be replaced", path);
+    int rc = laz_random_name(random, FILES_RANDOM, err);
+    char *beside = rc ? NULL : laz_strdupf("%s.%s", path, random);
+    if (!beside)
+        return rc ? rc : laz_error_nomem(err);
+    int fd = files_create(beside, 0600);
+    int failed = fd < 0 ? errno : laz_os_write_all(fd, data, len, &done);
+    if (fd >= 0 && !failed)
+        failed = files_give(fd, &old);
+    if (fd >= 0 && !failed && fchmod(fd, (mode_t)mode) != 0)
+        failed = errno;
+    if (fd >= 0 && !failed)
+        failed = laz_posix_sync(fd);
+    if (fd >= 0)
+        failed = files_finish(fd, beside, failed);
+    if (!failed && rename(beside, path) != 0) {
+        failed = errno;
+        (void)unlink(beside);
+    }
+    free(beside);
+    return failed ? laz_error_os(err, failed, "the file %s cannot be replaced", path) : 0;
 }
 
 /* Opens a regular file for reading; a pipe with that name does not block. A descriptor, or an

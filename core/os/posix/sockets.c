@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -89,6 +90,35 @@ fail:
         (void)unlink(path);
     (void)close(sock);
     return rc;
+}
+
+int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err)
+{
+    const bool is_six = strcmp(host, "::1") == 0;
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(*port)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
+    struct sockaddr *address = is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four;
+    socklen_t len = is_six ? sizeof six : sizeof four;
+    const int on = 1;
+
+    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    six.sin6_addr = in6addr_loopback;
+    if (!is_six && strcmp(host, "localhost") != 0 && strcmp(host, "127.0.0.1") != 0)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "%.100s is not this machine alone: localhost, 127.0.0.1 or ::1", host);
+    int sock = laz_posix_socket(is_six ? AF_INET6 : AF_INET, false);
+    if (sock < 0)
+        return laz_error_os(err, errno, "no socket could be made");
+    (void)setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(sock, address, len) != 0 || listen(sock, 16) != 0 ||
+        getsockname(sock, address, &len) != 0) {
+        int rc = laz_error_os(err, errno, "cannot listen at %s, port %u", host, (unsigned)*port);
+        (void)close(sock);
+        return rc;
+    }
+    *port = ntohs(is_six ? six.sin6_port : four.sin_port);
+    *fd = sock;
+    return 0;
 }
 
 bool laz_os_is_listening(const char *path)

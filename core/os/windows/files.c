@@ -7,6 +7,7 @@
 #include "os/files.h"
 
 #include "base/buf.h"
+#include "base/random.h"
 #include "os/windows/descriptors.h"
 #include "os/windows/files.h"
 #include "os/windows/text.h"
@@ -17,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_EPOCH  116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
-#define FILES_PIECE 65536
+#define LOOK_EPOCH   116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
+#define FILES_PIECE  65536
+#define FILES_RANDOM 12
 
 /* Calls `call` once with the path as Windows wants it. */
 bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
@@ -78,6 +80,28 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
     CloseHandle(file);
     if (rc)
         laz_windows_with(path, DeleteFileW);
+    return rc;
+}
+
+int laz_os_rewrite_file(const char *path, const void *data, size_t len, unsigned mode,
+                        struct laz_error *err)
+{
+    char random[FILES_RANDOM + 1];
+    int rc = laz_random_name(random, FILES_RANDOM, err);
+    char *beside = rc ? NULL : laz_strdupf("%s.%s", path, random);
+
+    if (!rc)
+        rc = beside ? laz_os_write_file(beside, data, len, mode, err) : laz_error_nomem(err);
+    wchar_t *from = rc ? NULL : laz_windows_path(beside), *to = rc ? NULL : laz_windows_path(path);
+    if (!rc && (!from || !to))
+        rc = laz_error_nomem(err);
+    else if (!rc && !MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
+        rc = laz_windows_fail(err, "the file %s cannot be replaced", path);
+    if (rc && from)
+        DeleteFileW(from);
+    free(from);
+    free(to);
+    free(beside);
     return rc;
 }
 

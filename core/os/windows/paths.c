@@ -31,6 +31,23 @@ static char *paths_own_directory(void)
     return path;
 }
 
+char *laz_os_own_program(void)
+{
+    wchar_t wide[32768];
+
+    if (GetModuleFileNameW(NULL, wide, sizeof wide / sizeof *wide))
+        return laz_windows_slashes(laz_windows_narrow(wide));
+    errno = ENOENT;
+    return NULL;
+}
+
+void laz_os_native_path(char *path)
+{
+    for (; *path; path++)
+        if (*path == '/')
+            *path = '\\';
+}
+
 char *laz_os_installed(const struct laz_layout *layout, const char *path)
 {
     size_t len = strlen(layout->prefix);

@@ -232,7 +232,7 @@ static bool date_looks_like(struct number_text t)
 
 static bool date_value(struct toml_parser *p, struct number_text t, struct laz_toml_node *node)
 {
-    struct toml_mark mark = {node->line, node->column};
+    struct toml_mark mark = {node->line, node->column, node->from};
 
     if (!date_kind(t, &node->type))
         return toml_problem(p, mark,
@@ -276,7 +276,7 @@ static size_t number_run(const struct toml_parser *p)
 
 static bool number_value(struct toml_parser *p, struct number_text t, struct laz_toml_node *node)
 {
-    struct toml_mark mark = {node->line, node->column};
+    struct toml_mark mark = {node->line, node->column, node->from};
     int shown = (int)(t.end - t.at > 40 ? 40 : t.end - t.at);
     int found = number_integer(t, &p->scratch, &node->integer);
 

@@ -35,6 +35,7 @@ struct toml_parser {
 
 struct toml_mark {
     uint32_t line, column;
+    size_t at;
 };
 
 /* tree.c: memory, nodes, problems */
@@ -57,7 +58,7 @@ static inline int toml_peek_at(const struct toml_parser *p, size_t ahead)
 }
 static inline struct toml_mark toml_here(const struct toml_parser *p)
 {
-    return (struct toml_mark){p->line, p->column};
+    return (struct toml_mark){p->line, p->column, p->at};
 }
 void toml_skip(struct toml_parser *p, size_t n); /* skips n bytes; keeps line and column right */
 void toml_space(struct toml_parser *p);          /* skips spaces and tabs */

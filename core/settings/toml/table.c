@@ -83,6 +83,7 @@ static bool table_add(struct toml_parser *p, struct laz_toml_node *table,
         return false;
     child->key = key;
     child->key_len = len;
+    child->key_from = mark.at;
     child->key_line = mark.line;
     child->key_column = mark.column;
     struct toml_slot slot = {table, child, table_hash(table, key, len)};
@@ -224,6 +225,7 @@ static struct laz_toml_node *table_open(struct toml_parser *p, struct laz_toml_n
         node->flags |= TOML_HEADER;
     }
     if (node) {
+        node->from = bracket.at;
         node->line = bracket.line;
         node->column = bracket.column;
     }
@@ -296,7 +298,9 @@ bool toml_header(struct toml_parser *p)
                                 item ? "]]" : "]", toml_found(p));
         toml_skip(p, 1);
     }
-    if (table)
+    if (table) {
         p->current = table;
+        table->to = p->at;
+    }
     return true;
 }

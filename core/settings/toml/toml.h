@@ -37,6 +37,9 @@ struct laz_toml_node {
     enum laz_toml_type type;
     uint32_t line, column; /* of the value, or of the header of a table; from 1, in characters */
     uint32_t key_line, key_column;
+    size_t from, to; /* the bytes of the value, or of the header of a table, in the document; of a
+                        table that neither has, `to` is 0 */
+    size_t key_from; /* where the key begins; of a dotted one its last part */
     const char *key; /* NULL for items of arrays and for the root */
     size_t key_len;
     struct laz_toml_node *first, *last, *next; /* children in the order of the file; sibling */
@@ -88,6 +91,14 @@ struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char
  * while `toml`, the table's document, is not shared yet. False: out of memory. */
 bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
                     const struct laz_toml_node *node);
+/* How a table or a list was made. */
+enum laz_toml_made {
+    LAZ_TOML_IMPLIED, /* by headers of what is in it, or it is the root */
+    LAZ_TOML_HEADED,  /* by a [header] or [[headers]] */
+    LAZ_TOML_DOTTED,  /* by dotted keys */
+    LAZ_TOML_WRITTEN, /* as a value */
+};
+enum laz_toml_made laz_toml_made(const struct laz_toml_node *node);
 /* Is it a string without NUL characters? */
 bool laz_toml_is_text(const struct laz_toml_node *node);
 /* May the byte stand in a key without quotes: a letter, a digit, '_' or '-'? */

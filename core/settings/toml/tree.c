@@ -73,6 +73,7 @@ struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
         return NULL;
     }
     node->type = type;
+    node->from = mark.at;
     node->line = mark.line;
     node->column = mark.column;
     node->toml = p->toml;
@@ -162,6 +163,17 @@ struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char
         if (child->key_len == len && memcmp(child->key, key, len) == 0)
             return child;
     return NULL;
+}
+
+enum laz_toml_made laz_toml_made(const struct laz_toml_node *node)
+{
+    if (node->flags & TOML_HEADER)
+        return LAZ_TOML_HEADED;
+    if (node->flags & TOML_DOTTED)
+        return LAZ_TOML_DOTTED;
+    if (node->flags & TOML_CLOSED || (node->type != LAZ_TOML_TABLE && node->type != LAZ_TOML_ARRAY))
+        return LAZ_TOML_WRITTEN;
+    return LAZ_TOML_IMPLIED;
 }
 
 bool laz_toml_is_text(const struct laz_toml_node *node)

@@ -107,7 +107,7 @@ static bool value_inline_table(struct toml_parser *p, uint32_t depth, struct laz
     return true;
 }
 
-bool toml_value(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+static bool value_any(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
 {
     switch (toml_peek(p)) {
     case '"':
@@ -120,4 +120,13 @@ bool toml_value(struct toml_parser *p, uint32_t depth, struct laz_toml_node **no
     default:
         return toml_number_or_date(p, depth, node);
     }
+}
+
+bool toml_value(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+{
+    bool is_read = value_any(p, depth, node);
+
+    if (*node)
+        (*node)->to = p->at;
+    return is_read;
 }

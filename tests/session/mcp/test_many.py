@@ -84,10 +84,9 @@ def many(version):
     for number, session in enumerate(sessions):
         assert one.value("n + %d" % number, session=session) == number
         one.tool("close_session", session=session)
-    for _ in range(20):  # what has ended is gone by then
+    while len(descriptors(pid)) > before:  # what has ended takes a while to be gone
         one.value("1")
     left = descriptors(pid)
-    assert len(left) < before + 64, (before, left)
     folders = {"/".join(path.split("/")[:3]) for path in left if path.startswith("/tmp/lazaret-")}
     assert folders, left
     processes = children(pid)

@@ -208,12 +208,13 @@ local a = io.open('a.txt'):read('a')
 local b = io.open('b.bin', 'rb'):read('a')
 io.open('artifacts/b copy.bin', 'wb'):write(b):close()
 io.open('artifacts/c.txt', 'w'):write(a):close()
+io.open('artifacts/empty', 'w'):close()
 io.open('artifacts/d.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n' .. b):close()
 return #a + #b"""
     result = one.tool("execute", code=code, runtime="lua", files=files)
     assert result["structuredContent"]["value"] == 261, result
     links = {c["name"]: c for c in result["content"] if c["type"] == "resource_link"}
-    assert sorted(links) == ["b copy.bin", "c.txt"], links
+    assert sorted(links) == ["b copy.bin", "c.txt", "empty"], links
     pictures = [c for c in result["content"] if c["type"] == "image"]
     assert len(pictures) == 1 and pictures[0]["mimeType"] == "image/png", pictures
     assert base64.b64decode(pictures[0]["data"])[8:] == data
@@ -222,7 +223,7 @@ return #a + #b"""
     (content,) = one.result("resources/read", {"uri": links["c.txt"]["uri"]})["contents"]
     assert content["text"] == "Zoë\n", content
     uris = [r["uri"] for r in one.result("resources/list")["resources"]]
-    assert len(uris) == 3 and links["c.txt"]["uri"] in uris, uris
+    assert len(uris) == 4 and links["c.txt"]["uri"] in uris, uris
     again = [{"name": "e", "uri": links["b copy.bin"]["uri"]}]
     assert one.value("#io.open('e', 'rb'):read('a')", runtime="lua", files=again) == 256
     for wrong in (

@@ -134,12 +134,19 @@ class _AsyncOpened:
         self._opening: Optional["asyncio.Lock"] = None
         self._finalizer: Any = None
         self._is_closed = False
+        self.runtime: Optional[str] = message.get("runtime")
         self.name = ""
 
     @property
     def server(self) -> Optional[Server]:
         """Where it is open."""
         return self._server
+
+    @property
+    def declarations(self) -> List[Dict[str, Any]]:
+        """The tools of this program that code can call, as they are declared to the server."""
+        tools = {**(self._server.tools if self._server is not None else {}), **self._tools}
+        return [tool.declaration for tool in tools.values()]
 
     async def open(self: _Self) -> _Self:
         """Open it, unless it is open."""

@@ -62,6 +62,12 @@ class _Opened:
         self._finalizer = weakref.finalize(self, server.post, {"type": "close", **where})
         self._finalizer.atexit = False
 
+    @property
+    def declarations(self) -> List[Dict[str, Any]]:
+        """The tools of this program that code can call, as they were declared to the server."""
+        tools = {**self.server.tools, **self._tools}
+        return [tool.declaration for tool in tools.values()]
+
     def _check_open(self) -> None:
         self.server.check_process()
         if self._is_closed:
@@ -113,6 +119,7 @@ class Session(_Opened):
         server = server if server is not None else default_server()
         opened = _open(server, open_session(runtime, made, warm))
         super().__init__(server, {"session": opened["session"]}, made, approve)
+        self.runtime = runtime
         self.name: str = opened.get("name", "")
         self._putting = threading.Lock()
         try:
@@ -217,6 +224,7 @@ class Pool(_Opened):
                 self._own_server.close()
             raise
         super().__init__(server, {"pool": opened["pool"]}, made, approve)
+        self.runtime = runtime
 
     def execute(self, code: str, timeout: Optional[float] = None,
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The tool for the Vercel AI SDK, with the package itself where it is installed: `generateText`
+// with a model that is played.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { aiTools, codeTool } from '../src/ai-sdk.js';
+import { Session } from '../src/index.js';
+import { guarded, live, serverFor } from './support.js';
+
+const ai = await import('ai').catch(() => null);
+const mocks = ai && await import('ai/test');
+const withPackage = ai ? live : { skip: 'the package ai is not installed' };
+
+test('without the package an error says what to install',
+  { ...guarded, skip: ai ? 'the package ai is installed' : false }, async () => {
+    await assert.rejects(codeTool(), /npm install ai/);
+    await assert.rejects(aiTools({}), /npm install ai/);
+  });
+
+const PRICES = { tea: 2.5, coffee: 3.25 };
+
+function priceTool() {
+  return ai.tool({
+    description: 'Price of an item.',
+    inputSchema: ai.jsonSchema({ type: 'object', properties: { item: { type: 'string' } },
+      required: ['item'], additionalProperties: false }),
+    execute: async ({ item }, { toolCallId, abortSignal }) => {
+      assert.ok(toolCallId && abortSignal);
+      return PRICES[item];
+    },
+  });
+}
+
+/** A model that asks for one call of `run`, and then says what it was told. */
+function player(code, told) {
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+  return new mocks.MockLanguageModelV3({
+    doGenerate: async ({ prompt, tools }) => {
+      const result = prompt.findLast(({ role }) => role === 'tool')?.content[0].output;
+      if (result) told.push(result);
+      else told.tools = tools;
+      return {
+        content: result ? [{ type: 'text', text: 'done' }]
+          : [{ type: 'tool-call', toolCallId: '1', toolName: 'run',
+            input: JSON.stringify({ code }) }],
+        finishReason: { unified: result ? 'stop' : 'tool-calls', raw: undefined },
+        usage,
+        warnings: [],
+      };
+    },
+  });
+}
+
+async function play(run, code) {
+  const told = [];
+  const { text, steps } = await ai.generateText({ model: player(code, told), tools: { run },
+    stopWhen: ai.stepCountIs(3), prompt: 'Go.' });
+  assert.equal(text, 'done');
+  return { told: told[0], tools: told.tools, output: steps[0].toolResults[0]?.output };
+}
+
+test('a model runs code, which calls tools of the SDK', withPackage, async (t) => {
+  const tools = await aiTools({ price: priceTool(), shown: ai.tool({ inputSchema:
+    ai.jsonSchema({ type: 'object' }) }) });
+  assert.deepEqual(tools.map(({ name }) => name), ['price']);
+  const run = await codeTool({ runtime: 'python', tools, server: serverFor(t) });
+  const played = await play(run, "print('sum')\nprice('tea') + price('coffee')");
+  assert.match(played.tools[0].description, /price\(item: string\) - Price of an item/);
+  assert.deepEqual(played.told, { type: 'text', value: 'sum\n5.75' });
+  assert.equal(played.output.verdict, 'ok');
+});
+
+test('an error is told, and no exception', withPackage, async (t) => {
+  const run = await codeTool({ runtime: 'lua', server: serverFor(t) });
+  const played = await play(run, "print('before') error('broken', 0)");
+  assert.equal(played.told.type, 'error-text');
+  assert.match(played.told.value, /^before\nerror: broken/);
+  assert.equal(played.output.verdict, 'error');
+});
+
+test('a figure is shown', withPackage, async (t) => {
+  const run = await codeTool({ runtime: 'lua', server: serverFor(t) });
+  const code = "local f = io.open('artifacts/p.png', 'wb')\n" +
+    "f:write('\\137PNG\\r\\n\\26\\n') f:close()";
+  const { told, output } = await play(run, code);
+  assert.equal(told.type, 'content');
+  assert.match(told.value[0].text, /p\.png \(image\/png, 8 bytes\)/);
+  assert.deepEqual([output.images[0].mediaType, output.images[0].data],
+    ['image/png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64')]);
+});
+
+test('variables last in a session', withPackage, async (t) => {
+  const session = await Session.open({ runtime: 'lua', server: serverFor(t) });
+  const run = await codeTool({ session });
+  assert.match(run.description, /Variables last/);
+  await run.execute({ code: 'x = 20' });
+  assert.equal((await run.execute({ code: 'return x + 1' })).text, '21');
+});
+
+test('wrong arguments, an approval and a signal', withPackage, async (t) => {
+  const dangerous = { ...priceTool(), needsApproval: true };
+  const tools = await aiTools({ price: priceTool(), dangerous });
+  const server = serverFor(t);
+  const run = await codeTool({ runtime: 'lua', tools, server,
+    approve: ({ args }) => args.item === 'tea' });
+  assert.equal((await run.execute({ code: "return dangerous('tea')" })).text, '2.5');
+  assert.equal((await run.execute({ code: "return dangerous('coffee')" })).verdict, 'error');
+  assert.match((await run.execute({ code: 'return price(5)' })).error, /must be string/);
+  await assert.rejects(run.execute({ code: 'while true do end' },
+    { abortSignal: AbortSignal.timeout(100) }), { name: 'Cancelled' });
+});
+
+test('only a session is taken for one', withPackage, async () => {
+  await assert.rejects(codeTool({ session: {} }), /must be a Session/);
+});

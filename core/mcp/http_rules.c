@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* http_rules.c - who may use the server by HTTP: Host and Origin, so that no page of the network
+ * reaches it through somebody's browser, and the token.
+ * Side: host.  Input trusted: no (headers). */
+#include "mcp/mcp_parts.h"
+
+#include "os/files.h"
+#include "os/users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool mcp_http_is_local(const char *host)
+{
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t len = strlen(names[i]);
+        if (strncasecmp(host, names[i], len) != 0)
+            continue;
+        const char *port = host + len;
+        return !*port || (*port == ':' && port[1] && !port[1 + strspn(port + 1, "0123456789")]);
+    }
+    return false;
+}
+
+bool mcp_http_is_local_origin(const char *origin)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncasecmp(origin, schemes[i], strlen(schemes[i])) == 0)
+            return mcp_http_is_local(origin + strlen(schemes[i]));
+    return false;
+}
+
+bool mcp_http_is_token(const char *authorization, const char *token)
+{
+    static const char scheme[] = "Bearer ";
+    const size_t len = sizeof scheme - 1;
+
+    return authorization && strncasecmp(authorization, scheme, len) == 0 &&
+           strlen(authorization + len) == strlen(token) &&
+           laz_equal_constant_time(authorization + len, token, strlen(token));
+}
+
+/* Reads a token that is there. */
+static int token_read(const char *file, const struct laz_look *look, char token[LAZ_TOKEN_LEN + 1],
+                      struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if ((look->mode & 077) || look->uid != laz_os_uid())
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "%s: others can use this token; chmod 600, and it must be yours",
+                             file);
+    int rc = laz_os_read_file(file, 1024, &text, err);
+    const size_t len = rc ? 0 : strcspn(laz_buf_text(&text), "\r\n");
+    if (!rc &&
+        (len != LAZ_TOKEN_LEN || strspn(text.data, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO"
+                                                   "PQRSTUVWXYZ0123456789") < len))
+        rc = laz_error_set(err, LAZ_EINVAL, 0,
+                           "%s: a token has %d letters and digits; without the file one is made",
+                           file, LAZ_TOKEN_LEN);
+    if (!rc)
+        memcpy(token, text.data, len + 1), token[len] = '\0';
+    if (text.data)
+        laz_wipe(text.data, text.len);
+    laz_buf_fini(&text);
+    return rc;
+}
+
+int mcp_http_token(const char *file, char token[LAZ_TOKEN_LEN + 1], struct laz_error *err)
+{
+    struct laz_look look;
+    char line[LAZ_TOKEN_LEN + 2];
+    const int missing = laz_os_look(file, true, &look);
+
+    if (!missing)
+        return token_read(file, &look, token, err);
+    if (missing != ENOENT)
+        return laz_error_os(err, missing, "%s", file);
+    int rc = laz_random_name(token, LAZ_TOKEN_LEN, err);
+    if (rc)
+        return rc;
+    memcpy(line, token, LAZ_TOKEN_LEN);
+    line[LAZ_TOKEN_LEN] = '\n';
+    rc = laz_os_write_file(file, line, LAZ_TOKEN_LEN + 1, 0600, err);
+    laz_wipe(line, sizeof line);
+    return rc;
+}
