@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHILD_KILLED_MS 5000 /* how long a killed process may take to end */
+#define CHILD_KILLED_MS 5000 /* how long the end of the engine waits for one that was killed */
 
 /* What was done to a child that was given back, in this order. */
 enum child_step { CHILD_RUNS, CHILD_WAITED, CHILD_ASKED, CHILD_KILLED };
@@ -56,18 +56,9 @@ static void child_late(void *user)
     struct laz_child *child = user;
 
     child->step++;
-    if (child->step == CHILD_ASKED) {
-        laz_process_signal_group(&child->process, SIGTERM);
+    laz_process_signal_group(&child->process, child->step == CHILD_ASKED ? SIGTERM : SIGKILL);
+    if (child->step == CHILD_ASKED)
         laz_timer_start(child->timer, child->ms);
-    } else if (child->step == CHILD_KILLED) {
-        laz_process_signal_group(&child->process, SIGKILL);
-        laz_timer_start(child->timer, CHILD_KILLED_MS);
-    } else {
-        laz_log(&child->tools->driver->log, LAZ_LOG_ERROR,
-                "process %lld was killed and has not ended: the system holds it",
-                (long long)child->process.pid);
-        child_free(child);
-    }
 }
 
 static void child_end_seen(void *user, uint32_t events)
@@ -207,12 +198,29 @@ void laz_child_end(struct laz_child *child, uint64_t ms)
     laz_timer_start(child->timer, ms);
 }
 
+/* Waits for one that was killed. */
+static void child_await(struct laz_child *child)
+{
+    if (!laz_process_wait(&child->process, CHILD_KILLED_MS, NULL))
+        laz_log(&child->tools->driver->log, LAZ_LOG_ERROR,
+                "process %lld was killed and has not ended: the system holds it",
+                (long long)child->process.pid);
+    child_free(child);
+}
+
 void laz_children_end(struct laz_tools *tools)
 {
     for (struct laz_child *child = tools->children, *next; child; child = next) {
         next = child->next;
         laz_child_end(child, 0); /* those that a provider has forgotten */
     }
-    while (tools->children)
-        laz_loop_step(tools->driver->loop, LAZ_LOOP_FOREVER);
+    while (tools->children) {
+        struct laz_child *killed = tools->children;
+        while (killed && killed->step != CHILD_KILLED)
+            killed = killed->next;
+        if (killed)
+            child_await(killed);
+        else
+            laz_loop_step(tools->driver->loop, LAZ_LOOP_FOREVER);
+    }
 }

@@ -164,16 +164,17 @@ static bool enumeration_item(void *user, const char *key, struct mcp_raw item)
 
 /* Appends the schema, where there is more to it than the type says. */
 static char *parameter_description(const struct laz_json_api *json, struct mcp_raw schema,
-                                   struct mcp_raw of)
+                                   struct mcp_raw of, const struct schema_type *type)
 {
     static const char *const more[] = {"properties", "items", "anyOf", "oneOf", "allOf", "$ref"};
     struct mcp_raw found[6];
     char *text = mcp_string(json, mcp_member(json, schema, "description"));
+    const bool may_be_rich = !type->name || strchr("[{", type->begins[0]);
     bool is_rich = false;
 
     (void)mcp_members(json, of, more, found, 6);
     for (size_t i = 0; i < 6; i++)
-        is_rich |= found[i].text != NULL;
+        is_rich |= may_be_rich && found[i].text;
     char *plain =
         mcp_clean(text ? text : "", text ? strlen(text) : 0, MCP_MAX_DESCRIPTION / 4, false);
     char *rich = plain && is_rich ? mcp_clean(of.text, of.len, SCHEMA_SHOWN, false) : NULL;
@@ -218,7 +219,7 @@ static void parameter_write(const struct laz_json_api *json, struct laz_json_wri
         if (!known.is_there)
             value.text = NULL;
     }
-    char *description = parameter_description(json, schema, resolved);
+    char *description = parameter_description(json, schema, resolved, type.type);
     json->object_begin(writer);
     mcp_put_text(json, writer, "name", name);
     if (type.type->name)

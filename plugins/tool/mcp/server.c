@@ -171,7 +171,7 @@ void mcp_server_lost(struct mcp_server *server, const char *format, ...)
     }
     mcp_server_log(server, LAZ_LOG_WARNING, "the server %s", server->failure);
     while (server->requests)
-        request_refuse(server->requests, "Tool '%s': the server %s: %s",
+        request_refuse(server->requests, "Tool '%s': the server %s %s",
                        server->requests->call ? server->tools[server->requests->tool].name : "",
                        server->options.name, server->failure);
     server_tell(server);
@@ -457,14 +457,14 @@ static void server_listed(struct mcp_server *server, struct mcp_raw result)
         free(cursor);
         return;
     }
+    if (!ret && server->lists_again) {
+        server_list(server);
+        return;
+    }
     if (!ret)
         ret = mcp_list_end(server, &why);
     if (ret) {
         mcp_server_lost(server, "cannot be used: %s", why.text);
-        return;
-    }
-    if (server->lists_again) {
-        server_list(server);
         return;
     }
     timer_stop(server, &server->start_timer);
