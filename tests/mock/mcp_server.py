@@ -391,4 +391,5 @@ def main():
             answer(message)
 
 
-main()
+if __name__ == "__main__":
+    main()

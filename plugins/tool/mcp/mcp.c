@@ -6,6 +6,9 @@
  * and is a stranger all the same: what it says of its tools is declared once, and checked by the
  * host like any declaration. */
 #include "server.h"
+#ifdef MCP_HTTP
+#include "http.h"
+#endif
 
 #include <errno.h>
 #include <stdio.h>
@@ -95,6 +98,21 @@ static int check_command(const struct mcp_server *server, struct laz_error *err)
     return 0;
 }
 
+#ifdef MCP_HTTP
+#define MCP_HTTP_TRANSPORT (&mcp_http)
+static int check_url(const struct mcp_server *server, struct laz_error *err)
+{
+    return mcp_http_check(server, err);
+}
+#else
+#define MCP_HTTP_TRANSPORT NULL
+static int check_url(const struct mcp_server *server, struct laz_error *err)
+{
+    (void)server;
+    return laz_fail(err, LAZ_EINVAL, "url: this lazaret was built without libcurl");
+}
+#endif
+
 static bool table_has_members(const char *text)
 {
     return text && strspn(text, "{} ") != strlen(text);
@@ -142,6 +160,8 @@ static int check_options(struct mcp_server *server, struct laz_error *err)
     int ret = check_kind(given, err);
     if (!ret && given->command)
         ret = check_command(server, err);
+    else if (!ret)
+        ret = check_url(server, err);
     return ret;
 }
 
@@ -154,8 +174,9 @@ static char *make_notice(const struct mcp_options *given)
     for (size_t i = 0; given->command && given->command[i] && used < sizeof words - 8; i++)
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%.100s", i ? " " : "",
                                  given->command[i]);
-    char *plain = mcp_clean(given->url ? given->url : words,
-                            strlen(given->url ? given->url : words), sizeof words, false);
+    /* of an address nothing that may be a secret */
+    char *plain = given->url ? mcp_clean(given->url, strcspn(given->url, "?#"), sizeof words, false)
+                             : mcp_clean(words, strlen(words), sizeof words, false);
     char *notice = plain ? malloc(strlen(plain) + 200) : NULL;
     if (notice)
         sprintf(notice,
@@ -199,7 +220,7 @@ static int mcp_create(const struct laz_tool_services *services, const char *text
     if (!ret && !(server->notice = make_notice(&server->options)))
         ret = laz_fail(err, LAZ_ENOMEM, "out of memory");
     if (!ret) {
-        server->transport = &mcp_stdio;
+        server->transport = server->options.command ? &mcp_stdio : MCP_HTTP_TRANSPORT;
         *out = server;
     } else {
         mcp_destroy(server);

@@ -184,7 +184,7 @@ void mcp_server_failed(struct mcp_server *server, int64_t id, const char *reason
     if (!request)
         return;
     if (request->what == MCP_CALL)
-        request_refuse(request, "Tool '%s': the server %s: %s", server->tools[request->tool].name,
+        request_refuse(request, "Tool '%s': the server %s %s", server->tools[request->tool].name,
                        server->options.name, reason);
     else if (request->what == MCP_LISTEN)
         request_free(request);
@@ -552,6 +552,21 @@ static void server_error(struct mcp_server *server, struct mcp_request *request,
     else if (what == MCP_LIST && server->state == MCP_LISTING)
         mcp_server_lost(server, "refused tools/list: %.200s (%lld)", message->error,
                         (long long)message->code);
+}
+
+void mcp_server_refused(struct mcp_server *server, int64_t id, const char *reason)
+{
+    struct mcp_request *request = request_find(server, id);
+    char text[512];
+
+    if (!request)
+        return;
+    snprintf(text, sizeof text, "it %s", reason);
+    const struct mcp_message message = {.kind = MCP_ERROR, .error = text};
+    if (request->what == MCP_CALL)
+        mcp_server_failed(server, id, reason);
+    else
+        server_error(server, request, &message);
 }
 
 /* ---- what the server says by itself -----------------------------------------------------------

@@ -129,8 +129,10 @@ void mcp_server_fini(struct mcp_server *server);
 void mcp_server_take(struct mcp_server *server, char *text, size_t len);
 /* The connection is lost, or the server must be ended: open calls fail with the reason. */
 void mcp_server_lost(struct mcp_server *server, const char *format, ...) LAZ_PRINTF(2, 3);
-/* One request has failed, and not the connection. */
+/* No answer to this request comes any more, because the server cannot be reached; or because it has
+ * refused it, as if it had answered with an error. No effect on one that is not open. */
 void mcp_server_failed(struct mcp_server *server, int64_t id, const char *reason);
+void mcp_server_refused(struct mcp_server *server, int64_t id, const char *reason);
 void mcp_server_log(const struct mcp_server *server, uint32_t level, const char *format, ...)
     LAZ_PRINTF(3, 4);
 
