@@ -5,8 +5,8 @@
     mcp_http.py ERA FAULT json|sse|tls
 
 It prints its port on one line, and serves until its input ends. It answers with JSON or with a
-stream of events; with tls it has a certificate that nobody knows (mcp_http.pem). A FAULT is the name of a
-method of Handler. With `secret` in the environment the header X-Secret has to have that value.
+stream of events; with tls it has a certificate that nobody knows (mcp_http.pem). A FAULT is the name
+of a method of Handler. With `secret` in the environment the header X-Secret has to have that value.
 """
 import http.server
 import json

@@ -6,7 +6,8 @@
 
 ERA is modern (2026-07-28), or the version of the older protocol that it speaks. Its tools show each
 kind of parameter and of result. A FAULT is the name of a function below, which takes the place of
-what an honest server does at one moment. What it forks is in the file that the variable `pids` names.
+what an honest server does at one moment. What it forks is in the file that the variable `pids`
+names.
 """
 import json
 import os
@@ -344,7 +345,7 @@ def unreadable(message):
 FAULTS = {
     "silent": lambda message: True,
     "silent_at_discover": on("server/discover", lambda message: None),
-    "silent_at_list": on("tools/list", lambda message: None),
+    "silent_at_list": on("tools/list", lambda message: sys.stderr.write("no list\n")),
     "dies_of_discover": on("server/discover", lambda message: os._exit(2)),
     "wrong_version": on("server/discover", lambda message: error(
         message["id"], -32022, "Unsupported", data={"supported": ["2030-01-01"],

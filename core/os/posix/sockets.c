@@ -32,6 +32,10 @@ int laz_os_take_end(int listener)
     return -1;
 }
 
+#ifndef SOCK_CLOEXEC
+#define SOCK_CLOEXEC 0 /* macOS: in a second call */
+#endif
+
 static int sockets_address(const char *path, struct sockaddr_un *address, struct laz_error *err)
 {
     size_t len = strlen(path);
@@ -153,7 +157,7 @@ int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err)
 {
     int ends[2];
 
-    if (laz_posix_above_both(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), ends) != 0)
+    if (laz_posix_above_both(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ends) != 0)
         return laz_error_os(err, errno, "no pair of sockets could be made");
     if (laz_posix_accepted(ends[0]) < 0 || laz_posix_accepted(ends[1]) < 0 ||
         fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {

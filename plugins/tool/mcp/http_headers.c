@@ -7,12 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define HEADERS_MAX_VALUE 8192
+#define HEADERS_BASE64    "=?base64?" /* before a value that is not plain, and "?=" after it */
 
 bool mcp_http_is_value(const char *value)
 {
@@ -38,7 +38,8 @@ static char *header_encode(const char *value)
 
     if (!text)
         return NULL;
-    at += sprintf(at, "=?base64?");
+    memcpy(at, HEADERS_BASE64, sizeof HEADERS_BASE64 - 1);
+    at += sizeof HEADERS_BASE64 - 1;
     for (size_t i = 0; i < len; i += 3) {
         const unsigned char *c = (const unsigned char *)value + i;
         const size_t n = len - i < 3 ? len - i : 3;
@@ -47,22 +48,20 @@ static char *header_encode(const char *value)
         for (size_t k = 0; k < 4; k++)
             *at++ = k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=';
     }
-    sprintf(at, "?=");
+    memcpy(at, "?=", 3);
     return text;
 }
 
 bool mcp_http_header(struct curl_slist **list, const char *name, const char *value)
 {
-    bool is_plain = *value != ' ' && strncmp(value, "=?base64?", 9) != 0;
+    bool is_plain = *value != ' ' && strncmp(value, HEADERS_BASE64, sizeof HEADERS_BASE64 - 1) != 0;
     char *encoded = NULL, *line;
 
     for (const char *c = value; *c; c++)
         is_plain = is_plain && (unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7f;
     if (!is_plain && !(encoded = header_encode(value)))
         return false;
-    line = malloc(strlen(name) + strlen(encoded ? encoded : value) + 3);
-    if (line)
-        sprintf(line, "%s: %s", name, encoded ? encoded : value);
+    line = mcp_format("%s: %s", name, encoded ? encoded : value);
     struct curl_slist *longer = line ? curl_slist_append(*list, line) : NULL;
     if (longer)
         *list = longer;

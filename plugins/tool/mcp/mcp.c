@@ -177,15 +177,14 @@ static char *make_notice(const struct mcp_options *given)
     /* of an address nothing that may be a secret */
     char *plain = given->url ? mcp_clean(given->url, strcspn(given->url, "?#"), sizeof words, false)
                              : mcp_clean(words, strlen(words), sizeof words, false);
-    char *notice = plain ? malloc(strlen(plain) + 200) : NULL;
-    if (notice)
-        sprintf(notice,
-                given->url
-                    ? "the MCP server %s is at %s: what code passes to its tools leaves this "
-                      "machine's sandbox"
-                    : "the MCP server %s runs outside of the sandbox, with all the rights of "
-                      "this user: %s",
-                given->name, plain);
+    char *notice = !plain ? NULL
+                   : given->url
+                       ? mcp_format("the MCP server %s is at %s: what code passes to its tools "
+                                    "leaves the sandbox and this lazaret",
+                                    given->name, plain)
+                       : mcp_format("the MCP server %s runs outside of the sandbox, with all the "
+                                    "rights of this user: %s",
+                                    given->name, plain);
     free(plain);
     return notice;
 }

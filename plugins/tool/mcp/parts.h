@@ -66,6 +66,8 @@ char *mcp_take(const struct laz_json_api *json, struct laz_json_writer *writer, 
  * without characters that have no picture (marks of direction, tags), and with "..." where it was
  * cut. `lines`: newlines stay. NULL: out of memory. */
 char *mcp_clean(const char *text, size_t len, size_t most, bool lines);
+/* A new text; NULL: out of memory. */
+char *mcp_format(const char *format, ...) LAZ_PRINTF(1, 2);
 /* A new name that lazaret takes, of one of a server: all but letters, digits, '_', '.' and '-'
  * becomes '_'. NULL: out of memory. */
 char *mcp_legal(const char *name, size_t most);

@@ -178,9 +178,8 @@ static char *parameter_description(const struct laz_json_api *json, struct mcp_r
     char *plain =
         mcp_clean(text ? text : "", text ? strlen(text) : 0, MCP_MAX_DESCRIPTION / 4, false);
     char *rich = plain && is_rich ? mcp_clean(of.text, of.len, SCHEMA_SHOWN, false) : NULL;
-    char *both = rich ? malloc(strlen(plain) + strlen(rich) + 32) : NULL;
+    char *both = rich ? mcp_format("%s%sJSON Schema: %s", plain, *plain ? " " : "", rich) : NULL;
     if (both) {
-        sprintf(both, "%s%sJSON Schema: %s", plain, *plain ? " " : "", rich);
         free(plain);
         plain = both;
     }
@@ -369,9 +368,7 @@ static int tool_name(const char *prefix, struct mcp_tool *tool, struct laz_error
 {
     char *legal = mcp_legal(tool->remote, MCP_MAX_NAME - strlen(prefix) - 1);
 
-    tool->name = legal ? malloc(strlen(prefix) + strlen(legal) + 2) : NULL;
-    if (tool->name)
-        sprintf(tool->name, "%s_%s", prefix, legal);
+    tool->name = legal ? mcp_format("%s_%s", prefix, legal) : NULL;
     free(legal);
     return tool->name ? 0 : laz_fail(err, LAZ_ENOMEM, "out of memory");
 }

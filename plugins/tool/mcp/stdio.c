@@ -23,7 +23,7 @@
 #define STDIO_MAX_LINES  500                /* of each life */
 #define STDIO_MAX_START  ((size_t)16 << 20) /* bytes of a line before it is ready */
 #define STDIO_MAX_UNSENT ((size_t)64 << 20) /* bytes that it has not read */
-#define STDIO_CLOSED_MS  1000 /* in which a server that has closed its output has to end */
+#define STDIO_CLOSED_MS  5000 /* in which a server that has closed its output has to end */
 
 struct stdio_buffer {
     char *data;
@@ -330,13 +330,12 @@ struct environment {
 static bool environment_add(struct environment *env, const char *name, const char *value)
 {
     char **items = realloc(env->items, (env->n + 2) * sizeof *items);
-    char *text = items ? malloc(strlen(name) + strlen(value) + 2) : NULL;
+    char *text = items ? mcp_format("%s=%s", name, value) : NULL;
 
     if (items)
         env->items = items;
     if (!text)
         return false;
-    sprintf(text, "%s=%s", name, value);
     items[env->n++] = text;
     items[env->n] = NULL;
     return true;

@@ -3,6 +3,8 @@
  * Side: host.  Input trusted: no (a server's bytes). */
 #include "parts.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +82,21 @@ char *mcp_clean(const char *text, size_t len, size_t most, bool lines)
         used--;
     out[used] = '\0';
     return out;
+}
+
+char *mcp_format(const char *format, ...)
+{
+    va_list args, again;
+    char *text = NULL;
+
+    va_start(args, format);
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, args);
+    if (n >= 0 && (text = malloc((size_t)n + 1)))
+        vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
 }
 
 static bool text_is_word(char c)
