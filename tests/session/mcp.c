@@ -80,6 +80,8 @@ void mcp_clock_goes_on(struct laz_post *post)
 {
     struct mcp_clock *clock = (struct mcp_clock *)(void *)post;
 
+    if (clock->stops)
+        return;
     test_advance_clock(clock->engine, 100);
     laz_loop_post(clock->engine->driver.loop, post);
 }
@@ -89,6 +91,8 @@ void mcp_engine_free_in_time(struct laz_engine *engine)
 {
     struct mcp_clock clock = {.post.run = mcp_clock_goes_on, .engine = engine};
 
+    while (engine->boxes.leaving) /* nobody shall lose patience with them */
+        laz_engine_step(engine, 1000, NULL);
     test_hold_clock(engine);
     laz_loop_post(engine->driver.loop, &clock.post);
     laz_engine_free(engine);

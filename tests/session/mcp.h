@@ -34,6 +34,7 @@ struct laz_engine *mcp_engine_of(char *one, char *other);
 struct mcp_clock {
     struct laz_post post; /* run: mcp_clock_goes_on */
     struct laz_engine *engine;
+    bool stops;
 };
 void mcp_clock_goes_on(struct laz_post *post);
 /* Frees an engine whose servers need to be killed, without waiting for the real time. */
