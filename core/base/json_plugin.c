@@ -480,6 +480,7 @@ static const struct laz_json_api json_api = {
     .writer_failed = laz_json_writer_failed,
     .writer_reset = laz_json_writer_reset,
     .base64_decode = laz_base64_decode,
+    .scan = laz_json_scan,
 };
 
 const struct laz_json_api *laz_json_api(void)

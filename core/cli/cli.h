@@ -136,6 +136,10 @@ int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struc
  * mistake. The caller frees *engine, which executes nothing; NULL: there is none. 0 or an exit
  * status. */
 int cli_inspect(struct cli *cli, struct laz_engine **engine);
+/* Says what a user has to know of the tool providers before they are used (that a server runs
+ * outside of the sandbox, say): of those of the engine; without one it makes them by the registry, and says
+ * nothing where they cannot be made. */
+void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry);
 /* An engine of the command: it logs to standard error. */
 struct laz_engine_options cli_engine_options(const struct cli *cli);
 /* Adds a list of the names of these LAZ_ENFORCE_* bits. */

@@ -48,7 +48,7 @@ const struct cli_command cli_commands[] = {
         .bit = CLI_FOR_TOOLS,
         .operands = "",
         .summary = "list the tools of the configuration, or the stubs a model is shown",
-        .text = "",
+        .text = "Servers that have tools (the provider mcp) are started, asked, and ended.",
         .run = cli_tools,
     },
     {

@@ -57,6 +57,8 @@ static int config_check(struct cli *cli)
     struct laz_engine *engine;
     int status = cli_inspect(cli, &engine);
 
+    if (engine)
+        cli_notices(cli, engine, NULL);
     laz_engine_free(engine);
     return status;
 }

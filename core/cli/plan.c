@@ -179,6 +179,7 @@ int cli_plan(struct cli *cli)
     } else {
         (cli->json ? laz_plan_json : laz_plan_text)(parts.plan, &text);
         cli_print(cli, &text);
+        cli_notices(cli, parts.engine, parts.registry);
         if (tried)
             status = tried; /* the reason was printed */
         else if (refusal.code)

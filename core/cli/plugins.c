@@ -58,6 +58,7 @@ static const char *plugins_option_type(uint32_t type)
         [LAZ_OPT_PATHS] = "list of paths",
         [LAZ_OPT_TABLES] = "list of tables",
         [LAZ_OPT_PARAMETERS] = "parameters",
+        [LAZ_OPT_TEXTS] = "table of strings",
     };
 
     return type && type < sizeof names / sizeof *names ? names[type] : "?";

@@ -1,35 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* tools.c - lists the tools of the configuration, for users or in the form given to a model.
  *
- * It makes neither an engine nor a box: the providers only list their tools. Nothing is called, so
- * the services handed to them are never used. */
+ * It makes an engine, because some providers have to ask a server for its tools, but no box, and
+ * calls nothing. */
 #include "cli/cli.h"
 
-#include "tool/tool.h"
+#include "engine/engine.h"
 #include "settings/settings.h"
+#include "tool/tool.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct cli_toolbox {
-    struct laz_registry *registry;
-    struct laz_driver driver; /* has only a log */
-    struct laz_tools tools;
-};
-
-static int toolbox_open(struct cli *cli, struct cli_toolbox *box, struct laz_error *err)
+static void tools_say_notices(struct cli *cli, const struct laz_tools *tools)
 {
-    box->driver.log = cli->log;
-    return laz_tools_init(&box->tools, &box->driver, NULL, box->registry, cli->settings, err);
+    struct laz_strv lines = LAZ_STRV_INIT;
+
+    laz_tools_notices(tools, &lines);
+    for (size_t i = 0; i < lines.n && !cli->quiet; i++)
+        cli_say(cli, "%s", lines.items[i]);
+    laz_strv_fini(&lines);
 }
 
-static void toolbox_close(struct cli_toolbox *box)
+void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry)
 {
-    laz_tools_end(&box->tools);
-    laz_tools_fini(&box->tools);
-    laz_registry_free(box->registry);
+    struct laz_driver driver = {.log = cli->log};
+    struct laz_tools tools = {0};
+
+    if (engine) {
+        tools_say_notices(cli, &engine->tools);
+        return;
+    }
+    if (laz_tools_init(&tools, &driver, NULL, registry, cli->settings, NULL) == 0)
+        tools_say_notices(cli, &tools);
+    laz_tools_end(&tools);
+    laz_tools_fini(&tools);
 }
 
 /* The number of --limit; 0: it was not given. */
@@ -48,38 +55,38 @@ static int tools_limit(const char *text, size_t *limit, struct laz_error *err)
     return 0;
 }
 
-/* What --search and --limit choose. The entries of *chosen are those of the box, or `found` has to
- * be freed. */
-static int toolbox_choose(struct cli *cli, struct cli_toolbox *box, struct laz_tool_set *chosen,
-                          void **found, struct laz_error *err)
+/* What --search and --limit choose. The entries of *chosen are those of the engine, or `found` has
+ * to be freed. */
+static int tools_choose(struct cli *cli, const struct laz_tool_set *set,
+                        struct laz_tool_set *chosen, void **found, struct laz_error *err)
 {
     size_t limit;
     int rc = tools_limit(cli->limit, &limit, err);
 
-    *chosen = box->tools.set;
+    *chosen = *set;
     if (!rc && cli->limit && !cli->search)
         rc = laz_error_set(err, LAZ_EINVAL, 0, "--limit needs --search");
     if (!rc && cli->search) {
-        rc = laz_tool_set_search(&box->tools.set, NULL, cli->search, limit, chosen, err);
+        rc = laz_tool_set_search(set, NULL, cli->search, limit, chosen, err);
         *found = chosen->entries;
     }
     return rc;
 }
 
 /* LAZ_EINVAL names the formats there are. */
-static int toolbox_format(struct cli_toolbox *box, const struct laz_tool_set *set,
-                          const char *format, struct laz_buf *text, struct laz_error *err)
+static int tools_format(const struct laz_engine *engine, const struct laz_tool_set *set,
+                        const char *format, struct laz_buf *text, struct laz_error *err)
 {
     const struct laz_language *language;
     struct laz_strv names = LAZ_STRV_INIT;
-    int rc = laz_registry_language(box->registry, format, &language, err);
+    int rc = laz_registry_language(engine->registry, format, &language, err);
 
     if (!rc)
         rc = laz_tool_set_format(set, format, language,
-                                 laz_spelling_of(&box->tools.spellings, format), text, err);
+                                 laz_spelling_of(&engine->tools.spellings, format), text, err);
     if (rc == LAZ_EINVAL) {
         struct laz_buf known = LAZ_BUF_INIT;
-        laz_registry_stubs(box->registry, &names);
+        laz_registry_stubs(engine->registry, &names);
         for (size_t i = 0; i < names.n; i++)
             laz_buf_printf(&known, ", %s", names.items[i]);
         laz_error_set(err, LAZ_EINVAL, 0, "unknown format '%.100s'; known are text, json%s", format,
@@ -93,23 +100,28 @@ static int toolbox_format(struct cli_toolbox *box, const struct laz_tool_set *se
 int cli_tools(struct cli *cli)
 {
     const char *format = cli->format ? cli->format : cli->json ? "json" : "text";
-    struct cli_toolbox box = {0};
+    const struct laz_engine_options options = cli_engine_options(cli);
+    struct laz_engine *engine = NULL;
     struct laz_tool_set chosen;
     void *found = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0};
-    int status = cli_registry(cli, false, &box.registry);
+    int rc = laz_engine_new(cli->settings, &options, &engine, &err), status = CLI_OK;
 
-    if (status)
-        return status;
-    if (toolbox_open(cli, &box, &err) != 0 ||
-        toolbox_choose(cli, &box, &chosen, &found, &err) != 0 ||
-        toolbox_format(&box, &chosen, format, &text, &err) != 0)
+    if (!rc)
+        tools_say_notices(cli, &engine->tools);
+    if (!rc)
+        rc = laz_engine_check_tools(engine, NULL, 0, &err); /* asks servers for theirs */
+    if (!rc)
+        rc = tools_choose(cli, &engine->tools.set, &chosen, &found, &err);
+    if (!rc)
+        rc = tools_format(engine, &chosen, format, &text, &err);
+    if (rc)
         status = cli_fail(cli, &err);
     else
         cli_print(cli, &text);
     free(found);
     laz_buf_fini(&text);
-    toolbox_close(&box);
+    laz_engine_free(engine);
     return status;
 }

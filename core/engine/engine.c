@@ -130,6 +130,20 @@ int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
     return rc;
 }
 
+/* The engine is entered only where there is something to do: its tools may be searched while it is
+ * in use. */
+static int engine_prepare_tools(struct laz_engine *engine, struct laz_error *err)
+{
+    if (laz_tools_are_prepared(&engine->tools))
+        return 0;
+    int rc = laz_driver_enter(&engine->driver, err);
+    if (rc)
+        return rc;
+    rc = laz_tools_prepare(&engine->tools, err);
+    laz_driver_leave(&engine->driver);
+    return rc;
+}
+
 int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
                             const char **found, struct laz_error *err)
 {
@@ -137,7 +151,9 @@ int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t
         return laz_error_null(err, !engine ? "the engine"
                                    : words ? "the place for the tools"
                                            : "the words");
-    int rc = laz_tool_set_search_json(&engine->tools.set, NULL, NULL, words, limit,
+    int rc = engine_prepare_tools(engine, err);
+    if (!rc)
+        rc = laz_tool_set_search_json(&engine->tools.set, NULL, NULL, words, limit,
                                       &engine->tools.found, err);
     *found = rc ? NULL : laz_buf_text(&engine->tools.found);
     return rc;
@@ -212,7 +228,9 @@ int laz_engine_check_tools(struct laz_engine *engine, const struct laz_session_t
     int rc = laz_driver_enter(&engine->driver, err);
     if (rc)
         return rc;
-    rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
+    rc = laz_tools_prepare(&engine->tools, err);
+    if (!rc)
+        rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
     laz_tool_set_release(set);
     laz_driver_leave(&engine->driver);
     return rc;
@@ -231,7 +249,9 @@ int laz_engine_search_tools_with(struct laz_engine *engine,
     int rc = laz_driver_enter(&engine->driver, err);
     if (rc)
         return rc;
-    rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
+    rc = laz_tools_prepare(&engine->tools, err);
+    if (!rc)
+        rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
     if (!rc)
         rc = laz_tool_set_search_json(&engine->tools.set, set, NULL, words, limit,
                                       &engine->tools.found, err);

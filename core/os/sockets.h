@@ -31,6 +31,9 @@ int laz_os_let_wait(int listener, int connections, struct laz_error *err);
 /* Removes a socket of this user at the path. 0 also if there is nothing. Errors: LAZ_EREFUSED:
  * there is something else; LAZ_EOS. */
 int laz_os_remove_socket(const char *path, struct laz_error *err);
+/* Two ends of one connection for a child's standard input, closed by exec. `ours` does not block;
+ * `theirs` is as a program expects it. Errors: LAZ_EOS; LAZ_EREFUSED on Windows. */
+int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err);
 bool laz_os_is_ipv6(const char *text); /* an address, as inet_pton(3) reads it */
 
 #endif

@@ -58,6 +58,7 @@ static const char *const descriptor_types[] = {
     [LAZ_OPT_STRING] = "string", [LAZ_OPT_INTEGER] = "integer", [LAZ_OPT_BOOLEAN] = "boolean",
     [LAZ_OPT_SIZE] = "size",     [LAZ_OPT_TIME] = "time",       [LAZ_OPT_STRINGS] = "strings",
     [LAZ_OPT_PATHS] = "paths",   [LAZ_OPT_TABLES] = "tables",   [LAZ_OPT_PARAMETERS] = "parameters",
+    [LAZ_OPT_TEXTS] = "texts",
 };
 
 #define DESCRIPTOR_TYPES (sizeof descriptor_types / sizeof descriptor_types[0])

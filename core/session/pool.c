@@ -473,6 +473,8 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
     if (rc)
         return rc;
     rc = pool_check_size(shared, n, err);
+    if (!rc)
+        rc = laz_tools_prepare(shared->tools, err);
     struct laz_pool *pool = rc ? NULL : pool_prepare(shared, &options, n);
     if (!rc && !pool)
         rc = laz_error_nomem(err);

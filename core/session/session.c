@@ -197,7 +197,9 @@ int laz_sessions_open(struct laz_session_shared *shared, const struct laz_sessio
     if (rc)
         return rc;
     struct laz_session *session;
-    rc = laz_session_make(shared, &options, &session, err);
+    rc = shared->values->mistakes ? 0 : laz_tools_prepare(shared->tools, err);
+    if (!rc)
+        rc = laz_session_make(shared, &options, &session, err);
     if (!rc && !options.no_wait) {
         rc = session_await(session, err);
         if (rc)

@@ -273,6 +273,22 @@ static bool options_parameters(struct options_job *job, const struct options_val
     return true;
 }
 
+/* A table of strings. */
+static bool options_texts(struct options_job *job, const struct options_value *value)
+{
+    if (value->node->type != LAZ_TOML_TABLE)
+        return false;
+    for (const struct laz_toml_node *child = value->node->first; child; child = child->next)
+        if (!laz_toml_is_text(child)) {
+            char *where = laz_strdupf("%s.%s", value->where, value->key);
+            options_mismatch(job, where ? where : value->where, child->key, child, "a string");
+            job->nomem |= !where;
+            free(where);
+        }
+    options_any(job, value->where, value->key, value->node);
+    return true;
+}
+
 /* ---- tables -----------------------------------------------------------------------------------*/
 
 /* The last part of the option's key if it belongs to the table with this prefix, otherwise NULL. */
@@ -400,6 +416,7 @@ static const struct options_type options_types[] = {
     [LAZ_OPT_PATHS] = {options_strings, "a list of absolute paths"},
     [LAZ_OPT_TABLES] = {options_tables, "a list of tables"},
     [LAZ_OPT_PARAMETERS] = {options_parameters, "a table of parameters"},
+    [LAZ_OPT_TEXTS] = {options_texts, "a table of strings"},
 };
 
 static const struct options_type *options_type_of(const struct laz_option *option)

@@ -28,6 +28,14 @@ static void service_log(void *host, uint32_t level, const char *text)
     laz_log(&provider->tools->driver->log, level, "%s: %s", provider->name, text);
 }
 
+static void service_prepared(void *host)
+{
+    struct laz_provider *provider = host;
+
+    if (provider->list == LAZ_PROVIDER_ASKED)
+        provider->list = LAZ_PROVIDER_PREPARED;
+}
+
 static int service_check_program(void *host, const char *path, struct laz_error *err)
 {
     (void)host;
@@ -150,6 +158,7 @@ static int provider_create(struct laz_provider *provider, const struct laz_plugi
         ret = ret ? providers_locate(table, ret, err) : 0;
     }
     provider->is_created = !ret;
+    provider->list = ret ? LAZ_PROVIDER_LISTED : LAZ_PROVIDER_LATER; /* it has none */
 out:
     laz_buf_fini(&options);
     return ret;
@@ -191,34 +200,156 @@ static size_t provider_same_before(const struct laz_tool *list, size_t i)
     return n;
 }
 
-static int provider_add_tools(const struct laz_provider *provider,
-                              const struct laz_toml_node *table, struct laz_error *err)
+/* The list of its tools. A plugin's struct may be longer than ours, never shorter, since the ABI
+ * begins with 1.0. */
+static int provider_list(const struct laz_provider *provider, const struct laz_tool **list,
+                         size_t *n, struct laz_error *err)
 {
-    struct laz_tools *tools = provider->tools;
-    const struct laz_tool *list = NULL;
-    size_t n = 0;
-    int ret = provider->ops->list(provider->state, &list, &n, err);
+    int ret = provider->ops->list(provider->state, list, n, err);
 
     ret = laz_plugin_said(ret, LAZ_PLUGIN_TOOL, provider->name, "list", err);
     if (ret)
+        return ret;
+    if (*n > PROVIDERS_MAX_TOOLS ||
+        (*n && (!*list || (*list)->size < offsetof(struct laz_tool, approve))))
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",
+                             provider->name);
+    return 0;
+}
+
+static int provider_add_tool(struct laz_provider *provider, const struct laz_tool *tool, size_t i,
+                             struct laz_error *err)
+{
+    struct laz_tools *tools = provider->tools;
+    int ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
+
+    if (!ret)
+        laz_approval_mark(tools, &tools->set.entries[tools->set.n - 1]);
+    return ret;
+}
+
+static int provider_add_tools(struct laz_provider *provider, const struct laz_toml_node *table,
+                              struct laz_error *err)
+{
+    const struct laz_tool *list = NULL;
+    size_t n = 0;
+    int ret = provider_list(provider, &list, &n, err);
+
+    if (ret)
         return providers_locate(table, ret, err);
-    /* A plugin's struct may be longer than ours, never shorter, since the ABI begins with 1.0. */
-    if (n > PROVIDERS_MAX_TOOLS ||
-        (n && (!list || list->size < offsetof(struct laz_tool, approve)))) {
-        ret = laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",
-                            provider->name);
-        return providers_locate(table, ret, err);
-    }
     for (size_t i = 0; !ret && i < n; i++) {
         const struct laz_tool *tool = provider_tool(list, i);
-        ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
-        if (!ret)
-            laz_approval_mark(tools, &tools->set.entries[tools->set.n - 1]);
-        else
-            ret = provider_refused(tools, tool, provider_same_before(list, i), table, ret, err);
+        ret = provider_add_tool(provider, tool, i, err);
+        if (ret)
+            ret = provider_refused(provider->tools, tool, provider_same_before(list, i), table, ret,
+                                   err);
         ret = laz_settings_wrong(provider->values, NULL, NULL, ret, err);
     }
+    provider->list = LAZ_PROVIDER_LISTED;
     return ret;
+}
+
+/* ---- providers that ask for their tools ------------------------------------------------------ */
+
+/* Notes the place of the table: the settings may be freed before the tools are needed. */
+static int provider_postpone(struct laz_provider *provider, const struct laz_toml_node *table,
+                             struct laz_error *err)
+{
+    char position[PROVIDERS_POSITION];
+
+    laz_settings_position(table, position, sizeof position);
+    provider->position = laz_strdup(position);
+    return provider->position ? 0 : laz_error_nomem(err);
+}
+
+static int provider_ask(struct laz_provider *provider, struct laz_error *err)
+{
+    provider->list = LAZ_PROVIDER_ASKED;
+    int ret = provider->ops->prepare(provider->state, err);
+
+    if (ret)
+        provider->list = LAZ_PROVIDER_LATER;
+    return laz_plugin_said(ret, LAZ_PLUGIN_TOOL, provider->name, "prepare", err);
+}
+
+/* Adds the tools that were told. What another process has chosen ends nothing here: a tool that
+ * cannot be declared is left out. */
+static int provider_take(struct laz_provider *provider, struct laz_error *err)
+{
+    const struct laz_log *log = &provider->tools->driver->log;
+    const struct laz_tool *list = NULL;
+    size_t n = 0;
+    int ret = provider_list(provider, &list, &n, err);
+
+    provider->list = ret ? LAZ_PROVIDER_LATER : LAZ_PROVIDER_LISTED;
+    for (size_t i = 0; !ret && i < n; i++) {
+        struct laz_error why = {0};
+        ret = provider_add_tool(provider, provider_tool(list, i), i, &why);
+        if (ret && ret != LAZ_ENOMEM) {
+            laz_log(log, LAZ_LOG_WARNING, "%s: provider %s: a tool is left out: %s",
+                    provider->position, provider->name, why.text);
+            ret = 0;
+        } else if (ret && err) {
+            *err = why;
+        }
+    }
+    return ret;
+}
+
+bool laz_tools_are_prepared(const struct laz_tools *tools)
+{
+    for (size_t i = 0; i < tools->n_providers; i++)
+        if (tools->providers[i]->list != LAZ_PROVIDER_LISTED)
+            return false;
+    return true;
+}
+
+static bool providers_await(const struct laz_tools *tools)
+{
+    for (size_t i = 0; i < tools->n_providers; i++)
+        if (tools->providers[i]->list == LAZ_PROVIDER_ASKED)
+            return true;
+    return false;
+}
+
+int laz_tools_prepare(struct laz_tools *tools, struct laz_error *err)
+{
+    struct laz_driver *driver = tools->driver;
+    struct laz_error why = {0};
+    int ret = 0;
+
+    for (size_t i = 0; i < tools->n_providers && !ret; i++) {
+        struct laz_provider *provider = tools->providers[i];
+        if (provider->list == LAZ_PROVIDER_LATER && (ret = provider_ask(provider, &why)))
+            laz_error_prefix(&why, "%s: ", provider->position);
+    }
+    while (!ret && providers_await(tools)) {
+        laz_loop_step(driver->loop, LAZ_LOOP_FOREVER);
+        if (atomic_load(&driver->cancel))
+            ret = laz_error_set(&why, LAZ_ECANCELLED, 0, "cancelled while tools were asked for");
+    }
+    for (size_t i = 0; i < tools->n_providers && !ret; i++) {
+        struct laz_provider *provider = tools->providers[i];
+        if (provider->list == LAZ_PROVIDER_PREPARED && (ret = provider_take(provider, &why)))
+            laz_error_prefix(&why, "%s: ", provider->position);
+    }
+    if (ret && ret != LAZ_ENOMEM && ret != LAZ_ECANCELLED)
+        ret = laz_error_as(&why, LAZ_ESETUP);
+    if (ret && err)
+        *err = why;
+    return ret;
+}
+
+void laz_tools_notices(const struct laz_tools *tools, struct laz_strv *lines)
+{
+    for (size_t i = 0; i < tools->n_providers; i++) {
+        const struct laz_provider *provider = tools->providers[i];
+        const char *line = provider->is_created && LAZ_HAS(provider->ops, notice)
+                               ? provider->ops->notice(provider->state)
+                               : NULL;
+        if (line && *line)
+            laz_strv_add(lines, line);
+    }
 }
 
 static struct laz_provider *provider_new(struct laz_tools *tools, const struct laz_plugin *plugin,
@@ -247,6 +378,9 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
         .check_program = service_check_program,
         .mistake = service_mistake,
         .caller = laz_call_caller,
+        .prepared = service_prepared,
+        .child_start = laz_child_start,
+        .child_end = laz_child_end,
     };
     return provider;
 }
@@ -267,7 +401,9 @@ static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
         return laz_error_nomem(err);
     tools->providers[tools->n_providers++] = provider;
     ret = provider_create(provider, plugin, table, err);
-    if (!ret)
+    if (!ret && LAZ_HAS(provider->ops, prepare))
+        ret = provider_postpone(provider, table, err);
+    else if (!ret)
         ret = provider_add_tools(provider, table, err);
     provider->values = NULL; /* these settings may be freed before it */
     return ret;
@@ -301,10 +437,10 @@ void laz_providers_free(struct laz_tools *tools)
         struct laz_provider *provider = tools->providers[i];
         if (provider->is_created)
             provider->ops->destroy(provider->state);
+        free(provider->position);
         free(provider);
     }
     free(tools->providers);
     tools->providers = NULL;
     tools->n_providers = 0;
-    laz_strv_fini(&tools->env);
 }

@@ -197,6 +197,7 @@ struct laz_tools {
     struct laz_buf found;            /* by the last search */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;
+    struct laz_child *children; /* programs that run for providers, and those that are ending */
 };
 
 /* Makes a provider for each [[tools]] table of the settings, possibly none, and adds their tools.
@@ -207,6 +208,15 @@ struct laz_tools {
 int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct laz_spawner *spawner,
                    struct laz_registry *registry, const struct laz_settings *settings,
                    struct laz_error *err);
+/* Has the providers that must ask for their tools ask, all at once, and waits until each knows, or
+ * laz_driver_cancel is called; then adds their tools. No effect once that is done. The caller has
+ * entered the driver. Errors: LAZ_ESETUP with the text of a provider, after its place in the
+ * configuration: the next call asks again; LAZ_ECANCELLED, LAZ_ENOMEM. */
+int laz_tools_prepare(struct laz_tools *tools, struct laz_error *err);
+bool laz_tools_are_prepared(const struct laz_tools *tools);
+/* Appends what a user has to know of the providers before they are used, a line for each that has
+ * something to say. */
+void laz_tools_notices(const struct laz_tools *tools, struct laz_strv *lines);
 /* Frees the providers. Before that it waits up to three seconds for the answers to abandoned calls,
  * and logs the tools that still owe one. The workers must have ended. */
 void laz_tools_end(struct laz_tools *tools);

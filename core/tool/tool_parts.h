@@ -37,6 +37,15 @@ int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *para
 
 /* ---- providers.c ---------------------------------------------------------------------------- */
 
+/* Are its tools in the set? Those of a provider with `prepare` are asked for when they are needed.
+ */
+enum laz_provider_list {
+    LAZ_PROVIDER_LATER,
+    LAZ_PROVIDER_ASKED,    /* `prepare` was called */
+    LAZ_PROVIDER_PREPARED, /* `list` can be called */
+    LAZ_PROVIDER_LISTED,
+};
+
 /* An instance of a plugin; `host` of its services. Its address never changes. */
 struct laz_provider {
     struct laz_tools *tools;
@@ -48,6 +57,8 @@ struct laz_provider {
     const struct laz_toml_node *table;        /* likewise: its [[tools]] table */
     bool is_located;                          /* likewise: its error has its place already */
     bool is_blocking; /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
+    enum laz_provider_list list;
+    char *position; /* of its table, of one that asks for its tools: "FILE:LINE:COL" */
     struct laz_tool_services services;
 };
 
@@ -56,6 +67,15 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
                        const struct laz_settings *settings, struct laz_error *err);
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
+
+/* ---- child.c -------------------------------------------------------------------------------- */
+
+/* Functions of struct laz_tool_services, described there. */
+int laz_child_start(void *host, const struct laz_child_program *program,
+                    struct laz_child_pipes *pipes, struct laz_child **child, struct laz_error *err);
+void laz_child_end(struct laz_child *child, uint64_t ms);
+/* Waits for the end of all, in steps: each is killed at last. */
+void laz_children_end(struct laz_tools *tools);
 
 /* ---- approval.c ----------------------------------------------------------------------------- */
 

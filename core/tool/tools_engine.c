@@ -25,8 +25,11 @@ void laz_tools_end(struct laz_tools *tools)
     if (tools->driver && tools->driver->loop)
         laz_calls_end(tools);
     laz_providers_free(tools);
-    if (tools->driver && tools->driver->loop)
+    if (tools->driver && tools->driver->loop) {
         laz_loop_flush(tools->driver->loop); /* a provider may still answer in its `destroy` */
+        laz_children_end(tools);
+    }
+    laz_strv_fini(&tools->env);
 }
 
 void laz_tools_fini(struct laz_tools *tools)

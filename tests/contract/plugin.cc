@@ -101,6 +101,8 @@ const laz_tool_ops ops = {
     .call = call,
     .cancel = nullptr,
     .destroy = destroy,
+    .prepare = nullptr,
+    .notice = nullptr,
 };
 
 } // namespace

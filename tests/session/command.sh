@@ -120,6 +120,20 @@ expect plan_shows_that_any_program_is_allowed 0 '*' '' plan --json --set 'sandbo
 grep -q '"programs":"any"' out || { echo "a plan does not say any"; failures=$((failures + 1)); }
 expect plan_names_a_missing_program 2 '' 'no-such-program' \
     plan --set 'sandbox.programs=["no-such-program"]'
+# A server of MCP runs outside of the sandbox, which is said before it is used.
+cat >server.toml <<EOF
+[[tools]]
+provider = "mcp"
+name = "zoo"
+command = ["/bin/cat"]
+start_timeout = 0.2
+EOF
+outside='MCP server zoo runs outside of the sandbox, with all the rights of this user: /bin/cat'
+expect check_says_what_runs_outside 0 '' "$outside" config --check --config server.toml
+expect plan_says_what_runs_outside 0 '*' "$outside" plan --config server.toml
+expect plan_for_macos_says_it_too 0 '*' "$outside" plan --platform darwin --config server.toml
+expect tools_say_what_runs_outside 125 '' "$outside" tools --config server.toml
+expect tools_that_are_not_told_are_a_failure 125 '' 'server.toml:1:1' tools --config server.toml
 expect plan_for_macos_is_shown 0 '*' '' plan --platform darwin
 grep -q '^backend seatbelt' out && grep -qF '    (deny default (with message "lazaret:' out &&
     grep -qE '^    -D WRITE_0=/private/tmp/' out && grep -qE '^  memory +weakly' out ||

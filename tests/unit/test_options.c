@@ -72,6 +72,23 @@ static void options_take_the_values_of_the_table(void)
               "\"words\":[\"a\",\"b\"],\"paths\":[\"" TEST_ROOT "/a\"]}");
 }
 
+static void a_table_of_strings_is_an_object(void)
+{
+    static const struct laz_option declared[] = {
+        {"env", LAZ_OPT_TEXTS, "{}", "variables"},
+        {NULL, 0, NULL, NULL},
+    };
+    int rc;
+
+    UNIT_TEXT(checked(declared, NULL, &rc), "{\"env\":{}}");
+    UNIT_TEXT(checked(declared, "env = { a = \"1\", \"b c\" = \"\" }\n", &rc),
+              "{\"env\":{\"a\":\"1\",\"b c\":\"\"}}");
+    UNIT_TEXT(checked(declared, "env = { a = 1 }\n", &rc),
+              "f:1:13: t.env.a: expected a string, found integer 1");
+    UNIT_TEXT(checked(declared, "env = [\"a\"]\n", &rc),
+              "f:1:7: t.env: expected a table of strings, found list");
+}
+
 static void options_of_the_wrong_kind_are_refused(void)
 {
     static const struct {
@@ -228,6 +245,7 @@ static void settings_refuse_with_the_whole_reason(void)
 static const struct unit_test tests[] = {
     UNIT(options_have_defaults_without_a_table),
     UNIT(options_take_the_values_of_the_table),
+    UNIT(a_table_of_strings_is_an_object),
     UNIT(options_of_the_wrong_kind_are_refused),
     UNIT(options_nest_in_lists_of_tables),
     UNIT(options_make_parameters_a_list_in_the_order_of_the_file),

@@ -50,6 +50,7 @@ extern "C" {
 #define LAZ_JSON_OBJECT_BEGIN 9
 #define LAZ_JSON_OBJECT_END   10
 
+struct laz_error; /* lazaret/error.h */
 struct laz_json_reader;
 struct laz_json_writer;
 
@@ -112,6 +113,11 @@ struct laz_json_api {
     /* Decodes a $bytes text. Writes at most len / 4 * 3 bytes to `out`; the count is returned, or
      * -1 when `text` is not base64. */
     ptrdiff_t (*base64_decode)(const char *text, size_t len, void *out);
+
+    /* Checks text that comes from outside, as the host has checked what it gives to plugins: one
+     * value, at most 64 levels, UTF-8, no NUL, no lone surrogate, no repeated key, numbers that a
+     * double can hold. 0, LAZ_EPARSE with the place, LAZ_ENOMEM. Takes time linear in `len`. */
+    int (*scan)(const char *text, size_t len, struct laz_error *err);
 };
 
 #ifdef __cplusplus

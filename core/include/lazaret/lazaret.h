@@ -279,7 +279,9 @@ struct laz_session_options {
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
- * owns *session. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
+ * owns *session. The first session of an engine also waits, with no_wait too, for servers that have
+ * to be asked for their tools (docs/tool-mcp.md); so do laz_pool_new and the searches for tools,
+ * whichever comes first. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
  * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written),
  * LAZ_ENOMEM, LAZ_EBUSY. */
 LAZ_EXPORT int laz_session_open(struct laz_engine *engine,

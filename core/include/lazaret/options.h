@@ -41,7 +41,8 @@ extern "C" {
  *   LAZ_OPT_INTEGER, LAZ_OPT_SIZE, LAZ_OPT_TIME   int64_t
  *   LAZ_OPT_BOOLEAN                               bool
  *   LAZ_OPT_STRINGS, LAZ_OPT_PATHS                char **, ends with NULL
- *   LAZ_OPT_TABLES, LAZ_OPT_PARAMETERS            char *, the JSON text (laz_options_each) */
+ *   LAZ_OPT_TABLES, LAZ_OPT_PARAMETERS            char *, the JSON text (laz_options_each)
+ *   LAZ_OPT_TEXTS                                 char *, the JSON text of an object */
 struct laz_option_field {
     const char *key; /* NULL: the end of the table */
     uint32_t type;   /* LAZ_OPT_* */

@@ -52,6 +52,7 @@ extern "C" {
 #define LAZ_OPT_TABLES     8u  /* list of tables; their keys are options named "this.key" */
 #define LAZ_OPT_PARAMETERS 9u  /* a table of tool parameters: name = { type, description, ... };
                                   received as the list that struct laz_tool describes */
+#define LAZ_OPT_TEXTS 10u      /* a table of strings; received as an object */
 
 /* One option of a plugin: a key of its table in the configuration. */
 struct laz_option {

@@ -81,6 +81,27 @@ struct laz_command_result {
 };
 
 struct laz_watch; /* a descriptor or timer watched by the host's loop */
+struct laz_child; /* a program that runs beside the calls; owned by the host until child_end */
+
+/* A program that runs for a provider for longer than a call, a server for example. It is the leader
+ * of a session and process group of its own, which ends with the engine. */
+struct laz_child_program {
+    size_t size;
+    const char *const *argv; /* argv[0]: an absolute path; ends with NULL */
+    const char *const *env;  /* "NAME=VALUE", beside and before those that `run` gives; ends with
+                                NULL. NULL: none */
+    /* Its first process has ended, with this status (-1: by a signal) or by this signal (0: none);
+     * others may still hold its pipes. Once, on the loop thread, and not after child_end. */
+    void (*ended)(void *user, int32_t exit_status, int32_t signal);
+    void *user;
+};
+
+/* The host's ends of its standard streams, which do not block. They belong to the provider, who
+ * closes them. `input` is a socket: send(2) with MSG_NOSIGNAL raises no signal. */
+struct laz_child_pipes {
+    size_t size;
+    int32_t input, output, errors;
+};
 
 /* What the host does for a provider. */
 struct laz_tool_services {
@@ -123,6 +144,19 @@ struct laz_tool_services {
 
     /* Who made a call. In `call`, any thread. */
     const struct laz_caller *(*caller)(void *host, const struct laz_call *call);
+
+    /* For providers with `prepare`: `list` can be called. On the loop thread, also in `prepare`. */
+    void (*prepared)(void *host);
+
+    /* For evented providers, on the loop thread: starts a program, after the checks of `run`; not
+     * POSIX: LAZ_EREFUSED. The provider watches *pipes with watch_fd. child_end gives the child
+     * back, which the provider must not use any more; close `input` before. The host waits `ms` for
+     * its end, sends SIGTERM to its process group, waits as long again, and kills what is left of
+     * the group. It does so while the engine goes on; the end of the engine waits for it. */
+    int (*child_start)(void *host, const struct laz_child_program *program,
+                       struct laz_child_pipes *pipes, struct laz_child **child,
+                       struct laz_error *err);
+    void (*child_end)(struct laz_child *child, uint64_t ms);
 };
 
 #define LAZ_TOOL_BLOCKING                                                                          \
@@ -150,6 +184,16 @@ struct laz_tool_ops {
     void (*cancel)(void *state, struct laz_call *call);
     /* Frees the instance. No call is open any more. */
     void (*destroy)(void *state);
+    /* For providers that have to ask somebody which tools there are. May be NULL; else `list` is
+     * called once, when the tools are needed: before the first session is opened, or when they are
+     * asked for. `prepare` begins to ask, and calls services->prepared when `list` can tell, now or
+     * later, also of a failure: the error of `list` becomes that of the session, and the next one
+     * begins anew. Of these tools each that cannot be declared is left out, and named in the log.
+     * On the loop thread. */
+    int (*prepare)(void *state, struct laz_error *err);
+    /* What a user has to know of the instance, on one line, before it is used; borrowed until
+     * destroy. `lazaret plan`, `lazaret config --check` and `lazaret tools` show it. May be NULL. */
+    const char *(*notice)(void *state);
 };
 
 #ifdef __cplusplus

@@ -33,6 +33,10 @@ int laz_os_take_end(int listener)
     return -1;
 }
 
+#ifndef SOCK_CLOEXEC
+#define SOCK_CLOEXEC 0 /* macOS: in a second call */
+#endif
+
 static int sockets_address(const char *path, struct sockaddr_un *address, struct laz_error *err)
 {
     size_t len = strlen(path);
@@ -176,6 +180,24 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err)
         return rc;
     }
     *fd = sock;
+    return 0;
+}
+
+int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err)
+{
+    int ends[2];
+
+    if (laz_posix_above_both(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ends) != 0)
+        return laz_error_os(err, errno, "no pair of sockets could be made");
+    if (laz_posix_accepted(ends[0]) < 0 || laz_posix_accepted(ends[1]) < 0 ||
+        fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+        int rc = laz_error_os(err, errno, "a socket cannot be set up");
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return rc;
+    }
+    *ours = ends[0];
+    *theirs = ends[1];
     return 0;
 }
 

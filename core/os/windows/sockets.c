@@ -168,6 +168,13 @@ bool laz_os_is_listening(const char *path)
     return false;
 }
 
+int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err)
+{
+    (void)ours, (void)theirs;
+    return laz_error_set(err, LAZ_EREFUSED, 0,
+                         "programs that run beside the calls of tools are for Linux and macOS");
+}
+
 int laz_os_let_wait(int listener, int connections, struct laz_error *err)
 {
     (void)listener, (void)connections, (void)err;

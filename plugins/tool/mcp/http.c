@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/* http.c - a server over HTTP (Streamable HTTP): each message is a POST, whose answer is JSON or a
+ * stream of events.
+ *
+ * libcurl's multi interface does the transfers, on the descriptors and timers of the host's loop.
+ * Its callbacks only store what arrives; messages are taken afterwards (http_work), because a
+ * message can end any transfer, which is not allowed in a callback.
+ * Side: host.  Input trusted: no (a server's bytes). */
+#include "http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define HTTP_MAX_START    ((size_t)16 << 20) /* bytes of a message before it is ready */
+#define HTTP_MAX_HEADERS  ((size_t)64 << 10) /* bytes of all headers of an answer */
+#define HTTP_MAX_TRANSFER 256                /* at the same time */
+#define HTTP_FIRST        "notifications/initialized"
+
+struct http;
+
+/* A descriptor of libcurl that is watched. */
+struct http_socket {
+    struct http *http;
+    struct http_socket *next;
+    curl_socket_t fd;
+    struct laz_watch *watch;
+};
+
+/* A POST and its answer. */
+struct http_exchange {
+    struct http *http;
+    struct http_exchange *next;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *body;
+    int64_t id; /* of the request; 0: none is answered */
+    char *data; /* of the answer: all, or the events that were not taken */
+    size_t len, room, seen, headers_len;
+    bool is_stream, is_done, is_too_large;
+    bool is_first; /* says that the session is initialized: others wait for it */
+    bool waits;
+    CURLcode result;
+    char session[HTTP_MAX_SESSION + 1]; /* that the answer begins */
+    char problem[CURL_ERROR_SIZE];
+};
+
+struct http {
+    struct mcp_server *server;
+    CURLM *multi;
+    struct curl_slist *headers; /* NULL: not open */
+    struct http_exchange *exchanges;
+    struct http_socket *sockets;
+    struct laz_watch *timer;
+    unsigned n;
+    bool is_working;
+    bool is_beginning; /* an exchange that is_first has not ended */
+    char session[HTTP_MAX_SESSION + 1];
+};
+
+static void http_work(struct http *http);
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static void http_unwatch(const struct http *http, struct laz_watch **watch)
+{
+    if (*watch)
+        http->server->services->watch_stop(*watch);
+    *watch = NULL;
+}
+
+static void http_ready(void *user, uint32_t events)
+{
+    const struct http_socket *ready = user;
+    struct http *http = ready->http;
+    int running;
+
+    curl_multi_socket_action(http->multi, ready->fd,
+                             (events & 1 ? CURL_CSELECT_IN : 0) |
+                                 (events & 2 ? CURL_CSELECT_OUT : 0),
+                             &running); /* may free `ready` */
+    http_work(http);
+}
+
+static void http_socket_free(struct http_socket *socket)
+{
+    struct http_socket **at = &socket->http->sockets;
+
+    while (*at && *at != socket)
+        at = &(*at)->next;
+    if (*at)
+        *at = socket->next;
+    http_unwatch(socket->http, &socket->watch);
+    free(socket);
+}
+
+static int http_wants_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
+{
+    struct http *http = user;
+    struct http_socket *socket = known;
+    const struct laz_tool_services *services = http->server->services;
+
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (socket)
+            http_socket_free(socket);
+        return 0;
+    }
+    if (!socket) {
+        socket = calloc(1, sizeof *socket);
+        if (!socket)
+            return -1;
+        *socket = (struct http_socket){.http = http, .next = http->sockets, .fd = fd};
+        http->sockets = socket;
+        curl_multi_assign(http->multi, fd, socket);
+    }
+    http_unwatch(http, &socket->watch);
+    const uint32_t events = (what & CURL_POLL_IN ? 1u : 0u) | (what & CURL_POLL_OUT ? 2u : 0u);
+    if (events)
+        socket->watch = services->watch_fd(services->host, fd, events, http_ready, socket);
+    return events && !socket->watch ? -1 : 0;
+}
+
+static void http_due(void *user)
+{
+    struct http *http = user;
+    int running;
+
+    http_unwatch(http, &http->timer);
+    curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    http_work(http);
+}
+
+static int http_wants_timer(CURLM *multi, long ms, void *user)
+{
+    struct http *http = user;
+    const struct laz_tool_services *services = http->server->services;
+
+    (void)multi;
+    http_unwatch(http, &http->timer);
+    if (ms >= 0)
+        http->timer = services->watch_timer(services->host, (uint64_t)ms, http_due, http);
+    return ms >= 0 && !http->timer ? -1 : 0;
+}
+
+/* ---- one exchange ---------------------------------------------------------------------------- */
+
+static void exchange_free(struct http_exchange *exchange)
+{
+    struct http *http = exchange->http;
+    struct http_exchange **at = &http->exchanges;
+
+    while (*at && *at != exchange)
+        at = &(*at)->next;
+    if (*at) {
+        *at = exchange->next;
+        http->n--;
+    }
+    if (exchange->easy) {
+        curl_multi_remove_handle(http->multi, exchange->easy);
+        curl_easy_cleanup(exchange->easy);
+    }
+    curl_slist_free_all(exchange->headers);
+    free(exchange->body);
+    free(exchange->data);
+    free(exchange);
+}
+
+static size_t exchange_most(const struct http_exchange *exchange)
+{
+    const struct mcp_server *server = exchange->http->server;
+
+    return server->state == MCP_READY ? (size_t)server->options.max_output : HTTP_MAX_START;
+}
+
+static size_t exchange_data(char *data, size_t size, size_t n, void *user)
+{
+    struct http_exchange *exchange = user;
+    size_t room = exchange->room ? exchange->room : 4096;
+
+    n *= size;
+    if (exchange->len + n > exchange_most(exchange)) {
+        exchange->is_too_large = true;
+        return 0;
+    }
+    while (room < exchange->len + n + 1)
+        room *= 2;
+    char *more = room == exchange->room ? exchange->data : realloc(exchange->data, room);
+    if (!more)
+        return 0;
+    exchange->data = more;
+    exchange->room = room;
+    memcpy(more + exchange->len, data, n);
+    exchange->len += n;
+    more[exchange->len] = '\0';
+    return n;
+}
+
+/* One line of the answer's header. */
+static size_t exchange_header(char *data, size_t size, size_t n, void *user)
+{
+    static const char session[] = "mcp-session-id:", type[] = "content-type:";
+    struct http_exchange *exchange = user;
+    char line[HTTP_MAX_SESSION + 64];
+
+    n *= size;
+    exchange->headers_len += n;
+    if (exchange->headers_len > HTTP_MAX_HEADERS) {
+        exchange->is_too_large = true;
+        return 0;
+    }
+    snprintf(line, sizeof line, "%.*s", (int)n, data);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (strncasecmp(line, type, sizeof type - 1) == 0) {
+        const char *value = line + sizeof type - 1 + strspn(line + sizeof type - 1, " \t");
+        exchange->is_stream = strncasecmp(value, "text/event-stream", 17) == 0;
+    } else if (strncasecmp(line, session, sizeof session - 1) == 0) {
+        const char *value = line + sizeof session - 1 + strspn(line + sizeof session - 1, " \t");
+        bool is_valid = *value && strlen(value) <= HTTP_MAX_SESSION;
+        for (const char *c = value; *c && is_valid; c++)
+            is_valid = *c > 0x20 && *c < 0x7f;
+        if (is_valid)
+            snprintf(exchange->session, sizeof exchange->session, "%s", value);
+    }
+    return n;
+}
+
+/* The headers of a request of this era. */
+static bool exchange_headers(struct http_exchange *exchange, const struct mcp_envelope *envelope)
+{
+    const struct http *http = exchange->http;
+    const struct mcp_server *server = http->server;
+    const bool is_initialize = envelope->method && strcmp(envelope->method, "initialize") == 0;
+    const bool is_modern = server->era != MCP_LEGACY && !is_initialize;
+    struct curl_slist **list = &exchange->headers;
+    bool well = true;
+
+    for (const struct curl_slist *item = http->headers; item && well; item = item->next) {
+        struct curl_slist *longer = curl_slist_append(*list, item->data);
+        well = longer != NULL;
+        *list = well ? longer : *list;
+    }
+    if (is_modern || *server->version)
+        well = well && mcp_http_header(list, "MCP-Protocol-Version",
+                                       is_modern ? "2026-07-28" : server->version);
+    if (is_modern && envelope->method)
+        well = well && mcp_http_header(list, "Mcp-Method", envelope->method);
+    if (is_modern && envelope->name)
+        well = well && mcp_http_header(list, "Mcp-Name", envelope->name);
+    if (*http->session && !is_initialize)
+        well = well && mcp_http_header(list, "Mcp-Session-Id", http->session);
+    return well;
+}
+
+static bool exchange_set_up(struct http_exchange *exchange, size_t len)
+{
+    CURL *easy = exchange->easy;
+
+    /* No signals: the library is a guest. Certificates are checked, nothing is followed. */
+    return !curl_easy_setopt(easy, CURLOPT_URL, exchange->http->server->options.url) &&
+           !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) &&
+           !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+           !curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
+           !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) &&
+           !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) &&
+           !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                             (long)exchange->http->server->options.start_timeout_ms) &&
+           !curl_easy_setopt(easy, CURLOPT_POST, 1L) &&
+           !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->body) &&
+           !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len) &&
+           !curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers) &&
+           !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, exchange_data) &&
+           !curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange) &&
+           !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, exchange_header) &&
+           !curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange) &&
+           !curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->problem) &&
+           !curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+}
+
+static bool http_send(struct mcp_server *server, const char *text, size_t len,
+                      const struct mcp_envelope *envelope)
+{
+    struct http *http = server->link;
+    struct http_exchange *exchange;
+
+    /* In the newer era a request is cancelled by closing its stream: see http_forget. */
+    if (envelope->method && server->era == MCP_MODERN &&
+        strcmp(envelope->method, "notifications/cancelled") == 0)
+        return true;
+    if (!http->headers || http->n == HTTP_MAX_TRANSFER || !(exchange = calloc(1, sizeof *exchange)))
+        return false;
+    exchange->http = http;
+    exchange->id = envelope->id;
+    exchange->body = malloc(len + 1);
+    CURL *easy = curl_easy_init();
+    if (exchange->body && easy) {
+        memcpy(exchange->body, text, len);
+        exchange->easy = easy;
+        exchange->next = http->exchanges;
+        http->exchanges = exchange;
+        http->n++;
+        exchange->waits = http->is_beginning;
+        exchange->is_first = envelope->method && strcmp(envelope->method, HTTP_FIRST) == 0;
+        http->is_beginning |= exchange->is_first;
+        if (exchange_headers(exchange, envelope) && exchange_set_up(exchange, len) &&
+            (exchange->waits || curl_multi_add_handle(http->multi, easy) == CURLM_OK))
+            return true;
+    } else {
+        curl_easy_cleanup(easy);
+    }
+    exchange_free(exchange);
+    return false;
+}
+
+static void http_forget(struct mcp_server *server, int64_t id)
+{
+    struct http *http = server->link;
+
+    for (struct http_exchange *exchange = http->exchanges; exchange; exchange = exchange->next)
+        if (exchange->id == id) {
+            exchange_free(exchange);
+            return;
+        }
+}
+
+/* ---- what has arrived ------------------------------------------------------------------------ */
+
+/* The bytes up to the end of the first event; 0: it is not whole. Looks only at what is new. */
+static size_t exchange_event_len(struct http_exchange *exchange)
+{
+    size_t at = exchange->seen > 2 ? exchange->seen - 2 : 0;
+
+    for (; at + 1 < exchange->len; at++) {
+        const char *c = exchange->data + at;
+        if (c[0] == '\n' && c[1] == '\n')
+            return at + 2;
+        if (c[0] == '\n' && c[1] == '\r' && at + 2 < exchange->len && c[2] == '\n')
+            return at + 3;
+    }
+    exchange->seen = exchange->len;
+    return 0;
+}
+
+/* Takes the next whole event out of a stream, and returns its data; NULL: there is none. */
+static char *exchange_event(struct http_exchange *exchange, size_t *len)
+{
+    const size_t whole = exchange_event_len(exchange);
+    char *event = whole ? malloc(whole + 1) : NULL;
+    size_t used = 0;
+
+    for (size_t at = 0, n; event && at < whole; at += n + 1) {
+        const char *line = exchange->data + at;
+        n = (size_t)((const char *)memchr(line, '\n', whole - at) - line);
+        if (n < 5 || memcmp(line, "data:", 5) != 0)
+            continue;
+        const size_t skipped = 5 + (n > 5 && line[5] == ' ');
+        if (used)
+            event[used++] = '\n';
+        memcpy(event + used, line + skipped, n - skipped - (line[n - 1] == '\r'));
+        used += n - skipped - (line[n - 1] == '\r');
+    }
+    if (event)
+        event[used] = '\0';
+    memmove(exchange->data, exchange->data + whole, exchange->len - whole);
+    exchange->len -= whole;
+    if (whole)
+        exchange->seen = 0;
+    *len = used;
+    return event;
+}
+
+static long exchange_status(const struct http_exchange *exchange)
+{
+    long status = 0;
+
+    (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+/* Why an exchange brings no answer; "": it does. */
+static void exchange_problem(const struct http_exchange *exchange, char *text, size_t size)
+{
+    const long status = exchange_status(exchange);
+    char *plain;
+
+    *text = '\0';
+    if (exchange->is_too_large) {
+        snprintf(text, size, "sent a message of more than %zu bytes, or headers of more than %zu",
+                 exchange_most(exchange), HTTP_MAX_HEADERS);
+    } else if (exchange->result != CURLE_OK) {
+        const char *why =
+            *exchange->problem ? exchange->problem : curl_easy_strerror(exchange->result);
+        plain = mcp_clean(why, strlen(why), 200, false);
+        snprintf(text, size, "cannot be reached: %s", plain ? plain : "out of memory");
+        free(plain);
+    } else if (status >= 300 && status < 400) {
+        snprintf(text, size,
+                 "answered with a redirect (HTTP status %ld), which is not followed: "
+                 "name its place as the url",
+                 status);
+    } else if (status == 401 || status == 403) {
+        snprintf(text, size,
+                 "does not allow it (HTTP status %ld): see headers_env and headers_file", status);
+    } else if (status < 200 || status >= 300) {
+        snprintf(text, size, "answered with HTTP status %ld", status);
+    }
+}
+
+/* The answer to `initialize` names the session, for all that follows. */
+static void http_keep_session(struct http *http, const struct http_exchange *exchange)
+{
+    if (*exchange->session && http->server->era != MCP_MODERN)
+        memcpy(http->session, exchange->session, sizeof http->session);
+}
+
+/* Sends what has waited. */
+static void http_begun(struct http *http)
+{
+    http->is_beginning = false;
+    for (struct http_exchange *exchange = http->exchanges; exchange; exchange = exchange->next)
+        if (exchange->waits) {
+            exchange->waits = false;
+            if (curl_multi_add_handle(http->multi, exchange->easy) != CURLM_OK) {
+                exchange->is_done = true;
+                exchange->result = CURLE_OUT_OF_MEMORY;
+            }
+        }
+}
+
+/* An exchange has ended; it is freed here. */
+static void http_finish(struct http_exchange *exchange)
+{
+    struct http *http = exchange->http;
+    struct mcp_server *server = http->server;
+    const int64_t id = exchange->id;
+    const long status = exchange_status(exchange);
+    const bool has_forgotten = status == 404 && *http->session;
+    const bool is_lost = exchange->result != CURLE_OK;
+    size_t len = exchange->is_stream ? 0 : exchange->len;
+    char *data = len ? exchange->data : NULL, problem[300];
+
+    exchange_problem(exchange, problem, sizeof problem);
+    if (data)
+        exchange->data = NULL;
+    if (!*problem)
+        http_keep_session(http, exchange);
+    /* An error may say more in its body. */
+    const bool is_message = data && data[strspn(data, " \t\r\n")] == '{' &&
+                            (!*problem || server->json->scan(data, len, NULL) == 0);
+    if (exchange->is_first)
+        http_begun(http);
+    exchange_free(exchange);
+    if (has_forgotten)
+        mcp_server_lost(server, "has forgotten its session");
+    else if (!id && *problem)
+        mcp_server_log(server, LAZ_LOG_WARNING, "a notification did not arrive: it %s", problem);
+    else if (is_lost || (*problem && !is_message))
+        (is_lost ? mcp_server_failed : mcp_server_refused)(server, id, problem);
+    else if (id && is_message)
+        mcp_server_take(server, data, len);
+    if (id && http->headers) /* unless that has answered it, it never will be */
+        mcp_server_refused(server, id, *problem ? problem : "sent no answer to the request");
+    free(data);
+}
+
+/* Takes what has arrived, one message at a time: each may end any exchange. */
+static void http_work(struct http *http)
+{
+    CURLMsg *done;
+    int left;
+
+    if (http->is_working)
+        return;
+    http->is_working = true;
+    for (;;) {
+        struct http_exchange *exchange = NULL;
+        while ((done = curl_multi_info_read(http->multi, &left)))
+            if (done->msg == CURLMSG_DONE &&
+                curl_easy_getinfo(done->easy_handle, CURLINFO_PRIVATE, &exchange) == CURLE_OK) {
+                exchange->is_done = true;
+                exchange->result = done->data.result;
+            }
+        exchange = http->exchanges;
+        while (exchange && !exchange->is_done &&
+               !(exchange->is_stream && exchange->seen < exchange->len))
+            exchange = exchange->next;
+        if (!exchange)
+            break;
+        size_t len = 0;
+        char *event = exchange->is_stream && exchange->seen < exchange->len &&
+                              exchange_status(exchange) == 200
+                          ? exchange_event(exchange, &len)
+                          : NULL;
+        if (event) {
+            http_keep_session(http, exchange);
+            mcp_server_take(http->server, event, len);
+        } else if (exchange->is_done) {
+            http_finish(exchange);
+        } else {
+            exchange->seen = exchange->len;
+        }
+        free(event);
+    }
+    http->is_working = false;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static void http_close(struct mcp_server *server)
+{
+    struct http *http = server->link;
+
+    if (!http)
+        return;
+    while (http->exchanges)
+        exchange_free(http->exchanges);
+    curl_slist_free_all(http->headers);
+    http->headers = NULL;
+    http->session[0] = '\0';
+    http->is_beginning = false;
+    server->version[0] = '\0';
+}
+
+static void http_fini(struct mcp_server *server)
+{
+    struct http *http = server->link;
+
+    http_close(server);
+    if (!http)
+        return;
+    curl_multi_cleanup(http->multi);
+    while (http->sockets)
+        http_socket_free(http->sockets);
+    http_unwatch(http, &http->timer);
+    free(http);
+    server->link = NULL;
+    curl_global_cleanup();
+}
+
+static int http_make(struct mcp_server *server, struct laz_error *err)
+{
+    struct http *http;
+
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+        return laz_fail(err, LAZ_ENOMEM, "libcurl cannot be used");
+    http = calloc(1, sizeof *http);
+    if (http)
+        http->multi = curl_multi_init();
+    if (!http || !http->multi) {
+        free(http);
+        curl_global_cleanup();
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    }
+    http->server = server;
+    server->link = http;
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, http_wants_socket);
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, http_wants_timer);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+    return 0;
+}
+
+static int http_open(struct mcp_server *server, struct laz_error *err)
+{
+    int ret = server->link ? 0 : http_make(server, err);
+
+    return ret ? ret : mcp_http_headers(server, &((struct http *)server->link)->headers, err);
+}
+
+const struct mcp_transport mcp_http = {
+    .open = http_open,
+    .send = http_send,
+    .forget = http_forget,
+    .close = http_close,
+    .fini = http_fini,
+};

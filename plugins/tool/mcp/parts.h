@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.h - what reads and writes the JSON of MCP: raw members, texts, messages, schemas, values.
+ *
+ * Everything here takes bytes of a server, which are hostile, or arguments of untrusted code, and
+ * has no state.  tests/fuzz/fuzz_mcp_client.c runs it on any bytes. */
+#ifndef LAZ_PLUGIN_MCP_PARTS_H
+#define LAZ_PLUGIN_MCP_PARTS_H
+
+#include <lazaret/tool.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MCP_MAX_TOOLS       1000               /* of one server, after the filters */
+#define MCP_MAX_PAGES       100                /* of a list */
+#define MCP_MAX_LIST        ((size_t)4 << 20)  /* bytes of all schemas that are kept */
+#define MCP_MAX_TOOL        ((size_t)64 << 10) /* bytes of one tool in a list */
+#define MCP_MAX_PARAMETERS  100                /* of lazaret */
+#define MCP_MAX_NAME        128                /* of lazaret */
+#define MCP_MAX_DESCRIPTION 4096               /* bytes of a tool's; of a parameter's a quarter */
+#define MCP_MAX_ERROR       4096               /* bytes of an error that code gets */
+
+/* ---- json.c: text that was scanned ----------------------------------------------------------- */
+
+/* The text of a value inside another text; NULL: absent. */
+struct mcp_raw {
+    const char *text;
+    size_t len;
+};
+
+/* Finds members of an object by their names; those that are absent, or null, get NULL. False: the
+ * text is no object. */
+bool mcp_members(const struct laz_json_api *json, struct mcp_raw object, const char *const *names,
+                 struct mcp_raw *found, size_t n);
+/* One member, or NULL. */
+struct mcp_raw mcp_member(const struct laz_json_api *json, struct mcp_raw object, const char *name);
+/* Calls back with each item of a list (`key` NULL) or member of an object, until `each` is false.
+ * False: it is neither, or `each` was false. */
+bool mcp_each(const struct laz_json_api *json, struct mcp_raw value,
+              bool (*each)(void *user, const char *key, struct mcp_raw item), void *user);
+/* The decoded string as a new text; NULL: it is no string, or out of memory. */
+char *mcp_string(const struct laz_json_api *json, struct mcp_raw value);
+bool mcp_is_text(const struct laz_json_api *json, struct mcp_raw value, const char *text);
+bool mcp_is_true(struct mcp_raw value);
+/* A whole number; false: it is none, or not one of 18 digits. */
+bool mcp_integer(struct mcp_raw value, int64_t *number);
+/* The value with the members of each object in the order of their keys: two schemas with one
+ * meaning are one text. A new text; NULL: out of memory, or nested too deeply. */
+char *mcp_canonical(const struct laz_json_api *json, struct mcp_raw value);
+/* In a text that was not scanned: replaces \u0000 and halves of surrogate pairs, which JSON allows
+ * and lazaret does not, by \ufffd. */
+void mcp_mend(char *text, size_t len);
+
+void mcp_put_key(const struct laz_json_api *json, struct laz_json_writer *writer, const char *key);
+void mcp_put_text(const struct laz_json_api *json, struct laz_json_writer *writer, const char *key,
+                  const char *text);
+void mcp_put_raw(const struct laz_json_api *json, struct laz_json_writer *writer, const char *key,
+                 struct mcp_raw value);
+/* The text of a writer as a new one, and frees the writer; NULL: it has failed. */
+char *mcp_take(const struct laz_json_api *json, struct laz_json_writer *writer, size_t *len);
+
+/* ---- text.c ---------------------------------------------------------------------------------- */
+
+/* A new copy for people, terminals and models, of at most `most` bytes: without control characters,
+ * without characters that have no picture (marks of direction, tags), and with "..." where it was
+ * cut. `lines`: newlines stay. NULL: out of memory. */
+char *mcp_clean(const char *text, size_t len, size_t most, bool lines);
+/* A new text; NULL: out of memory. */
+char *mcp_format(const char *format, ...) LAZ_PRINTF(1, 2);
+/* A new name that lazaret takes, of one of a server: all but letters, digits, '_', '.' and '-'
+ * becomes '_'. NULL: out of memory. */
+char *mcp_legal(const char *name, size_t most);
+/* Would a language write both names alike? They differ in more than '_', '.' and '-'. */
+bool mcp_alike(const char *a, const char *b);
+/* Does the name match a pattern with '*' and '?'? */
+bool mcp_matches(const char *pattern, const char *name);
+
+/* ---- message.c ------------------------------------------------------------------------------- */
+
+enum mcp_kind {
+    MCP_RESULT,
+    MCP_ERROR,
+    MCP_REQUEST,
+    MCP_NOTICE,
+};
+
+/* A message of a server; points into its text. */
+struct mcp_message {
+    enum mcp_kind kind;
+    bool has_id; /* `id` is a whole number, as those of our requests */
+    int64_t id;
+    struct mcp_raw id_text; /* of a request of the server: as it came */
+    char method[64];        /* cut off if it is longer; "" where there is none */
+    struct mcp_raw params;
+    struct mcp_raw result;
+    int64_t code; /* of an error */
+    struct mcp_raw data;
+    char *error; /* its text, cleaned; new */
+};
+
+/* Reads a message; `text` is mended. Errors: LAZ_EPARSE with what is wrong, LAZ_ENOMEM. */
+int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
+                     struct mcp_message *message, struct laz_error *err);
+void mcp_message_fini(struct mcp_message *message);
+
+/* ---- schema.c -------------------------------------------------------------------------------- */
+
+/* A tool of a server, as it is declared. */
+struct mcp_tool {
+    char *remote; /* its name there */
+    char *name;   /* its name here */
+    char *description;
+    char *parameters;             /* of struct laz_tool */
+    char *schema;                 /* its inputSchema, canonical */
+    char **remote_names, **names; /* of its parameters, there and here */
+    size_t n_names;
+    bool is_whole;                  /* one parameter, `arguments`, has all of them as an object */
+    bool has_output;                /* it has an outputSchema */
+    bool has_vanished, has_changed; /* since it was declared */
+};
+
+/* Reads a tool of a list. `prefix`: before its name. Errors: LAZ_EINVAL with what is wrong,
+ * LAZ_ENOMEM; *tool is empty then. */
+int mcp_tool_read(const struct laz_json_api *json, struct mcp_raw text, const char *prefix,
+                  struct mcp_tool *tool, struct laz_error *err);
+void mcp_tool_fini(struct mcp_tool *tool);
+
+/* ---- value.c --------------------------------------------------------------------------------- */
+
+/* Writes the arguments of a call (an object of lazaret) as the object that the server gets. Errors:
+ * LAZ_EINVAL: JSON cannot say a value. */
+int mcp_write_arguments(const struct laz_json_api *json, const struct mcp_tool *tool,
+                        const char *args, size_t len, struct laz_json_writer *writer,
+                        struct laz_error *err);
+/* Makes the value of a CallToolResult as a new JSON text in *value, or the text of the error that
+ * it reports in *error. Errors: LAZ_EPARSE: it is none; LAZ_ENOMEM. */
+int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,
+                    struct mcp_raw result, char **value, size_t *len, char **error,
+                    struct laz_error *err);
+
+#endif

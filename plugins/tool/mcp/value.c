@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* value.c - arguments of a call as plain JSON, and the result of a call as a value.
+ *
+ * lazaret says what JSON cannot in tagged forms (lazaret/json.h), which a server does not know; and
+ * an object of a server that looks like such a form must not be taken for one.
+ * Side: host.  Input trusted: no (arguments of untrusted code, results of a server). */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE_SAFE_DIGITS 15 /* that a double keeps */
+#define VALUE_MAX_DIGITS  40 /* of a number that is kept exactly */
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+struct plain {
+    const struct laz_json_api *json;
+    struct laz_json_writer *writer;
+    const char *problem; /* why it cannot be said in JSON */
+};
+
+static void plain_value(struct plain *plain, struct laz_json_reader *reader);
+
+static void plain_raw(struct plain *plain, struct mcp_raw value)
+{
+    struct laz_json_reader *reader =
+        value.text ? plain->json->reader_new(value.text, value.len) : NULL;
+
+    if (reader)
+        plain_value(plain, reader);
+    else
+        plain->json->write_null(plain->writer);
+    plain->json->reader_free(reader);
+}
+
+struct rows {
+    struct plain *plain;
+    struct mcp_raw names[MCP_MAX_PARAMETERS * 10];
+    struct laz_json_reader *columns[MCP_MAX_PARAMETERS * 10];
+    size_t n, n_columns;
+};
+
+static bool rows_name(void *user, const char *key, struct mcp_raw item)
+{
+    struct rows *rows = user;
+
+    (void)key;
+    if (rows->n < sizeof rows->names / sizeof *rows->names)
+        rows->names[rows->n++] = item;
+    return true;
+}
+
+static bool rows_column(void *user, const char *key, struct mcp_raw item)
+{
+    struct rows *rows = user;
+    const struct laz_json_api *json = rows->plain->json;
+    struct laz_json_token token;
+
+    (void)key;
+    if (rows->n_columns == rows->n)
+        return false;
+    struct laz_json_reader *reader = json->reader_new(item.text, item.len);
+    rows->columns[rows->n_columns++] = reader;
+    return reader && json->next(reader, &token) == LAZ_JSON_ARRAY_BEGIN;
+}
+
+/* A data frame is a list of rows. */
+static void plain_frame(struct plain *plain, struct mcp_raw frame)
+{
+    const struct laz_json_api *json = plain->json;
+    struct rows *rows = calloc(1, sizeof *rows);
+    int64_t n = 0;
+
+    json->array_begin(plain->writer);
+    if (!rows) {
+        plain->problem = "a data frame for which there is no memory";
+    } else {
+        rows->plain = plain;
+        (void)mcp_each(json, mcp_member(json, frame, "names"), rows_name, rows);
+        const bool well = mcp_each(json, mcp_member(json, frame, "columns"), rows_column, rows);
+        (void)mcp_integer(mcp_member(json, frame, "rows"), &n);
+        if (!well || rows->n_columns != rows->n)
+            plain->problem = "a malformed data frame";
+        for (int64_t row = 0; row < n && rows->n && !plain->problem; row++) {
+            json->object_begin(plain->writer);
+            for (size_t i = 0; i < rows->n && !plain->problem; i++) {
+                char *name = mcp_string(json, rows->names[i]);
+                if (!name || json->peek(rows->columns[i]) == LAZ_JSON_ARRAY_END)
+                    plain->problem = "a malformed data frame";
+                else
+                    mcp_put_key(json, plain->writer, name);
+                free(name);
+                if (!plain->problem)
+                    plain_value(plain, rows->columns[i]);
+            }
+            json->object_end(plain->writer);
+        }
+        for (size_t i = 0; i < rows->n_columns; i++)
+            json->reader_free(rows->columns[i]);
+        free(rows);
+    }
+    json->array_end(plain->writer);
+}
+
+static bool plain_pair(void *user, const char *key, struct mcp_raw item)
+{
+    struct plain *plain = user;
+    const struct laz_json_api *json = plain->json;
+    struct laz_json_reader *reader = json->reader_new(item.text, item.len);
+    struct laz_json_token token;
+
+    (void)key;
+    if (reader && json->next(reader, &token) == LAZ_JSON_ARRAY_BEGIN &&
+        json->next(reader, &token) == LAZ_JSON_STRING) {
+        mcp_put_key(json, plain->writer, token.text);
+        plain_value(plain, reader);
+    } else {
+        plain->problem = "a map with a key that is no string";
+    }
+    json->reader_free(reader);
+    return !plain->problem;
+}
+
+/* Writes the digits of an $int, which nobody has checked where a parameter takes anything. */
+static void plain_integer(struct plain *plain, struct mcp_raw content)
+{
+    const char *digits = content.len > 2 && content.text[0] == '"' ? content.text + 1 : "";
+    const size_t len = *digits ? content.len - 2 : 0;
+    const size_t sign = len && digits[0] == '-';
+
+    for (size_t i = sign; i < len; i++)
+        if (digits[i] < '0' || digits[i] > '9')
+            plain->problem = "a malformed integer";
+    if (len == sign || len > VALUE_MAX_DIGITS || (digits[sign] == '0' && len > 1))
+        plain->problem = "an integer that is malformed or too long";
+    if (plain->problem)
+        plain->json->write_null(plain->writer);
+    else
+        plain->json->write_raw(plain->writer, digits, len);
+}
+
+/* What stands for a tagged form; `content` is the value of its tag. False: it is no such form. */
+static bool plain_tagged(struct plain *plain, const char *tag, struct mcp_raw content)
+{
+    const struct laz_json_api *json = plain->json;
+
+    if (strcmp(tag, "$bytes") == 0 || strcmp(tag, "$date") == 0 || strcmp(tag, "$time") == 0) {
+        if (content.text)
+            json->write_raw(plain->writer, content.text, content.len);
+        else
+            json->write_null(plain->writer);
+    } else if (strcmp(tag, "$int") == 0) {
+        plain_integer(plain, content);
+    } else if (strcmp(tag, "$na") == 0) {
+        json->write_null(plain->writer);
+    } else if (strcmp(tag, "$factor") == 0) {
+        plain_raw(plain, mcp_member(json, content, "values"));
+    } else if (strcmp(tag, "$frame") == 0) {
+        plain_frame(plain, content);
+    } else if (strcmp(tag, "$map") == 0) {
+        json->object_begin(plain->writer);
+        (void)mcp_each(json, content, plain_pair, plain);
+        json->object_end(plain->writer);
+    } else if (strcmp(tag, "$num") == 0) {
+        plain->problem = "NaN or an infinite number";
+        json->write_null(plain->writer);
+    } else if (strcmp(tag, "$complex") == 0) {
+        plain->problem = "a complex number";
+        json->write_null(plain->writer);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void plain_members(struct plain *plain, struct laz_json_reader *reader, uint32_t end)
+{
+    const struct laz_json_api *json = plain->json;
+    struct laz_json_token token;
+
+    json->next(reader, &token);
+    (end == LAZ_JSON_OBJECT_END ? json->object_begin : json->array_begin)(plain->writer);
+    while (!plain->problem && json->peek(reader) != end && json->peek(reader) != LAZ_JSON_END) {
+        if (end == LAZ_JSON_OBJECT_END && json->next(reader, &token) == LAZ_JSON_KEY)
+            mcp_put_key(json, plain->writer, token.text);
+        plain_value(plain, reader);
+    }
+    json->next(reader, &token);
+    (end == LAZ_JSON_OBJECT_END ? json->object_end : json->array_end)(plain->writer);
+}
+
+/* Reads the next value and writes it. Recursion is bounded by the 64 levels of scanned text. */
+static void plain_value(struct plain *plain, struct laz_json_reader *reader)
+{
+    const struct laz_json_api *json = plain->json;
+    const uint32_t type = json->peek(reader);
+    const char *tag = type == LAZ_JSON_OBJECT_BEGIN ? json->peek_tag(reader) : NULL;
+    struct mcp_raw value;
+
+    if (!tag && type == LAZ_JSON_OBJECT_BEGIN) {
+        plain_members(plain, reader, LAZ_JSON_OBJECT_END);
+        return;
+    }
+    if (type == LAZ_JSON_ARRAY_BEGIN) {
+        plain_members(plain, reader, LAZ_JSON_ARRAY_END);
+        return;
+    }
+    char *name = tag ? strdup(tag) : NULL;
+    if ((tag && !name) || !json->skip(reader, &value.text, &value.len)) {
+        plain->problem = "a value that cannot be read";
+        json->write_null(plain->writer);
+    } else if (!tag || !plain_tagged(plain, name, mcp_member(json, value, name))) {
+        json->write_raw(plain->writer, value.text, value.len);
+    }
+    free(name);
+}
+
+struct arguments {
+    struct plain plain;
+    const struct mcp_tool *tool;
+};
+
+static bool arguments_one(void *user, const char *key, struct mcp_raw item)
+{
+    struct arguments *arguments = user;
+    const struct mcp_tool *tool = arguments->tool;
+
+    for (size_t i = 0; i < tool->n_names; i++)
+        if (strcmp(tool->names[i], key) == 0) {
+            mcp_put_key(arguments->plain.json, arguments->plain.writer, tool->remote_names[i]);
+            plain_raw(&arguments->plain, item);
+        }
+    return !arguments->plain.problem;
+}
+
+int mcp_write_arguments(const struct laz_json_api *json, const struct mcp_tool *tool,
+                        const char *args, size_t len, struct laz_json_writer *writer,
+                        struct laz_error *err)
+{
+    struct arguments arguments = {.plain = {json, writer, NULL}, .tool = tool};
+    const struct mcp_raw all = {args, len};
+    const struct mcp_raw whole = tool->is_whole ? mcp_member(json, all, "arguments") : all;
+
+    if (tool->is_whole && whole.text) {
+        plain_raw(&arguments.plain, whole);
+    } else {
+        json->object_begin(writer);
+        (void)mcp_each(json, all, arguments_one, &arguments);
+        json->object_end(writer);
+    }
+    if (arguments.plain.problem)
+        return laz_fail(err, LAZ_EINVAL,
+                        "Tool '%s': an argument contains %s, which JSON cannot say", tool->name,
+                        arguments.plain.problem);
+    return json->writer_failed(writer) ? laz_fail(err, LAZ_ENOMEM, "out of memory") : 0;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+struct result {
+    const struct laz_json_api *json;
+    struct laz_json_writer *writer;
+};
+
+static void result_value(const struct laz_json_api *json, struct laz_json_writer *writer,
+                         struct laz_json_reader *reader);
+
+/* A whole number beyond those that a double keeps is exact. */
+static void result_number(const struct laz_json_api *json, struct laz_json_writer *writer,
+                          const struct laz_json_token *token)
+{
+    if (token->len <= VALUE_SAFE_DIGITS || token->len > VALUE_MAX_DIGITS ||
+        strpbrk(token->text, ".eE")) {
+        json->write_raw(writer, token->text, token->len);
+        return;
+    }
+    json->object_begin(writer);
+    mcp_put_text(json, writer, "$int", token->text);
+    json->object_end(writer);
+}
+
+/* An object that looks like a tagged form is a map with that one key. */
+static void result_lookalike(const struct laz_json_api *json, struct laz_json_writer *writer,
+                             struct laz_json_reader *reader)
+{
+    struct laz_json_token token;
+
+    json->next(reader, &token);
+    json->next(reader, &token);
+    json->object_begin(writer);
+    mcp_put_key(json, writer, "$map");
+    json->array_begin(writer);
+    json->array_begin(writer);
+    json->write_string(writer, token.text, token.len);
+    result_value(json, writer, reader);
+    json->array_end(writer);
+    json->array_end(writer);
+    json->object_end(writer);
+    json->next(reader, &token);
+}
+
+static void result_value(const struct laz_json_api *json, struct laz_json_writer *writer,
+                         struct laz_json_reader *reader)
+{
+    struct laz_json_token token;
+
+    if (json->peek(reader) == LAZ_JSON_OBJECT_BEGIN && json->peek_tag(reader)) {
+        result_lookalike(json, writer, reader);
+        return;
+    }
+    const uint32_t type = json->next(reader, &token);
+    switch (type) {
+    case LAZ_JSON_OBJECT_BEGIN:
+        json->object_begin(writer);
+        while (json->next(reader, &token) == LAZ_JSON_KEY) {
+            mcp_put_key(json, writer, token.text);
+            result_value(json, writer, reader);
+        }
+        json->object_end(writer);
+        break;
+    case LAZ_JSON_ARRAY_BEGIN:
+        json->array_begin(writer);
+        while (json->peek(reader) != LAZ_JSON_ARRAY_END && json->peek(reader) != LAZ_JSON_END)
+            result_value(json, writer, reader);
+        json->next(reader, &token);
+        json->array_end(writer);
+        break;
+    case LAZ_JSON_NUMBER:
+        result_number(json, writer, &token);
+        break;
+    case LAZ_JSON_STRING:
+        json->write_string(writer, token.text, token.len);
+        break;
+    case LAZ_JSON_TRUE:
+    case LAZ_JSON_FALSE:
+        json->write_bool(writer, type == LAZ_JSON_TRUE);
+        break;
+    default:
+        json->write_null(writer);
+    }
+}
+
+static void result_raw(const struct laz_json_api *json, struct laz_json_writer *writer,
+                       struct mcp_raw value)
+{
+    struct laz_json_reader *reader = json->reader_new(value.text, value.len);
+
+    if (reader)
+        result_value(json, writer, reader);
+    else
+        json->write_null(writer);
+    json->reader_free(reader);
+}
+
+/* A member of a content block: base64 becomes bytes, what is for the client is left out. */
+static bool block_member(void *user, const char *key, struct mcp_raw item)
+{
+    const struct result *result = user;
+    const struct laz_json_api *json = result->json;
+    const bool may_be_bytes = strcmp(key, "data") == 0 || strcmp(key, "blob") == 0;
+    char *text = may_be_bytes ? mcp_string(json, item) : NULL;
+    const size_t len = text ? strlen(text) : 0;
+    void *bytes = text ? malloc(len / 4 * 3 + 1) : NULL;
+    const ptrdiff_t n = bytes ? json->base64_decode(text, len, bytes) : -1;
+
+    if (strcmp(key, "_meta") == 0 || strcmp(key, "annotations") == 0 || strcmp(key, "icons") == 0)
+        goto out;
+    mcp_put_key(json, result->writer, key);
+    if (n >= 0) {
+        json->write_bytes(result->writer, bytes, (size_t)n);
+    } else if (strcmp(key, "resource") == 0 && mcp_member(json, item, "uri").text) {
+        json->object_begin(result->writer);
+        (void)mcp_each(json, item, block_member, user);
+        json->object_end(result->writer);
+    } else {
+        result_raw(json, result->writer, item);
+    }
+out:
+    free(bytes);
+    free(text);
+    return true;
+}
+
+/* What the blocks of a result are. */
+struct blocks {
+    struct result result;
+    size_t n, n_texts;
+    char *error; /* the texts, where they are wanted as one */
+    bool joins;
+};
+
+static void blocks_join(struct blocks *blocks, const char *text)
+{
+    const size_t used = blocks->error ? strlen(blocks->error) : 0;
+    char *more = realloc(blocks->error, used + strlen(text) + 2);
+
+    if (!more)
+        return;
+    blocks->error = more;
+    memcpy(more + used, "\n", used != 0);
+    strcpy(more + used + (used != 0), text);
+}
+
+static bool blocks_count(void *user, const char *key, struct mcp_raw item)
+{
+    struct blocks *blocks = user;
+    const struct laz_json_api *json = blocks->result.json;
+
+    (void)key;
+    blocks->n++;
+    if (mcp_is_text(json, mcp_member(json, item, "type"), "text")) {
+        blocks->n_texts++;
+        char *text = blocks->joins && blocks->n <= 100
+                         ? mcp_string(json, mcp_member(json, item, "text"))
+                         : NULL;
+        if (text)
+            blocks_join(blocks, text);
+        free(text);
+    }
+    return true;
+}
+
+static bool blocks_write(void *user, const char *key, struct mcp_raw item)
+{
+    struct blocks *blocks = user;
+    const struct laz_json_api *json = blocks->result.json;
+    const struct mcp_raw text = mcp_member(json, item, "text");
+
+    (void)key;
+    if (text.text && text.text[0] == '"' &&
+        mcp_is_text(json, mcp_member(json, item, "type"), "text")) {
+        json->write_raw(blocks->result.writer, text.text, text.len);
+    } else if (mcp_member(json, item, "type").text) {
+        json->object_begin(blocks->result.writer);
+        (void)mcp_each(json, item, block_member, &blocks->result);
+        json->object_end(blocks->result.writer);
+    } else {
+        result_raw(json, blocks->result.writer, item);
+    }
+    return true;
+}
+
+/* One text that is JSON, of a tool that has declared its output but sends it only so. */
+static bool result_text_value(const struct laz_json_api *json, struct mcp_raw content,
+                              struct laz_json_writer *writer)
+{
+    struct laz_json_reader *reader = json->reader_new(content.text, content.len);
+    struct laz_json_token token;
+    struct mcp_raw block = {0};
+    bool is_value = false;
+
+    if (reader && json->next(reader, &token) == LAZ_JSON_ARRAY_BEGIN)
+        (void)json->skip(reader, &block.text, &block.len);
+    char *text = block.text ? mcp_string(json, mcp_member(json, block, "text")) : NULL;
+    if (text) {
+        mcp_mend(text, strlen(text));
+        is_value = json->scan(text, strlen(text), NULL) == 0;
+        if (is_value)
+            result_raw(json, writer, (struct mcp_raw){text, strlen(text)});
+    }
+    free(text);
+    json->reader_free(reader);
+    return is_value;
+}
+
+/* The error that a result reports: its texts, or what else there is. */
+static char *result_error(struct blocks *blocks, struct mcp_raw content, struct mcp_raw structured)
+{
+    static const char nothing[] = "the tool failed without saying why";
+    char *text;
+
+    blocks->joins = true;
+    (void)mcp_each(blocks->result.json, content, blocks_count, blocks);
+    if (blocks->error && *blocks->error)
+        text = mcp_clean(blocks->error, strlen(blocks->error), MCP_MAX_ERROR, true);
+    else if (structured.text)
+        text = mcp_clean(structured.text, structured.len, MCP_MAX_ERROR, true);
+    else
+        text = mcp_clean(nothing, strlen(nothing), MCP_MAX_ERROR, false);
+    free(blocks->error);
+    blocks->error = NULL;
+    return text;
+}
+
+/* The value of the blocks: none, one, or a list. */
+static void result_blocks(struct blocks *blocks, struct mcp_raw content)
+{
+    const struct laz_json_api *json = blocks->result.json;
+
+    if (!blocks->n)
+        json->write_null(blocks->result.writer);
+    if (blocks->n > 1)
+        json->array_begin(blocks->result.writer);
+    (void)mcp_each(json, content, blocks_write, blocks);
+    if (blocks->n > 1)
+        json->array_end(blocks->result.writer);
+}
+
+int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,
+                    struct mcp_raw result, char **value, size_t *len, char **error,
+                    struct laz_error *err)
+{
+    static const char *const names[] = {"content", "structuredContent", "isError"};
+    struct mcp_raw found[3];
+    struct blocks blocks = {.result = {json, NULL}};
+
+    *value = *error = NULL;
+    if (!mcp_members(json, result, names, found, 3) || (found[0].text && found[0].text[0] != '['))
+        return laz_fail(err, LAZ_EPARSE, "its answer is not the result of a tool");
+    if (mcp_is_true(found[2])) {
+        *error = result_error(&blocks, found[0], found[1]);
+        return *error ? 0 : laz_fail(err, LAZ_ENOMEM, "out of memory");
+    }
+    blocks.result.writer = json->writer_new(0);
+    if (!blocks.result.writer)
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    (void)mcp_each(json, found[0], blocks_count, &blocks);
+    if (found[1].text && blocks.n == blocks.n_texts) {
+        result_raw(json, blocks.result.writer, found[1]);
+    } else if (found[1].text) {
+        json->object_begin(blocks.result.writer);
+        mcp_put_key(json, blocks.result.writer, "value");
+        result_raw(json, blocks.result.writer, found[1]);
+        mcp_put_key(json, blocks.result.writer, "content");
+        json->array_begin(blocks.result.writer);
+        (void)mcp_each(json, found[0], blocks_write, &blocks);
+        json->array_end(blocks.result.writer);
+        json->object_end(blocks.result.writer);
+    } else if (!(tool->has_output && blocks.n == 1 && blocks.n_texts == 1 &&
+                 result_text_value(json, found[0], blocks.result.writer))) {
+        result_blocks(&blocks, found[0]);
+    }
+    const bool nested = json->writer_failed(blocks.result.writer);
+    *value = mcp_take(json, blocks.result.writer, len);
+    if (!*value)
+        return laz_fail(err, nested ? LAZ_EPARSE : LAZ_ENOMEM, "%s",
+                        nested ? "its answer is nested too deeply" : "out of memory");
+    return 0;
+}

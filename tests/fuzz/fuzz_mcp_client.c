@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_mcp_client.c - what a server of MCP sends, on any bytes: a message that is accepted is one
+ * that says what it is; of the tools in it each that is taken is one that lazaret can declare; and
+ * of a result comes a value or an error, which are valid JSON and clean text. */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "parts.h"
+#include "tool/tool.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool held)
+{
+    if (!held)
+        abort();
+}
+
+/* Nothing that a terminal would act on; newlines where they are allowed. */
+static void check_clean(const char *text, bool lines)
+{
+    must(laz_utf8_is_valid(text, strlen(text)));
+    for (; *text; text++)
+        must((unsigned char)*text >= 0x20 ? *text != 0x7f : lines && *text == '\n');
+}
+
+static void check_arguments(const struct mcp_tool *tool, const char *args, size_t len)
+{
+    const struct laz_json_api *json = laz_json_api();
+    struct laz_json_writer *writer = json->writer_new(0);
+    struct laz_error err = {0};
+
+    must(writer != NULL);
+    if (mcp_write_arguments(json, tool, args, len, writer, &err) == 0) {
+        size_t written = 0;
+        char *text = mcp_take(json, writer, &written);
+        must(!text || laz_json_scan(text, written, NULL) == 0);
+        free(text);
+    } else {
+        must(*err.text);
+        json->writer_free(writer);
+    }
+}
+
+static bool check_tool(void *user, const char *key, struct mcp_raw item)
+{
+    const struct mcp_raw *params = user;
+    struct laz_tool_set set = {0};
+    struct laz_error err = {0};
+    struct mcp_tool tool;
+
+    (void)key;
+    if (mcp_tool_read(laz_json_api(), item, "m", &tool, &err) == 0) {
+        const struct laz_tool declared = {.size = sizeof declared,
+                                          .name = tool.name,
+                                          .description = tool.description,
+                                          .parameters = tool.parameters};
+        must(laz_tool_set_add(&set, &declared, NULL, NULL, 0, &err) == 0);
+        must(tool.is_whole || set.entries[0].n_parameters == tool.n_names);
+        check_clean(tool.description, true);
+        for (size_t i = 0; i < set.entries[0].n_parameters; i++)
+            check_clean(set.entries[0].parameters[i].description, false);
+        must(laz_json_scan(tool.schema, strlen(tool.schema), NULL) == 0);
+        if (params->text && params->text[0] == '{')
+            check_arguments(&tool, params->text, params->len);
+        laz_tool_set_fini(&set);
+    } else {
+        must(*err.text);
+    }
+    mcp_tool_fini(&tool);
+    return true;
+}
+
+static void check_result(struct mcp_raw result, bool has_output)
+{
+    const struct mcp_tool tool = {.name = (char[]){"m_tool"}, .has_output = has_output};
+    struct laz_error err = {0};
+    char *value = NULL, *error = NULL;
+    size_t len = 0;
+
+    if (mcp_read_result(laz_json_api(), &tool, result, &value, &len, &error, &err) == 0) {
+        must(!value != !error);
+        must(!value || laz_json_scan(value, len, NULL) == 0);
+        if (error)
+            check_clean(error, true);
+    } else {
+        must(*err.text);
+    }
+    free(value);
+    free(error);
+}
+
+static void check_line(const char *line, size_t len)
+{
+    char *text = malloc(len + 1); /* messages are mended where they are */
+    struct mcp_message message;
+    struct laz_error err = {0};
+
+    must(text != NULL);
+    memcpy(text, line, len);
+    text[len] = '\0';
+    if (mcp_message_read(laz_json_api(), text, len, &message, &err) == 0) {
+        must(message.kind != MCP_RESULT || (message.result.text && message.id_text.text));
+        must(message.kind != MCP_ERROR || message.error);
+        must((message.kind == MCP_REQUEST) == (message.method[0] && message.id_text.text) ||
+             !message.method[0]);
+        if (message.error)
+            check_clean(message.error, true);
+        if (message.result.text) {
+            struct mcp_raw params = message.params;
+            (void)mcp_each(laz_json_api(), mcp_member(laz_json_api(), message.result, "tools"),
+                           check_tool, &params);
+            check_result(message.result, false);
+            check_result(message.result, true);
+        }
+    } else {
+        must(*err.text);
+    }
+    mcp_message_fini(&message);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *line = (const char *)data;
+
+    while (size) {
+        const char *newline = memchr(line, '\n', size);
+        const size_t len = newline ? (size_t)(newline - line) : size;
+        check_line(line, len);
+        size -= len + (newline != NULL);
+        line += len + (newline != NULL);
+    }
+    return 0;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tool_mcp.c - the provider `mcp` in real sessions, with servers of each era of the protocol
+ * (tests/mock/mcp_server.py).
+ *
+ * A test of time holds the engine's clock, or waits for what never comes. */
+#include "tool_mcp.h"
+#include "traces.h"
+
+#include "engine/engine.h"
+#include "os/files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- honest servers -------------------------------------------------------------------------- */
+
+static const char *const eras[] = {"modern", "2025-11-25", "2025-06-18", "2024-11-05"};
+
+/* The same calls in each language, and their value. */
+static const struct {
+    const char *runtime, *code, *value;
+} honest[] = {
+    {"lua",
+     "local i = m_get_item{from='x', max_items=5, tags={'p', 'q'}}\n"
+     "local im, b, r, l = m_image(), m_both(), m_resource(), m_link()\n"
+     "local ok, why = pcall(m_fail)\n"
+     "return {m_add(1, 2.5).sum, i.from, i['max items'], i.kind, #i.tags,\n"
+     "  m_echo{arguments={deep={a=1}}}.deep.a, m_text(), m_json_text(), m_json_value().n,\n"
+     "  m_several()[2], im.mimeType, #im.data, b.value.n, #b.content[2].data,\n"
+     "  r[1].resource.text, #r[2].resource.blob, l.uri, l.size, ok, why}",
+     "[3.5,\"x\",5,\"book\",2,1,\"gr\u00fc\u00dfe\\nline two\",\"{\\\"n\\\": 1}\",1,\"two\","
+     "\"image/png\",8,2,3,\"inside\",3,\"file:///a\",7,false,\"no such [31m item\"]"},
+    {"python",
+     "i = m_get_item(from_='x', max_items=5, tags=['p', 'q'])\n"
+     "im, b, r, l = m_image(), m_both(), m_resource(), m_link()\n"
+     "try: m_fail(); why = None\n"
+     "except Exception as e: why = str(e)\n"
+     "[m_add(1, 2.5)['sum'], i['from'], i['max items'], i['kind'], len(i['tags']),\n"
+     " m_echo({'deep': {'a': 1}})['deep']['a'], m_text(), m_json_text(), m_json_value()['n'],\n"
+     " m_several()[1], im['mimeType'], im['data'][1:4].decode(), b['value']['n'],\n"
+     " b['content'][1]['data'] == b'\\x00\\xff\\x01', r[0]['resource']['text'],\n"
+     " len(r[1]['resource']['blob']), l['uri'], l['size'], m_nothing(), why]",
+     "[3.5,\"x\",5,\"book\",2,1,\"gr\u00fc\u00dfe\\nline two\",\"{\\\"n\\\": 1}\",1,\"two\","
+     "\"image/png\",\"PNG\",2,true,\"inside\",3,\"file:///a\",7,null,\"no such [31m item\"]"},
+    {"r",
+     "i <- m_get.item(from='x', max_items=5, tags=c('p', 'q'))\n"
+     "im <- m_image(); b <- m_both(); r <- m_resource(); l <- m_link()\n"
+     "why <- tryCatch(m_fail(), error = function(e) conditionMessage(e))\n"
+     "list(m_add(1, 2.5)$sum, i$from, i$`max items`, i$kind, length(i$tags),\n"
+     "  m_echo(list(deep = list(a = 1)))$deep$a, m_text(), m_json_text(), m_json_value()$n,\n"
+     "  m_several()[[2]], im$mimeType, is.raw(im$data), b$value$n, length(b$content[[2]]$data),\n"
+     "  r[[1]]$resource$text, length(r[[2]]$resource$blob), l$uri, l$size, is.null(m_nothing()),\n"
+     "  why)",
+     "[3.5,\"x\",5,\"book\",2,1,\"gr\u00fc\u00dfe\\nline two\",\"{\\\"n\\\": 1}\",1,\"two\","
+     "\"image/png\",true,2,3,\"inside\",3,\"file:///a\",7,true,\"no such [31m item\"]"},
+};
+
+static void tools_of_each_era_work_in_each_language(void)
+{
+    for (size_t era = 0; era < sizeof eras / sizeof *eras; era++) {
+        struct laz_engine *engine = mcp_engine_of(mcp_server("m", eras[era], "", ""), NULL);
+        for (size_t i = 0; i < sizeof honest / sizeof *honest; i++) {
+            struct laz_session *session = test_session(engine, honest[i].runtime);
+            if (session)
+                test_expect(session, honest[i].code, LAZ_VERDICT_OK, honest[i].value);
+            laz_session_free(session);
+        }
+        laz_engine_free(engine);
+        CU_ASSERT_EQUAL(trace_children(), 0);
+    }
+}
+
+static void schemas_become_signatures_and_help(void)
+{
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
+    struct laz_session *session = test_session(engine, "python");
+    const char *found = NULL;
+
+    if (session) {
+        test_expect(session, "import inspect\nstr(inspect.signature(m_get_item))", LAZ_VERDICT_OK,
+                    NULL);
+        test_expect(session, "'adds two numbers' in m_add.__doc__", LAZ_VERDICT_OK, "true");
+        test_expect_error(session, "m_add('a', 1)", LAZ_VERDICT_ERROR, "must be number");
+        test_expect_error(session, "m_get_item(from_='x', kind='play')", LAZ_VERDICT_ERROR,
+                          "must be one of");
+        test_expect_error(session, "m_add(float('nan'), 1)", LAZ_VERDICT_ERROR,
+                          "which JSON cannot say");
+    }
+    CU_ASSERT_EQUAL(laz_engine_search_tools(engine, "adds numbers", 1, &found, NULL), 0);
+    CU_ASSERT(found && strstr(found, "\"m_add\"") && strstr(found, "the first"));
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void values_of_a_server_are_not_taken_for_tagged_ones(void)
+{
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session)
+        test_expect(session,
+                    "o = m_odd()\n"
+                    "[str(o['big']), o['tag'] == {'$bytes': 'AA=='}, o['nul'], o['half']]",
+                    LAZ_VERDICT_OK,
+                    "[\"12345678901234567890\",true,\"a\ufffd"
+                    "b\",\"\ufffd\"]");
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+/* Hostile code writes to the agent's channel itself. */
+static void arguments_are_what_they_say(void)
+{
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        test_expect(session,
+                    "import os, json\n"
+                    "def is_socket(fd):\n"
+                    "    try: return os.readlink('/proc/self/fd/' + fd).startswith('socket:')\n"
+                    "    except OSError: return False\n"
+                    "channel = [int(f) for f in os.listdir('/proc/self/fd') if is_socket(f)][0]\n"
+                    "os.write(channel, json.dumps({'type': 'tool_call', 'id': 901,\n"
+                    "    'tool': 'm_get-item', 'args': {'from': 'x',\n"
+                    "    'loop': {'$int': '1,\"kind\":\"stolen\"'}}}).encode() + b'\\n')\n"
+                    "text = b''\n"
+                    "while b'\\n' not in text: text += os.read(channel, 65536)\n"
+                    "'a malformed integer' in text.decode() or text.decode()",
+                    LAZ_VERDICT_OK, "true");
+        test_expect(session, "m_get_item('x', loop=2**60)['loop'] == 2**60", LAZ_VERDICT_OK,
+                    "true");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void only_wanted_tools_are_declared(void)
+{
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "",
+                                 "tools = [\"*_text\", \"add\", \"none\"]\nexcept = [\"json*\"]"),
+                      NULL);
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_expect(session, "return {type(m_add), type(m_json_text), type(m_text)}",
+                    LAZ_VERDICT_OK, "[\"function\",\"nil\",\"nil\"]");
+        CU_ASSERT(mcp_was_told("it has no tool 'none', which `tools` names"));
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void a_server_has_its_own_environment(void)
+{
+    char *more = laz_strdupf("env = { OWN = \"mine\", HOME = \"/nowhere\" }\n"
+                             "env_from = [\"LAZARET_TEST_PASSED\", \"LAZARET_TEST_UNSET\"]");
+    setenv("LAZARET_TEST_PASSED", "secret", 1);
+    setenv("LAZARET_TEST_KEPT", "kept", 1);
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", more), NULL);
+    struct laz_session *session = test_session(engine, "lua");
+
+    CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&mcp_told), "secret"));
+    if (session) {
+        test_expect(session,
+                    "return {m_variable('OWN'), m_variable('HOME'), "
+                    "m_variable('LAZARET_TEST_PASSED'), m_variable('LANG') ~= nil}",
+                    LAZ_VERDICT_OK, "[\"mine\",\"/nowhere\",\"secret\",true]");
+        test_expect(session, "m_variable('LAZARET_TEST_KEPT')", LAZ_VERDICT_OK, "null");
+        CU_ASSERT(mcp_was_told("LAZARET_TEST_UNSET"));
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+    free(more);
+}
+
+static void requests_of_a_server_are_refused(void)
+{
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "", ""), mcp_server("old", "2025-11-25", "", ""));
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_expect(session, "old_asks()", LAZ_VERDICT_OK,
+                    "[\"q-ping result\",\"q-elicitation/create -32601\","
+                    "\"q-sampling/createMessage -32601\",\"q-roots/list -32601\"]");
+        test_expect_error(session, "m_asks()", LAZ_VERDICT_ERROR, "asks for input");
+        test_expect(session, "m_add(1, 1).sum", LAZ_VERDICT_OK, "2");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+/* ---- when it is started ---------------------------------------------------------------------- */
+
+static void servers_start_with_the_first_session_and_side_by_side(void)
+{
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "", ""), mcp_server("old", "2025-06-18", "", ""));
+    const int before = trace_children();
+
+    CU_ASSERT_EQUAL(before, 0);
+    struct laz_session *one = test_session(engine, "lua"), *two = test_session(engine, "lua");
+    if (one && two) {
+        const char *code = "return {m_pid(), old_pid()}";
+        struct laz_result *first = test_run(one, code, NULL), *second = test_run(two, code, NULL);
+        CU_ASSERT(first && second);
+        if (first && second) /* both sessions have the same servers */
+            UNIT_TEXT(laz_result_value(second), laz_result_value(first));
+        laz_result_free(first);
+        laz_result_free(second);
+    }
+    laz_session_free(one);
+    laz_session_free(two);
+    laz_engine_free(engine);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+}
+
+static void a_check_of_the_configuration_starts_no_server(void)
+{
+    char *path = laz_strdupf("%s/mcp.toml", mcp_folder);
+    laz_engine_free(mcp_engine_of(mcp_server("m", "modern", "", ""), NULL)); /* writes it */
+    const struct laz_engine_options options = {.size = sizeof options, .log = mcp_tell};
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+
+    CU_ASSERT_EQUAL(laz_settings_new(&settings, NULL), 0);
+    CU_ASSERT_EQUAL(laz_settings_load(settings, path, NULL), 0);
+    laz_buf_clear(&mcp_told);
+    CU_ASSERT_EQUAL(laz_engine_inspect(settings, &options, &engine, NULL), 0);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    struct laz_strv lines = LAZ_STRV_INIT;
+    laz_tools_notices(&engine->tools, &lines);
+    CU_ASSERT(lines.n == 1 && strstr(lines.items[0], "runs outside of the sandbox"));
+    laz_strv_fini(&lines);
+    laz_engine_free(engine);
+    laz_settings_free(settings);
+    free(path);
+}
+
+static void mistakes_in_the_table_are_found_without_a_server(void)
+{
+    static const struct {
+        const char *table, *what;
+    } rows[] = {
+        {"name = \"m\"\n", "either `command` or `url`"},
+        {"name = \"m\"\ncommand = [\"python3\"]\n", "absolute path"},
+        {"name = \"m\"\ncommand = [\"/nowhere/at/all\"]\n", "/nowhere/at/all"},
+        {"name = \"1m\"\ncommand = [\"" PYTHON "\"]\n", "begins with a letter"},
+        {"name = \"m\"\ncommand = [\"" PYTHON "\"]\nstart_timeout = 0\n", "start_timeout"},
+        {"name = \"m\"\ncommand = [\"" PYTHON "\"]\nheaders = { a = \"b\" }\n", "headers"},
+        {"name = \"m\"\ncommand = [\"" PYTHON "\"]\nenv = { a = 1 }\n", "expected a string"},
+        {"command = [\"" PYTHON "\"]\n", "name"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_settings *settings = NULL;
+        struct laz_engine *engine = NULL;
+        struct laz_error err = {0};
+        char *path = laz_strdupf("%s/wrong.toml", mcp_folder);
+        char *text = laz_strdupf("[[tools]]\nprovider = \"mcp\"\n%s", rows[i].table);
+        unlink(path);
+        CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0600, NULL), 0);
+        CU_ASSERT_EQUAL(laz_settings_new(&settings, NULL), 0);
+        int rc = laz_settings_load(settings, path, &err);
+        if (!rc)
+            rc = laz_engine_new(settings, NULL, &engine, &err);
+        CU_ASSERT_EQUAL(rc, LAZ_ECONFIG);
+        if (!strstr(err.text, rows[i].what))
+            printf("\n    lacks %s: %s", rows[i].what, err.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].what));
+        laz_engine_free(engine);
+        laz_settings_free(settings);
+        free(path);
+        free(text);
+    }
+}
+
+static void without_a_server_that_is_not_required_sessions_do_without(void)
+{
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "crash_at_start", "required = false"),
+                      mcp_server("old", "2025-06-18", "", ""));
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_expect(session, "return {type(m_add), old_add(1, 2).sum}", LAZ_VERDICT_OK,
+                    "[\"nil\",3]");
+        CU_ASSERT(mcp_was_told("no tool of it is there"));
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static struct laz_engine *clock_engine;
+
+/* A tool of the application: moves the clock. */
+static void tool_pass(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)len;
+    test_advance_clock(clock_engine, strtoull(args + strcspn(args, "123456789"), NULL, 10));
+    laz_reply_value(reply, "null", 4);
+}
+
+/* An engine with a held clock that code can move. */
+static struct laz_session *held_session(char *table, struct laz_engine **engine)
+{
+    const struct laz_tool pass = {.size = sizeof pass,
+                                  .name = "pass_ms",
+                                  .parameters = "[{\"name\":\"ms\",\"type\":\"integer\"}]",
+                                  .nonblocking = 1};
+
+    *engine = clock_engine = mcp_engine_of(table, NULL);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(*engine, &pass, tool_pass, NULL, NULL), 0);
+    struct laz_session *session = test_session(*engine, "python");
+    if (session)
+        test_hold_clock(*engine);
+    return session;
+}
+
+static void progress_gives_a_call_more_time(void)
+{
+    struct laz_engine *engine;
+    struct laz_session *session =
+        held_session(mcp_server("m", "modern", "", "timeout = 20\nmax_timeout = 100"), &engine);
+
+    if (session) {
+        test_expect(session,
+                    "import asyncio\n"
+                    "async def main():\n"
+                    "    slow = asyncio.ensure_future(m_slow.aio()); await asyncio.sleep(0)\n"
+                    "    for i in range(4):\n"
+                    "        await m_poke.aio(); await pass_ms.aio(15000)\n"
+                    "    await m_finish.aio()\n"
+                    "    return await slow\n"
+                    "asyncio.run(main())",
+                    LAZ_VERDICT_OK, "\"at last\"");
+        test_expect_error(session,
+                          "async def quiet():\n"
+                          "    slow = asyncio.ensure_future(m_slow.aio()); await asyncio.sleep(0)\n"
+                          "    await m_poke.aio(); await pass_ms.aio(20001)\n"
+                          "    return await slow\n"
+                          "asyncio.run(quiet())",
+                          LAZ_VERDICT_ERROR, "no answer and no progress within 20 seconds");
+        test_expect(session, "m_methods().split()[-2:]", LAZ_VERDICT_OK,
+                    "[\"notifications/cancelled\",\"tools/call\"]");
+        test_expect_error(session,
+                          "async def capped():\n"
+                          "    slow = asyncio.ensure_future(m_slow.aio()); await asyncio.sleep(0)\n"
+                          "    for i in range(8):\n"
+                          "        await m_poke.aio(); await pass_ms.aio(15000)\n"
+                          "    return await slow\n"
+                          "asyncio.run(capped())",
+                          LAZ_VERDICT_ERROR, "timed out after 100 seconds");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void a_call_that_is_not_awaited_is_cancelled(void)
+{
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "2025-11-25", "", ""), NULL);
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        test_expect(session,
+                    "import asyncio\n"
+                    "async def main():\n"
+                    "    asyncio.ensure_future(m_slow.aio()); await asyncio.sleep(0)\n"
+                    "    await m_poke.aio()\n"
+                    "asyncio.run(main())",
+                    LAZ_VERDICT_OK, NULL);
+        test_expect(session, "m_methods().split().count('notifications/cancelled')", LAZ_VERDICT_OK,
+                    "1");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void a_server_that_crashes_is_started_again_after_a_pause(void)
+{
+    struct laz_engine *engine;
+    struct laz_session *session = held_session(mcp_server("m", "modern", "", ""), &engine);
+
+    if (session) {
+        test_expect_error(session, "m_crash()", LAZ_VERDICT_ERROR,
+                          "has ended (exit status 3); its last words: it hurts");
+        test_expect_error(session, "m_crash()", LAZ_VERDICT_ERROR, "exit status 3");
+        test_expect_error(session, "m_add(1, 1)", LAZ_VERDICT_ERROR,
+                          "number 2 in a row, and it is started again 1 seconds after it");
+        test_expect(session, "pass_ms(1000)\nm_add(1, 1)['sum']", LAZ_VERDICT_OK, "2");
+        test_expect_error(session, "m_crash()", LAZ_VERDICT_ERROR, "exit status 3");
+        test_expect(session, "m_add(1, 2)['sum']", LAZ_VERDICT_OK, "3");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+/* ---- tools that change ------------------------------------------------------------------------
+ */
+
+static void tools_that_change_are_refused(void)
+{
+    for (size_t era = 0; era < 2; era++) {
+        struct laz_engine *engine = mcp_engine_of(mcp_server("m", eras[era], "", ""), NULL);
+        struct laz_session *session = test_session(engine, "python");
+        if (session) {
+            test_expect(session, "m_change('order'); m_add(1, 1)['sum']", LAZ_VERDICT_OK, "2");
+            test_expect(session, "m_change('schema'); m_add(1, 1)['sum']", LAZ_VERDICT_OK, "2");
+            test_expect_error(session, "m_text()", LAZ_VERDICT_ERROR, "has changed its arguments");
+            test_expect(session, "m_change('remove'); m_add(1, 1)['sum']", LAZ_VERDICT_OK, "2");
+            test_expect_error(session, "m_text()", LAZ_VERDICT_ERROR, "has removed it");
+            CU_ASSERT(mcp_was_told("its tool 'm_text' takes other arguments"));
+            CU_ASSERT(mcp_was_told("its tool 'm_text' has vanished"));
+            CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&mcp_told), "tool 'm_add'"));
+        }
+        laz_session_free(session);
+        laz_engine_free(engine);
+    }
+}
+
+static const struct unit_test tests[] = {
+    UNIT(tools_of_each_era_work_in_each_language),
+    UNIT(schemas_become_signatures_and_help),
+    UNIT(values_of_a_server_are_not_taken_for_tagged_ones),
+    UNIT(arguments_are_what_they_say),
+    UNIT(only_wanted_tools_are_declared),
+    UNIT(a_server_has_its_own_environment),
+    UNIT(requests_of_a_server_are_refused),
+    UNIT(servers_start_with_the_first_session_and_side_by_side),
+    UNIT(a_check_of_the_configuration_starts_no_server),
+    UNIT(mistakes_in_the_table_are_found_without_a_server),
+    UNIT(without_a_server_that_is_not_required_sessions_do_without),
+    UNIT(progress_gives_a_call_more_time),
+    UNIT(a_call_that_is_not_awaited_is_cancelled),
+    UNIT(a_server_that_crashes_is_started_again_after_a_pause),
+    UNIT(tools_that_change_are_refused),
+    {0},
+};
+
+int main(void)
+{
+    return mcp_run("mcp", tests);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tool_mcp_http.c - the provider `mcp` with servers over HTTP that are correct, or have one fault
+ * (tests/mock/mcp_http.py). */
+#include "live.h"
+#include "traces.h"
+
+#include "base/buf.h"
+#include "os/directories.h"
+#include "os/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PYTHON "/usr/bin/python3"
+
+static char folder[] = "/tmp/lazaret-test-XXXXXX";
+static struct laz_buf told;
+
+static void tell(void *user, uint32_t level, const char *text)
+{
+    (void)user, (void)level;
+    laz_buf_printf(&told, "%s\n", text);
+}
+
+/* A server that runs, and an engine with it. */
+struct web {
+    pid_t pid;
+    int input; /* its standard input: it ends with that */
+    char port[16];
+    struct laz_engine *engine;
+    struct laz_session *session;
+};
+
+static void web_start(struct web *web, const char *era, const char *fault, const char *form)
+{
+    char *script = unit_source("tests/mock/mcp_http.py");
+    int in[2], out[2];
+    size_t n = 0;
+
+    *web = (struct web){.pid = -1};
+    CU_ASSERT_EQUAL_FATAL(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+    web->pid = fork();
+    if (!web->pid) {
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        execl(PYTHON, PYTHON, "-I", script, era, fault, form, (char *)NULL);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    web->input = in[1];
+    while (n + 1 < sizeof web->port && read(out[0], web->port + n, 1) == 1 && web->port[n] != '\n')
+        n++;
+    web->port[n] = '\0';
+    CU_ASSERT(n > 0);
+    close(out[0]);
+    free(script);
+}
+
+static void web_engine(struct web *web, const char *scheme, const char *more)
+{
+    const struct laz_engine_options options = {
+        .size = sizeof options, .log = tell, .log_level = LAZ_LOG_DEBUG};
+    char *path = laz_strdupf("%s/http.toml", folder);
+    char *text = laz_strdupf("[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n"
+                             "[[tools]]\nprovider = \"mcp\"\nname = \"m\"\n"
+                             "url = \"%s:%s/mcp?key=hidden\"\n%s\n",
+                             scheme, web->port, more);
+    struct laz_settings *settings = NULL;
+    struct laz_error err = {0};
+
+    laz_buf_clear(&told);
+    unlink(path);
+    CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0600, NULL), 0);
+    int rc = laz_settings_new(&settings, &err);
+    if (!rc)
+        rc = laz_settings_load(settings, path, &err);
+    if (!rc)
+        rc = laz_engine_new(settings, &options, &web->engine, &err);
+    if (rc)
+        printf("\n    %s", err.text);
+    CU_ASSERT_EQUAL(rc, 0);
+    laz_settings_free(settings);
+    free(path);
+    free(text);
+}
+
+static bool web_open(struct web *web, const char *era, const char *fault, const char *form,
+                     const char *more)
+{
+    web_start(web, era, fault, form);
+    web_engine(web, "http://127.0.0.1", more);
+    web->session = test_session(web->engine, "lua");
+    return web->session != NULL;
+}
+
+static void web_close(struct web *web)
+{
+    laz_session_free(web->session);
+    laz_engine_free(web->engine);
+    close(web->input);
+    waitpid(web->pid, NULL, 0);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+}
+
+static void tools_of_each_era_and_form_work(void)
+{
+    static const char *const rows[][2] = {
+        {"modern", "json"}, {"modern", "sse"}, {"2025-11-25", "json"}, {"2025-06-18", "sse"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct web web;
+        if (web_open(&web, rows[i][0], "", rows[i][1], "")) {
+            test_expect(web.session,
+                        "local ok, why = pcall(m_fail)\n"
+                        "return {m_add(1, 2.5).sum, m_get_item{from='x'}.kind, m_text(),\n"
+                        "  #m_image().data, ok, why}",
+                        LAZ_VERDICT_OK,
+                        "[3.5,\"book\",\"gr\u00fc\u00dfe\\nline two\",8,false,"
+                        "\"no such [31m item\"]");
+            test_expect(web.session,
+                        "local v = tool_map(m_add, {{1, 1}, {2, 2}, {3, 3}})\n"
+                        "return {m_add(20, 1).sum, #v}",
+                        LAZ_VERDICT_OK, NULL);
+        }
+        CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&told), "hidden"));
+        web_close(&web);
+    }
+}
+
+static void headers_come_from_where_secrets_are(void)
+{
+    char *file = laz_strdupf("%s/secret", folder);
+    char *from_file = laz_strdupf("headers_file = { X-Secret = \"%s\" }", file);
+    const char *const rows[] = {"headers_env = { X-Secret = \"LAZARET_TEST_SECRET\" }", from_file,
+                                "headers = { X-Secret = \"s3cr3t\" }"};
+    const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_error err = {0};
+    struct web web;
+
+    setenv("LAZARET_TEST_SECRET", "s3cr3t", 1);
+    setenv("secret", "s3cr3t", 1);
+    CU_ASSERT_EQUAL(laz_os_write_file(file, "s3cr3t\nmore", 11, 0600, NULL), 0);
+    for (size_t i = 0; i < 3; i++) {
+        if (web_open(&web, "modern", "", "json", rows[i]))
+            test_expect(web.session, "m_add(1, 1).sum", LAZ_VERDICT_OK, "2");
+        CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&told), "s3cr3t"));
+        web_close(&web);
+    }
+    web_start(&web, "modern", "", "json");
+    web_engine(&web, "http://127.0.0.1", "headers_env = { X-Secret = \"LAZARET_TEST_NOT_SET\" }");
+    CU_ASSERT_EQUAL(laz_session_open(web.engine, &options, &web.session, &err), LAZ_ESETUP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "LAZARET_TEST_NOT_SET is not set"));
+    web_close(&web);
+    web_start(&web, "modern", "", "json");
+    web_engine(&web, "http://127.0.0.1", "headers = { X-Secret = \"wrong\" }");
+    CU_ASSERT_EQUAL(laz_session_open(web.engine, &options, &web.session, &err), LAZ_ESETUP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "does not allow it (HTTP status 401)"));
+    CU_ASSERT_PTR_NULL(strstr(err.text, "wrong"));
+    web_close(&web);
+    unsetenv("secret");
+    free(from_file);
+    free(file);
+}
+
+static void a_certificate_that_nobody_knows_is_refused(void)
+{
+    const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_error err = {0};
+    struct web web;
+
+    web_start(&web, "modern", "", "tls");
+    web_engine(&web, "https://localhost", "");
+    CU_ASSERT_EQUAL(laz_session_open(web.engine, &options, &web.session, &err), LAZ_ESETUP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot be reached"));
+    CU_ASSERT(strstr(err.text, "certificate") != NULL || strstr(err.text, "SSL") != NULL);
+    web_close(&web);
+}
+
+static void a_place_without_a_server_is_named(void)
+{
+    const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_error err = {0};
+    struct web web;
+
+    web_start(&web, "modern", "", "json");
+    strcpy(web.port, "1");
+    web_engine(&web, "http://127.0.0.1", "");
+    CU_ASSERT_EQUAL(laz_session_open(web.engine, &options, &web.session, &err), LAZ_ESETUP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot be reached"));
+    web_close(&web);
+}
+
+static void mistakes_in_the_address_are_found(void)
+{
+    static const struct {
+        const char *url, *what;
+    } rows[] = {
+        {"url = \"http://example.org/mcp\"", "expected https://"},
+        {"url = \"ftp://example.org/mcp\"", "expected https://"},
+        {"url = \"https://user:word@example.org/\"", "it has a user name"},
+        {"url = \"https://example.org/\"\nheaders = { \"a b\" = \"c\" }", "not the name of one"},
+        {"url = \"https://example.org/\"\nenv = { a = \"c\" }", "it belongs to a server with"},
+        {"url = \"https://example.org/\"\ncommand = [\"/bin/true\"]", "either `command` or `url`"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_settings *settings = NULL;
+        struct laz_engine *engine = NULL;
+        struct laz_error err = {0};
+        char *path = laz_strdupf("%s/wrong.toml", folder);
+        char *text = laz_strdupf("[[tools]]\nprovider = \"mcp\"\nname = \"m\"\n%s\n", rows[i].url);
+        unlink(path);
+        CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0600, NULL), 0);
+        CU_ASSERT_EQUAL(laz_settings_new(&settings, NULL), 0);
+        int rc = laz_settings_load(settings, path, &err);
+        if (!rc)
+            rc = laz_engine_new(settings, NULL, &engine, &err);
+        CU_ASSERT_EQUAL(rc, LAZ_ECONFIG);
+        if (!strstr(err.text, rows[i].what))
+            printf("\n    lacks %s: %s", rows[i].what, err.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].what));
+        laz_engine_free(engine);
+        laz_settings_free(settings);
+        free(path);
+        free(text);
+    }
+}
+
+/* ---- hostile servers --------------------------------------------------------------------------
+ */
+
+static void call_fails(const char *fault, const char *more, const char *reason)
+{
+    struct web web;
+
+    if (web_open(&web, "modern", fault, "json", more)) {
+        test_expect_error(web.session, "m_add(1, 1)", LAZ_VERDICT_ERROR, reason);
+        test_expect(web.session, "1 + 1", LAZ_VERDICT_OK, "2");
+    }
+    web_close(&web);
+}
+
+static void answers_without_end_are_cut_off(void)
+{
+    call_fails("endless", "max_output = \"1MiB\"", "a message of more than 1048576 bytes");
+    call_fails("endless_event", "max_output = \"1MiB\"", "a message of more than 1048576 bytes");
+    call_fails("endless_events", "", "more than 10000 messages in a row");
+    call_fails("endless_headers", "", "headers of more than");
+}
+
+static void a_slow_answer_times_out(void)
+{
+    call_fails("silent", "timeout = 0.3", "no answer and no progress within 0.3 seconds");
+}
+
+static void what_is_no_answer_fails_the_call(void)
+{
+    call_fails("redirect", "", "a redirect (HTTP status 307), which is not followed");
+    call_fails("page", "", "sent no answer to the request");
+    call_fails("broken", "", "HTTP status 500");
+    call_fails("cut_off", "", "cannot be reached");
+    call_fails("nothing", "", "sent no answer to the request");
+}
+
+static void a_forgotten_session_is_begun_again(void)
+{
+    struct web web;
+
+    if (web_open(&web, "2025-11-25", "forgets", "json", "")) {
+        test_expect_error(web.session, "m_add(1, 1)", LAZ_VERDICT_ERROR,
+                          "has forgotten its session");
+        test_expect_error(web.session, "m_add(1, 1)", LAZ_VERDICT_ERROR,
+                          "has forgotten its session");
+    }
+    web_close(&web);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(tools_of_each_era_and_form_work),
+    UNIT(headers_come_from_where_secrets_are),
+    UNIT(a_certificate_that_nobody_knows_is_refused),
+    UNIT(a_place_without_a_server_is_named),
+    UNIT(mistakes_in_the_address_are_found),
+    UNIT(answers_without_end_are_cut_off),
+    UNIT(a_slow_answer_times_out),
+    UNIT(what_is_no_answer_fails_the_call),
+    UNIT(a_forgotten_session_is_begun_again),
+    {0},
+};
+
+int main(void)
+{
+    if (access(PYTHON, X_OK) != 0)
+        return unit_skip("python3", PYTHON " is not installed") ? 77 : 1;
+    unsetenv("http_proxy");
+    unsetenv("https_proxy");
+    unsetenv("all_proxy");
+    if (!mkdtemp(folder))
+        return 1;
+    int status = unit_run("mcp_http", tests);
+    laz_buf_fini(&told);
+    laz_os_remove_tree(folder);
+    return status;
+}
