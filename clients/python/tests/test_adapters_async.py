@@ -232,6 +232,7 @@ class Inspect(Adapted):
         kind = self.adapted.LazaretSandboxEnvironment
 
         async def main() -> None:
+            await kind.task_init("startup", config)
             environments = await kind.sample_init("task", config, {})
             try:
                 await use(environments["default"])
@@ -361,6 +362,12 @@ class Inspect(Adapted):
                 file.write("[env.set]\nA = \"1\"\n")
             os.chmod(path, 0o600)
             self.in_sample(use, config=path)
+
+    def test_a_wrong_configuration_is_reported_before_the_first_sample(self) -> None:
+        kind = self.adapted.LazaretSandboxEnvironment
+        with self.assertRaisesRegex(lazaret.SetupFailed, "/nonexistent/lazaret.toml"):
+            asyncio.run(kind.task_init("startup", "/nonexistent/lazaret.toml"))
+        self.assertEqual(kind._servers, {})
 
     def test_nothing_is_left_after_a_sample(self) -> None:
         watched: List[int] = []
