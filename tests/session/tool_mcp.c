@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp.c (tests) - see mcp.h. */
+/* tool_mcp.c (tests) - see tool_mcp.h. */
 #include "tool_mcp.h"
 #include "traces.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp.h (tests) - servers of MCP (tests/mock/mcp_server.py) for tests, and engines that have them.
+/* tool_mcp.h (tests) - servers of MCP (tests/mock/mcp_server.py) for tests, and engines that have them.
  */
-#ifndef LAZ_TESTS_MCP_H
-#define LAZ_TESTS_MCP_H
+#ifndef LAZ_TESTS_TOOL_MCP_H
+#define LAZ_TESTS_TOOL_MCP_H
 
 #include "live.h"
 
