@@ -161,7 +161,7 @@ int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t
 
 const char *laz_engine_tools(struct laz_engine *engine)
 {
-    if (!engine)
+    if (!engine || engine_prepare_tools(engine, NULL))
         return NULL;
     laz_buf_clear(&engine->tools.found);
     laz_tool_set_json(&engine->tools.set, NULL, NULL, &engine->tools.found);
@@ -200,6 +200,8 @@ int laz_engine_tool_stub(struct laz_engine *engine, const char *name, const char
     if (!language)
         language = laz_settings_runtime(engine->values);
     int rc = laz_registry_language(engine->registry, language, &declared, err);
+    if (!rc)
+        rc = engine_prepare_tools(engine, err);
     if (!rc)
         rc = laz_spellings_find(&engine->tools.spellings, engine->registry, err);
     if (rc)

@@ -240,7 +240,9 @@ static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
 
     if (args->query[strspn(args->query, " \t\r\n")])
         rc = laz_engine_search_tools(mcp->engine, args->query, limit, &json, err);
-    else if (!(json = laz_engine_tools(mcp->engine)))
+    else
+        rc = laz_engine_check_tools(mcp->engine, NULL, 0, err); /* has all of them asked for */
+    if (!rc && !json && !(json = laz_engine_tools(mcp->engine)))
         rc = laz_error_nomem(err);
     if (!rc)
         rc = found_read(json, limit, &result.tools, err);
@@ -425,8 +427,13 @@ static void tools_runtimes(struct laz_mcp *mcp, struct laz_buf *text)
     laz_strv_fini(&names);
 }
 
-/* Lists the functions of the host, or says how many there are. */
-static void tools_functions(const struct laz_field_list *list, size_t all, struct laz_buf *text)
+#define TOOLS_FINDING                                                                              \
+    "find them with search_tools, read the signature with get_tool_details, and call them by "     \
+    "name."
+
+/* Lists the functions of the host, or says how many there are. Some are known only when somebody
+ * was asked for them, which takes too long for a greeting. */
+static void tools_functions(const struct laz_field_list *list, bool all_known, struct laz_buf *text)
 {
     struct laz_buf lines = LAZ_BUF_INIT;
 
@@ -434,13 +441,13 @@ static void tools_functions(const struct laz_field_list *list, size_t all, struc
         const struct tool_found *one = (const struct tool_found *)list->items + i;
         laz_buf_printf(&lines, "\n- %s: %s", one->name, one->description ? one->description : "");
     }
-    if (!all)
+    if (!all_known)
+        laz_buf_puts(text, "The code can call functions of the host: " TOOLS_FINDING);
+    else if (!list->n)
         laz_buf_puts(text, "The host offers no functions to the code.");
-    else if (all > TOOLS_NAMED || text->len + lines.len > MCP_TEXT - 200)
-        laz_buf_printf(text,
-                       "The code can call %zu functions of the host: find them with search_tools, "
-                       "read the signature with get_tool_details, and call them by name.",
-                       all);
+    else if (list->n > TOOLS_NAMED || text->len + lines.len > MCP_TEXT - 200)
+        laz_buf_printf(text, "The code can call %zu functions of the host: " TOOLS_FINDING,
+                       list->n);
     else
         laz_buf_printf(text,
                        "The code can call these functions of the host by name; get_tool_details "
@@ -450,9 +457,10 @@ static void tools_functions(const struct laz_field_list *list, size_t all, struc
     laz_buf_fini(&lines);
 }
 
-static int tools_instructions(struct laz_mcp *mcp, size_t *n_functions, struct laz_error *err)
+static int tools_instructions(struct laz_mcp *mcp, bool *has_functions, struct laz_error *err)
 {
-    const char *json = laz_engine_tools(mcp->engine);
+    const bool all_known = laz_tools_are_prepared(&mcp->engine->tools);
+    const char *json = all_known ? laz_engine_tools(mcp->engine) : "[]";
     struct laz_field_list list = {0};
     struct laz_buf text = LAZ_BUF_INIT;
     int rc = json ? found_read(json, SIZE_MAX, &list, err) : laz_error_nomem(err);
@@ -462,8 +470,8 @@ static int tools_instructions(struct laz_mcp *mcp, size_t *n_functions, struct l
     laz_buf_puts(&text, "`execute` runs code in a sandbox. Runtimes: ");
     tools_runtimes(mcp, &text);
     laz_buf_puts(&text, ". ");
-    tools_functions(&list, list.n, &text);
-    *n_functions = list.n;
+    tools_functions(&list, all_known, &text);
+    *has_functions = list.n || !all_known;
     laz_fields_free_list(&found_fields, &list);
     mcp->instructions = laz_buf_steal(&text);
     return mcp->instructions ? 0 : laz_error_nomem(err);
@@ -472,14 +480,14 @@ static int tools_instructions(struct laz_mcp *mcp, size_t *n_functions, struct l
 int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err)
 {
     struct laz_json_write write = {.to = &mcp->tools};
-    size_t n = 0;
-    int rc = tools_instructions(mcp, &n, err);
+    bool has_functions = false;
+    int rc = tools_instructions(mcp, &has_functions, err);
 
     if (rc)
         return rc;
     laz_json_begin_list(&write, NULL);
     for (size_t i = 0; i < COUNT(tools); i++)
-        tools_list_one(&tools[i], n > 0, &write);
+        tools_list_one(&tools[i], has_functions, &write);
     laz_json_end_list(&write);
     return mcp->tools.failed ? laz_error_nomem(err) : 0;
 }

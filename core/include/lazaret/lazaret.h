@@ -198,8 +198,8 @@ LAZ_EXPORT int laz_engine_set_approver(struct laz_engine *engine,
  * Thread that uses the engine, also in its callbacks. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
                                        const char **found, struct laz_error *err);
-/* All of these tools, in the order in which they were declared; otherwise the same. NULL: a NULL, or
- * out of memory. */
+/* All of these tools, in the order in which they were declared; otherwise the same. NULL: a NULL, out
+ * of memory, or tools that have to be asked for cannot be (laz_engine_check_tools has the error). */
 LAZ_EXPORT const char *laz_engine_tools(struct laz_engine *engine);
 /* What a model is shown of one of them: in *stub its signature with its documentation, in a language
  * (NULL: that of the settings). `name`: as it is declared, or as the language spells it. Borrowed
