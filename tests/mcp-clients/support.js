@@ -6,11 +6,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Client as ModernClient } from '@modelcontextprotocol/client';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  StreamableHTTPClientTransport as LegacyHttp,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+import { listening } from './listening.js';
 
 export const program = process.env.LAZARET;
 if (!program) throw new Error('LAZARET has to be the path of the command');
@@ -54,11 +62,18 @@ export function words(t, configuration = CONFIGURATION) {
 
 const about = { name: 'lazaret-test', version: '1.0.0' };
 
+/** How a client reaches a server with these words: by starting it, or at a port. */
+async function transport(t, Stdio, Http, args, isHttp) {
+  if (!isHttp) return new Stdio({ command: program, args, stderr: 'inherit' });
+  const { url, token } = await listening(t, args);
+  return new Http(url, { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
+}
+
 /** A client of the era with a handshake; `elicit` answers questions. */
-async function legacy(t, args, elicit) {
+async function legacy(t, { args, elicit }, isHttp) {
   const client = new LegacyClient(about, { capabilities: elicit ? { elicitation: {} } : {} });
   if (elicit) client.setRequestHandler(ElicitRequestSchema, (request) => elicit(request.params));
-  await client.connect(new LegacyTransport({ command: program, args, stderr: 'inherit' }), PATIENT);
+  await client.connect(await transport(t, LegacyTransport, LegacyHttp, args, isHttp), PATIENT);
   t.after(() => client.close());
   return {
     client,
@@ -68,13 +83,13 @@ async function legacy(t, args, elicit) {
 }
 
 /** A client of version 2 of the SDK: with `mode`, of the era without a handshake. */
-async function modern(t, args, elicit, mode) {
+async function modern(t, { args, elicit }, mode, isHttp) {
   const client = new ModernClient(about, {
     capabilities: elicit ? { elicitation: {} } : {},
     versionNegotiation: { mode, probe: { timeoutMs: PATIENT.timeout } },
   });
   if (elicit) client.setRequestHandler('elicitation/create', (request) => elicit(request.params));
-  await client.connect(new ModernTransport({ command: program, args, stderr: 'inherit' }), PATIENT);
+  await client.connect(await transport(t, ModernTransport, ModernHttp, args, isHttp), PATIENT);
   t.after(() => client.close());
   return {
     client,
@@ -83,12 +98,16 @@ async function modern(t, args, elicit, mode) {
   };
 }
 
+const PIN = { pin: '2026-07-28' };
+
 /** Clients by name: `connect(t, { args, elicit })` gives `client` and `call`. */
 export const clients = {
-  'sdk 1.x': (t, { args, elicit }) => legacy(t, args, elicit),
-  'client 2.x, with a handshake': (t, { args, elicit }) => modern(t, args, elicit, 'legacy'),
-  'client 2.x, 2026-07-28': (t, { args, elicit }) => modern(t, args, elicit, { pin: '2026-07-28' }),
-  'client 2.x, which finds out': (t, { args, elicit }) => modern(t, args, elicit, 'auto'),
+  'sdk 1.x': (t, options) => legacy(t, options),
+  'client 2.x, with a handshake': (t, options) => modern(t, options, 'legacy'),
+  'client 2.x, 2026-07-28': (t, options) => modern(t, options, PIN),
+  'client 2.x, which finds out': (t, options) => modern(t, options, 'auto'),
+  'sdk 1.x, HTTP': (t, options) => legacy(t, options, true),
+  'client 2.x, 2026-07-28, HTTP': (t, options) => modern(t, options, PIN, true),
 };
 
 /** The first text of a result. */
