@@ -176,9 +176,9 @@ int laz_child_start(void *host, const struct laz_child_program *program,
         laz_process_signal_group(&child->process, SIGKILL);
         (void)laz_process_wait(&child->process, CHILD_KILLED_MS, NULL);
         child_free(child);
-        laz_os_close(&(int){pipes->input});
-        laz_os_close(&(int){pipes->output});
-        laz_os_close(&(int){pipes->errors});
+        laz_os_close(&pipes->input);
+        laz_os_close(&pipes->output);
+        laz_os_close(&pipes->errors);
         return rc;
     }
     *out = child;

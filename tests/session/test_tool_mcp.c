@@ -156,6 +156,35 @@ static void only_wanted_tools_are_declared(void)
     laz_engine_free(engine);
 }
 
+/* What a server says of its tools (`fail` calls itself read-only) changes nothing. */
+static void calls_wait_for_a_yes_as_those_of_other_providers(void)
+{
+    static const struct {
+        const char *more, *free;
+    } rows[] = {
+        {"approve = true", NULL},
+        {"[[approve]]\ntool = \"m_fa*\"", "m_text() ~= nil"},
+        {"[[approve]]\ntool = \"*\"\nwhen = { a = \"7\" }", "m_add(1, 1).sum == 2"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_engine *engine =
+            mcp_engine_of(mcp_server("m", "modern", "", rows[i].more), NULL);
+        struct laz_session *session = test_session(engine, "lua");
+        if (session) {
+            test_expect_error(session, "m_fail()", LAZ_VERDICT_ERROR, "approv");
+            if (rows[i].free)
+                test_expect(session, rows[i].free, LAZ_VERDICT_OK, "true");
+            else
+                test_expect_error(session, "m_text()", LAZ_VERDICT_ERROR, "approv");
+            if (i == 2)
+                test_expect_error(session, "m_add(7, 1)", LAZ_VERDICT_ERROR, "approv");
+        }
+        laz_session_free(session);
+        laz_engine_free(engine);
+    }
+}
+
 static void a_server_has_its_own_environment(void)
 {
     char *more = laz_strdupf("env = { OWN = \"mine\", HOME = \"/nowhere\" }\n"
@@ -432,6 +461,7 @@ static const struct unit_test tests[] = {
     UNIT(values_of_a_server_are_not_taken_for_tagged_ones),
     UNIT(arguments_are_what_they_say),
     UNIT(only_wanted_tools_are_declared),
+    UNIT(calls_wait_for_a_yes_as_those_of_other_providers),
     UNIT(a_server_has_its_own_environment),
     UNIT(requests_of_a_server_are_refused),
     UNIT(servers_start_with_the_first_session_and_side_by_side),

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "tool/tool_parts.h"
+#include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/spawner.h"
@@ -256,6 +257,127 @@ static void providers_of_every_kind_get_their_services(void)
     made_fini(&made);
 }
 
+/* ---- programs that run beside the calls -------------------------------------------------------
+ */
+
+struct program {
+    struct laz_child *child;
+    struct laz_child_pipes pipes;
+    bool has_ended;
+    int32_t status, signal;
+};
+
+static void program_ended(void *user, int32_t status, int32_t signal)
+{
+    struct program *program = user;
+
+    program->has_ended = true;
+    program->status = status;
+    program->signal = signal;
+}
+
+static int program_start(struct made *made, struct program *program, const char *const *argv)
+{
+    static const char *const env[] = {"HOME=/own", "MINE=1", NULL};
+    const struct laz_child_program what = {
+        .size = sizeof what, .argv = argv, .env = env, .ended = program_ended, .user = program};
+
+    *program = (struct program){.pipes = {sizeof program->pipes, -1, -1, -1}};
+    return laz_child_start(made->tools.providers[0], &what, &program->pipes, &program->child,
+                           &made->err);
+}
+
+/* Reads its output up to the end, while the loop goes on. */
+static const char *program_read(struct made *made, struct program *program)
+{
+    static char text[4096];
+    size_t used = 0;
+    ssize_t n;
+
+    while ((n = read(program->pipes.output, text + used, sizeof text - 1 - used)) != 0) {
+        used += n > 0 ? (size_t)n : 0;
+        if (n < 0)
+            laz_loop_step(made->driver.loop, 10);
+    }
+    text[used] = '\0';
+    return text;
+}
+
+static void program_close(struct program *program)
+{
+    laz_os_close(&program->pipes.input);
+    laz_os_close(&program->pipes.output);
+    laz_os_close(&program->pipes.errors);
+}
+
+static void programs_of_providers_have_pipes_and_an_end(void)
+{
+    const char *const cat[] = {"/bin/cat", NULL};
+    const char *const fails[] = {"/bin/sh", "-c", "echo $HOME $MINE $LANG; exit 3", NULL};
+    const char *const forks[] = {"/bin/sh", "-c", "sleep 3000 & echo left; exit 0", NULL};
+    const char *const nowhere[] = {"/nowhere/at/all", NULL}, *const relative[] = {"cat", NULL};
+    struct program program;
+    struct made made;
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, "[[tools]]\nprovider = \"tool_evented\"\n"), 0);
+    CU_ASSERT_EQUAL(program_start(&made, &program, nowhere), LAZ_EOS);
+    CU_ASSERT_EQUAL(program_start(&made, &program, relative), LAZ_EINVAL);
+    CU_ASSERT_EQUAL_FATAL(program_start(&made, &program, cat), 0);
+    CU_ASSERT_EQUAL(write(program.pipes.input, "hi", 2), 2);
+    laz_os_close(&program.pipes.input);
+    UNIT_TEXT(program_read(&made, &program), "hi");
+    while (!program.has_ended)
+        laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT(program.status == 0 && program.signal == 0);
+    laz_child_end(program.child, 1000);
+    program_close(&program);
+    CU_ASSERT_EQUAL_FATAL(program_start(&made, &program, fails), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(program_read(&made, &program), "/own 1 "));
+    while (!program.has_ended)
+        laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT(program.status == 3 && program.signal == 0);
+    laz_child_end(program.child, 1000);
+    program_close(&program);
+    CU_ASSERT_EQUAL_FATAL(program_start(&made, &program, forks), 0);
+    UNIT_TEXT(program_read(&made, &program), "left\n"); /* ends, though sleep had the pipe */
+    laz_child_end(program.child, 1000);
+    program_close(&program);
+    made_fini(&made);
+}
+
+static void programs_that_do_not_end_are_killed(void)
+{
+    const char *const stays[] = {
+        "/bin/sh", "-c", "trap 'echo asked' TERM; echo up; while :; do sleep 1000 & wait; done",
+        NULL};
+    struct program program;
+    struct made made;
+    char text[16] = "";
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, "[[tools]]\nprovider = \"tool_evented\"\n"), 0);
+    CU_ASSERT_EQUAL_FATAL(program_start(&made, &program, stays), 0);
+    while (read(program.pipes.output, text, sizeof text) < 3)
+        laz_loop_step(made.driver.loop, 10);
+    laz_loop_hold_clock(made.driver.loop);
+    laz_child_end(program.child, 500);
+    laz_loop_advance_clock(made.driver.loop, 499);
+    laz_loop_step(made.driver.loop, 0);
+    CU_ASSERT(read(program.pipes.output, text, sizeof text) < 0); /* nobody has asked it */
+    laz_loop_advance_clock(made.driver.loop, 1);
+    memset(text, 0, sizeof text);
+    while (read(program.pipes.output, text, sizeof text - 1) < 0)
+        laz_loop_step(made.driver.loop, 10);
+    UNIT_TEXT(text, "asked\n");
+    laz_loop_advance_clock(made.driver.loop, 500);
+    while (made.tools.children)
+        laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_FALSE(program.has_ended); /* nobody is told of a child that was given back */
+    program_close(&program);
+    CU_ASSERT_EQUAL_FATAL(program_start(&made, &program, stays), 0); /* one that is forgotten */
+    program_close(&program);
+    made_fini(&made);
+}
+
 /* The tools of the demonstration need only a small Debian system. */
 static void tools_of_the_demonstration_work(void)
 {
@@ -375,6 +497,8 @@ static const struct unit_test tests[] = {
     UNIT(commands_end_when_their_call_is_abandoned),
     UNIT(tools_are_added_while_calls_begin),
     UNIT(providers_of_every_kind_get_their_services),
+    UNIT(programs_of_providers_have_pipes_and_an_end),
+    UNIT(programs_that_do_not_end_are_killed),
     UNIT(tools_of_the_demonstration_work),
     UNIT(tools_say_which_of_their_calls_wait_for_an_approval),
     {0},

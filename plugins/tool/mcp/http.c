@@ -13,10 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define HTTP_MAX_START    ((size_t)16 << 20) /* bytes of a message before it is ready */
-#define HTTP_MAX_HEADERS  ((size_t)64 << 10) /* bytes of all headers of an answer */
-#define HTTP_MAX_TRANSFER 256                /* at the same time */
-#define HTTP_FIRST        "notifications/initialized"
+#define HTTP_MAX_START       ((size_t)16 << 20) /* bytes of a message before it is ready */
+#define HTTP_MAX_HEADERS     ((size_t)64 << 10) /* bytes of all headers of an answer */
+#define HTTP_MAX_TRANSFER    4096               /* exchanges that are open */
+#define HTTP_MAX_CONNECTIONS 64L                /* others wait for one of them */
+#define HTTP_FIRST           "notifications/initialized"
 
 struct http;
 
@@ -558,6 +559,7 @@ static int http_make(struct mcp_server *server, struct laz_error *err)
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
     curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, http_wants_timer);
     curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, HTTP_MAX_CONNECTIONS);
     return 0;
 }
 
