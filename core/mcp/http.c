@@ -408,6 +408,8 @@ static enum MHD_Result exchange_post(struct exchange *exchange)
         result = exchange_legacy(exchange, &message);
     free(version);
     mcp_message_fini(&message);
+    exchange->http->body_bytes -= exchange->body.len; /* a stream may be there for long */
+    laz_buf_fini(&exchange->body);
     return result;
 }
 

@@ -13,7 +13,7 @@ int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file
     (void)mcp, (void)listen, (void)token_file;
     *http = NULL;
     return laz_error_set(
-        err, LAZ_ENOTSUP, 0,
+        err, LAZ_EREFUSED, 0,
         "this lazaret was built without libmicrohttpd: there is no --listen of mcp");
 }
 

@@ -64,7 +64,7 @@ expect() {
 expect usage_needs_a_subcommand 2 '' 'a subcommand is needed'
 expect usage_offers_the_nearest_subcommand 2 '' 'did you mean plugins?' plguins
 expect usage_knows_what_comes_later 2 '' 'repl is not available in this version' repl
-expect usage_knows_later_words_with_options 2 '' 'not available in this version' repl --restart x
+expect usage_knows_later_words_with_options 2 '' 'not available in this version' repl --install x
 expect usage_offers_the_nearest_option 2 '' 'did you mean --timeout?' run --timeuot 3 -e 1
 expect usage_refuses_a_letter 2 '' 'unknown option -x' run -x
 expect usage_wants_an_argument 2 '' '--config needs an argument: FILE' run --config
@@ -120,20 +120,6 @@ expect plan_shows_that_any_program_is_allowed 0 '*' '' plan --json --set 'sandbo
 grep -q '"programs":"any"' out || { echo "a plan does not say any"; failures=$((failures + 1)); }
 expect plan_names_a_missing_program 2 '' 'no-such-program' \
     plan --set 'sandbox.programs=["no-such-program"]'
-# A server of MCP runs outside of the sandbox, which is said before it is used.
-cat >server.toml <<EOF
-[[tools]]
-provider = "mcp"
-name = "zoo"
-command = ["/bin/cat"]
-start_timeout = 0.2
-EOF
-outside='MCP server zoo runs outside of the sandbox, with all the rights of this user: /bin/cat'
-expect check_says_what_runs_outside 0 '' "$outside" config --check --config server.toml
-expect plan_says_what_runs_outside 0 '*' "$outside" plan --config server.toml
-expect plan_for_macos_says_it_too 0 '*' "$outside" plan --platform darwin --config server.toml
-expect tools_say_what_runs_outside 125 '' "$outside" tools --config server.toml
-expect tools_that_are_not_told_are_a_failure 125 '' 'server.toml:1:1' tools --config server.toml
 expect plan_for_macos_is_shown 0 '*' '' plan --platform darwin
 grep -q '^backend seatbelt' out && grep -qF '    (deny default (with message "lazaret:' out &&
     grep -qE '^    -D WRITE_0=/private/tmp/' out && grep -qE '^  memory +weakly' out ||
