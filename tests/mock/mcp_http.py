@@ -20,7 +20,24 @@ import mcp_server  # noqa: E402  (reads the era from the arguments)
 
 fault, form = sys.argv[2], sys.argv[3]
 here = threading.local()
-mcp_server.send = lambda message: here.sent.append(message)
+listeners = []  # streams that wait for changes
+listening, listed = threading.Event(), threading.Event()
+
+
+def send(message):
+    """What says that tools have changed goes to who listens, who asks for them before it goes on."""
+    if message.get("method") != "notifications/tools/list_changed":
+        here.sent.append(message)
+        return
+    if mcp_server.modern and fault != "deaf":
+        listening.wait()
+    for listener in listeners:
+        listed.clear()
+        listener.event(message)
+        listed.wait()
+
+
+mcp_server.send = send
 mcp_server.raw = lambda text: here.sent.append(json.loads(text))
 sessions = set()
 
@@ -79,6 +96,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mcp_server.methods.append(message.get("method", "answer"))
         mcp_server.answer(message)
         more = {}
+        if message.get("method") == "tools/list":
+            listed.set()
+        if message.get("method") == "subscriptions/listen":
+            self.listen()
+            return
         if message.get("method") == "initialize":
             sessions.add("session-%d" % len(sessions))
             more["Mcp_Session_Id"] = "session-%d" % (len(sessions) - 1)
@@ -90,6 +112,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(200, "text/event-stream; charset=utf-8", events.encode(), **more)
         else:
             self.say(200, "application/json", json.dumps(here.sent[-1]).encode(), **more)
+
+    def event(self, message):
+        self.wfile.write(b"data: " + json.dumps(message).encode() + b"\n\n")
+        self.wfile.flush()
+
+    def listen(self):
+        """Until the client closes the connection; with the fault deaf it ends at once."""
+        self.begin("text/event-stream")
+        self.event(here.sent.pop())
+        if fault != "deaf":
+            listeners.append(self)
+            listening.set()
+            self.rfile.read(1)
+            listeners.remove(self)
+
+    def deaf(self, message):
+        return False
 
     # ---- faults ---------------------------------------------------------------------------------
 

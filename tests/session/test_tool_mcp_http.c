@@ -231,6 +231,34 @@ static void mistakes_in_the_address_are_found(void)
     }
 }
 
+static void tools_that_change_are_refused(void)
+{
+    struct web web;
+
+    if (web_open(&web, "modern", "", "json", "")) {
+        test_expect(web.session, "m_add(1, 1).sum", LAZ_VERDICT_OK, "2");
+        test_expect(web.session, "m_change('schema')", LAZ_VERDICT_OK, "\"done\"");
+        test_expect_error(web.session, "m_text()", LAZ_VERDICT_ERROR, "has changed its arguments");
+        test_expect(web.session, "m_add(1, 2).sum", LAZ_VERDICT_OK, "3");
+    }
+    web_close(&web);
+}
+
+static void a_server_that_does_not_tell_is_asked_before_a_call(void)
+{
+    struct web web;
+
+    if (web_open(&web, "modern", "deaf", "json", "")) {
+        test_expect(web.session, "m_change('schema')", LAZ_VERDICT_OK, "\"done\"");
+        test_expect(web.session, /* as soon as the end of its words is seen */
+                    "local ok, why\n"
+                    "repeat ok, why = pcall(m_text) until not ok\n"
+                    "return why:match('has changed its arguments')",
+                    LAZ_VERDICT_OK, "\"has changed its arguments\"");
+    }
+    web_close(&web);
+}
+
 /* ---- hostile servers --------------------------------------------------------------------------
  */
 
@@ -286,6 +314,8 @@ static const struct unit_test tests[] = {
     UNIT(a_certificate_that_nobody_knows_is_refused),
     UNIT(a_place_without_a_server_is_named),
     UNIT(mistakes_in_the_address_are_found),
+    UNIT(tools_that_change_are_refused),
+    UNIT(a_server_that_does_not_tell_is_asked_before_a_call),
     UNIT(answers_without_end_are_cut_off),
     UNIT(a_slow_answer_times_out),
     UNIT(what_is_no_answer_fails_the_call),

@@ -133,6 +133,7 @@ static void server_tell(struct mcp_server *server)
 }
 
 static void server_begin(struct mcp_server *server);
+static void server_list(struct mcp_server *server);
 
 void mcp_server_lost(struct mcp_server *server, const char *format, ...)
 {
@@ -186,10 +187,10 @@ void mcp_server_failed(struct mcp_server *server, int64_t id, const char *reason
     if (request->what == MCP_CALL)
         request_refuse(request, "Tool '%s': the server %s %s", server->tools[request->tool].name,
                        server->options.name, reason);
-    else if (request->what == MCP_LISTEN)
-        request_free(request);
-    else
+    else if (request->what != MCP_LISTEN)
         mcp_server_lost(server, "%s", reason);
+    else
+        mcp_server_refused(server, id, reason);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -284,6 +285,8 @@ void mcp_server_call(struct mcp_server *server, size_t tool, struct laz_call *ca
             (double)server->pause_ms / 1000.0);
     else if (server->state == MCP_DOWN)
         server_begin(server);
+    else if (server->state == MCP_READY && server->is_stale)
+        server_list(server);
     else if (server->state == MCP_READY && !call_send(request))
         mcp_server_lost(server, "does not read what it is sent");
 }
@@ -337,7 +340,7 @@ static void server_list(struct mcp_server *server)
         timer_start(server, &server->start_timer, server->options.start_timeout_ms,
                     server_start_late, server);
     server->state = MCP_LISTING;
-    server->lists_again = false;
+    server->lists_again = server->is_stale = false;
     mcp_list_fini(&server->list);
     if (++server->lists > MCP_MAX_LISTS)
         mcp_server_lost(server, "has changed its tools more than %d times", MCP_MAX_LISTS);
@@ -350,7 +353,7 @@ static void server_begin(struct mcp_server *server)
     struct laz_error why = {0};
 
     server->state = MCP_STARTING;
-    server->has_said = false;
+    server->has_said = server->is_heard = server->is_stale = false;
     server->idle = server->lists = 0;
     if (server->transport->open(server, &why)) {
         mcp_server_lost(server, "cannot be started: %s", why.text);
@@ -414,8 +417,7 @@ static void server_discovered(struct mcp_server *server, struct mcp_raw list,
         const struct mcp_raw tools = mcp_member(server->json, capabilities, "tools");
         server->era = MCP_MODERN;
         snprintf(server->version, sizeof server->version, "%s", MODERN_VERSION);
-        server->tells_changes =
-            mcp_is_true(mcp_member(server->json, tools, "listChanged")) && server->options.command;
+        server->tells_changes = mcp_is_true(mcp_member(server->json, tools, "listChanged"));
         server_list(server);
     } else if (versions.has_legacy) {
         server_initialize(server);
@@ -507,18 +509,27 @@ static void call_answered(struct mcp_request *request, struct mcp_raw result)
     request_free(request);
 }
 
+/* It was listened to, and says no more. */
+static void server_hears_nothing(struct mcp_server *server)
+{
+    server->is_stale |= server->is_heard;
+    server->is_heard = false;
+}
+
 static void server_result(struct mcp_server *server, struct mcp_request *request,
                           const struct mcp_message *message)
 {
     const enum mcp_asked what = request->what;
 
     if (what == MCP_CALL) {
-        server->failures = 0;
+        server->failures = server->lists = 0;
         call_answered(request, message->result);
         return;
     }
     request_free(request);
-    if (what == MCP_DISCOVER && server->state == MCP_STARTING)
+    if (what == MCP_LISTEN)
+        server_hears_nothing(server);
+    else if (what == MCP_DISCOVER && server->state == MCP_STARTING)
         server_discovered(server, mcp_member(server->json, message->result, "supportedVersions"),
                           mcp_member(server->json, message->result, "capabilities"));
     else if (what == MCP_INITIALIZE && server->state == MCP_STARTING)
@@ -533,14 +544,17 @@ static void server_error(struct mcp_server *server, struct mcp_request *request,
     const enum mcp_asked what = request->what;
 
     if (what == MCP_CALL) {
-        server->failures = 0;
+        server->failures = server->lists = 0;
         request_refuse(request, "Tool '%s': the server %s refused the call: %s (%lld)",
                        server->tools[request->tool].name, server->options.name, message->error,
                        (long long)message->code);
         return;
     }
     request_free(request);
-    if (what == MCP_DISCOVER && server->state == MCP_STARTING && message->code == WRONG_VERSION)
+    if (what == MCP_LISTEN)
+        server_hears_nothing(server);
+    else if (what == MCP_DISCOVER && server->state == MCP_STARTING &&
+             message->code == WRONG_VERSION)
         server_discovered(server, mcp_member(server->json, message->data, "supported"),
                           (struct mcp_raw){0});
     else if (what == MCP_DISCOVER && server->state == MCP_STARTING)
@@ -574,7 +588,9 @@ void mcp_server_refused(struct mcp_server *server, int64_t id, const char *reaso
 
 static void server_notice(struct mcp_server *server, const struct mcp_message *message)
 {
-    if (strcmp(message->method, "notifications/tools/list_changed") == 0) {
+    if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0) {
+        server->is_heard = request_is_open(server, MCP_LISTEN);
+    } else if (strcmp(message->method, "notifications/tools/list_changed") == 0) {
         if (server->state == MCP_READY)
             server_list(server);
         else

@@ -13,7 +13,7 @@
 #include <lazaret/options.h>
 
 #define MCP_MAX_IDLE   10000 /* messages in a row that answer nothing */
-#define MCP_MAX_LISTS  100   /* lists that a started server is asked for */
+#define MCP_MAX_LISTS  100   /* lists that it is asked for between two answers to calls */
 #define MCP_STOP_MS    2000  /* to end by itself, and again after SIGTERM */
 #define MCP_FIRST_MS   500   /* the first pause before a start; twice as long each time, to */
 #define MCP_LONGEST_MS 30000
@@ -98,6 +98,8 @@ struct mcp_server {
     bool is_asked;        /* by `prepare`: somebody waits */
     bool has_said;        /* it has answered anything since it was started */
     bool lists_again;     /* its tools changed while they were listed */
+    bool is_heard;        /* it tells of changes: it has acknowledged that */
+    bool is_stale;        /* it does not any more: its tools are listed before the next call */
     unsigned failures;    /* starts and lives that ended badly, in a row */
     unsigned idle, lists; /* see MCP_MAX_IDLE, MCP_MAX_LISTS */
     int64_t last_id;
