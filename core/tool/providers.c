@@ -326,7 +326,8 @@ int laz_tools_prepare(struct laz_tools *tools, struct laz_error *err)
     while (!ret && providers_await(tools)) {
         laz_loop_step(driver->loop, LAZ_LOOP_FOREVER);
         if (atomic_load(&driver->cancel))
-            ret = laz_error_set(&why, LAZ_ECANCELLED, 0, "cancelled while tools were asked for");
+            ret =
+                laz_error_set(&why, LAZ_ECANCELLED, 0, "while servers were asked for their tools");
     }
     for (size_t i = 0; i < tools->n_providers && !ret; i++) {
         struct laz_provider *provider = tools->providers[i];

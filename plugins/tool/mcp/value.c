@@ -390,16 +390,18 @@ struct blocks {
     bool joins;
 };
 
+/* No more than an error can have. */
 static void blocks_join(struct blocks *blocks, const char *text)
 {
-    const size_t used = blocks->error ? strlen(blocks->error) : 0;
-    char *more = realloc(blocks->error, used + strlen(text) + 2);
+    const char *before = blocks->error ? blocks->error : "";
 
+    if (strlen(before) > MCP_MAX_ERROR)
+        return;
+    char *more = mcp_format("%s%s%.*s", before, *before ? "\n" : "", 2 * MCP_MAX_ERROR, text);
     if (!more)
         return;
+    free(blocks->error);
     blocks->error = more;
-    memcpy(more + used, "\n", used != 0);
-    strcpy(more + used + (used != 0), text);
 }
 
 static bool blocks_count(void *user, const char *key, struct mcp_raw item)
