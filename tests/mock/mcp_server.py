@@ -61,6 +61,7 @@ TOOLS = [
     {"name": "finish", "inputSchema": {"type": "object"}},
     {"name": "methods", "inputSchema": {"type": "object"}},
     {"name": "pid", "inputSchema": {"type": "object"}},
+    {"name": "trace", "inputSchema": {"type": "object"}},
     {"name": "change", "inputSchema": {"type": "object", "properties": {
         "how": {"type": "string"}}}},
 ]
@@ -153,6 +154,8 @@ def call(id, name, arguments, meta):
         result(id, content=[])
     elif name == "methods":
         result(id, content=text(" ".join(methods)))
+    elif name == "trace":
+        result(id, content=text("%s %s" % (meta.get("traceparent"), meta.get("tracestate"))))
     elif name == "pid":
         result(id, structuredContent=os.getpid(), content=[])
     elif name == "change":

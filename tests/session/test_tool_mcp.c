@@ -227,6 +227,26 @@ static void requests_of_a_server_are_refused(void)
 
 /* ---- when it is started ---------------------------------------------------------------------- */
 
+#define TRACE "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+static void a_call_belongs_to_the_trace_of_its_execution(void)
+{
+    static const char code[] = "m_trace() .. ', ' .. old_trace()";
+    const struct laz_trace trace = {.size = sizeof trace, .parent = TRACE, .state = "a=b"};
+    const struct laz_execute_options traced = {.size = sizeof traced, .trace = &trace};
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "", ""), mcp_server("old", "2025-11-25", "", ""));
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_expect_with(session, code, &traced, LAZ_VERDICT_OK,
+                         "\"" TRACE " a=b, " TRACE " a=b\"");
+        test_expect(session, code, LAZ_VERDICT_OK, "\"None None, None None\"");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
 static void servers_start_with_the_first_session_and_side_by_side(void)
 {
     struct laz_engine *engine =
@@ -464,6 +484,7 @@ static const struct unit_test tests[] = {
     UNIT(calls_wait_for_a_yes_as_those_of_other_providers),
     UNIT(a_server_has_its_own_environment),
     UNIT(requests_of_a_server_are_refused),
+    UNIT(a_call_belongs_to_the_trace_of_its_execution),
     UNIT(servers_start_with_the_first_session_and_side_by_side),
     UNIT(a_check_of_the_configuration_starts_no_server),
     UNIT(mistakes_in_the_table_are_found_without_a_server),

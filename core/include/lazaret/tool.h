@@ -142,7 +142,7 @@ struct laz_tool_services {
     int (*mistake)(void *host, const char *option, size_t item, const char *key,
                    struct laz_error *err);
 
-    /* Who made a call. In `call`, any thread. */
+    /* Who made a call. Any thread, until it is answered. */
     const struct laz_caller *(*caller)(void *host, const struct laz_call *call);
 
     /* For providers with `prepare`: `list` can be called. On the loop thread, also in `prepare`. */

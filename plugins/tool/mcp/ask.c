@@ -22,9 +22,26 @@ static void ask_client(const struct laz_json_api *json, struct laz_json_writer *
     json->object_end(writer);
 }
 
-/* Begins a message, up to its members of `params`. `id` 0: a notification. */
+/* The trace that the call of a tool belongs to: SEP-414 names the members as the headers of W3C
+ * Trace Context. */
+static void ask_trace(const struct mcp_server *server, struct laz_json_writer *writer,
+                      const struct laz_call *call)
+{
+    const struct laz_tool_services *services = server->services;
+    const struct laz_caller *caller =
+        LAZ_HAS(services, caller) ? services->caller(services->host, call) : NULL;
+
+    if (!caller || !LAZ_HAS(caller, trace) || !caller->trace)
+        return;
+    mcp_put_text(server->json, writer, "traceparent", caller->trace->parent);
+    if (caller->trace->state)
+        mcp_put_text(server->json, writer, "tracestate", caller->trace->state);
+}
+
+/* Begins a message, up to its members of `params`. `id` 0: a notification. `call`: of a tool, which
+ * may report progress; NULL: it is none. */
 static struct laz_json_writer *ask_begin(struct mcp_server *server, int64_t id, const char *method,
-                                         bool with_progress)
+                                         const struct laz_call *call)
 {
     const struct laz_json_api *json = server->json;
     struct laz_json_writer *writer = json->writer_new(0);
@@ -41,7 +58,7 @@ static struct laz_json_writer *ask_begin(struct mcp_server *server, int64_t id, 
     mcp_put_key(json, writer, "params");
     json->object_begin(writer);
     const bool is_modern = id && server->era != MCP_LEGACY && strcmp(method, "initialize") != 0;
-    if (!is_modern && !with_progress)
+    if (!is_modern && !call)
         return writer;
     mcp_put_key(json, writer, "_meta");
     json->object_begin(writer);
@@ -52,9 +69,10 @@ static struct laz_json_writer *ask_begin(struct mcp_server *server, int64_t id, 
         json->object_begin(writer);
         json->object_end(writer);
     }
-    if (with_progress) {
+    if (call) {
         mcp_put_key(json, writer, "progressToken");
         json->write_int(writer, id);
+        ask_trace(server, writer, call);
     }
     json->object_end(writer);
     return writer;
@@ -98,7 +116,7 @@ bool mcp_ask_discover(struct mcp_server *server)
 {
     const struct mcp_request *request = ask_new(server, MCP_DISCOVER);
 
-    return request && ask_end(server, ask_begin(server, request->id, "server/discover", false),
+    return request && ask_end(server, ask_begin(server, request->id, "server/discover", NULL),
                               request->id, "server/discover", NULL);
 }
 
@@ -107,7 +125,7 @@ bool mcp_ask_initialize(struct mcp_server *server)
     const struct laz_json_api *json = server->json;
     const struct mcp_request *request = ask_new(server, MCP_INITIALIZE);
     struct laz_json_writer *writer =
-        request ? ask_begin(server, request->id, "initialize", false) : NULL;
+        request ? ask_begin(server, request->id, "initialize", NULL) : NULL;
 
     if (!writer)
         return false;
@@ -123,7 +141,7 @@ bool mcp_ask_list(struct mcp_server *server, const char *cursor)
 {
     const struct mcp_request *request = ask_new(server, MCP_LIST);
     struct laz_json_writer *writer =
-        request ? ask_begin(server, request->id, "tools/list", false) : NULL;
+        request ? ask_begin(server, request->id, "tools/list", NULL) : NULL;
 
     if (!writer)
         return false;
@@ -137,7 +155,7 @@ bool mcp_ask_listen(struct mcp_server *server)
     const struct laz_json_api *json = server->json;
     const struct mcp_request *request = ask_new(server, MCP_LISTEN);
     struct laz_json_writer *writer =
-        request ? ask_begin(server, request->id, "subscriptions/listen", false) : NULL;
+        request ? ask_begin(server, request->id, "subscriptions/listen", NULL) : NULL;
 
     if (!writer)
         return false;
@@ -157,7 +175,7 @@ int mcp_ask_call(struct mcp_server *server, struct mcp_request *request, bool *s
     struct laz_json_writer *writer;
 
     request->id = ++server->last_id;
-    writer = ask_begin(server, request->id, "tools/call", true);
+    writer = ask_begin(server, request->id, "tools/call", request->call);
     if (!writer)
         return laz_fail(err, LAZ_ENOMEM, "out of memory");
     mcp_put_text(json, writer, "name", tool->remote);
@@ -172,13 +190,13 @@ int mcp_ask_call(struct mcp_server *server, struct mcp_request *request, bool *s
 
 bool mcp_say_initialized(struct mcp_server *server)
 {
-    return ask_end(server, ask_begin(server, 0, "notifications/initialized", false), 0,
+    return ask_end(server, ask_begin(server, 0, "notifications/initialized", NULL), 0,
                    "notifications/initialized", NULL);
 }
 
 bool mcp_say_cancelled(struct mcp_server *server, int64_t id, const char *reason)
 {
-    struct laz_json_writer *writer = ask_begin(server, 0, "notifications/cancelled", false);
+    struct laz_json_writer *writer = ask_begin(server, 0, "notifications/cancelled", NULL);
 
     if (!writer)
         return false;
