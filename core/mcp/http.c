@@ -74,11 +74,6 @@ struct mcp_http {
     bool is_ending; /* streams end */
 };
 
-bool laz_mcp_has_http(void)
-{
-    return true;
-}
-
 /* ---- what goes out ----------------------------------------------------------------------------
  */
 

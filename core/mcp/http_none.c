@@ -2,11 +2,6 @@
 /* http_none.c - in place of http.c where libmicrohttpd is missing. */
 #include "mcp/mcp_parts.h"
 
-bool laz_mcp_has_http(void)
-{
-    return false;
-}
-
 int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,
                  struct mcp_http **http, struct laz_error *err)
 {

@@ -20,8 +20,6 @@ struct laz_mcp_options {
                                input and output */
 };
 
-/* The version that was built: are there clients by HTTP? */
-bool laz_mcp_has_http(void);
 /* Makes the engine. Everything of the options is borrowed for the call, unless it says otherwise.
  * The caller frees *mcp. Errors: as laz_engine_new; LAZ_EOS; LAZ_EINVAL: `listen`; LAZ_EREFUSED:
  * not on this system, or not built. */

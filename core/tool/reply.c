@@ -18,9 +18,9 @@ struct laz_reply {
     struct laz_caller caller;
     char tool[LAZ_TOOL_MAX_NAME + 1], session[32]; /* for `caller` */
     struct laz_trace_copy trace;
-    pthread_mutex_t lock;                          /* protects what follows */
-    pthread_cond_t told;                           /* is_telling has become false */
-    struct laz_call *call;                         /* NULL: the answer is ignored */
+    pthread_mutex_t lock;  /* protects what follows */
+    pthread_cond_t told;   /* is_telling has become false */
+    struct laz_call *call; /* NULL: the answer is ignored */
     unsigned holders;
     bool is_application; /* the application is one of them */
     bool is_kept;        /* beyond the end of its function */

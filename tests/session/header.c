@@ -238,10 +238,10 @@ static void no_handle_is_an_error(void)
     CHECK(laz_engine_search_tools_with(engine, NULL, 0, NULL, 0, &found, &err) == LAZ_EINVAL);
     CHECK(laz_engine_search_tools_with(engine, NULL, 0, "", 0, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_engine_search_tools_with(engine, NULL, 1, "", 0, &found, &err) == LAZ_EINVAL);
-    CHECK(!laz_engine_tools(NULL) && laz_engine_tool_stub(NULL, "a", NULL, &found, NULL) == LAZ_EINVAL);
+    CHECK(laz_engine_tool_stub(NULL, "a", NULL, &found, &err) == LAZ_EINVAL);
     CHECK(laz_engine_check_tools(NULL, NULL, 0, &err) == LAZ_EINVAL);
     CHECK(laz_engine_check_tools(engine, NULL, 1, &err) == LAZ_EINVAL);
-    CHECK(laz_engine_check_tools(engine, NULL, 0, &err) == 0);
+    CHECK(laz_engine_check_tools(engine, NULL, 0, &err) == 0 && !laz_engine_tools(NULL));
     CHECK(!laz_session_describe(NULL) && !laz_session_isolation(NULL));
     CHECK(laz_execute(NULL, NULL, "", 0, NULL, &result, &err) == LAZ_EINVAL);
     CHECK(laz_execute(engine, NULL, "", 0, NULL, NULL, &err) == LAZ_EINVAL);

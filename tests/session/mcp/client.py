@@ -48,11 +48,16 @@ class Schemas:
             else jsonschema.Draft7Validator
         )
         self.made = {}
+        self.every = 1  # of so many messages one is checked
+        self.seen = 0
 
     def has(self, name):
         return name in self.schema[self.key]
 
     def check(self, name, value):
+        self.seen += 1
+        if self.seen % self.every:
+            return
         if name not in self.made:
             self.made[name] = self.cls(
                 {self.key: self.schema[self.key], "$ref": "#/%s/%s" % (self.key, name)}
