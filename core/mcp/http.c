@@ -78,11 +78,6 @@ struct mcp_http {
     bool is_ending; /* streams end */
 };
 
-bool laz_mcp_has_http(void)
-{
-    return true;
-}
-
 /* ---- what goes out ----------------------------------------------------------------------------
  */
 
@@ -450,6 +445,8 @@ static enum MHD_Result exchange_post(struct exchange *exchange)
         result = exchange_legacy(exchange, &message);
     free(version);
     mcp_message_fini(&message);
+    exchange->http->body_bytes -= exchange->body.len; /* a stream may be there for long */
+    laz_buf_fini(&exchange->body);
     return result;
 }
 

@@ -2,18 +2,13 @@
 /* http_none.c - in place of http.c where libmicrohttpd is missing. */
 #include "mcp/mcp_parts.h"
 
-bool laz_mcp_has_http(void)
-{
-    return false;
-}
-
 int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,
                  struct mcp_http **http, struct laz_error *err)
 {
     (void)mcp, (void)listen, (void)token_file;
     *http = NULL;
     return laz_error_set(
-        err, LAZ_ENOTSUP, 0,
+        err, LAZ_EREFUSED, 0,
         "this lazaret was built without libmicrohttpd: there is no --listen of mcp");
 }
 

@@ -20,11 +20,9 @@ struct laz_mcp_options {
                                input and output */
 };
 
-/* The version that was built: are there clients by HTTP? */
-bool laz_mcp_has_http(void);
 /* Makes the engine. Everything of the options is borrowed for the call, unless it says otherwise.
- * The caller frees *mcp. Errors: as laz_engine_new; LAZ_EOS; LAZ_EINVAL: `listen`; LAZ_EREFUSED,
- * LAZ_ENOTSUP: not on this system, or not built. */
+ * The caller frees *mcp. Errors: as laz_engine_new; LAZ_EOS; LAZ_EINVAL: `listen`; LAZ_EREFUSED:
+ * not on this system, or not built. */
 int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **mcp, struct laz_error *err);
 /* Where clients by HTTP connect: a URL, or a path. NULL: there are none. Borrowed. */
 const char *laz_mcp_address(const struct laz_mcp *mcp);

@@ -22,7 +22,8 @@ int laz_os_take_end(int listener);
 int laz_os_accept(int listener);
 int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking */
 /* A listening TCP socket of this machine alone, non-blocking: `host` is "localhost", "127.0.0.1" or
- * "::1"; *port 0: any, which it then is. Errors: LAZ_EINVAL (another host), LAZ_EOS, LAZ_ENOTSUP. */
+ * "::1"; *port 0: any, which it then is. Errors: LAZ_EINVAL (another host), LAZ_EOS, LAZ_EREFUSED
+ * (not on this system). */
 int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err);
 /* Does a process listen at this path? */
 bool laz_os_is_listening(const char *path);

@@ -64,7 +64,7 @@ expect() {
 expect usage_needs_a_subcommand 2 '' 'a subcommand is needed'
 expect usage_offers_the_nearest_subcommand 2 '' 'did you mean plugins?' plguins
 expect usage_knows_what_comes_later 2 '' 'repl is not available in this version' repl
-expect usage_knows_later_words_with_options 2 '' 'not available in this version' mcp --install x
+expect usage_knows_later_words_with_options 2 '' 'not available in this version' repl --install x
 expect usage_offers_the_nearest_option 2 '' 'did you mean --timeout?' run --timeuot 3 -e 1
 expect usage_refuses_a_letter 2 '' 'unknown option -x' run -x
 expect usage_wants_an_argument 2 '' '--config needs an argument: FILE' run --config

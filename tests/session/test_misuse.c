@@ -411,6 +411,96 @@ static void options_of_an_older_application_are_read_to_their_end(void)
     close_lua();
 }
 
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+#define TRACE_PARENT "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+static char told_trace[200];
+
+static void tool_traced(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    const struct laz_trace *trace = laz_reply_caller(reply)->trace;
+
+    (void)user, (void)args, (void)len;
+    snprintf(told_trace, sizeof told_trace, "%s %s", trace ? trace->parent : "none",
+             trace && trace->state ? trace->state : "none");
+}
+
+static void pool_traced(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    CU_ASSERT_PTR_NULL(err);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    laz_result_free(result);
+    *(bool *)user = true;
+}
+
+static void a_trace_is_checked_and_told(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "traced"};
+    struct laz_trace trace = {.size = sizeof trace, .parent = TRACE_PARENT, .state = "a=1"};
+    struct laz_execute_options options = {.size = sizeof options, .trace = &trace};
+    const struct laz_pool_options one = {.size = sizeof one, .runtime = "lua", .members = 1};
+    struct laz_result *result = NULL;
+    struct laz_pool *pool = NULL;
+    struct laz_error err = {0};
+    bool is_done = false;
+
+    engine = test_engine("");
+    CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_traced, NULL, NULL), 0);
+    session = test_session(engine, "lua");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+    test_expect_with(session, "traced()", &options, LAZ_VERDICT_OK, NULL);
+    UNIT_TEXT(told_trace, TRACE_PARENT " a=1");
+    trace.state = NULL;
+    test_expect_with(session, "traced()", &options, LAZ_VERDICT_OK, NULL);
+    UNIT_TEXT(told_trace, TRACE_PARENT " none");
+    test_expect(session, "traced()", LAZ_VERDICT_OK, NULL);
+    UNIT_TEXT(told_trace, "none none");
+    trace.parent = "x";
+    CU_ASSERT_EQUAL(laz_session_execute(session, "1", SIZE_MAX, &options, &result, &err),
+                    LAZ_EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "traceparent"));
+    laz_session_free(session);
+    /* One that waits for a session keeps its own copy. */
+    char parent[] = TRACE_PARENT;
+    CU_ASSERT_EQUAL_FATAL(laz_pool_new(engine, &one, &pool, &err), 0);
+    CU_ASSERT_EQUAL(
+        laz_pool_execute_async(pool, 0, "1", SIZE_MAX, &options, pool_traced, &is_done, &err),
+        LAZ_EINVAL);
+    trace.parent = parent;
+    CU_ASSERT_EQUAL(laz_pool_execute_async(pool, LAZ_NO_LIMIT, "traced()", SIZE_MAX, &options,
+                                           pool_traced, &is_done, &err),
+                    0);
+    memset(parent, 'x', sizeof parent - 1);
+    trace.size = 0;
+    while (!is_done)
+        (void)laz_engine_step(engine, -1, NULL);
+    UNIT_TEXT(told_trace, TRACE_PARENT " none");
+    laz_pool_free(pool);
+    laz_engine_free(engine);
+}
+
+static void stubs_are_of_one_tool(void)
+{
+    const struct laz_tool tool = {
+        .size = sizeof tool, .name = "get-user", .description = "A user."};
+    const char *stub = NULL;
+    struct laz_error err = {0};
+
+    engine = test_engine("");
+    CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_traced, NULL, NULL), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_engine_tools(engine), "get-user"));
+    CU_ASSERT_EQUAL(laz_engine_tool_stub(engine, "get-user", "python", &stub, &err), 0);
+    CU_ASSERT(stub && strstr(stub, "def get_user(") && strstr(stub, "A user.") &&
+              !strstr(stub, "def add("));
+    CU_ASSERT_EQUAL(laz_engine_tool_stub(engine, "get_user", "lua", &stub, &err), 0);
+    CU_ASSERT_EQUAL(laz_engine_tool_stub(engine, "get_user", NULL, &stub, &err), 0);
+    CU_ASSERT_EQUAL(laz_engine_tool_stub(engine, "nobody", NULL, &stub, &err), LAZ_ENOENT);
+    CU_ASSERT_PTR_NULL(stub);
+    CU_ASSERT_EQUAL(laz_engine_tool_stub(engine, "add", "perl", &stub, &err), LAZ_EINVAL);
+    laz_engine_free(engine);
+}
+
 static const struct unit_test tests[] = {
     UNIT(calls_from_a_tool_are_refused_as_busy),
     UNIT(calls_from_an_output_handler_are_refused_as_busy),
@@ -424,6 +514,8 @@ static const struct unit_test tests[] = {
     UNIT(freeing_an_engine_ends_its_sessions),
     UNIT(nothing_is_allowed_where_the_header_says_so),
     UNIT(options_of_an_older_application_are_read_to_their_end),
+    UNIT(a_trace_is_checked_and_told),
+    UNIT(stubs_are_of_one_tool),
     {0},
 };
 

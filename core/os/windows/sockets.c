@@ -121,7 +121,7 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
 int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err)
 {
     (void)host, (void)port, (void)fd;
-    return laz_error_set(err, LAZ_ENOTSUP, 0, "no connections are accepted on this system yet");
+    return laz_error_set(err, LAZ_EREFUSED, 0, "no connections are accepted on this system yet");
 }
 
 int laz_os_take_end(int listener)
