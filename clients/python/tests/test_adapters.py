@@ -18,7 +18,7 @@ from typing import Any, Coroutine, Dict, List
 
 import lazaret
 import standins
-from support import GUARD_SECONDS, LiveTest
+from support import GUARD_SECONDS, LiveTest, needs
 
 PNG = ("import matplotlib\nmatplotlib.use('agg')\nimport matplotlib.pyplot as plt\n"
        "plt.plot([1, 2])\nplt.show()")
@@ -413,6 +413,7 @@ class OpenAIAgents(Adapted):
         self.run_it(use, self.function_tool(start), timeout=None)
         self.run_it(late, timeout=0.1)
 
+    @needs("matplotlib")
     def test_pictures_and_results(self) -> None:
         results: List[lazaret.Result] = []
 

@@ -13,6 +13,7 @@ from unittest import mock
 
 import lazaret
 import standins
+from support import needs
 from test_adapters import ITEM, PNG, PRICES, Adapted
 
 
@@ -155,6 +156,7 @@ class PydanticAI(Adapted):
         self.run_it(handled, buy, kinds=kinds, handler=handler)
         self.assertEqual([approval.tool for approval in asked], ["buy", "buy"])
 
+    @needs("matplotlib")
     def test_pictures_files_and_results(self) -> None:
         results: List[lazaret.Result] = []
 
@@ -230,6 +232,7 @@ class Inspect(Adapted):
         kind = self.adapted.LazaretSandboxEnvironment
 
         async def main() -> None:
+            await kind.task_init("startup", config)
             environments = await kind.sample_init("task", config, {})
             try:
                 await use(environments["default"])
@@ -301,8 +304,8 @@ class Inspect(Adapted):
         async def use(box: Any) -> None:
             with mock.patch.object(standins.SandboxEnvironmentLimits, "MAX_EXEC_OUTPUT_SIZE", 1000):
                 with self.assertRaises(standins.OutputLimitExceededError) as caught:
-                    await box.exec(["sh", "-c", "seq 1 1000 || true; for i in 1 2 3; do "
-                                    "printf '%0500d' $i; done; printf end"])
+                    await box.exec(["sh", "-c", "for i in 1 2 3; do printf '%0500d' $i; done; "
+                                    "printf end"])
                 self.assertEqual(len(caught.exception.truncated_output or ""), 1000)
                 self.assertTrue((caught.exception.truncated_output or "").endswith("end"))
 
@@ -360,16 +363,25 @@ class Inspect(Adapted):
             os.chmod(path, 0o600)
             self.in_sample(use, config=path)
 
+    def test_a_wrong_configuration_is_reported_before_the_first_sample(self) -> None:
+        kind = self.adapted.LazaretSandboxEnvironment
+        with self.assertRaisesRegex(lazaret.SetupFailed, "/nonexistent/lazaret.toml"):
+            asyncio.run(kind.task_init("startup", "/nonexistent/lazaret.toml"))
+        self.assertEqual(kind._servers, {})
+
     def test_nothing_is_left_after_a_sample(self) -> None:
-        pids: List[int] = []
+        watched: List[int] = []
 
         async def use(box: Any) -> None:
-            await box.exec(["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 &"])
-            pids.append(box._session.server.pid)
+            code = "import os, time; os.fork() or (os.setsid(), time.sleep(1000))"
+            await box.exec(["python3", "-c", code])
+            watched.append(self.watch(await box._session.describe()))
+            watched.append(os.pidfd_open(box._session.server.pid))
+            self.addCleanup(os.close, watched[1])
 
         self.in_sample(use)
-        with self.assertRaises(ProcessLookupError):
-            os.kill(pids[0], 0)
+        for process in watched:
+            self.assert_ends(process)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import asyncio
 import itertools
 import os
 import shutil
+import threading
 from typing import Any, Dict, List, Optional, Type, TypeVar, Union
 
 from ._adapters import framework
@@ -102,6 +103,7 @@ class LazaretSandboxEnvironment(_Base):
     """
 
     _servers: Dict[str, Server] = {}  # by the path of their configuration, "" without one
+    _starting = threading.Lock()
 
     def __init__(self, server: Server) -> None:
         super().__init__()
@@ -182,6 +184,11 @@ class LazaretSandboxEnvironment(_Base):
     # ---- samples and tasks ----------------------------------------------------------------------
 
     @classmethod
+    async def task_init(cls, task_name: str, config: Any) -> None:
+        """Start the server, so that a wrong configuration is reported before the first sample."""
+        await asyncio.get_running_loop().run_in_executor(None, cls._server, config)
+
+    @classmethod
     async def sample_init(cls, task_name: str, config: Any,
                           metadata: Dict[str, str]) -> Dict[str, Any]:
         server = await asyncio.get_running_loop().run_in_executor(None, cls._server, config)
@@ -216,13 +223,14 @@ class LazaretSandboxEnvironment(_Base):
     @classmethod
     def _server(cls, config: Any) -> Server:
         key = cls._key(config)
-        server = cls._servers.get(key)
-        if server is None or not server.is_alive:
-            programs = ["default"] + (["bash"] if shutil.which("bash") else [])
-            server = Server(config=key) if key else Server(
-                settings={"sandbox.programs": programs})
-            cls._servers[key] = server
-        return server
+        with cls._starting:
+            server = cls._servers.get(key)
+            if server is None or not server.is_alive:
+                programs = ["default"] + (["bash"] if shutil.which("bash") else [])
+                server = Server(config=key) if key else Server(
+                    settings={"sandbox.programs": programs})
+                cls._servers[key] = server
+            return server
 
     # ---- requests to the box --------------------------------------------------------------------
 
