@@ -33,7 +33,11 @@
 #define HTTP_SESSION     "Mcp-Session-Id"
 #define HTTP_VERSION     "MCP-Protocol-Version"
 #define HTTP_METHOD      "Mcp-Method"
+#define HTTP_NAME        "Mcp-Name"
 #define HTTP_MISMATCH    (-32020)
+
+#define HTTP_META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define HTTP_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 
 /* A client with a handshake. */
 struct http_peer {
@@ -181,10 +185,11 @@ static enum MHD_Result exchange_respond(struct exchange *exchange, unsigned stat
     return queued;
 }
 
-static enum MHD_Result exchange_refuse(struct exchange *exchange, unsigned status, int code,
-                                       const char *why)
+/* `message`: the one that is refused; NULL: it was not read. */
+static enum MHD_Result exchange_refuse(struct exchange *exchange, const struct mcp_message *message,
+                                       unsigned status, int code, const char *why)
 {
-    const struct mcp_asked asked = {.out = &exchange->out};
+    const struct mcp_asked asked = {.out = &exchange->out, .id = message ? message->id : NULL};
 
     laz_buf_clear(&exchange->lines);
     mcp_fail(&asked, code, why);
@@ -331,18 +336,45 @@ static unsigned exchange_check(const struct exchange *exchange, const char *url,
                : 0;
 }
 
-/* The version that `_meta` of a message says; NULL: none. The caller frees it. */
-static char *message_version(const struct mcp_message *message)
+/* A member of `_meta` of a message, as JSON. */
+static bool message_meta(const struct mcp_message *message, const char *name, const char **raw,
+                         size_t *len)
+{
+    return message->params &&
+           laz_json_member(message->params, message->params_len, "_meta", raw, len) &&
+           **raw == '{' && laz_json_member(*raw, *len, name, raw, len);
+}
+
+/* The text that a member of the parameters, or (`is_meta`) of their `_meta` is, to be freed. NULL:
+ * there is none. */
+static char *message_text(const struct mcp_message *message, bool is_meta, const char *name)
 {
     const char *raw;
     size_t len;
 
-    return message->params &&
-                   laz_json_member(message->params, message->params_len, "_meta", &raw, &len) &&
-                   *raw == '{' &&
-                   laz_json_member(raw, len, "io.modelcontextprotocol/protocolVersion", &raw, &len)
+    return (is_meta ? message_meta(message, name, &raw, &len)
+                    : message->params &&
+                          laz_json_member(message->params, message->params_len, name, &raw, &len))
                ? laz_json_to_string(raw, len, &len)
                : NULL;
+}
+
+/* The header Mcp-Name of some methods has a member of their parameters. */
+static bool exchange_is_named(const struct exchange *exchange, const struct mcp_message *message)
+{
+    static const struct {
+        const char *method, *member;
+    } rows[] = {{"tools/call", "name"}, {"resources/read", "uri"}, {"prompts/get", "name"}};
+    bool is_named = true;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].method, message->method) != 0)
+            continue;
+        char *name = message_text(message, false, rows[i].member);
+        is_named = !name || mcp_http_says(exchange_header(exchange, HTTP_NAME), name);
+        free(name);
+    }
+    return is_named;
 }
 
 /* A request without a handshake repeats in its headers what is in it. */
@@ -350,14 +382,23 @@ static enum MHD_Result exchange_modern(struct exchange *exchange, const struct m
                                        const char *version)
 {
     const char *said = exchange_header(exchange, HTTP_VERSION);
-    const char *method = exchange_header(exchange, HTTP_METHOD);
+    const char *raw;
+    size_t len;
 
+    if (!version || !message_meta(message, HTTP_CAPABILITIES, &raw, &len))
+        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, MCP_INVALID_PARAMS,
+                               "'_meta' lacks 'io.modelcontextprotocol/protocolVersion' or "
+                               "'" HTTP_CAPABILITIES "'");
     if (!said || strcmp(said, version) != 0)
-        return exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
+        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
                                "the header MCP-Protocol-Version is not what '_meta' says");
-    if (method && strcmp(method, message->method) != 0)
-        return exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
+    if (!mcp_http_says(exchange_header(exchange, HTTP_METHOD), message->method))
+        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
                                "the header Mcp-Method is not the method");
+    if (!exchange_is_named(exchange, message))
+        return exchange_refuse(
+            exchange, message, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
+            "the header Mcp-Name is not the name, or the URI, of the parameters");
     mcp_line(&exchange->own, &exchange->out, laz_buf_text(&exchange->body), exchange->body.len);
     return exchange_answer(exchange, true, NULL);
 }
@@ -371,13 +412,13 @@ static enum MHD_Result exchange_legacy(struct exchange *exchange, const struct m
 
     if (!session && !begins)
         return exchange_refuse(
-            exchange, MHD_HTTP_BAD_REQUEST, MCP_INVALID,
+            exchange, message, MHD_HTTP_BAD_REQUEST, MCP_INVALID,
             "the header Mcp-Session-Id is missing, and '_meta' with the version");
     if (session && !peer)
-        return exchange_refuse(exchange, MHD_HTTP_NOT_FOUND, MCP_INVALID,
+        return exchange_refuse(exchange, message, MHD_HTTP_NOT_FOUND, MCP_INVALID,
                                "this Mcp-Session-Id is over: initialize again");
     if (!peer && !(peer = peer_new(http)))
-        return exchange_refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, MCP_INTERNAL,
+        return exchange_refuse(exchange, message, MHD_HTTP_SERVICE_UNAVAILABLE, MCP_INTERNAL,
                                "out of memory");
     mcp_line(&peer->peer, &exchange->out, laz_buf_text(&exchange->body), exchange->body.len);
     if (message->kind != MCP_REQUEST)
@@ -393,11 +434,12 @@ static enum MHD_Result exchange_post(struct exchange *exchange)
     enum MHD_Result result;
     const int code =
         mcp_message_read(laz_buf_text(&exchange->body), exchange->body.len, &message, &err);
-    char *version = code ? NULL : message_version(&message);
+    const char *said = exchange_header(exchange, HTTP_VERSION);
+    char *version = code ? NULL : message_text(&message, true, HTTP_META_VERSION);
 
     if (code)
-        result = exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, code, err.text);
-    else if (version && message.kind == MCP_REQUEST)
+        result = exchange_refuse(exchange, &message, MHD_HTTP_BAD_REQUEST, code, err.text);
+    else if ((version || (said && mcp_is_modern(said))) && message.kind == MCP_REQUEST)
         result = exchange_modern(exchange, &message, version);
     else
         result = exchange_legacy(exchange, &message);
@@ -414,7 +456,7 @@ static enum MHD_Result exchange_delete(struct exchange *exchange)
     struct http_peer *peer = session ? peer_find(exchange->http, session) : NULL;
 
     if (!peer)
-        return exchange_refuse(exchange, MHD_HTTP_NOT_FOUND, MCP_INVALID,
+        return exchange_refuse(exchange, NULL, MHD_HTTP_NOT_FOUND, MCP_INVALID,
                                "there is no such Mcp-Session-Id");
     peer_free(exchange->http, peer);
     return exchange_nothing(exchange, MHD_HTTP_NO_CONTENT);
@@ -468,7 +510,7 @@ static enum MHD_Result http_asked(void *user, struct MHD_Connection *connection,
             return MHD_NO;
         *state = exchange;
         const unsigned status = exchange_check(exchange, url, method, &why);
-        return status ? exchange_refuse(exchange, status, MCP_INVALID, why) : MHD_YES;
+        return status ? exchange_refuse(exchange, NULL, status, MCP_INVALID, why) : MHD_YES;
     }
     if (*len) {
         if (exchange_is_full_body(exchange, *len))

@@ -4,6 +4,7 @@
  * Side: host.  Input trusted: no (headers). */
 #include "mcp/mcp_parts.h"
 
+#include "base/base64.h"
 #include "os/files.h"
 #include "os/users.h"
 
@@ -34,6 +35,22 @@ bool mcp_http_is_local_origin(const char *origin)
         if (strncasecmp(origin, schemes[i], strlen(schemes[i])) == 0)
             return mcp_http_is_local(origin + strlen(schemes[i]));
     return false;
+}
+
+bool mcp_http_says(const char *header, const char *text)
+{
+    static const char before[] = "=?base64?", after[] = "?=";
+    const size_t len = header ? strlen(header) : 0, around = sizeof before + sizeof after - 2;
+
+    if (len < around || memcmp(header, before, sizeof before - 1) != 0 ||
+        strcmp(header + len - sizeof after + 1, after) != 0)
+        return header && strcmp(header, text) == 0;
+    char *decoded = malloc(len);
+    const ptrdiff_t n =
+        decoded ? laz_base64_decode(header + sizeof before - 1, len - around, decoded) : -1;
+    const bool says = n >= 0 && (size_t)n == strlen(text) && memcmp(decoded, text, (size_t)n) == 0;
+    free(decoded);
+    return says;
 }
 
 bool mcp_http_is_token(const char *authorization, const char *token)

@@ -193,6 +193,7 @@ int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const
 void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
 void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message);
 void mcp_asked_fini(struct mcp_asked *asked);
+bool mcp_is_modern(const char *version); /* of the era without a handshake */
 /* Forgets those whose answers would go there. */
 void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* Answers those that listen. */
@@ -285,6 +286,9 @@ void mcp_http_free(struct mcp_http *http); /* NULL is allowed */
 
 /* Is it the name of this machine, with any port: may a page of it, or a request to it, come? */
 bool mcp_http_is_local(const char *host);
+/* Says this header, NULL where it is missing, this text? One that a header cannot hold is there as
+ * "=?base64?...?=". */
+bool mcp_http_says(const char *header, const char *text);
 bool mcp_http_is_local_origin(const char *origin);
 /* "Bearer TOKEN" with this token. */
 bool mcp_http_is_token(const char *authorization, const char *token);

@@ -18,6 +18,11 @@ static const char methods_modern[] = "2026-07-28";
 static const char *const methods_legacy[] = {"2025-11-25", "2025-06-18"}; /* the newest first */
 #define N_LEGACY (sizeof methods_legacy / sizeof *methods_legacy)
 
+bool mcp_is_modern(const char *version)
+{
+    return strcmp(version, methods_modern) == 0;
+}
+
 void mcp_asked_fini(struct mcp_asked *asked)
 {
     free(asked->id);

@@ -53,8 +53,18 @@ def headers_of(server, **more):
     return headers
 
 
+def repeated(body):
+    """What headers repeat of a request without a handshake."""
+    params = body.get("params", {}) if isinstance(body, dict) else {}
+    if META + "protocolVersion" not in params.get("_meta", {}):
+        return {}
+    member = {"tools/call": "name", "resources/read": "uri"}.get(body["method"])
+    return {"Mcp_Method": body["method"], **({"Mcp_Name": params[member]} if member else {})}
+
+
 def post(server, body, **more):
     """Sends a body; the connection and the response."""
+    more = {**repeated(body), **more}
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection.request("POST", more.pop("path", "/mcp"), data, headers_of(server, **more))
@@ -143,14 +153,32 @@ def only_who_may_is_heard():
         (400, {"MCP_Protocol_Version": "2025-11-25"}),
         (400, {"MCP_Protocol_Version": None}),
         (400, {"Mcp_Method": "tools/call"}),
+        (400, {"Mcp_Method": "Server/Discover"}),
+        (400, {"Mcp_Method": None}),
         (200, {"Mcp_Method": "server/discover"}),
+        (200, {"Mcp_Method": "=?base64?c2VydmVyL2Rpc2NvdmVy?="}),
+        (400, {"Mcp_Method": "=?base64?c2VydmVyL2Rpc2NvdmVy"}),
+        (400, {"Mcp_Method": "=?base64?c2V?="}),
     ):
         got, message = status_of(server, body, **more)
         assert got == status, (more, got, message)
+    named = modern("tools/call", {"name": "search_tools", "arguments": {"query": ""}}, ident="n")
+    for status, name in ((200, "search_tools"), (400, None), (400, "execute"), (400, ""),
+                         (200, "=?base64?c2VhcmNoX3Rvb2xz?=")):
+        got, message = status_of(server, named, Mcp_Name=name)
+        assert got == status, (name, got, message)
+        assert message["id"] == "n", message
+        assert status == 200 or message["error"]["code"] == -32020, message
+    for member in ("protocolVersion", "clientCapabilities"):
+        lacks = modern("tools/list", ident=7)
+        del lacks["params"]["_meta"][META + member]
+        got, message = status_of(server, lacks, Mcp_Method="tools/list")
+        assert got == 400 and message["error"]["code"] == -32602, (member, got, message)
+        assert message["id"] == 7, message
     for status, code, body in (
         (400, -32700, b"rubbish"),
         (400, -32600, b"[]"),
-        (400, -32600, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+        (400, -32602, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
         (404, -32601, modern("prompts/list")),
         (200, -32602, modern("tools/call", {"name": "nothing"})),
     ):
@@ -320,7 +348,7 @@ def a_socket_is_of_this_user_alone():
     body = json.dumps(modern("tools/list")).encode()
     plain.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                   b"Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
-                  b"MCP-Protocol-Version: 2026-07-28\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                  b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     answer = b"".join(iter(lambda: plain.recv(65536), b""))
     assert answer.startswith(b"HTTP/1.1 200 ") and b"get_tool_details" in answer, answer[:300]
     server.end()
