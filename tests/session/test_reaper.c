@@ -23,15 +23,20 @@
 
 static const char *const reaped_backends[] = {"landlock", "none"};
 
-/* Their output is closed, so that they do not hold pipes of the host. %d: number of daemons, and of
+/* Their output is closed, so that they do not hold pipes of the host. Hares that wait to be reaped
+ * count as processes too, and may be as many as the limit allows. %d: number of daemons, and of
  * hares. */
 static const char leave[] = "import os, fcntl, signal\n"
                             "lock = open('lock', 'w')\n"
                             "fcntl.flock(lock, fcntl.LOCK_EX)\n"
+                            "def fork():\n"
+                            "    while True:\n"
+                            "        try: return os.fork()\n"
+                            "        except BlockingIOError: pass\n"
                             "def daemon(work):\n"
-                            "    if os.fork() == 0:\n"
+                            "    if fork() == 0:\n"
                             "        os.setsid()\n"
-                            "        if os.fork() == 0:\n"
+                            "        if fork() == 0:\n"
                             "            os.setsid()\n"
                             "            for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):\n"
                             "                signal.signal(s, signal.SIG_IGN)\n"
@@ -43,9 +48,7 @@ static const char leave[] = "import os, fcntl, signal\n"
                             "    while True: signal.pause()\n"
                             "def hare():\n"
                             "    while True:\n"
-                            "        try:\n"
-                            "            if os.fork(): os._exit(0)\n"
-                            "        except OSError: pass\n"
+                            "        if fork(): os._exit(0)\n"
                             "for i in range(%d):\n"
                             "    daemon(sleeper)\n"
                             "    daemon(hare)\n"

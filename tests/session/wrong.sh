@@ -315,7 +315,7 @@ END
     fails bwrap_hangs 125 setup_failed \
         'it built no box in time and said nothing: install bubblewrap 0.8.0' \
         $broken --set session.start_timeout=30 -e "$code"
-    says bwrap_hangs_until 'not ready within start_timeout (30 s)'
+    says bwrap_hangs_until 'no token was shown within 7.5 seconds'
     cat >broken-bwrap <<'END'
 #!/bin/sh
 echo '{"child-pid":[' >&3
