@@ -35,6 +35,10 @@ NOTIFICATIONS = {
 }
 
 
+# Lua that does not end, and costs no CPU time.
+SLEEPS = "os.execute('sleep 3600')"
+
+
 class Schemas:
     """The definitions of one version."""
 

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 
-from client import META, MODERN, Schemas, run
+from client import META, MODERN, SLEEPS, Schemas, run
 
 LAZARET, SCHEMAS, WORK = sys.argv[1:4]
 TOKEN = os.path.join(WORK, "token")
@@ -224,7 +224,7 @@ def each_request_says_all_itself():
     assert "value" in call(server, "execute", {"code": "n = 5", "session": session})["structuredContent"]
     assert call(server, "execute", {"code": "n", "session": session})["structuredContent"]["value"] == 5
     # The same id in two connections at once: they are two clients.
-    streams = [post(server, modern("tools/call", {"name": "execute", "arguments": {"code": "while true do end"}},
+    streams = [post(server, modern("tools/call", {"name": "execute", "arguments": {"code": SLEEPS}},
                                    progressToken=7)) for _ in range(3)]
     for _, response in streams:
         told = next(events(response))
@@ -234,7 +234,7 @@ def each_request_says_all_itself():
         connection.close()
     # Who leaves has cancelled: the session is free again.
     connection, response = post(server, modern("tools/call", {
-        "name": "execute", "arguments": {"code": "while true do end", "session": session}}, progressToken=7))
+        "name": "execute", "arguments": {"code": SLEEPS, "session": session}}, progressToken=7))
     next(events(response))
     assert call(server, "execute", {"code": "1", "session": session})["isError"]
     response.close()

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from client import META, MODERN, VERSIONS, Client, run
+from client import META, MODERN, SLEEPS, VERSIONS, Client, run
 
 LAZARET, SCHEMAS, WORK = sys.argv[1:4]
 CONFIG = os.path.join(WORK, "lazaret.toml")
@@ -164,7 +164,7 @@ def executes(version):
     result = one.tool("execute", code="x = (")
     assert result["structuredContent"]["verdict"] == "syntax_error", result
     assert result["structuredContent"]["error"]["line"] == 1, result
-    result = one.tool("execute", code="while true do end", runtime="lua", timeout=1)
+    result = one.tool("execute", code=SLEEPS, runtime="lua", timeout=1)
     assert result["isError"] and result["structuredContent"]["verdict"] == "timeout", result
     assert one.value("echo_back('x')", runtime="lua") == "x"
     result = one.tool("execute", code="echo_back(nil)", runtime="lua")
@@ -183,7 +183,7 @@ def keeps_sessions(version):
     assert one.value("x", session=handle) == 7
     assert one.value("x", runtime="lua") is None
     assert "lua" in one.refused("execute", code="1", session=handle, runtime="r")
-    busy = one.send_tool("execute", code="while true do end", session=handle)
+    busy = one.send_tool("execute", code=SLEEPS, session=handle)
     assert "in progress" in one.refused("execute", code="1", session=handle)
     assert one.tool("close_session", session=handle)["structuredContent"] == {"closed": True}
     ended = one.tool_result(busy)
@@ -266,7 +266,7 @@ def reports_progress_and_stops(version):
     one = client(version)
     token = "token" if version == MODERN else 5
     ident = one.send_tool(
-        "execute", {"progressToken": token}, code="while true do end", runtime="lua"
+        "execute", {"progressToken": token}, code=SLEEPS, runtime="lua"
     )
     one.until(lambda: len(one.told) >= 3)
     seen = [told["params"]["progress"] for told in one.told]
