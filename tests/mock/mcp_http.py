@@ -15,6 +15,7 @@ import ssl
 import sys
 import threading
 
+sys.dont_write_bytecode = True  # beside the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mcp_server  # noqa: E402  (reads the era from the arguments)
 
@@ -184,6 +185,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def nothing(self, message):
         self.begin("text/event-stream")
+        return True
+
+    def burst(self, message):
+        """Thousands of answers to nobody at once, and then the right one."""
+        mcp_server.answer(message)
+        self.begin("text/event-stream")
+        self.wfile.write(b'data:{"id":99999,"result":0}\n\n' * 5000)
+        self.event(here.sent.pop())
         return True
 
     def forgets(self, message):
