@@ -104,6 +104,23 @@ int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
                      struct mcp_message *message, struct laz_error *err);
 void mcp_message_fini(struct mcp_message *message);
 
+/* ---- events.c -------------------------------------------------------------------------------- */
+
+/* A stream of events, as far as it has come; starts zeroed. */
+struct mcp_events {
+    char *data; /* from `at` on: what was not taken, with a NUL behind it */
+    size_t at, len, room;
+    size_t seen;  /* no event ends before this byte, or from `at` on */
+    size_t moved; /* bytes that were moved, for a test */
+};
+
+/* Appends what has arrived. False: out of memory. */
+bool mcp_events_add(struct mcp_events *events, const char *data, size_t n);
+/* Takes the next whole event: returns its bytes in the stream, and its data as a new text in *event
+ * (NULL: out of memory). 0: there is none. */
+size_t mcp_events_next(struct mcp_events *events, char **event, size_t *len);
+void mcp_events_fini(struct mcp_events *events);
+
 /* ---- schema.c -------------------------------------------------------------------------------- */
 
 /* A tool of a server, as it is declared. */
