@@ -174,6 +174,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.say(200, "text/html", b"<html>{</html>")
         return True
 
+    def mistyped(self, message):
+        """The right answer, said to be something else."""
+        mcp_server.answer(message)
+        self.say(200, "application/json-seq; charset=utf-8", json.dumps(here.sent.pop()).encode())
+        return True
+
+    def untyped(self, message):
+        mcp_server.answer(message)
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        self.wfile.write(json.dumps(here.sent.pop()).encode())
+        self.close_connection = True
+        return True
+
     def broken(self, message):
         self.say(500, "application/json", b"{")
         return True

@@ -382,7 +382,9 @@ static void a_slow_answer_times_out(void)
 static void what_is_no_answer_fails_the_call(void)
 {
     call_fails("redirect", "", "a redirect (HTTP status 307), which is not followed");
-    call_fails("page", "", "sent no answer to the request");
+    call_fails("page", "", "answered with the type 'text/html', and neither application/json");
+    call_fails("mistyped", "", "answered with the type 'application/json-seq', and neither");
+    call_fails("untyped", "", "answered with the type '', and neither");
     call_fails("broken", "", "HTTP status 500");
     call_fails("cut_off", "", "cannot be reached");
     call_fails("nothing", "", "sent no answer to the request");

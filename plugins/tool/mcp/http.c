@@ -353,6 +353,11 @@ static long exchange_status(const struct http_exchange *exchange)
     return status;
 }
 
+static bool exchange_is_json(const struct http_exchange *exchange)
+{
+    return strcasecmp(exchange->type, "application/json") == 0;
+}
+
 static bool exchange_is_stream(const struct http_exchange *exchange)
 {
     return strcasecmp(exchange->type, "text/event-stream") == 0 && exchange_status(exchange) == 200;
@@ -389,6 +394,13 @@ static void exchange_problem(const struct http_exchange *exchange, char *text, s
                  "does not allow it (HTTP status %ld): see headers_env and headers_file", status);
     } else if (status < 200 || status >= 300) {
         snprintf(text, size, "answered with HTTP status %ld", status);
+    } else if (exchange->id && exchange->events.len && !exchange_is_json(exchange) &&
+               !exchange_is_stream(exchange)) {
+        plain = mcp_clean(exchange->type, strlen(exchange->type), sizeof exchange->type, false);
+        snprintf(text, size,
+                 "answered with the type '%s', and neither application/json nor text/event-stream",
+                 plain ? plain : "");
+        free(plain);
     }
 }
 
@@ -422,7 +434,7 @@ static void http_finish(struct http_exchange *exchange)
     const long status = exchange_status(exchange);
     const bool has_forgotten = status == 404 && *http->session;
     const bool is_lost = exchange->result != CURLE_OK;
-    size_t len = exchange_is_stream(exchange) ? 0 : exchange->events.len;
+    size_t len = exchange_is_json(exchange) ? exchange->events.len : 0;
     char *data = len ? exchange->events.data : NULL, problem[300];
 
     exchange_problem(exchange, problem, sizeof problem);
