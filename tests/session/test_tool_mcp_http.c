@@ -269,7 +269,7 @@ static void a_server_that_does_not_tell_is_asked_before_a_call(void)
 
 /* Adds `n` times a text, in pieces that do not end where it does, and takes what is whole. Returns
  * the events. */
-static size_t events_of(struct mcp_events *events, const char *text, size_t n)
+static size_t events_of(struct mcp_stream *events, const char *text, size_t n)
 {
     const size_t len = strlen(text), piece = 16000;
     struct laz_buf all = LAZ_BUF_INIT;
@@ -280,8 +280,8 @@ static size_t events_of(struct mcp_events *events, const char *text, size_t n)
         laz_buf_append(&all, text, len);
     for (size_t at = 0; at < all.len; at += piece) {
         const size_t more = all.len - at < piece ? all.len - at : piece;
-        CU_ASSERT_FATAL(mcp_events_add(events, all.data + at, more));
-        while ((took = mcp_events_next(events, &event, &data))) {
+        CU_ASSERT_FATAL(mcp_stream_add(events, all.data + at, more));
+        while ((took = mcp_stream_event(events, &event, &data))) {
             CU_ASSERT(event && data == strlen(event));
             free(event);
             bytes += took;
@@ -295,7 +295,7 @@ static size_t events_of(struct mcp_events *events, const char *text, size_t n)
 
 static void bytes_of_events_are_moved_once_at_most(void)
 {
-    struct mcp_events events = {0};
+    struct mcp_stream events = {0};
     char *event;
     size_t len;
 
@@ -307,12 +307,42 @@ static void bytes_of_events_are_moved_once_at_most(void)
     CU_ASSERT_EQUAL(events_of(&events, "data: x\n", 500000), 0); /* it is not whole */
     CU_ASSERT_EQUAL(events.moved, moved);
     CU_ASSERT_EQUAL(events_of(&events, "data:\r\n", 1), 0);
-    CU_ASSERT(mcp_events_add(&events, "\r\ndata", 6));
-    CU_ASSERT_EQUAL(mcp_events_next(&events, &event, &len), 8 * 500000 + 9);
+    CU_ASSERT(mcp_stream_add(&events, "\r\ndata", 6));
+    CU_ASSERT_EQUAL(mcp_stream_event(&events, &event, &len), 8 * 500000 + 9);
     CU_ASSERT_EQUAL(len, 2 * 500000);
     free(event);
-    CU_ASSERT_EQUAL(mcp_events_next(&events, &event, &len), 0);
-    mcp_events_fini(&events);
+    CU_ASSERT_EQUAL(mcp_stream_event(&events, &event, &len), 0);
+    mcp_stream_fini(&events);
+}
+
+static void bytes_of_lines_are_moved_once_at_most(void)
+{
+    struct mcp_stream words = {0};
+    const char *line;
+    char text[1000];
+    size_t len, lines = 0, bytes = 0, took;
+
+    memset(text, '\n', sizeof text);
+    for (size_t i = 0; i < 2000; i++) {
+        CU_ASSERT_FATAL(mcp_stream_add(&words, text, sizeof text));
+        for (; (took = mcp_stream_line(&words, 100, &line, &len)); bytes += took)
+            lines += len == 0;
+    }
+    CU_ASSERT_EQUAL(lines, 2000000);
+    CU_ASSERT_EQUAL(bytes, 2000000);
+    CU_ASSERT(words.moved <= bytes);
+    CU_ASSERT(mcp_stream_add(&words, "one\ntw", 6));
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 100, &line, &len), 4);
+    CU_ASSERT(len == 3 && memcmp(line, "one", 3) == 0);
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 100, &line, &len), 0);
+    CU_ASSERT(mcp_stream_add(&words, "o", 1));
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 2, &line, &len),
+                    2); /* it is longer than a line may be */
+    CU_ASSERT(len == 2 && memcmp(line, "tw", 2) == 0);
+    CU_ASSERT(mcp_stream_add(&words, "\n", 1));
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 2, &line, &len), 2);
+    CU_ASSERT(len == 1 && *line == 'o');
+    mcp_stream_fini(&words);
 }
 
 /* Runs in each turn of the loop. */
@@ -412,6 +442,7 @@ static const struct unit_test tests[] = {
     UNIT(tools_that_change_are_refused),
     UNIT(a_server_that_does_not_tell_is_asked_before_a_call),
     UNIT(bytes_of_events_are_moved_once_at_most),
+    UNIT(bytes_of_lines_are_moved_once_at_most),
     UNIT(a_turn_of_the_loop_takes_a_part_of_many_events),
     UNIT(answers_without_end_are_cut_off),
     UNIT(a_slow_answer_times_out),

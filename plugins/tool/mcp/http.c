@@ -43,7 +43,7 @@ struct http_exchange {
     struct curl_slist *headers;
     char *body;
     int64_t id;               /* of the request; 0: none is answered */
-    struct mcp_events events; /* of the answer; or all of it, as its data */
+    struct mcp_stream events; /* of the answer; or all of it, as its data */
     size_t headers_len;
     bool is_done, is_too_large;
     bool is_first; /* says that the session is initialized: others wait for it */
@@ -192,7 +192,7 @@ static void exchange_free(struct http_exchange *exchange)
     }
     curl_slist_free_all(exchange->headers);
     free(exchange->body);
-    mcp_events_fini(&exchange->events);
+    mcp_stream_fini(&exchange->events);
     free(exchange);
 }
 
@@ -206,14 +206,14 @@ static size_t exchange_most(const struct http_exchange *exchange)
 static size_t exchange_data(char *data, size_t size, size_t n, void *user)
 {
     struct http_exchange *exchange = user;
-    const struct mcp_events *events = &exchange->events;
+    const struct mcp_stream *events = &exchange->events;
 
     n *= size;
     if (events->len - events->at + n > exchange_most(exchange)) {
         exchange->is_too_large = true;
         return 0;
     }
-    return mcp_events_add(&exchange->events, data, n) ? n : 0;
+    return mcp_stream_add(&exchange->events, data, n) ? n : 0;
 }
 
 /* One line of the answer's header. */
@@ -488,7 +488,7 @@ static size_t http_take(struct http_exchange *exchange)
     size_t len, taken = 0;
 
     if (exchange_has_events(exchange))
-        taken = mcp_events_next(&exchange->events, &event, &len);
+        taken = mcp_stream_event(&exchange->events, &event, &len);
     if (event) {
         http_keep_session(http, exchange);
         mcp_server_take(http->server, event, len);

@@ -104,22 +104,25 @@ int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
                      struct mcp_message *message, struct laz_error *err);
 void mcp_message_fini(struct mcp_message *message);
 
-/* ---- events.c -------------------------------------------------------------------------------- */
+/* ---- stream.c -------------------------------------------------------------------------------- */
 
-/* A stream of events, as far as it has come; starts zeroed. */
-struct mcp_events {
+/* What has arrived in pieces, as far as it was not taken; starts zeroed. */
+struct mcp_stream {
     char *data; /* from `at` on: what was not taken, with a NUL behind it */
     size_t at, len, room;
-    size_t seen;  /* no event ends before this byte, or from `at` on */
+    size_t seen;  /* no line or event ends before this byte */
     size_t moved; /* bytes that were moved, for a test */
 };
 
 /* Appends what has arrived. False: out of memory. */
-bool mcp_events_add(struct mcp_events *events, const char *data, size_t n);
+bool mcp_stream_add(struct mcp_stream *stream, const char *data, size_t n);
 /* Takes the next whole event: returns its bytes in the stream, and its data as a new text in *event
  * (NULL: out of memory). 0: there is none. */
-size_t mcp_events_next(struct mcp_events *events, char **event, size_t *len);
-void mcp_events_fini(struct mcp_events *events);
+size_t mcp_stream_event(struct mcp_stream *stream, char **event, size_t *len);
+/* Takes the next line, borrowed until something is appended, or of one without an end `most` bytes,
+ * as soon as there are so many. Returns the bytes that it took; 0: there is none. */
+size_t mcp_stream_line(struct mcp_stream *stream, size_t most, const char **line, size_t *len);
+void mcp_stream_fini(struct mcp_stream *stream);
 
 /* ---- schema.c -------------------------------------------------------------------------------- */
 
