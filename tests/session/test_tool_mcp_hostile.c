@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tool_mcp_hostile.c - servers of MCP that are broken, or mean harm (tests/mock/mcp_server.py):
- * each is bounded and named, and their neighbours work.
+/* test_tool_mcp_hostile.c - servers of MCP that are broken, or mean harm
+ * (tests/mock/mcp_server.py): each is bounded and named, and their neighbours work.
  *
  * A test of time holds the engine's clock, or waits for what never comes. */
 #include "tool_mcp.h"
@@ -10,6 +10,7 @@
 #include "os/files.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,11 +160,24 @@ static void floods_end_the_server(void)
     call_is_refused("line", "max_output = \"1MiB\"", "a message of more than 1048576 bytes");
 }
 
+/* It is gone, or waits for its parent to look. */
+static bool process_is_over(pid_t pid)
+{
+    char stat[64], line[512] = "";
+
+    snprintf(stat, sizeof stat, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(stat, "r");
+    const bool is_there = file && fgets(line, sizeof line, file);
+    if (file)
+        fclose(file);
+    return !is_there || strstr(line, ") Z ");
+}
+
 static void a_server_that_ends_or_closes_fails_its_calls(void)
 {
     char *pids = laz_strdupf("%s/pids", mcp_folder);
     char *more = laz_strdupf("env = { pids = \"%s\" }", pids);
-    char text[32] = "", stat[64];
+    char text[32] = "";
 
     call_is_refused("closes", "timeout = 0\nmax_timeout = 0", "has closed its standard output");
     call_is_refused("fork", more, "has ended (exit status 4)");
@@ -173,15 +187,29 @@ static void a_server_that_ends_or_closes_fails_its_calls(void)
         CU_ASSERT_PTR_NOT_NULL(fgets(text, sizeof text, file));
         fclose(file);
     }
-    text[strcspn(text, "\n")] = '\0';
-    snprintf(stat, sizeof stat, "/proc/%s/stat", text);
-    file = fopen(stat, "r"); /* it is gone, or waits for its parent to look */
+    CU_ASSERT(process_is_over((pid_t)strtol(text, NULL, 10)));
+    free(more);
+    free(pids);
+}
+
+/* It is not killed with the group, and gets no reader back. */
+static void one_that_left_the_group_holds_nobody_up(void)
+{
+    char *pids = laz_strdupf("%s/left", mcp_folder);
+    char *more = laz_strdupf("env = { pids = \"%s\" }", pids);
+    char text[32] = "";
+
+    call_is_refused("leaves", more, "has ended (exit status 4)");
+    FILE *file = fopen(pids, "r");
+    CU_ASSERT_PTR_NOT_NULL(file);
     if (file) {
-        char line[512] = "";
-        CU_ASSERT_PTR_NOT_NULL(fgets(line, sizeof line, file));
-        CU_ASSERT_PTR_NOT_NULL(strstr(line, ") Z "));
+        CU_ASSERT_PTR_NOT_NULL(fgets(text, sizeof text, file));
         fclose(file);
     }
+    const pid_t pid = (pid_t)strtol(text, NULL, 10);
+    CU_ASSERT_FATAL(pid > 1);
+    while (!process_is_over(pid))
+        sched_yield();
     free(more);
     free(pids);
 }
@@ -303,6 +331,7 @@ static const struct unit_test tests[] = {
     UNIT(malformed_answers_fail_their_call),
     UNIT(floods_end_the_server),
     UNIT(a_server_that_ends_or_closes_fails_its_calls),
+    UNIT(one_that_left_the_group_holds_nobody_up),
     UNIT(answers_for_nobody_are_ignored),
     UNIT(an_answer_that_drips_is_an_answer),
     UNIT(names_and_texts_are_made_harmless),
