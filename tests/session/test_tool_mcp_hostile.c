@@ -44,6 +44,37 @@ static void session_is_refused(const char *era, const char *fault, const char *m
     mcp_engine_free_in_time(engine);
 }
 
+static size_t deaths_told(void)
+{
+    size_t n = 0;
+
+    for (const char *c = laz_buf_text(&mcp_told); (c = strstr(c, "the server has ended")); c++)
+        n++;
+    return n;
+}
+
+static void a_start_that_failed_is_followed_by_a_pause(void)
+{
+    static const uint64_t pauses[] = {500, 1000, 2000, 4000, 8000, 16000, 30000, 30000};
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "crash_at_start", ""), NULL);
+    const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_session *session = NULL;
+
+    test_hold_clock(engine);
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, NULL), LAZ_ESETUP);
+        CU_ASSERT_EQUAL(deaths_told(), i + 1);
+        test_advance_clock(engine, pauses[i] - 1);
+        (void)laz_engine_step(engine, 0, NULL);
+        CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, NULL), LAZ_ESETUP);
+        CU_ASSERT_EQUAL(deaths_told(), i + 1); /* it was not started */
+        test_advance_clock(engine, 1);
+        (void)laz_engine_step(engine, 0, NULL);
+    }
+    mcp_engine_free_in_time(engine);
+}
+
 static void a_list_without_end_is_refused(void)
 {
     session_is_refused("modern", "pages", "", "more than 100 pages");
@@ -322,6 +353,7 @@ static void a_server_that_does_not_end_is_killed(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(a_start_that_failed_is_followed_by_a_pause),
     UNIT(a_list_without_end_is_refused),
     UNIT(a_list_that_is_too_large_is_refused),
     UNIT(silence_is_refused_in_time),
