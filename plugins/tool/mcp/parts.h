@@ -19,6 +19,7 @@
 #define MCP_MAX_PARAMETERS  100                /* of lazaret */
 #define MCP_MAX_NAME        128                /* of lazaret */
 #define MCP_MAX_DESCRIPTION 4096               /* bytes of a tool's; of a parameter's a quarter */
+#define MCP_MAX_ARGUMENTS   ((size_t)16 << 20) /* bytes of the arguments of a call, as plain JSON */
 #define MCP_MAX_ERROR       4096               /* bytes of an error that code gets */
 
 /* ---- json.c: text that was scanned ----------------------------------------------------------- */
@@ -146,13 +147,17 @@ int mcp_tool_read(const struct laz_json_api *json, struct mcp_raw text, const ch
                   struct mcp_tool *tool, struct laz_error *err);
 void mcp_tool_fini(struct mcp_tool *tool);
 
-/* ---- value.c --------------------------------------------------------------------------------- */
+/* ---- arguments.c ----------------------------------------------------------------------------- */
 
 /* Writes the arguments of a call (an object of lazaret) as the object that the server gets. Errors:
- * LAZ_EINVAL: JSON cannot say a value. */
+ * LAZ_EINVAL: JSON cannot say a value, a tagged form is malformed, a key is repeated, it would have
+ * more than MCP_MAX_ARGUMENTS bytes; LAZ_ENOMEM. */
 int mcp_write_arguments(const struct laz_json_api *json, const struct mcp_tool *tool,
                         const char *args, size_t len, struct laz_json_writer *writer,
                         struct laz_error *err);
+
+/* ---- value.c --------------------------------------------------------------------------------- */
+
 /* Makes the value of a CallToolResult as a new JSON text in *value, or the text of the error that
  * it reports in *error. Errors: LAZ_EPARSE: it is none; LAZ_ENOMEM. */
 int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,
