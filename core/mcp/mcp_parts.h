@@ -26,6 +26,9 @@
 #define MCP_QUIET          ((size_t)8 << 20)   /* bytes unread: no requests are read */
 #define MCP_UNREAD         ((size_t)256 << 20) /* bytes unread: the client is given up */
 #define MCP_SHOWN          ((size_t)16 << 10)  /* bytes of output, of a value, that a result has */
+#define MCP_SHOWN_ERROR    ((size_t)4 << 10)   /* bytes of an error that it has */
+#define MCP_SHOWN_LINES    40                  /* calls of its traceback */
+#define MCP_SHOWN_LINE     ((size_t)500)       /* bytes of each */
 #define MCP_RESOURCES      256                 /* results kept to be read */
 #define MCP_RESOURCE_BYTES ((size_t)64 << 20)  /* of these together, unless one is larger */
 #define MCP_TEXT           2000                /* bytes of instructions, of a description */
