@@ -4,11 +4,12 @@
  * Side: host.  Input trusted: no (all of it comes from the sandbox; the library has checked it).
  *
  * What a model is shown is bounded: of more the beginning and the end, and the whole can be read as
- * a resource. */
+ * a resource.  Texts of the content act on no terminal that shows them; the object is exact. */
 #include "mcp/mcp_parts.h"
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "base/visible.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -357,10 +358,11 @@ static void text_problems(struct laz_buf *text, const struct result *to)
         laz_buf_puts(text, "Some output was discarded: there was too much of it.\n");
 }
 
-/* As a prompt of the language shows it; then what was wrong. */
+/* As a prompt of the language shows it; then what was wrong. A client may show it at a terminal. */
 static void making_text(struct making *making)
 {
     const char *value = laz_result_text(making->from), *replaced = making->to.replaced;
+    struct laz_visible visible = {0};
     struct laz_buf text = LAZ_BUF_INIT;
 
     if (replaced)
@@ -376,16 +378,24 @@ static void making_text(struct making *making)
     if (text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     text_problems(&text, &making->to);
-    laz_buf_append(&making->text, laz_buf_text(&text), text.len);
+    laz_visible_add(&visible, &making->text, laz_buf_text(&text), text.len);
+    laz_visible_end(&visible, &making->text);
     making->failed |= text.failed;
     laz_buf_fini(&text);
 }
 
+/* The object, with escapes for what a terminal would act on: its text is in the content, too. */
 static void making_json(struct making *making)
 {
-    struct laz_json_write write = {.to = &making->json};
+    struct laz_visible visible = {.json = true};
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
 
     laz_fields_add(&write, NULL, &mcp_result_fields, &making->to);
+    laz_visible_add(&visible, &making->json, laz_buf_text(&json), json.len);
+    laz_visible_end(&visible, &making->json);
+    making->failed |= json.failed;
+    laz_buf_fini(&json);
 }
 
 static void making_fini(struct making *making)

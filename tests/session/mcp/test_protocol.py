@@ -306,6 +306,26 @@ def forge(message):
     one.end()
 
 
+def shows_what_a_terminal_would_obey(version):
+    one = client(version)
+    shown = "a\\x1b[2J\\x9b\\u202eb\tc\nd\n"
+    for code, where in (("print('%s')", "output"), ("return '%s'", "value")):
+        code %= "a\\27[2J\\u{9b}\\u{202e}b\\tc\\rd"
+        result = one.tool("execute", code=code, runtime="lua")
+        exact = result["structuredContent"][where]
+        assert exact.rstrip("\n") == "a\x1b[2J\x9b\u202eb\tc\rd", result
+        texts = "".join(c["text"] for c in result["content"])
+        assert not any(c in texts for c in "\x1b\x9b\u202e\r"), texts
+        if where == "output":
+            assert result["content"][0]["text"] == shown, result
+    result = one.tool("execute", code="error('\\27[2J\\u{202e}')", runtime="lua")
+    texts = "".join(c["text"] for c in result["content"])
+    assert result["isError"] and not any(c in texts for c in "\x1b\u202e"), texts
+    text = one.refused("get_tool_details", name="\x1b[2J\u202e")
+    assert "\x1b" not in text and "\u202e" not in text, text
+    one.end()
+
+
 def reports_progress_and_stops(version):
     one = client(version)
     token = "token" if version == MODERN else 5
@@ -498,7 +518,7 @@ approve = true
     for version in VERSIONS:
         for case in (describes_itself, refuses_what_is_wrong, executes, keeps_sessions, moves_files,
                      bounds_what_is_long, bounds_errors_and_warnings,
-                     reports_progress_and_stops, finds_functions,
+                     shows_what_a_terminal_would_obey, reports_progress_and_stops, finds_functions,
                      asks_nobody_who_cannot_answer, passes_traces_on):
             cases.append(("%s %s" % (case.__name__, version), case, (version,)))
         if version != MODERN:
