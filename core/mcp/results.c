@@ -343,14 +343,15 @@ static void making_files(struct making *making)
 static void text_problems(struct laz_buf *text, const struct result *to)
 {
     const struct result_error *error = &to->error;
+    const bool is_detail = to->has_error && to->detail && strcmp(error->message, to->detail) == 0;
 
     texts_join(text, &error->traceback);
     if (to->has_error && error->line)
         laz_buf_printf(text, "%s error in line %lld: %s\n", error->kind, (long long)error->line,
                        error->message);
-    else if (to->has_error)
+    else if (to->has_error && !is_detail)
         laz_buf_printf(text, "%s error: %s\n", error->kind ? error->kind : "an", error->message);
-    if (to->detail)
+    if (to->detail && !(is_detail && error->line))
         laz_buf_printf(text, "%s: %s\n", to->verdict, to->detail);
     for (size_t i = 0; i < to->warnings.n; i++)
         laz_buf_printf(text, "warning: %s\n", to->warnings.items[i]);

@@ -188,6 +188,7 @@ def keeps_sessions(version):
     assert one.tool("close_session", session=handle)["structuredContent"] == {"closed": True}
     ended = one.tool_result(busy)
     assert ended["structuredContent"]["verdict"] == "cancelled", ended
+    assert ended["content"][0]["text"] == "cancelled: The execution was cancelled\n", ended
     assert "expired" in one.refused("execute", code="x", session=handle)
     assert "expired" in one.refused("close_session", session=handle)
     forged = handle[:-1] + ("0" if handle[-1] != "0" else "1")
