@@ -41,9 +41,12 @@ static void visible_put(const struct laz_visible *visible, struct laz_buf *out, 
     uint32_t code = n ? visible_code(text, n) : (unsigned char)*text;
     bool breaks = code == '\n' && !visible->one_line;
 
-    if (n == 0 || (code < 0x20 && code != '\t' && !breaks) || (code >= 0x7f && code < 0xa0))
+    const bool is_control =
+        n == 0 || (code < 0x20 && code != '\t' && !breaks) || (code >= 0x7f && code < 0xa0);
+
+    if (is_control && !visible->json)
         visible_hex(out, 'x', 2, code);
-    else if (visible_is_mark(code))
+    else if (is_control || visible_is_mark(code))
         visible_hex(out, 'u', 4, code);
     else
         laz_buf_append(out, text, n);

@@ -17,6 +17,7 @@
 /* For a text that arrives in pieces; starts zeroed. */
 struct laz_visible {
     bool one_line; /* set by the caller: line breaks are shown as escapes, too */
+    bool json;     /* the same: the text is JSON, and stays the same JSON: \u001b and not \x1b */
     bool returned; /* the last character was a carriage return */
     char held[4];  /* the first bytes of an incomplete character */
     size_t n_held;

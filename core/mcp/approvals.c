@@ -99,12 +99,9 @@ static void questions_answer(struct mcp_request *request)
         laz_json_end_object(&write);
     }
     laz_json_end_object(&write);
-    request->state = ++mcp->last_number;
-    mcp_handle_make(mcp, MCP_OF_STATE, request->state, state);
+    mcp_handle_make(mcp, MCP_OF_STATE, mcp_request_wait(request), state);
     laz_json_add_text(&write, "requestState", state);
     mcp_answer_end(&request->asked, &write);
-    free(request->asked.id);
-    request->asked.id = NULL;
 }
 
 /* Called by the library on the thread of the loop: nobody waits for the answer any more. */

@@ -3,7 +3,9 @@
  * the code runs. Side: host.  Input trusted: no (of the client).
  *
  * A request lives until its execution has ended and was answered.  Its id is gone before that when
- * the client has cancelled it, or was asked a question in place of an answer (approvals.c). */
+ * the client has cancelled it, or was asked a question in place of an answer (approvals.c).  Then
+ * the execution, or its result, waits for the client; one that does not come back in time, or has
+ * left too many of them, or cancels the id that was answered, has given it up. */
 #include "mcp/mcp_parts.h"
 
 #include "base/base64.h"
@@ -13,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXECUTIONS_HELD_MS (300 * 1000) /* a result waits for who was asked a question */
-#define COUNT(rows)        (sizeof(rows) / sizeof *(rows))
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
@@ -86,6 +87,7 @@ static void request_free(struct mcp_request *request)
     free(request->files);
     free(request->code);
     laz_result_free(request->result);
+    free(request->answered);
     mcp_asked_fini(&request->asked);
     free(request);
 }
@@ -98,6 +100,24 @@ struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id
                        strcmp(request->asked.id, id) != 0))
         request = request->next;
     return request;
+}
+
+struct mcp_request *mcp_request_find_waiting(const struct mcp_peer *peer, const char *id)
+{
+    struct mcp_request *request = peer->mcp->requests;
+
+    while (request && (request->asked.peer != peer || !request->answered ||
+                       strcmp(request->answered, id) != 0))
+        request = request->next;
+    return request;
+}
+
+int64_t mcp_request_wait(struct mcp_request *request)
+{
+    request->answered = request->asked.id;
+    request->asked.id = NULL;
+    request->waits_ms = laz_loop_now_ms(request->mcp->loop);
+    return request->state = ++request->mcp->last_number;
 }
 
 /* Gives back the session in which it ran. */
@@ -124,7 +144,7 @@ static void request_end(struct mcp_request *request, struct laz_result *result,
         request->result = result;
         if (err)
             request->why = *err;
-        request->ended_ms = laz_loop_now_ms(request->mcp->loop);
+        request->waits_ms = laz_loop_now_ms(request->mcp->loop);
         request->is_over = true;
         return;
     }
@@ -348,11 +368,23 @@ void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *argum
 /* ---- the end of requests -----------------------------------------------------------------------
  */
 
+/* Nobody comes back for it. */
+static void request_forget_state(struct mcp_request *request)
+{
+    free(request->answered);
+    request->answered = NULL;
+    request->state = 0;
+}
+
 void mcp_request_cancel(struct mcp_request *request)
 {
     free(request->asked.id);
     request->asked.id = NULL;
-    laz_session_cancel(request->session);
+    request_forget_state(request);
+    if (request->is_over)
+        request_free(request);
+    else
+        laz_session_cancel(request->session);
 }
 
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params)
@@ -365,14 +397,15 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
         request = request->next;
     if (!number || !request) {
         mcp_fail(asked, MCP_INVALID_PARAMS,
-                 number ? "'requestState' was used already, or it has expired"
+                 number ? "'requestState' was used already, or it has expired, was cancelled, or "
+                          "had to make room for newer ones"
                         : "'requestState' is none of this server");
         return;
     }
     mcp_asked_fini(&request->asked);
     request->asked = *asked;
     *asked = (struct mcp_asked){0};
-    request->state = 0;
+    request_forget_state(request);
     if (!request->is_over) {
         mcp_approvals_take(request, params->responses, params->responses_len);
         return;
@@ -404,22 +437,41 @@ void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
     }
 }
 
+/* The one that waits for its client for the longest time, and how many do. */
+static struct mcp_request *requests_oldest_waiting(const struct laz_mcp *mcp, size_t *n)
+{
+    struct mcp_request *oldest = NULL;
+
+    *n = 0;
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        if (!request->state)
+            continue;
+        if (!oldest || request->waits_ms <= oldest->waits_ms)
+            oldest = request;
+        ++*n;
+    }
+    return oldest;
+}
+
+/* How many may wait: of few sessions no more than half. */
+static size_t requests_most_waiting(const struct laz_mcp *mcp)
+{
+    const uint64_t half = (mcp->limits.max_sessions + 1) / 2;
+
+    return half && half < MCP_WAITING ? (size_t)half : MCP_WAITING;
+}
+
 uint64_t mcp_requests_tend(struct laz_mcp *mcp)
 {
     const uint64_t now = laz_loop_now_ms(mcp->loop);
-    uint64_t soonest = UINT64_MAX;
+    const size_t most = requests_most_waiting(mcp);
+    struct mcp_request *oldest;
+    size_t n;
 
-    for (struct mcp_request *request = mcp->requests, *next; request; request = next) {
-        next = request->next;
-        if (!request->is_over)
-            continue;
-        const uint64_t held = now - request->ended_ms;
-        if (held >= EXECUTIONS_HELD_MS)
-            request_free(request);
-        else if (EXECUTIONS_HELD_MS - held < soonest)
-            soonest = EXECUTIONS_HELD_MS - held;
-    }
-    return soonest;
+    while ((oldest = requests_oldest_waiting(mcp, &n)) &&
+           (n > most || now - oldest->waits_ms >= MCP_WAITING_MS))
+        mcp_request_cancel(oldest);
+    return oldest ? MCP_WAITING_MS - (now - oldest->waits_ms) : UINT64_MAX;
 }
 
 void mcp_requests_end(struct laz_mcp *mcp)
@@ -427,7 +479,7 @@ void mcp_requests_end(struct laz_mcp *mcp)
     while (mcp->requests) {
         struct mcp_request *request = mcp->requests;
         struct laz_session *session = request->session;
-        request->state = 0; /* nobody comes back */
+        request_forget_state(request);
         if (!session) {
             request_free(request);
             continue;

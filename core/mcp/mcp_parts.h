@@ -20,10 +20,15 @@
 /* Bounds of a client. */
 #define MCP_REQUESTS       256                 /* executions that were not answered */
 #define MCP_LISTENS        16                  /* requests that listen */
+#define MCP_WAITING        16                  /* executions that wait for their client, */
+#define MCP_WAITING_MS     (300 * 1000)        /* and how long they do */
 #define MCP_FILES          64                  /* files of an execution */
 #define MCP_QUIET          ((size_t)8 << 20)   /* bytes unread: no requests are read */
 #define MCP_UNREAD         ((size_t)256 << 20) /* bytes unread: the client is given up */
 #define MCP_SHOWN          ((size_t)16 << 10)  /* bytes of output, of a value, that a result has */
+#define MCP_SHOWN_ERROR    ((size_t)4 << 10)   /* bytes of an error that it has */
+#define MCP_SHOWN_LINES    40                  /* calls of its traceback */
+#define MCP_SHOWN_LINE     ((size_t)500)       /* bytes of each */
 #define MCP_RESOURCES      256                 /* results kept to be read */
 #define MCP_RESOURCE_BYTES ((size_t)64 << 20)  /* of these together, unless one is larger */
 #define MCP_TEXT           2000                /* bytes of instructions, of a description */
@@ -93,10 +98,11 @@ struct mcp_request {
     size_t n_files, next_file; /* that is put next */
     uint64_t progress;         /* that was told last */
     int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
+    char *answered;            /* the id under which it was; NULL: `state` is 0 */
+    uint64_t waits_ms;         /* since then, or since it has ended */
     struct laz_result *result; /* for who comes back with `state`: it has ended meanwhile */
     struct laz_error why;      /* the same, without a result */
-    bool is_over;              /* it has ended so, */
-    uint64_t ended_ms;         /* then */
+    bool is_over;              /* it has ended so */
 };
 
 /* The question whether a tool may be called, from the callback to its end. */
@@ -153,7 +159,7 @@ struct laz_mcp {
     size_t request_bytes, resource_bytes;
     struct laz_timer *timer; /* of what expires */
     struct mcp_limits {
-        uint64_t timeout_ms, max_sessions, max_line, session_timeout_ms, state_timeout_ms;
+        uint64_t timeout_ms, max_sessions, max_line, session_timeout_ms;
         char *runtime; /* of a request that names none */
         bool is_cold;  /* no session is kept ready */
     } limits;
@@ -238,11 +244,16 @@ extern const struct laz_fields mcp_execute_fields;
 void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *arguments, size_t len);
 /* The execution that a client waits for by this id; NULL: none. */
 struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id);
+/* The one that was answered by a question under this id, and waits for its client; NULL: none. */
+struct mcp_request *mcp_request_find_waiting(const struct mcp_peer *peer, const char *id);
+/* Ends it, and nobody is answered; outside of a step of the engine. */
 void mcp_request_cancel(struct mcp_request *request);
+/* It was answered by a question, and waits for its client to come back. Returns its state. */
+int64_t mcp_request_wait(struct mcp_request *request);
 /* Goes on with what was answered by a question. */
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params);
-/* Drops results that nobody came back for. Returns when the next is due, in milliseconds;
- * UINT64_MAX: there is none. */
+/* Gives up those that wait for their client for too long, and the oldest of too many. Returns when
+ * the next is due, in milliseconds; UINT64_MAX: there is none. */
 uint64_t mcp_requests_tend(struct laz_mcp *mcp);
 void mcp_requests_end(struct laz_mcp *mcp);
 

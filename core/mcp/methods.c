@@ -363,6 +363,8 @@ void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message)
         id = mcp_id_of(params.request, params.request_len);
     struct mcp_request *request = id ? mcp_request_find(peer, id) : NULL;
     struct mcp_listen **listen = id ? listen_find(peer, id) : NULL;
+    if (id && !request && !*listen)
+        request = mcp_request_find_waiting(peer, id);
     if (request)
         mcp_request_cancel(request);
     else if (listen && *listen)

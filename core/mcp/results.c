@@ -4,11 +4,12 @@
  * Side: host.  Input trusted: no (all of it comes from the sandbox; the library has checked it).
  *
  * What a model is shown is bounded: of more the beginning and the end, and the whole can be read as
- * a resource. */
+ * a resource.  Texts of the content act on no terminal that shows them; the object is exact. */
 #include "mcp/mcp_parts.h"
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "base/visible.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 /* ---- the table ------------------------------------------------------------------------------- */
 
 struct result_error {
-    const char *kind, *message;
+    const char *kind, *message, *uri;
     int64_t line, column;
     struct laz_strv traceback;
 };
@@ -51,10 +52,12 @@ struct result {
 #define AT(member) .at = offsetof(struct result_error, member)
 static const struct laz_field error_members[] = {
     {"kind", LAZ_FIELD_TEXT, AT(kind), .help = "runtime, syntax, memory, exit, ..."},
-    {"message", LAZ_FIELD_TEXT, NEEDED, AT(message)},
+    {"message", LAZ_FIELD_TEXT, NEEDED, AT(message),
+     .help = "of a long one the beginning and the end"},
     {"line", LAZ_FIELD_INTEGER, OMIT, AT(line), .help = "of the code, from 1"},
     {"column", LAZ_FIELD_INTEGER, OMIT, AT(column)},
     {"traceback", LAZ_FIELD_TEXTS, OMIT, AT(traceback), .help = "calls, the outermost first"},
+    {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a long message or traceback, as a whole"},
 };
 #undef AT
 #define AT(member) .at = offsetof(struct result_usage, member)
@@ -121,21 +124,71 @@ static size_t text_cut(const char *text, size_t at)
     return at;
 }
 
-/* Appends a text, or its beginning and its end, and *uri of the whole. */
-static void text_shorten(struct laz_mcp *mcp, const char *name, const char *text, size_t len,
-                         struct laz_buf *shown, char **uri)
+/* Appends a text, or of more than `most` bytes its beginning and its end, and where the whole is;
+ * `uri` NULL: nowhere. */
+static void text_add(struct laz_buf *shown, const char *text, size_t len, size_t most,
+                     const char *uri)
 {
-    if (len <= MCP_SHOWN) {
+    if (len <= most) {
         laz_buf_append(shown, text, len);
         return;
     }
-    const struct mcp_resource *whole = mcp_resource_keep(mcp, name, "text/plain", text, len);
-    const size_t head = text_cut(text, MCP_SHOWN / 2), tail = text_cut(text, len - MCP_SHOWN / 2);
-    *uri = whole ? laz_strdup(whole->uri) : NULL;
+    const size_t head = text_cut(text, most / 2), tail = text_cut(text, len - most / 2);
     laz_buf_append(shown, text, head);
     laz_buf_printf(shown, "\n... %zu bytes are left out%s%s ...\n", tail - head,
-                   *uri ? "; all of it is the resource " : "", *uri ? *uri : "");
+                   uri ? "; all of it is the resource " : "", uri ? uri : "");
     laz_buf_append(shown, text + tail, len - tail);
+}
+
+/* Keeps a text that can be read; the URI, to be freed. NULL: out of memory. */
+static char *text_keep(struct laz_mcp *mcp, const char *name, const char *text, size_t len)
+{
+    const struct mcp_resource *whole = mcp_resource_keep(mcp, name, "text/plain", text, len);
+
+    return whole ? laz_strdup(whole->uri) : NULL;
+}
+
+/* Appends a text as it is shown, and keeps a long one: *uri. */
+static void text_shorten(struct laz_mcp *mcp, const char *name, const char *text, size_t len,
+                         struct laz_buf *shown, char **uri)
+{
+    *uri = len > MCP_SHOWN ? text_keep(mcp, name, text, len) : NULL;
+    text_add(shown, text, len, MCP_SHOWN, *uri);
+}
+
+/* Are they more, or longer, than is shown? */
+static bool texts_are_long(const struct laz_strv *texts)
+{
+    bool are = texts->n > MCP_SHOWN_LINES;
+
+    for (size_t i = 0; i < texts->n && !are; i++)
+        are = strlen(texts->items[i]) > MCP_SHOWN_LINE;
+    return are;
+}
+
+/* Adds the first and the last of them, each shortened. */
+static void texts_add(struct laz_strv *shown, const struct laz_strv *texts, const char *uri)
+{
+    const size_t left_out = texts->n > MCP_SHOWN_LINES ? texts->n - MCP_SHOWN_LINES : 0;
+
+    for (size_t i = 0; i < texts->n; i++) {
+        struct laz_buf line = LAZ_BUF_INIT;
+        if (left_out && i == MCP_SHOWN_LINES / 2) {
+            laz_strv_addf(shown, "... %zu are left out%s%s ...", left_out,
+                          uri ? "; all of them are in the resource " : "", uri ? uri : "");
+            i += left_out;
+        }
+        text_add(&line, texts->items[i], strlen(texts->items[i]), MCP_SHOWN_LINE, NULL);
+        laz_strv_add(shown, laz_buf_text(&line));
+        shown->failed |= line.failed;
+        laz_buf_fini(&line);
+    }
+}
+
+static void texts_join(struct laz_buf *all, const struct laz_strv *texts)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        laz_buf_printf(all, "%s\n", texts->items[i]);
 }
 
 /* ---- what a result has ------------------------------------------------------------------------
@@ -146,8 +199,8 @@ struct making {
     struct laz_mcp *mcp;
     const struct laz_result *from;
     struct result to;
-    struct laz_buf output, text, isolation, json;
-    char *output_uri, *value_uri, *text_uri;
+    struct laz_buf output, message, detail, text, isolation, json;
+    char *output_uri, *value_uri, *text_uri, *error_uri;
     struct result_file *files;
     size_t n_files, pictures; /* bytes */
     bool failed;
@@ -190,21 +243,45 @@ static void making_value(struct making *making)
     making->failed |= !making->value_uri;
 }
 
+/* The message and the calls of an error, and how the execution has ended. */
 static void making_error(struct making *making)
 {
     const struct laz_result *from = making->from;
+    const char *message = laz_result_error(from), *detail = laz_result_detail(from);
     struct result_error *error = &making->to.error;
+    struct laz_strv calls = LAZ_STRV_INIT;
+    struct laz_buf whole = LAZ_BUF_INIT;
 
-    error->message = laz_result_error(from);
-    making->to.has_error = error->message != NULL;
+    for (size_t i = 0; i < laz_result_traceback_length(from); i++)
+        laz_strv_add(&calls, laz_result_traceback(from, i));
+    if (message && (strlen(message) > MCP_SHOWN_ERROR || texts_are_long(&calls))) {
+        texts_join(&whole, &calls);
+        laz_buf_puts(&whole, message);
+        making->error_uri = text_keep(making->mcp, "error.txt", laz_buf_text(&whole), whole.len);
+    }
+    if (message)
+        text_add(&making->message, message, strlen(message), MCP_SHOWN_ERROR, making->error_uri);
+    text_add(&making->detail, detail, strlen(detail), MCP_SHOWN_ERROR, making->error_uri);
+    texts_add(&error->traceback, &calls, making->error_uri);
+    making->to.has_error = message != NULL;
+    making->to.detail = *detail ? laz_buf_text(&making->detail) : NULL;
+    error->message = laz_buf_text(&making->message);
+    error->uri = making->error_uri;
     error->kind = laz_result_error_kind(from);
     error->line = laz_result_error_line(from);
     error->column = laz_result_error_column(from);
-    for (size_t i = 0; i < laz_result_traceback_length(from); i++)
-        laz_strv_add(&error->traceback, laz_result_traceback(from, i));
-    for (size_t i = 0; i < laz_result_warnings(from); i++)
-        laz_strv_add(&making->to.warnings, laz_result_warning(from, i));
-    making->failed |= error->traceback.failed || making->to.warnings.failed;
+    making->failed |= calls.failed || whole.failed || error->traceback.failed ||
+                      making->message.failed || making->detail.failed;
+    laz_strv_fini(&calls);
+    laz_buf_fini(&whole);
+}
+
+/* The library bounds what comes from the sandbox here. */
+static void making_warnings(struct making *making)
+{
+    for (size_t i = 0; i < laz_result_warnings(making->from); i++)
+        laz_strv_add(&making->to.warnings, laz_result_warning(making->from, i));
+    making->failed |= making->to.warnings.failed;
 }
 
 static void making_usage(struct making *making)
@@ -262,40 +339,64 @@ static void making_files(struct making *making)
     making->to.files = (struct laz_field_list){making->files, making->n_files};
 }
 
-/* As a prompt of the language shows it; then what was wrong. */
-static void making_text(struct making *making)
+/* What was wrong. */
+static void text_problems(struct laz_buf *text, const struct result *to)
 {
-    const struct laz_result *from = making->from;
-    const struct result *to = &making->to;
-    const char *value = laz_result_text(from);
-    struct laz_buf *text = &making->text;
+    const struct result_error *error = &to->error;
+    const bool is_detail = to->has_error && to->detail && strcmp(error->message, to->detail) == 0;
 
-    if (to->replaced)
-        laz_buf_printf(text,
-                       "The interpreter of this session had ended (%s): its variables are "
-                       "gone.\n",
-                       to->replaced);
-    laz_buf_append(text, laz_buf_text(&making->output), making->output.len);
-    if (value && text->len && text->data[text->len - 1] != '\n')
-        laz_buf_putc(text, '\n');
-    if (value)
-        text_shorten(making->mcp, "value.txt", value, strlen(value), text, &making->text_uri);
-    if (text->len && text->data[text->len - 1] != '\n')
-        laz_buf_putc(text, '\n');
-    for (size_t i = 0; i < to->error.traceback.n; i++)
-        laz_buf_printf(text, "%s\n", to->error.traceback.items[i]);
-    if (to->has_error && to->error.line)
-        laz_buf_printf(text, "%s error in line %lld: %s\n", to->error.kind,
-                       (long long)to->error.line, to->error.message);
-    else if (to->has_error)
-        laz_buf_printf(text, "%s error: %s\n", to->error.kind ? to->error.kind : "an",
-                       to->error.message);
-    if (to->detail)
+    texts_join(text, &error->traceback);
+    if (to->has_error && error->line)
+        laz_buf_printf(text, "%s error in line %lld: %s\n", error->kind, (long long)error->line,
+                       error->message);
+    else if (to->has_error && !is_detail)
+        laz_buf_printf(text, "%s error: %s\n", error->kind ? error->kind : "an", error->message);
+    if (to->detail && !(is_detail && error->line))
         laz_buf_printf(text, "%s: %s\n", to->verdict, to->detail);
     for (size_t i = 0; i < to->warnings.n; i++)
         laz_buf_printf(text, "warning: %s\n", to->warnings.items[i]);
     if (to->is_truncated)
         laz_buf_puts(text, "Some output was discarded: there was too much of it.\n");
+}
+
+/* As a prompt of the language shows it; then what was wrong. A client may show it at a terminal. */
+static void making_text(struct making *making)
+{
+    const char *value = laz_result_text(making->from), *replaced = making->to.replaced;
+    struct laz_visible visible = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (replaced)
+        laz_buf_printf(&text,
+                       "The interpreter of this session had ended (%s): its variables are "
+                       "gone.\n",
+                       replaced);
+    laz_buf_append(&text, laz_buf_text(&making->output), making->output.len);
+    if (value && text.len && text.data[text.len - 1] != '\n')
+        laz_buf_putc(&text, '\n');
+    if (value)
+        text_shorten(making->mcp, "value.txt", value, strlen(value), &text, &making->text_uri);
+    if (text.len && text.data[text.len - 1] != '\n')
+        laz_buf_putc(&text, '\n');
+    text_problems(&text, &making->to);
+    laz_visible_add(&visible, &making->text, laz_buf_text(&text), text.len);
+    laz_visible_end(&visible, &making->text);
+    making->failed |= text.failed;
+    laz_buf_fini(&text);
+}
+
+/* The object, with escapes for what a terminal would act on: its text is in the content, too. */
+static void making_json(struct making *making)
+{
+    struct laz_visible visible = {.json = true};
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
+
+    laz_fields_add(&write, NULL, &mcp_result_fields, &making->to);
+    laz_visible_add(&visible, &making->json, laz_buf_text(&json), json.len);
+    laz_visible_end(&visible, &making->json);
+    making->failed |= json.failed;
+    laz_buf_fini(&json);
 }
 
 static void making_fini(struct making *making)
@@ -306,9 +407,12 @@ static void making_fini(struct making *making)
     free(making->output_uri);
     free(making->value_uri);
     free(making->text_uri);
+    free(making->error_uri);
     laz_strv_fini(&making->to.error.traceback);
     laz_strv_fini(&making->to.warnings);
     laz_buf_fini(&making->output);
+    laz_buf_fini(&making->message);
+    laz_buf_fini(&making->detail);
     laz_buf_fini(&making->text);
     laz_buf_fini(&making->isolation);
     laz_buf_fini(&making->json);
@@ -316,22 +420,18 @@ static void making_fini(struct making *making)
 
 static bool making_make(struct making *making)
 {
-    const enum laz_verdict verdict = laz_result_verdict(making->from);
-    const char *detail = laz_result_detail(making->from);
-    struct laz_json_write write = {.to = &making->json};
-
-    making->to.verdict = laz_verdict_name(verdict);
-    making->to.detail = *detail ? detail : NULL;
+    making->to.verdict = laz_verdict_name(laz_result_verdict(making->from));
     making->to.replaced = laz_result_replaced(making->from);
     making->to.is_truncated = laz_result_is_truncated(making->from);
     making_output(making);
     making_value(making);
     making_error(making);
+    making_warnings(making);
     making_usage(making);
     making_isolation(making);
     making_files(making);
     making_text(making);
-    laz_fields_add(&write, NULL, &mcp_result_fields, &making->to);
+    making_json(making);
     return !making->failed && !making->output.failed && !making->text.failed &&
            !making->isolation.failed && !making->json.failed;
 }

@@ -198,7 +198,6 @@ static int mcp_take_limits(struct mcp_limits *limits, const struct laz_settings 
         .max_sessions = values->pool.max_sessions,
         .max_line = values->session.max_value_size,
         .session_timeout_ms = values->mcp.session_timeout_ms,
-        .state_timeout_ms = values->session.approval_timeout_ms,
         .runtime = laz_strdup(laz_settings_runtime(values)),
         .is_cold = values->pool.warm == LAZ_WARM_COLD,
     };

@@ -137,17 +137,22 @@ static void tool_answer(const struct mcp_asked *asked, const char *text,
 void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err)
 {
     struct laz_json_write write;
+    struct laz_visible visible = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
 
     if (!mcp_answer_begin(asked, "complete", &write))
         return;
+    laz_visible_add(&visible, &text, err->text, strlen(err->text));
+    laz_visible_end(&visible, &text);
     laz_json_begin_list(&write, "content");
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "type", "text");
-    laz_json_add_text(&write, "text", err->text);
+    laz_json_add_bytes(&write, "text", laz_buf_text(&text), text.len);
     laz_json_end_object(&write);
     laz_json_end_list(&write);
     laz_json_add_bool(&write, "isError", true);
     mcp_answer_end(asked, &write);
+    laz_buf_fini(&text);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */

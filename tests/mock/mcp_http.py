@@ -15,6 +15,7 @@ import ssl
 import sys
 import threading
 
+sys.dont_write_bytecode = True  # beside the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mcp_server  # noqa: E402  (reads the era from the arguments)
 
@@ -173,6 +174,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.say(200, "text/html", b"<html>{</html>")
         return True
 
+    def mistyped(self, message):
+        """The right answer, said to be something else."""
+        mcp_server.answer(message)
+        self.say(200, "application/json-seq; charset=utf-8", json.dumps(here.sent.pop()).encode())
+        return True
+
+    def untyped(self, message):
+        mcp_server.answer(message)
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        self.wfile.write(json.dumps(here.sent.pop()).encode())
+        self.close_connection = True
+        return True
+
     def broken(self, message):
         self.say(500, "application/json", b"{")
         return True
@@ -184,6 +198,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def nothing(self, message):
         self.begin("text/event-stream")
+        return True
+
+    def burst(self, message):
+        """Thousands of answers to nobody at once, and then the right one."""
+        mcp_server.answer(message)
+        self.begin("text/event-stream")
+        self.wfile.write(b'data:{"id":99999,"result":0}\n\n' * 5000)
+        self.event(here.sent.pop())
         return True
 
     def forgets(self, message):

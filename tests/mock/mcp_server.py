@@ -320,6 +320,25 @@ def fork(message):
     os._exit(4)
 
 
+def leaves(message):
+    """It ends, and leaves a process in a session of its own, which writes until nobody reads."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        with open(os.environ["pids"], "w") as pids:
+            pids.write("%d\n" % pid)
+        os.read(reader, 1)
+        os._exit(4)
+    os.setsid()
+    os.write(1, b"\n" * 65536)
+    os.write(writer, b"x")
+    try:
+        while True:
+            os.write(1, b"\n" * 65536)
+    except OSError:
+        os._exit(0)
+
+
 def closes(message):
     os.close(1)
     time.sleep(1000)
@@ -377,6 +396,7 @@ FAULTS = {
     "noise": on("server/discover" if modern else "initialize", noise),
     "complaints": on("server/discover" if modern else "initialize", complaints),
     "fork": on("tools/call", fork),
+    "leaves": on("tools/call", leaves),
     "fork_at_start": on("tools/list", fork),
     "closes": on("tools/call", closes),
     "stays": on("tools/list", stays),

@@ -206,7 +206,7 @@ static void one_that_is_used_does_not_expire(void)
              member("structuredContent\":{\"session"));
     call(2, "execute", use, "");
     hear("\"resultType\":\"input_required\"");
-    CU_ASSERT_EQUAL(visit_loop(1000000).sessions, 1); /* its question is open */
+    CU_ASSERT_EQUAL(visit_loop(299999).sessions, 1); /* its question is open */
     char state[200];
     snprintf(
         state, sizeof state,
@@ -277,6 +277,123 @@ static void it_does_not_wait_for_ever(void)
     end();
 }
 
+/* The client has been asked; gives the member of the next call that answers yes. */
+static void hear_question(char answer[300])
+{
+    char name[50];
+
+    hear("\"resultType\":\"input_required\"");
+    snprintf(name, sizeof name, "%s", strstr(line, "\"approval-") + 1);
+    name[strcspn(name, "\"")] = '\0';
+    snprintf(
+        answer, 300,
+        ",\"requestState\":\"%s\",\"inputResponses\":{\"%s\":{\"action\":\"accept\",\"content\":"
+        "{\"approve\":true}}}",
+        member("requestState"), name);
+}
+
+static void wait_for_requests(size_t n)
+{
+    while (visit_loop(0).requests != n)
+        ;
+}
+
+static void cancel(int id)
+{
+    say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+        "cancelled\",\"params\":{\"requestId\":%d}}",
+        id);
+}
+
+static void the_id_that_was_answered_by_a_question_cancels(void)
+{
+    char first[300], second[300];
+
+    begin("session.approval_timeout=10");
+    call(1, "execute", "\"code\":\"erase() return erase()\"", "");
+    hear_question(first);
+    cancel(2); /* nobody's */
+    call(3, "execute", "\"code\":\"\"", first);
+    hear_question(second);
+    cancel(1); /* it was answered under another one since */
+    call(4, "execute", "\"code\":\"\"", second);
+    hear("\"value\":\"erased\"");
+    call(5, "execute", "\"code\":\"return erase()\"", "");
+    hear_question(first);
+    cancel(5);
+    wait_for_requests(0);
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, 0);
+    call(6, "execute", "\"code\":\"\"", first);
+    hear("was cancelled");
+    let_time_out(7); /* its result waits */
+    cancel(7);
+    wait_for_requests(0);
+    end();
+}
+
+static void an_id_that_is_used_again_is_that_of_the_open_request(void)
+{
+    char answer[300];
+
+    begin("");
+    call(1, "execute", "\"code\":\"return erase()\"", "");
+    hear_question(answer);
+    call(1, "execute", "\"code\":\"while true do end\"", "");
+    cancel(1);
+    wait_for_requests(1);
+    call(2, "execute", "\"code\":\"\"", answer);
+    hear("\"value\":\"erased\"");
+    end();
+}
+
+static void an_execution_waits_five_minutes(void)
+{
+    char answer[300];
+
+    begin("");
+    call(1, "execute", "\"code\":\"return erase()\"", "");
+    hear_question(answer);
+    CU_ASSERT_EQUAL(visit_loop(299999).requests, 1);
+    (void)visit_loop(1);
+    wait_for_requests(0);
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, 0);
+    call(2, "execute", "\"code\":\"\"", answer);
+    hear("it has expired");
+    end();
+}
+
+/* Leaves `n` questions, one in each millisecond, of which so many may wait. */
+static void leave_questions(int n, int most)
+{
+    char answers[20][300];
+
+    for (int i = 0; i < n; i++) {
+        call(i + 1, "execute", "\"code\":\"return erase()\"", "");
+        hear_question(answers[i]);
+        (void)visit_loop(1);
+    }
+    wait_for_requests((size_t)most);
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, (size_t)most);
+    for (int i = 0; i < n; i++) {
+        call(100 + i, "execute", "\"code\":\"\"", answers[i]);
+        hear(i < n - most ? "make room for newer ones" : "\"value\":\"erased\"");
+    }
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 0);
+}
+
+static void the_oldest_of_too_many_that_wait_is_given_up(void)
+{
+    begin("");
+    leave_questions(18, 16);
+    end();
+    begin("pool.max_sessions=7");
+    leave_questions(6, 4);
+    end();
+    begin("pool.max_sessions=1");
+    leave_questions(1, 1);
+    end();
+}
+
 static void the_end_of_the_server_ends_what_is_held(void)
 {
     begin("");
@@ -294,6 +411,10 @@ static const struct unit_test tests[] = {
     UNIT(without_a_timeout_none_expires),
     UNIT(a_result_waits_for_who_was_asked),
     UNIT(it_does_not_wait_for_ever),
+    UNIT(the_id_that_was_answered_by_a_question_cancels),
+    UNIT(an_id_that_is_used_again_is_that_of_the_open_request),
+    UNIT(an_execution_waits_five_minutes),
+    UNIT(the_oldest_of_too_many_that_wait_is_given_up),
     UNIT(the_end_of_the_server_ends_what_is_held),
     {0},
 };

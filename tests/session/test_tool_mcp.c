@@ -112,28 +112,107 @@ static void values_of_a_server_are_not_taken_for_tagged_ones(void)
     laz_engine_free(engine);
 }
 
-/* Hostile code writes to the agent's channel itself. */
+/* Hostile code writes to the agent's channel itself: sent(args) is the answer to a call. */
+static const char channel_code[] =
+    "import os, json\n"
+    "def is_socket(fd):\n"
+    "    try: return os.readlink('/proc/self/fd/' + fd).startswith('socket:')\n"
+    "    except OSError: return False\n"
+    "channel = [int(f) for f in os.listdir('/proc/self/fd') if is_socket(f)][0]\n"
+    "def sent(tool, args):\n"
+    "    os.write(channel, json.dumps({'type': 'tool_call', 'id': 901,\n"
+    "        'tool': tool, 'args': args}).encode() + b'\\n')\n"
+    "    text = b''\n"
+    "    while b'\\n' not in text: text += os.read(channel, 65536)\n"
+    "    return text.decode()\n"
+    "def item(loop): return sent('m_get-item', {'from': 'x', 'loop': loop})\n";
+
 static void arguments_are_what_they_say(void)
 {
     struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
     struct laz_session *session = test_session(engine, "python");
 
     if (session) {
+        test_expect(session, channel_code, LAZ_VERDICT_OK, NULL);
         test_expect(session,
-                    "import os, json\n"
-                    "def is_socket(fd):\n"
-                    "    try: return os.readlink('/proc/self/fd/' + fd).startswith('socket:')\n"
-                    "    except OSError: return False\n"
-                    "channel = [int(f) for f in os.listdir('/proc/self/fd') if is_socket(f)][0]\n"
-                    "os.write(channel, json.dumps({'type': 'tool_call', 'id': 901,\n"
-                    "    'tool': 'm_get-item', 'args': {'from': 'x',\n"
-                    "    'loop': {'$int': '1,\"kind\":\"stolen\"'}}}).encode() + b'\\n')\n"
-                    "text = b''\n"
-                    "while b'\\n' not in text: text += os.read(channel, 65536)\n"
-                    "'a malformed integer' in text.decode() or text.decode()",
+                    "text = item({'$int': '1,\"kind\":\"stolen\"'})\n"
+                    "'a malformed integer' in text or text",
                     LAZ_VERDICT_OK, "true");
         test_expect(session, "m_get_item('x', loop=2**60)['loop'] == 2**60", LAZ_VERDICT_OK,
                     "true");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void tagged_forms_are_right_or_refused(void)
+{
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        test_expect(session, channel_code, LAZ_VERDICT_OK, NULL);
+        test_expect(
+            session,
+            "def frame(**more): return {'$frame': {'names': ['a'], 'columns': [[1]], 'rows': 1,\n"
+            "    **more}}\n"
+            "wrong = [\n"
+            "  {'$bytes': [{'$int': 'abc'}]}, {'$bytes': 'x'}, {'$bytes': None},\n"
+            "  {'$date': {'$num': 'NaN'}}, {'$date': '2024-1-1'}, {'$date': '2024-01-01\"'},\n"
+            "  {'$time': '2024-01-31'}, {'$time': '2024-01-31T12:00:00.'}, {'$time': 7},\n"
+            "  {'$time': '2024-01-31T12:00:00+1:00'}, {'$na': 'x'}, {'$na': {}},\n"
+            "  {'$int': 12345}, {'$int': ''}, {'$int': '01'}, {'$int': '9' * 41},\n"
+            "  {'$int': [1, 2]}, {'$int': '1}}} '}, {'$int': '\\n'},\n"
+            "  {'$factor': []}, {'$factor': {'values': {}}}, {'$factor': {'values': [1]}},\n"
+            "  {'$factor': {'values': [['a']]}}, {'$map': 5}, {'$map': {}}, {'$map': [[1, 2]]},\n"
+            "  {'$map': [['a', 1, 2]]}, {'$map': [['a']]}, {'$map': [['a', 1], ['a', 2]]},\n"
+            "  {'$map': [['a', {'$map': [['b', 1], ['c', 1], ['b', 1]]}]]},\n"
+            "  {'$frame': 5}, frame(rows=2), frame(rows=0), frame(rows=-1), frame(rows='1'),\n"
+            "  frame(names=['a', 'b']), frame(names=[1]), frame(names={}), frame(columns={}),\n"
+            "  frame(columns=[[1], [2]]), frame(columns=[{'$factor': {'values': [1]}}]),\n"
+            "  frame(columns=[{'$bytes': ''}]), frame(columns=['a']),\n"
+            "  frame(names=['a', 'a'], columns=[[1], [2]]),\n"
+            "  frame(names=[], columns=[], rows=10**17),\n"
+            "  {'$repr': 'x'}, {'$ref': 'x'}, {'$': 1}, {'$num': 'NaN'}, {'$complex': [1, 2]}]\n"
+            "def fails(w): return '\"error\"' in item(w)\n"
+            "[fails(1), fails(frame()), [w for w in wrong if not fails(w) or not fails([{'q': "
+            "w}])]]",
+            LAZ_VERDICT_OK, "[false,false,[]]");
+        test_expect(session, /* a name in each row, which would be 100 GB */
+                    "'more than 16777216 bytes' in item(frame(names=['n' * 300000],\n"
+                    "    columns=[[1] * 100000], rows=100000))",
+                    LAZ_VERDICT_OK, "true");
+        test_expect(session,
+                    "'the arguments are no object' in sent('m_echo', {'arguments': frame()})",
+                    LAZ_VERDICT_OK, "true");
+        test_expect(
+            session,
+            "import datetime\n"
+            "zone = datetime.timezone(datetime.timedelta(hours=-2))\n"
+            "def back(x): return m_get_item('x', loop=x)['loop']\n"
+            "[back({'$ref': 'x'}) == {'$ref': 'x'}, back({'$bytes': 'x'}), back(b'\\xff'),\n"
+            " back(datetime.date(2024, 1, 31)),\n"
+            " back(datetime.datetime(2024, 1, 31, 12, 0, 0, 5, zone))]",
+            LAZ_VERDICT_OK,
+            "[true,{\"$map\":[[\"$bytes\",\"x\"]]},\"/w==\",\"2024-01-31\","
+            "\"2024-01-31T12:00:00.000005-02:00\"]");
+    }
+    laz_session_free(session);
+    session = test_session(engine, "r");
+    if (session) {
+        test_expect(session,
+                    "d <- data.frame(n = c(1, NA), f = factor(c('a', NA)))\n"
+                    "m_get.item('x', loop = d)$loop",
+                    LAZ_VERDICT_OK, NULL);
+        test_expect(session,
+                    "names(d) <- c('n', 'n')\n"
+                    "tryCatch(m_get.item('x', loop = d), error = function(e)\n"
+                    "  grepl('a key is repeated', conditionMessage(e)))",
+                    LAZ_VERDICT_OK, "true");
+        test_expect(session,
+                    "m_get.item('x', loop = list(Sys.Date(), Sys.time(), factor('u'),\n"
+                    "  as.POSIXct('2024-01-31 12:00:00.5', tz = 'UTC')))$loop[[4]]",
+                    LAZ_VERDICT_OK, "\"2024-01-31T12:00:00.5Z\"");
     }
     laz_session_free(session);
     laz_engine_free(engine);
@@ -480,6 +559,7 @@ static const struct unit_test tests[] = {
     UNIT(schemas_become_signatures_and_help),
     UNIT(values_of_a_server_are_not_taken_for_tagged_ones),
     UNIT(arguments_are_what_they_say),
+    UNIT(tagged_forms_are_right_or_refused),
     UNIT(only_wanted_tools_are_declared),
     UNIT(calls_wait_for_a_yes_as_those_of_other_providers),
     UNIT(a_server_has_its_own_environment),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tool_mcp_hostile.c - servers of MCP that are broken, or mean harm (tests/mock/mcp_server.py):
- * each is bounded and named, and their neighbours work.
+/* test_tool_mcp_hostile.c - servers of MCP that are broken, or mean harm
+ * (tests/mock/mcp_server.py): each is bounded and named, and their neighbours work.
  *
  * A test of time holds the engine's clock, or waits for what never comes. */
 #include "tool_mcp.h"
@@ -10,6 +10,7 @@
 #include "os/files.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,37 @@ static void session_is_refused(const char *era, const char *fault, const char *m
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "mcp.toml:5"));
     for (const char *c = err.text; *c; c++)
         CU_ASSERT((unsigned char)*c >= 0x20);
+    mcp_engine_free_in_time(engine);
+}
+
+static size_t deaths_told(void)
+{
+    size_t n = 0;
+
+    for (const char *c = laz_buf_text(&mcp_told); (c = strstr(c, "the server has ended")); c++)
+        n++;
+    return n;
+}
+
+static void a_start_that_failed_is_followed_by_a_pause(void)
+{
+    static const uint64_t pauses[] = {500, 1000, 2000, 4000, 8000, 16000, 30000, 30000};
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "crash_at_start", ""), NULL);
+    const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_session *session = NULL;
+
+    test_hold_clock(engine);
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, NULL), LAZ_ESETUP);
+        CU_ASSERT_EQUAL(deaths_told(), i + 1);
+        test_advance_clock(engine, pauses[i] - 1);
+        (void)laz_engine_step(engine, 0, NULL);
+        CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, NULL), LAZ_ESETUP);
+        CU_ASSERT_EQUAL(deaths_told(), i + 1); /* it was not started */
+        test_advance_clock(engine, 1);
+        (void)laz_engine_step(engine, 0, NULL);
+    }
     mcp_engine_free_in_time(engine);
 }
 
@@ -158,11 +190,24 @@ static void floods_end_the_server(void)
     call_is_refused("line", "max_output = \"1MiB\"", "a message of more than 1048576 bytes");
 }
 
+/* It is gone, or waits for its parent to look. */
+static bool process_is_over(pid_t pid)
+{
+    char stat[64], line[512] = "";
+
+    snprintf(stat, sizeof stat, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(stat, "r");
+    const bool is_there = file && fgets(line, sizeof line, file);
+    if (file)
+        fclose(file);
+    return !is_there || strstr(line, ") Z ");
+}
+
 static void a_server_that_ends_or_closes_fails_its_calls(void)
 {
     char *pids = laz_strdupf("%s/pids", mcp_folder);
     char *more = laz_strdupf("env = { pids = \"%s\" }", pids);
-    char text[32] = "", stat[64];
+    char text[32] = "";
 
     call_is_refused("closes", "timeout = 0\nmax_timeout = 0", "has closed its standard output");
     call_is_refused("fork", more, "has ended (exit status 4)");
@@ -172,15 +217,29 @@ static void a_server_that_ends_or_closes_fails_its_calls(void)
         CU_ASSERT_PTR_NOT_NULL(fgets(text, sizeof text, file));
         fclose(file);
     }
-    text[strcspn(text, "\n")] = '\0';
-    snprintf(stat, sizeof stat, "/proc/%s/stat", text);
-    file = fopen(stat, "r"); /* it is gone, or waits for its parent to look */
+    CU_ASSERT(process_is_over((pid_t)strtol(text, NULL, 10)));
+    free(more);
+    free(pids);
+}
+
+/* It is not killed with the group, and gets no reader back. */
+static void one_that_left_the_group_holds_nobody_up(void)
+{
+    char *pids = laz_strdupf("%s/left", mcp_folder);
+    char *more = laz_strdupf("env = { pids = \"%s\" }", pids);
+    char text[32] = "";
+
+    call_is_refused("leaves", more, "has ended (exit status 4)");
+    FILE *file = fopen(pids, "r");
+    CU_ASSERT_PTR_NOT_NULL(file);
     if (file) {
-        char line[512] = "";
-        CU_ASSERT_PTR_NOT_NULL(fgets(line, sizeof line, file));
-        CU_ASSERT_PTR_NOT_NULL(strstr(line, ") Z "));
+        CU_ASSERT_PTR_NOT_NULL(fgets(text, sizeof text, file));
         fclose(file);
     }
+    const pid_t pid = (pid_t)strtol(text, NULL, 10);
+    CU_ASSERT_FATAL(pid > 1);
+    while (!process_is_over(pid))
+        sched_yield();
     free(more);
     free(pids);
 }
@@ -293,6 +352,7 @@ static void a_server_that_does_not_end_is_killed(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(a_start_that_failed_is_followed_by_a_pause),
     UNIT(a_list_without_end_is_refused),
     UNIT(a_list_that_is_too_large_is_refused),
     UNIT(silence_is_refused_in_time),
@@ -302,6 +362,7 @@ static const struct unit_test tests[] = {
     UNIT(malformed_answers_fail_their_call),
     UNIT(floods_end_the_server),
     UNIT(a_server_that_ends_or_closes_fails_its_calls),
+    UNIT(one_that_left_the_group_holds_nobody_up),
     UNIT(answers_for_nobody_are_ignored),
     UNIT(an_answer_that_drips_is_an_answer),
     UNIT(names_and_texts_are_made_harmless),

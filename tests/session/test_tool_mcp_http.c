@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tool_mcp_http.c - the provider `mcp` with servers over HTTP that are correct, or have one fault
- * (tests/mock/mcp_http.py). */
+/* test_tool_mcp_http.c - the provider `mcp` with servers over HTTP that are correct, or have one
+ * fault (tests/mock/mcp_http.py). */
 #include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"
 #include "os/directories.h"
+#include "engine/engine.h"
 #include "os/files.h"
+#include "parts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,10 +22,13 @@
 static char folder[] = "/tmp/lazaret-test-XXXXXX";
 static struct laz_buf told;
 
+static size_t strays; /* answers to nobody that were taken */
+
 static void tell(void *user, uint32_t level, const char *text)
 {
     (void)user, (void)level;
     laz_buf_printf(&told, "%s\n", text);
+    strays += strstr(text, "it answered a request that is not open") != NULL;
 }
 
 /* A server that runs, and an engine with it. */
@@ -259,6 +264,124 @@ static void a_server_that_does_not_tell_is_asked_before_a_call(void)
     web_close(&web);
 }
 
+/* ---- what many events cost --------------------------------------------------------------------
+ */
+
+/* Adds `n` times a text, in pieces that do not end where it does, and takes what is whole. Returns
+ * the events. */
+static size_t events_of(struct mcp_stream *events, const char *text, size_t n)
+{
+    const size_t len = strlen(text), piece = 16000;
+    struct laz_buf all = LAZ_BUF_INIT;
+    size_t taken = 0, bytes = 0, data, took;
+    char *event;
+
+    for (size_t i = 0; i < n; i++)
+        laz_buf_append(&all, text, len);
+    for (size_t at = 0; at < all.len; at += piece) {
+        const size_t more = all.len - at < piece ? all.len - at : piece;
+        CU_ASSERT_FATAL(mcp_stream_add(events, all.data + at, more));
+        while ((took = mcp_stream_event(events, &event, &data))) {
+            CU_ASSERT(event && data == strlen(event));
+            free(event);
+            bytes += took;
+            taken++;
+        }
+    }
+    CU_ASSERT(bytes <= all.len);
+    laz_buf_fini(&all);
+    return taken;
+}
+
+static void bytes_of_events_are_moved_once_at_most(void)
+{
+    struct mcp_stream events = {0};
+    char *event;
+    size_t len;
+
+    CU_ASSERT_EQUAL(events_of(&events, "data: {}\n\n", 400000), 400000);
+    CU_ASSERT(events.moved <= 4000000);
+    CU_ASSERT_EQUAL(events_of(&events, ":\r\n\r\n", 400000), 400000);
+    CU_ASSERT(events.moved <= 6000000);
+    const size_t moved = events.moved;
+    CU_ASSERT_EQUAL(events_of(&events, "data: x\n", 500000), 0); /* it is not whole */
+    CU_ASSERT_EQUAL(events.moved, moved);
+    CU_ASSERT_EQUAL(events_of(&events, "data:\r\n", 1), 0);
+    CU_ASSERT(mcp_stream_add(&events, "\r\ndata", 6));
+    CU_ASSERT_EQUAL(mcp_stream_event(&events, &event, &len), 8 * 500000 + 9);
+    CU_ASSERT_EQUAL(len, 2 * 500000);
+    free(event);
+    CU_ASSERT_EQUAL(mcp_stream_event(&events, &event, &len), 0);
+    mcp_stream_fini(&events);
+}
+
+static void bytes_of_lines_are_moved_once_at_most(void)
+{
+    struct mcp_stream words = {0};
+    const char *line;
+    char text[1000];
+    size_t len, lines = 0, bytes = 0, took;
+
+    memset(text, '\n', sizeof text);
+    for (size_t i = 0; i < 2000; i++) {
+        CU_ASSERT_FATAL(mcp_stream_add(&words, text, sizeof text));
+        for (; (took = mcp_stream_line(&words, 100, &line, &len)); bytes += took)
+            lines += len == 0;
+    }
+    CU_ASSERT_EQUAL(lines, 2000000);
+    CU_ASSERT_EQUAL(bytes, 2000000);
+    CU_ASSERT(words.moved <= bytes);
+    CU_ASSERT(mcp_stream_add(&words, "one\ntw", 6));
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 100, &line, &len), 4);
+    CU_ASSERT(len == 3 && memcmp(line, "one", 3) == 0);
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 100, &line, &len), 0);
+    CU_ASSERT(mcp_stream_add(&words, "o", 1));
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 2, &line, &len),
+                    2); /* it is longer than a line may be */
+    CU_ASSERT(len == 2 && memcmp(line, "tw", 2) == 0);
+    CU_ASSERT(mcp_stream_add(&words, "\n", 1));
+    CU_ASSERT_EQUAL(mcp_stream_line(&words, 2, &line, &len), 2);
+    CU_ASSERT(len == 1 && *line == 'o');
+    mcp_stream_fini(&words);
+}
+
+/* Runs in each turn of the loop. */
+struct turns {
+    struct laz_post post;
+    struct laz_loop *loop;
+    size_t n, before, most; /* strays of one turn */
+    bool stops;
+};
+
+static void turn_runs(struct laz_post *post)
+{
+    struct turns *turns = (struct turns *)(void *)post;
+
+    turns->n++;
+    if (strays - turns->before > turns->most)
+        turns->most = strays - turns->before;
+    turns->before = strays;
+    if (!turns->stops)
+        laz_loop_post(turns->loop, post);
+}
+
+static void a_turn_of_the_loop_takes_a_part_of_many_events(void)
+{
+    struct turns turns = {.post.run = turn_runs};
+    struct web web;
+
+    if (web_open(&web, "modern", "burst", "json", "")) {
+        strays = 0;
+        turns.loop = web.engine->driver.loop;
+        laz_loop_post(turns.loop, &turns.post);
+        test_expect(web.session, "m_add(1, 1).sum", LAZ_VERDICT_OK, "2");
+        turns.stops = true;
+        CU_ASSERT_EQUAL(strays, 5000);
+        CU_ASSERT(turns.most > 0 && turns.most <= 3 * 64); /* a timer, and the connection */
+    }
+    web_close(&web);
+}
+
 /* ---- hostile servers --------------------------------------------------------------------------
  */
 
@@ -289,7 +412,9 @@ static void a_slow_answer_times_out(void)
 static void what_is_no_answer_fails_the_call(void)
 {
     call_fails("redirect", "", "a redirect (HTTP status 307), which is not followed");
-    call_fails("page", "", "sent no answer to the request");
+    call_fails("page", "", "answered with the type 'text/html', and neither application/json");
+    call_fails("mistyped", "", "answered with the type 'application/json-seq', and neither");
+    call_fails("untyped", "", "answered with the type '', and neither");
     call_fails("broken", "", "HTTP status 500");
     call_fails("cut_off", "", "cannot be reached");
     call_fails("nothing", "", "sent no answer to the request");
@@ -316,6 +441,9 @@ static const struct unit_test tests[] = {
     UNIT(mistakes_in_the_address_are_found),
     UNIT(tools_that_change_are_refused),
     UNIT(a_server_that_does_not_tell_is_asked_before_a_call),
+    UNIT(bytes_of_events_are_moved_once_at_most),
+    UNIT(bytes_of_lines_are_moved_once_at_most),
+    UNIT(a_turn_of_the_loop_takes_a_part_of_many_events),
     UNIT(answers_without_end_are_cut_off),
     UNIT(a_slow_answer_times_out),
     UNIT(what_is_no_answer_fails_the_call),

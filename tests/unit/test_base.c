@@ -225,6 +225,20 @@ static void base64_round_trips_and_refuses(void)
     }
 }
 
+static void json_that_a_terminal_shows_stays_the_same(void)
+{
+    static const char json[] =
+        "{\"a\\u001b\xe2\x80\xae\":[1,\t\"\xc2\x9b\x7f \xc3\xa9\"],\r\n\"b\":\"\\r\"}";
+    struct laz_visible visible = {.json = true};
+    struct laz_buf shown = LAZ_BUF_INIT;
+
+    laz_visible_add(&visible, &shown, json, sizeof json - 1);
+    laz_visible_end(&visible, &shown);
+    UNIT_TEXT(laz_buf_text(&shown),
+              "{\"a\\u001b\\u202e\":[1,\t\"\\u009b\\u007f \xc3\xa9\"],\n\"b\":\"\\r\"}");
+    laz_buf_fini(&shown);
+}
+
 static void what_a_terminal_would_obey_is_shown(void)
 {
     static const struct {
@@ -504,6 +518,7 @@ static const struct unit_test tests[] = {
     UNIT(siphash_is_that_of_its_authors),
     UNIT(wiping_leaves_zeros_and_nothing_else),
     UNIT(base64_round_trips_and_refuses),
+    UNIT(json_that_a_terminal_shows_stays_the_same),
     UNIT(what_a_terminal_would_obey_is_shown),
     UNIT(traces_are_as_the_standard_has_them),
     UNIT(a_copy_of_a_trace_points_into_itself),

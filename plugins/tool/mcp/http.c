@@ -4,7 +4,9 @@
  *
  * libcurl's multi interface does the transfers, on the descriptors and timers of the host's loop.
  * Its callbacks only store what arrives; messages are taken afterwards (http_work), because a
- * message can end any transfer, which is not allowed in a callback.
+ * message can end any transfer, which is not allowed in a callback.  One turn of the loop takes a
+ * bounded part of them, and nothing more is read before all are taken, so that timers and other
+ * descriptors have their turn.
  * Side: host.  Input trusted: no (a server's bytes). */
 #include "http.h"
 
@@ -17,6 +19,10 @@
 #define HTTP_MAX_HEADERS     ((size_t)64 << 10) /* bytes of all headers of an answer */
 #define HTTP_MAX_TRANSFER    4096               /* exchanges that are open */
 #define HTTP_MAX_CONNECTIONS 64L                /* others wait for one of them */
+#define HTTP_TURN_MESSAGES   64                 /* that are taken in one turn of the loop, */
+#define HTTP_TURN_BYTES      ((size_t)1 << 20)  /* or so many bytes; the last may be larger */
+#define HTTP_TURN_MS         1   /* to the next; with 0 the timers of one turn would never end */
+#define HTTP_MAX_TYPE        100 /* bytes of the type of an answer */
 #define HTTP_FIRST           "notifications/initialized"
 
 struct http;
@@ -36,13 +42,14 @@ struct http_exchange {
     CURL *easy;
     struct curl_slist *headers;
     char *body;
-    int64_t id; /* of the request; 0: none is answered */
-    char *data; /* of the answer: all, or the events that were not taken */
-    size_t len, room, seen, headers_len;
-    bool is_stream, is_done, is_too_large;
+    int64_t id;               /* of the request; 0: none is answered */
+    struct mcp_stream events; /* of the answer; or all of it, as its data */
+    size_t headers_len;
+    bool is_done, is_too_large;
     bool is_first; /* says that the session is initialized: others wait for it */
     bool waits;
     CURLcode result;
+    char type[HTTP_MAX_TYPE];           /* of the answer, without parameters */
     char session[HTTP_MAX_SESSION + 1]; /* that the answer begins */
     char problem[CURL_ERROR_SIZE];
 };
@@ -53,9 +60,11 @@ struct http {
     struct curl_slist *headers; /* NULL: not open */
     struct http_exchange *exchanges;
     struct http_socket *sockets;
-    struct laz_watch *timer;
+    struct laz_watch *timer, *more;
     unsigned n;
     bool is_working;
+    bool has_more;     /* that was read and not taken */
+    bool is_due;       /* libcurl wants to do something, as soon as that was taken */
     bool is_beginning; /* an exchange that is_first has not ended */
     char session[HTTP_MAX_SESSION + 1];
 };
@@ -71,17 +80,24 @@ static void http_unwatch(const struct http *http, struct laz_watch **watch)
     *watch = NULL;
 }
 
+/* Lets libcurl read and write, unless what it has read was not taken; then takes it. */
+static void http_act(struct http *http, curl_socket_t fd, int events)
+{
+    int running;
+
+    if (!http->has_more)
+        curl_multi_socket_action(http->multi, fd, events, &running); /* may free its socket */
+    else
+        http->is_due |= fd == CURL_SOCKET_TIMEOUT; /* a descriptor is ready again */
+    http_work(http);
+}
+
 static void http_ready(void *user, uint32_t events)
 {
     const struct http_socket *ready = user;
-    struct http *http = ready->http;
-    int running;
 
-    curl_multi_socket_action(http->multi, ready->fd,
-                             (events & 1 ? CURL_CSELECT_IN : 0) |
-                                 (events & 2 ? CURL_CSELECT_OUT : 0),
-                             &running); /* may free `ready` */
-    http_work(http);
+    http_act(ready->http, ready->fd,
+             (events & 1 ? CURL_CSELECT_IN : 0) | (events & 2 ? CURL_CSELECT_OUT : 0));
 }
 
 static void http_socket_free(struct http_socket *socket)
@@ -126,11 +142,23 @@ static int http_wants_socket(CURL *easy, curl_socket_t fd, int what, void *user,
 static void http_due(void *user)
 {
     struct http *http = user;
-    int running;
 
     http_unwatch(http, &http->timer);
-    curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    http_work(http);
+    http_act(http, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* A later turn of the loop. */
+static void http_goes_on(void *user)
+{
+    struct http *http = user;
+
+    http_unwatch(http, &http->more);
+    if (http->is_due && !http->has_more) {
+        http->is_due = false;
+        http_act(http, CURL_SOCKET_TIMEOUT, 0);
+    } else {
+        http_work(http);
+    }
 }
 
 static int http_wants_timer(CURLM *multi, long ms, void *user)
@@ -164,7 +192,7 @@ static void exchange_free(struct http_exchange *exchange)
     }
     curl_slist_free_all(exchange->headers);
     free(exchange->body);
-    free(exchange->data);
+    mcp_stream_fini(&exchange->events);
     free(exchange);
 }
 
@@ -178,24 +206,14 @@ static size_t exchange_most(const struct http_exchange *exchange)
 static size_t exchange_data(char *data, size_t size, size_t n, void *user)
 {
     struct http_exchange *exchange = user;
-    size_t room = exchange->room ? exchange->room : 4096;
+    const struct mcp_stream *events = &exchange->events;
 
     n *= size;
-    if (exchange->len + n > exchange_most(exchange)) {
+    if (events->len - events->at + n > exchange_most(exchange)) {
         exchange->is_too_large = true;
         return 0;
     }
-    while (room < exchange->len + n + 1)
-        room *= 2;
-    char *more = room == exchange->room ? exchange->data : realloc(exchange->data, room);
-    if (!more)
-        return 0;
-    exchange->data = more;
-    exchange->room = room;
-    memcpy(more + exchange->len, data, n);
-    exchange->len += n;
-    more[exchange->len] = '\0';
-    return n;
+    return mcp_stream_add(&exchange->events, data, n) ? n : 0;
 }
 
 /* One line of the answer's header. */
@@ -215,7 +233,7 @@ static size_t exchange_header(char *data, size_t size, size_t n, void *user)
     line[strcspn(line, "\r\n")] = '\0';
     if (strncasecmp(line, type, sizeof type - 1) == 0) {
         const char *value = line + sizeof type - 1 + strspn(line + sizeof type - 1, " \t");
-        exchange->is_stream = strncasecmp(value, "text/event-stream", 17) == 0;
+        snprintf(exchange->type, sizeof exchange->type, "%.*s", (int)strcspn(value, "; \t"), value);
     } else if (strncasecmp(line, session, sizeof session - 1) == 0) {
         const char *value = line + sizeof session - 1 + strspn(line + sizeof session - 1, " \t");
         bool is_valid = *value && strlen(value) <= HTTP_MAX_SESSION;
@@ -327,56 +345,27 @@ static void http_forget(struct mcp_server *server, int64_t id)
 
 /* ---- what has arrived ------------------------------------------------------------------------ */
 
-/* The bytes up to the end of the first event; 0: it is not whole. Looks only at what is new. */
-static size_t exchange_event_len(struct http_exchange *exchange)
-{
-    size_t at = exchange->seen > 2 ? exchange->seen - 2 : 0;
-
-    for (; at + 1 < exchange->len; at++) {
-        const char *c = exchange->data + at;
-        if (c[0] == '\n' && c[1] == '\n')
-            return at + 2;
-        if (c[0] == '\n' && c[1] == '\r' && at + 2 < exchange->len && c[2] == '\n')
-            return at + 3;
-    }
-    exchange->seen = exchange->len;
-    return 0;
-}
-
-/* Takes the next whole event out of a stream, and returns its data; NULL: there is none. */
-static char *exchange_event(struct http_exchange *exchange, size_t *len)
-{
-    const size_t whole = exchange_event_len(exchange);
-    char *event = whole ? malloc(whole + 1) : NULL;
-    size_t used = 0;
-
-    for (size_t at = 0, n; event && at < whole; at += n + 1) {
-        const char *line = exchange->data + at;
-        n = (size_t)((const char *)memchr(line, '\n', whole - at) - line);
-        if (n < 5 || memcmp(line, "data:", 5) != 0)
-            continue;
-        const size_t skipped = 5 + (n > 5 && line[5] == ' ');
-        if (used)
-            event[used++] = '\n';
-        memcpy(event + used, line + skipped, n - skipped - (line[n - 1] == '\r'));
-        used += n - skipped - (line[n - 1] == '\r');
-    }
-    if (event)
-        event[used] = '\0';
-    memmove(exchange->data, exchange->data + whole, exchange->len - whole);
-    exchange->len -= whole;
-    if (whole)
-        exchange->seen = 0;
-    *len = used;
-    return event;
-}
-
 static long exchange_status(const struct http_exchange *exchange)
 {
     long status = 0;
 
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     return status;
+}
+
+static bool exchange_is_json(const struct http_exchange *exchange)
+{
+    return strcasecmp(exchange->type, "application/json") == 0;
+}
+
+static bool exchange_is_stream(const struct http_exchange *exchange)
+{
+    return strcasecmp(exchange->type, "text/event-stream") == 0 && exchange_status(exchange) == 200;
+}
+
+static bool exchange_has_events(const struct http_exchange *exchange)
+{
+    return exchange->events.seen < exchange->events.len && exchange_is_stream(exchange);
 }
 
 /* Why an exchange brings no answer; "": it does. */
@@ -405,6 +394,13 @@ static void exchange_problem(const struct http_exchange *exchange, char *text, s
                  "does not allow it (HTTP status %ld): see headers_env and headers_file", status);
     } else if (status < 200 || status >= 300) {
         snprintf(text, size, "answered with HTTP status %ld", status);
+    } else if (exchange->id && exchange->events.len && !exchange_is_json(exchange) &&
+               !exchange_is_stream(exchange)) {
+        plain = mcp_clean(exchange->type, strlen(exchange->type), sizeof exchange->type, false);
+        snprintf(text, size,
+                 "answered with the type '%s', and neither application/json nor text/event-stream",
+                 plain ? plain : "");
+        free(plain);
     }
 }
 
@@ -438,12 +434,12 @@ static void http_finish(struct http_exchange *exchange)
     const long status = exchange_status(exchange);
     const bool has_forgotten = status == 404 && *http->session;
     const bool is_lost = exchange->result != CURLE_OK;
-    size_t len = exchange->is_stream ? 0 : exchange->len;
-    char *data = len ? exchange->data : NULL, problem[300];
+    size_t len = exchange_is_json(exchange) ? exchange->events.len : 0;
+    char *data = len ? exchange->events.data : NULL, problem[300];
 
     exchange_problem(exchange, problem, sizeof problem);
     if (data)
-        exchange->data = NULL;
+        exchange->events.data = NULL;
     if (!*problem)
         http_keep_session(http, exchange);
     /* An error may say more in its body. */
@@ -465,44 +461,66 @@ static void http_finish(struct http_exchange *exchange)
     free(data);
 }
 
-/* Takes what has arrived, one message at a time: each may end any exchange. */
-static void http_work(struct http *http)
+/* Notes which exchanges have ended, and finds one that has something to take. */
+static struct http_exchange *http_next(struct http *http)
 {
+    struct http_exchange *exchange = NULL;
     CURLMsg *done;
     int left;
+
+    while ((done = curl_multi_info_read(http->multi, &left)))
+        if (done->msg == CURLMSG_DONE &&
+            curl_easy_getinfo(done->easy_handle, CURLINFO_PRIVATE, &exchange) == CURLE_OK) {
+            exchange->is_done = true;
+            exchange->result = done->data.result;
+        }
+    exchange = http->exchanges;
+    while (exchange && !exchange->is_done && !exchange_has_events(exchange))
+        exchange = exchange->next;
+    return exchange;
+}
+
+/* Takes an event, or the end of an exchange. Returns its bytes. */
+static size_t http_take(struct http_exchange *exchange)
+{
+    struct http *http = exchange->http;
+    char *event = NULL;
+    size_t len, taken = 0;
+
+    if (exchange_has_events(exchange))
+        taken = mcp_stream_event(&exchange->events, &event, &len);
+    if (event) {
+        http_keep_session(http, exchange);
+        mcp_server_take(http->server, event, len);
+    } else if (taken) {
+        mcp_server_lost(http->server, "cannot be read: out of memory");
+    } else if (exchange->is_done) {
+        taken = exchange->events.len;
+        http_finish(exchange);
+    }
+    free(event);
+    return taken;
+}
+
+/* Takes what has arrived, one message at a time, as each may end any exchange; and no more than a
+ * turn of the loop may take. */
+static void http_work(struct http *http)
+{
+    const struct laz_tool_services *services = http->server->services;
+    struct http_exchange *exchange;
+    size_t bytes = 0;
 
     if (http->is_working)
         return;
     http->is_working = true;
-    for (;;) {
-        struct http_exchange *exchange = NULL;
-        while ((done = curl_multi_info_read(http->multi, &left)))
-            if (done->msg == CURLMSG_DONE &&
-                curl_easy_getinfo(done->easy_handle, CURLINFO_PRIVATE, &exchange) == CURLE_OK) {
-                exchange->is_done = true;
-                exchange->result = done->data.result;
-            }
-        exchange = http->exchanges;
-        while (exchange && !exchange->is_done &&
-               !(exchange->is_stream && exchange->seen < exchange->len))
-            exchange = exchange->next;
-        if (!exchange)
+    for (unsigned n = 0; (exchange = http_next(http)) && n < HTTP_TURN_MESSAGES; n++) {
+        if (bytes >= HTTP_TURN_BYTES)
             break;
-        size_t len = 0;
-        char *event = exchange->is_stream && exchange->seen < exchange->len &&
-                              exchange_status(exchange) == 200
-                          ? exchange_event(exchange, &len)
-                          : NULL;
-        if (event) {
-            http_keep_session(http, exchange);
-            mcp_server_take(http->server, event, len);
-        } else if (exchange->is_done) {
-            http_finish(exchange);
-        } else {
-            exchange->seen = exchange->len;
-        }
-        free(event);
+        bytes += http_take(exchange);
     }
+    http->has_more = exchange != NULL;
+    if ((http->has_more || http->is_due) && !http->more)
+        http->more = services->watch_timer(services->host, HTTP_TURN_MS, http_goes_on, http);
     http->is_working = false;
 }
 
@@ -519,7 +537,7 @@ static void http_close(struct mcp_server *server)
     curl_slist_free_all(http->headers);
     http->headers = NULL;
     http->session[0] = '\0';
-    http->is_beginning = false;
+    http->is_beginning = http->has_more = false;
     server->version[0] = '\0';
 }
 
@@ -534,6 +552,7 @@ static void http_fini(struct mcp_server *server)
     while (http->sockets)
         http_socket_free(http->sockets);
     http_unwatch(http, &http->timer);
+    http_unwatch(http, &http->more);
     free(http);
     server->link = NULL;
     curl_global_cleanup();

@@ -19,6 +19,7 @@
 #define MCP_MAX_PARAMETERS  100                /* of lazaret */
 #define MCP_MAX_NAME        128                /* of lazaret */
 #define MCP_MAX_DESCRIPTION 4096               /* bytes of a tool's; of a parameter's a quarter */
+#define MCP_MAX_ARGUMENTS   ((size_t)16 << 20) /* bytes of the arguments of a call, as plain JSON */
 #define MCP_MAX_ERROR       4096               /* bytes of an error that code gets */
 
 /* ---- json.c: text that was scanned ----------------------------------------------------------- */
@@ -104,6 +105,26 @@ int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
                      struct mcp_message *message, struct laz_error *err);
 void mcp_message_fini(struct mcp_message *message);
 
+/* ---- stream.c -------------------------------------------------------------------------------- */
+
+/* What has arrived in pieces, as far as it was not taken; starts zeroed. */
+struct mcp_stream {
+    char *data; /* from `at` on: what was not taken, with a NUL behind it */
+    size_t at, len, room;
+    size_t seen;  /* no line or event ends before this byte */
+    size_t moved; /* bytes that were moved, for a test */
+};
+
+/* Appends what has arrived. False: out of memory. */
+bool mcp_stream_add(struct mcp_stream *stream, const char *data, size_t n);
+/* Takes the next whole event: returns its bytes in the stream, and its data as a new text in *event
+ * (NULL: out of memory). 0: there is none. */
+size_t mcp_stream_event(struct mcp_stream *stream, char **event, size_t *len);
+/* Takes the next line, borrowed until something is appended, or of one without an end `most` bytes,
+ * as soon as there are so many. Returns the bytes that it took; 0: there is none. */
+size_t mcp_stream_line(struct mcp_stream *stream, size_t most, const char **line, size_t *len);
+void mcp_stream_fini(struct mcp_stream *stream);
+
 /* ---- schema.c -------------------------------------------------------------------------------- */
 
 /* A tool of a server, as it is declared. */
@@ -126,13 +147,17 @@ int mcp_tool_read(const struct laz_json_api *json, struct mcp_raw text, const ch
                   struct mcp_tool *tool, struct laz_error *err);
 void mcp_tool_fini(struct mcp_tool *tool);
 
-/* ---- value.c --------------------------------------------------------------------------------- */
+/* ---- arguments.c ----------------------------------------------------------------------------- */
 
 /* Writes the arguments of a call (an object of lazaret) as the object that the server gets. Errors:
- * LAZ_EINVAL: JSON cannot say a value. */
+ * LAZ_EINVAL: JSON cannot say a value, a tagged form is malformed, a key is repeated, it would have
+ * more than MCP_MAX_ARGUMENTS bytes; LAZ_ENOMEM. */
 int mcp_write_arguments(const struct laz_json_api *json, const struct mcp_tool *tool,
                         const char *args, size_t len, struct laz_json_writer *writer,
                         struct laz_error *err);
+
+/* ---- value.c --------------------------------------------------------------------------------- */
+
 /* Makes the value of a CallToolResult as a new JSON text in *value, or the text of the error that
  * it reports in *error. Errors: LAZ_EPARSE: it is none; LAZ_ENOMEM. */
 int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,

@@ -2,8 +2,9 @@
 /* stdio.c - a server that is a program: a message is a line of its standard input or output.
  *
  * What it prints to standard error goes to the log, up to a bound.  Its end is seen by the host,
- * which then has killed all that it has left behind; what is still in the pipe is read before the
- * connection counts as lost.
+ * which then has killed its process group; a process that has left the group lives on, and finds
+ * the other ends of its pipes closed.  What is still in the pipe is read before the connection
+ * counts as lost.
  * Side: host.  Input trusted: no (a server's bytes). */
 #include "server.h"
 
@@ -19,10 +20,12 @@
 #endif
 
 #define STDIO_PIECE      ((size_t)64 << 10)
+#define STDIO_WORDS      16384              /* bytes of standard error that are read at once */
 #define STDIO_MAX_LINE   500                /* bytes of a line of standard error in the log */
 #define STDIO_MAX_LINES  500                /* of each life */
 #define STDIO_MAX_START  ((size_t)16 << 20) /* bytes of a line before it is ready */
 #define STDIO_MAX_UNSENT ((size_t)64 << 20) /* bytes that it has not read */
+#define STDIO_LAST       16   /* pieces that are read after its end, of what was sent before */
 #define STDIO_CLOSED_MS  5000 /* in which a server that has closed its output has to end */
 
 struct stdio_buffer {
@@ -37,7 +40,8 @@ struct stdio {
     unsigned opened;         /* how often; tells a reader that it was opened anew meanwhile */
     int input, output, errors;
     struct laz_watch *writing, *reading, *complaining, *closed;
-    struct stdio_buffer in, out, words;
+    struct stdio_buffer in, out;
+    struct mcp_stream words; /* of standard error */
     unsigned lines;
     char last[200]; /* line of standard error */
 };
@@ -104,7 +108,7 @@ static void stdio_close(struct mcp_server *server)
     stdio_close_fd(&stdio->errors);
     buffer_fini(&stdio->in);
     buffer_fini(&stdio->out);
-    buffer_fini(&stdio->words);
+    mcp_stream_fini(&stdio->words);
     server->services->child_end(stdio->child, MCP_STOP_MS);
     stdio->child = NULL;
 }
@@ -138,33 +142,29 @@ static void stdio_log(struct stdio *stdio, const char *text, size_t len)
 /* Logs whole lines, and what is longer than a line may be. */
 static void stdio_log_lines(struct stdio *stdio, bool is_end)
 {
-    struct stdio_buffer *words = &stdio->words;
+    const char *line;
+    size_t len;
 
-    while (words->len) {
-        const char *newline = memchr(words->data, '\n', words->len);
-        const size_t len = newline ? (size_t)(newline - words->data) : words->len;
-        if (!newline && !is_end && len < STDIO_PIECE)
-            return;
-        stdio_log(stdio, words->data, len);
-        buffer_drop(words, len + (newline != NULL));
-    }
+    while (mcp_stream_line(&stdio->words, STDIO_PIECE, &line, &len))
+        stdio_log(stdio, line, len);
+    const size_t left = stdio->words.len - stdio->words.at;
+    if (is_end && mcp_stream_line(&stdio->words, left, &line, &len))
+        stdio_log(stdio, line, len);
 }
 
 static void stdio_complains(void *user, uint32_t events)
 {
     struct stdio *stdio = user;
-    struct stdio_buffer *words = &stdio->words;
+    char piece[STDIO_WORDS];
 
     (void)events;
-    const ssize_t n = buffer_reserve(words, STDIO_PIECE)
-                          ? read(stdio->errors, words->data + words->len, STDIO_PIECE)
-                          : -1;
+    const ssize_t n = read(stdio->errors, piece, sizeof piece);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    words->len += n > 0 ? (size_t)n : 0;
-    if (n <= 0)
+    const bool is_end = n <= 0 || !mcp_stream_add(&stdio->words, piece, (size_t)n);
+    if (is_end)
         stdio_unwatch(stdio, &stdio->complaining);
-    stdio_log_lines(stdio, n <= 0);
+    stdio_log_lines(stdio, is_end);
 }
 
 /* ---- standard output ------------------------------------------------------------------------- */
@@ -246,11 +246,11 @@ static void stdio_ended(void *user, int32_t status, int32_t signal)
     struct stdio *stdio = user;
     const unsigned opened = stdio->opened;
     const char *last = stdio->last;
-    int more;
+    int more = 1;
 
-    do
+    /* A process that it has left behind may still write, and faster than this reads. */
+    for (unsigned n = 0; more > 0 && n < STDIO_LAST; n++)
         more = stdio_read(stdio);
-    while (more > 0);
     if (!stdio->child || stdio->opened != opened)
         return;
     if (stdio->complaining)

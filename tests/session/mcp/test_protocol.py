@@ -188,6 +188,7 @@ def keeps_sessions(version):
     assert one.tool("close_session", session=handle)["structuredContent"] == {"closed": True}
     ended = one.tool_result(busy)
     assert ended["structuredContent"]["verdict"] == "cancelled", ended
+    assert ended["content"][0]["text"] == "cancelled: The execution was cancelled\n", ended
     assert "expired" in one.refused("execute", code="x", session=handle)
     assert "expired" in one.refused("close_session", session=handle)
     forged = handle[:-1] + ("0" if handle[-1] != "0" else "1")
@@ -259,6 +260,70 @@ def bounds_what_is_long(version):
     assert len(one.result("resources/list")["resources"]) == 256
     gone = one.error("resources/read", {"uri": content["output_uri"]})
     assert "gone" in gone["message"], gone
+    one.end()
+
+
+def bounds_errors_and_warnings(version):
+    one = client(version)
+
+    def whole(uri):
+        (content,) = one.result("resources/read", {"uri": uri})["contents"]
+        return content["text"]
+
+    result = one.tool("execute", code="raise Exception('e' * 200000 + 'end')")
+    error, text = result["structuredContent"]["error"], result["content"][0]["text"]
+    assert len(error["message"]) < 5000 and error["message"].endswith("eend"), error
+    assert "are left out; all of it is the resource " + error["uri"] in error["message"], error
+    assert text.count("are left out") == 1 and len(text) < 6000, text
+    assert len(json.dumps(result)) < 20000
+    assert whole(error["uri"]).endswith("e" * 200000 + "end")
+    code = "".join("def f%d(): f%d()\n" % (n, n + 1) for n in range(90))
+    result = one.tool("execute", code=code + "f0()")
+    error, text = result["structuredContent"]["error"], result["content"][0]["text"]
+    assert len(error["traceback"]) == 41 and "are left out" in error["traceback"][20], error
+    assert error["traceback"][-1] in text and len(whole(error["uri"]).splitlines()) > 90, error
+    # An outcome that the code forges has as many warnings as it likes.
+    channel = """
+import json, os
+def is_socket(fd):
+    try: return os.readlink('/proc/self/fd/' + fd).startswith('socket:')
+    except OSError: return False
+def forge(message):
+    channel = [int(f) for f in os.listdir('/proc/self/fd') if is_socket(f)][0]
+    os.write(channel, json.dumps(message).encode() + b'\\n')
+    while True: pass
+"""
+    forged = "'type': 'result', 'id': 1, 'value': 7, 'left_out': ['x' * 300] * 300"
+    result = one.tool("execute", code=channel + "forge({%s})" % forged)
+    content, text = result["structuredContent"], result["content"][0]["text"]
+    assert content["value"] == 7 and 1 < len(content["warnings"]) < 100, len(content["warnings"])
+    assert text.count("warning: ") == len(content["warnings"])
+    # So it has calls.
+    forged = "'type': 'error', 'id': 1, 'kind': 'runtime', 'traceback': ['x' * 3000] * 99"
+    result = one.tool("execute", code=channel + "forge({'message': 'm', %s})" % forged)
+    error = result["structuredContent"]["error"]
+    assert len(error["traceback"]) == 41 and len(json.dumps(error)) < 41 * 700, str(error)[:500]
+    assert whole(error["uri"]) == ("x" * 3000 + "\n") * 99 + "m"
+    one.end()
+
+
+def shows_what_a_terminal_would_obey(version):
+    one = client(version)
+    shown = "a\\x1b[2J\\x9b\\u202eb\tc\nd\n"
+    for code, where in (("print('%s')", "output"), ("return '%s'", "value")):
+        code %= "a\\27[2J\\u{9b}\\u{202e}b\\tc\\rd"
+        result = one.tool("execute", code=code, runtime="lua")
+        exact = result["structuredContent"][where]
+        assert exact.rstrip("\n") == "a\x1b[2J\x9b\u202eb\tc\rd", result
+        texts = "".join(c["text"] for c in result["content"])
+        assert not any(c in texts for c in "\x1b\x9b\u202e\r"), texts
+        if where == "output":
+            assert result["content"][0]["text"] == shown, result
+    result = one.tool("execute", code="error('\\27[2J\\u{202e}')", runtime="lua")
+    texts = "".join(c["text"] for c in result["content"])
+    assert result["isError"] and not any(c in texts for c in "\x1b\u202e"), texts
+    text = one.refused("get_tool_details", name="\x1b[2J\u202e")
+    assert "\x1b" not in text and "\u202e" not in text, text
     one.end()
 
 
@@ -453,7 +518,8 @@ approve = true
              ("asks_by_an_answer", asks_by_an_answer, ())]
     for version in VERSIONS:
         for case in (describes_itself, refuses_what_is_wrong, executes, keeps_sessions, moves_files,
-                     bounds_what_is_long, reports_progress_and_stops, finds_functions,
+                     bounds_what_is_long, bounds_errors_and_warnings,
+                     shows_what_a_terminal_would_obey, reports_progress_and_stops, finds_functions,
                      asks_nobody_who_cannot_answer, passes_traces_on):
             cases.append(("%s %s" % (case.__name__, version), case, (version,)))
         if version != MODERN:
