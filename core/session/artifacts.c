@@ -96,6 +96,34 @@ static int artifact_append(struct laz_buf *to, const struct laz_message *part, u
     return 0;
 }
 
+static const struct laz_artifact_item *artifact_find(const struct laz_artifacts *artifacts,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < artifacts->n; i++)
+        if (strcmp(artifacts->items[i].name, name) == 0)
+            return &artifacts->items[i];
+    return NULL;
+}
+
+/* Takes the name; NULL: out of memory. */
+static struct laz_artifact_item *artifact_add(struct laz_artifacts *artifacts, char *name)
+{
+    if (name && artifacts->n == artifacts->cap) {
+        const size_t cap = artifacts->cap ? 2 * artifacts->cap : 4;
+        struct laz_artifact_item *items = realloc(artifacts->items, cap * sizeof *items);
+        if (!items) {
+            free(name);
+            return NULL;
+        }
+        artifacts->items = items;
+        artifacts->cap = cap;
+    }
+    if (!name)
+        return NULL;
+    artifacts->items[artifacts->n] = (struct laz_artifact_item){.name = name};
+    return &artifacts->items[artifacts->n++];
+}
+
 /* A new file. */
 static int artifact_begin(struct laz_artifacts *artifacts, const struct laz_message *part,
                           uint64_t max_files, const char **why)
@@ -104,23 +132,9 @@ static int artifact_begin(struct laz_artifacts *artifacts, const struct laz_mess
         return artifact_wrong("more artifacts than artifacts.max_files were sent", why);
     if (!part->name || !laz_artifact_name_is_plain(part->name))
         return artifact_wrong("an artifact has no name that is allowed", why);
-    for (size_t i = 0; i < artifacts->n; i++)
-        if (strcmp(artifacts->items[i].name, part->name) == 0)
-            return artifact_wrong("an artifact was sent twice", why);
-    if (artifacts->n == artifacts->cap) {
-        const size_t cap = artifacts->cap ? 2 * artifacts->cap : 4;
-        struct laz_artifact_item *items = realloc(artifacts->items, cap * sizeof *items);
-        if (!items)
-            return LAZ_ENOMEM;
-        artifacts->items = items;
-        artifacts->cap = cap;
-    }
-    struct laz_artifact_item *item = &artifacts->items[artifacts->n];
-    *item = (struct laz_artifact_item){.name = laz_strdup(part->name)};
-    if (!item->name)
-        return LAZ_ENOMEM;
-    artifacts->n++;
-    return 0;
+    if (artifact_find(artifacts, part->name))
+        return artifact_wrong("an artifact was sent twice", why);
+    return artifact_add(artifacts, laz_strdup(part->name)) ? 0 : LAZ_ENOMEM;
 }
 
 /* All of it is there. */
@@ -176,6 +190,72 @@ int laz_artifacts_take(struct laz_artifacts *artifacts, const struct laz_message
     return rc;
 }
 
+/* ---- files of tools ------------------------------------------------------------------------- */
+
+int laz_artifacts_give(struct laz_artifacts *artifacts, const char *tool, const char *suffix,
+                       const void *data, size_t len, uint64_t max_files, uint64_t max_size,
+                       const char **name, struct laz_error *err)
+{
+    if (!artifacts->given && !(artifacts->given = calloc(1, sizeof *artifacts->given)))
+        return laz_error_nomem(err);
+    struct laz_artifacts *given = artifacts->given;
+    if (given->n >= max_files || len > max_size - given->bytes)
+        return laz_error_set(err, LAZ_ETOOBIG, 0,
+                             "more files than artifacts.max_files, or more bytes than "
+                             "artifacts.max_size");
+    char *full = laz_strdupf("%s-%zu%s", tool, given->n + 1, suffix);
+    if (full && !laz_artifact_name_is_plain(full)) {
+        free(full);
+        return laz_error_set(err, LAZ_EINVAL, 0, "the tool and '%.20s' make no name of a file",
+                             suffix);
+    }
+    struct laz_artifact_item *item = artifact_add(given, full);
+    if (!item)
+        return laz_error_nomem(err);
+    laz_buf_append(&item->data, data, len);
+    if (item->data.failed) {
+        laz_buf_fini(&item->data);
+        free(item->name);
+        given->n--;
+        return laz_error_nomem(err);
+    }
+    artifact_end(item);
+    given->bytes += len;
+    *name = item->name;
+    return 0;
+}
+
+/* One whose name cannot be made another is left out. */
+static int artifacts_join(struct laz_artifacts *artifacts)
+{
+    struct laz_artifacts *given = artifacts->given;
+    int rc = 0;
+
+    for (size_t i = 0; given && i < given->n && !rc; i++) {
+        struct laz_artifact_item *from = &given->items[i];
+        char *name = laz_strdup(from->name);
+        while (name && artifact_find(artifacts, name)) {
+            char *longer = laz_strdupf("tool-%s", name);
+            free(name);
+            name = longer;
+        }
+        if (name && !laz_artifact_name_is_plain(name)) {
+            free(name);
+            continue;
+        }
+        struct laz_artifact_item *item = artifact_add(artifacts, name);
+        if (!item) {
+            rc = LAZ_ENOMEM;
+            continue;
+        }
+        item->type = from->type;
+        item->data = from->data;
+        from->data = (struct laz_buf)LAZ_BUF_INIT;
+        memcpy(item->sha256, from->sha256, sizeof item->sha256);
+    }
+    return rc;
+}
+
 int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why)
 {
     const struct laz_buf *text = &artifacts->text, *value = &artifacts->value;
@@ -187,7 +267,7 @@ int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why)
     if (text->len &&
         (!laz_utf8_is_valid(text->data, text->len) || memchr(text->data, 0, text->len)))
         return artifact_wrong("the text is no UTF-8", why);
-    return 0;
+    return artifacts_join(artifacts);
 }
 
 void laz_artifacts_fini(struct laz_artifacts *artifacts)
@@ -197,6 +277,9 @@ void laz_artifacts_fini(struct laz_artifacts *artifacts)
         free(artifacts->items[i].path);
         laz_buf_fini(&artifacts->items[i].data);
     }
+    if (artifacts->given)
+        laz_artifacts_fini(artifacts->given);
+    free(artifacts->given);
     free(artifacts->items);
     laz_buf_fini(&artifacts->value);
     laz_buf_fini(&artifacts->text);

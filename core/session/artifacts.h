@@ -23,13 +23,21 @@ struct laz_artifacts {
     uint64_t bytes;             /* of all files so far */
     struct laz_buf value, text; /* not empty: came in parts */
     const char *open;           /* static: what the last part goes on with; NULL: nothing */
+    struct laz_artifacts *given; /* of tools, which the agent knows nothing of; NULL: none */
 };
 
 /* Takes a part. LAZ_EPROTO: it is none that an agent with these limits sends, *why says why (static
  * text); LAZ_ENOMEM. */
 int laz_artifacts_take(struct laz_artifacts *artifacts, const struct laz_message *part,
                        uint64_t max_files, uint64_t max_size, const char **why);
-/* The result has come: is everything whole, and of the right form? As laz_artifacts_take. */
+/* Adds a file that a tool has made. Its name, in *name (borrowed), is that of the tool, a number and
+ * the suffix. The limits hold for these files apart from the agent's. LAZ_EINVAL: that is no name
+ * of an artifact; LAZ_ETOOBIG; LAZ_ENOMEM. */
+int laz_artifacts_give(struct laz_artifacts *artifacts, const char *tool, const char *suffix,
+                       const void *data, size_t len, uint64_t max_files, uint64_t max_size,
+                       const char **name, struct laz_error *err);
+/* The result has come: is everything whole, and of the right form? Files of tools join the others;
+ * one whose name the code has taken gets "tool-" before it. As laz_artifacts_take. */
 int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why);
 void laz_artifacts_fini(struct laz_artifacts *artifacts);
 

@@ -205,6 +205,17 @@ static bool execution_needs_approval(const struct laz_execution *execution,
                                   next->args.len);
 }
 
+/* A tool has made a file. */
+static int execution_give(void *user, const char *tool, const char *suffix, const void *data,
+                          size_t len, const char **name, struct laz_error *err)
+{
+    const struct laz_execution *execution = user;
+    const struct laz_settings_values *values = execution->session->shared->values;
+
+    return laz_artifacts_give(&execution->result->artifacts, tool, suffix, data, len,
+                              values->artifacts.max_files, values->artifacts.max_size, name, err);
+}
+
 /* Starts a call, or the question whether it may start, which keeps it; or answers one that was
  * refused. Frees all others. */
 static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
@@ -218,6 +229,7 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
         .number = next->number,
         .size = next->size,
         .answered = asks ? execution_decided : execution_answered,
+        .give = asks ? NULL : execution_give,
         .caller = {.session = session->id,
                    .execution = (uint64_t)execution->id,
                    .session_user = session->user,

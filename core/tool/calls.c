@@ -250,6 +250,16 @@ int laz_call_run_command(void *host, struct laz_call *call, const struct laz_com
     return rc;
 }
 
+int laz_call_give_artifact(void *host, struct laz_call *call, const char *suffix, const void *data,
+                           size_t len, const char **name, struct laz_error *err)
+{
+    (void)host;
+    *name = NULL;
+    if (call->answered || !call->owner.give)
+        return laz_error_set(err, LAZ_ECANCELLED, 0, "nobody waits for the call");
+    return call->owner.give(call->owner.user, call->entry.name, suffix, data, len, name, err);
+}
+
 const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call)
 {
     (void)host;

@@ -379,6 +379,7 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
         .check_program = service_check_program,
         .mistake = service_mistake,
         .caller = laz_call_caller,
+        .give_artifact = laz_call_give_artifact,
         .prepared = service_prepared,
         .child_start = laz_child_start,
         .child_end = laz_child_end,

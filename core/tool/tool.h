@@ -243,6 +243,9 @@ struct laz_call_owner {
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
                      const char *error);
+    /* Takes a file that the tool has made, as laz_artifacts_give; NULL: none is wanted. */
+    int (*give)(void *user, const char *tool, const char *suffix, const void *data, size_t len,
+                const char **name, struct laz_error *err);
     struct laz_caller caller; /* told to the tool; its session is copied; its tool, which lives as
                                * long as the call, is set here unless the owner has */
 };

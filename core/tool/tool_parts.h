@@ -107,6 +107,8 @@ void laz_calls_end(struct laz_tools *tools);
 void laz_calls_free(struct laz_tools *tools);
 /* Any thread: who called. */
 const struct laz_caller *laz_call_caller(void *host, const struct laz_call *call);
+int laz_call_give_artifact(void *host, struct laz_call *call, const char *suffix, const void *data,
+                           size_t len, const char **name, struct laz_error *err);
 
 /* ---- reply.c: how a tool of the application answers ------------------------------------------ */
 

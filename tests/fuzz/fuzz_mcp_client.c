@@ -74,14 +74,22 @@ static bool check_tool(void *user, const char *key, struct mcp_raw item)
     return true;
 }
 
+static const char *take_picture(void *user, const char *suffix, const void *data, size_t len)
+{
+    (void)user;
+    must(*suffix == '.' && (data || !len));
+    return len % 2 ? "m_tool-1.png" : NULL;
+}
+
 static void check_result(struct mcp_raw result, bool has_output)
 {
+    const struct mcp_album album = {take_picture, NULL};
     const struct mcp_tool tool = {.name = (char[]){"m_tool"}, .has_output = has_output};
     struct laz_error err = {0};
     char *value = NULL, *error = NULL;
     size_t len = 0;
 
-    if (mcp_read_result(laz_json_api(), &tool, result, &value, &len, &error, &err) == 0) {
+    if (mcp_read_result(laz_json_api(), &tool, result, album, &value, &len, &error, &err) == 0) {
         must(!value != !error);
         must(!value || laz_json_scan(value, len, NULL) == 0);
         if (error)

@@ -306,6 +306,40 @@ static void requests_of_a_server_are_refused(void)
 
 /* ---- when it is started ---------------------------------------------------------------------- */
 
+static void pictures_become_artifacts(void)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
+    struct laz_session *session = test_session(engine, "lua");
+    struct laz_result *result =
+        session
+            ? test_run(session,
+                       "local f = io.open('artifacts/m_image-1.png', 'w') f:write('x') f:close() "
+                       "return m_image().artifact .. ' ' .. m_both().content[2].type .. ' ' .. "
+                       "m_image().artifact",
+                       NULL)
+            : NULL;
+
+    if (result) {
+        CU_ASSERT_STRING_EQUAL(laz_result_value(result), "\"m_image-1.png audio m_image-2.png\"");
+        CU_ASSERT_EQUAL(laz_result_artifacts(result), 3);
+        /* The code has taken the name of the first. */
+        CU_ASSERT_EQUAL(laz_result_artifact(result, 0, &artifact), 0);
+        CU_ASSERT_STRING_EQUAL(artifact.name, "m_image-1.png");
+        CU_ASSERT_STRING_EQUAL(artifact.type, "application/octet-stream");
+        CU_ASSERT_EQUAL(laz_result_artifact(result, 1, &artifact), 0);
+        CU_ASSERT_STRING_EQUAL(artifact.name, "tool-m_image-1.png");
+        CU_ASSERT_EQUAL(laz_result_artifact(result, 2, &artifact), 0);
+        CU_ASSERT_STRING_EQUAL(artifact.name, "m_image-2.png");
+        CU_ASSERT_STRING_EQUAL(artifact.type, "image/png");
+    }
+    laz_result_free(result);
+    if (session) /* it has none of the first execution */
+        test_expect(session, "m_image().artifact", LAZ_VERDICT_OK, "\"m_image-1.png\"");
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
 #define TRACE "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 static void a_call_belongs_to_the_trace_of_its_execution(void)
@@ -564,6 +598,7 @@ static const struct unit_test tests[] = {
     UNIT(calls_wait_for_a_yes_as_those_of_other_providers),
     UNIT(a_server_has_its_own_environment),
     UNIT(requests_of_a_server_are_refused),
+    UNIT(pictures_become_artifacts),
     UNIT(a_call_belongs_to_the_trace_of_its_execution),
     UNIT(servers_start_with_the_first_session_and_side_by_side),
     UNIT(a_check_of_the_configuration_starts_no_server),

@@ -131,6 +131,43 @@ static void limits_hold_for_all_files_together(void)
     laz_artifacts_fini(&artifacts);
 }
 
+static int give(struct laz_artifacts *artifacts, const char *tool, const char *suffix,
+                const char *bytes, const char **name)
+{
+    return laz_artifacts_give(artifacts, tool, suffix, bytes, strlen(bytes), MAX_FILES, MAX_SIZE,
+                              name, NULL);
+}
+
+static void files_of_tools_join_those_of_the_code(void)
+{
+    struct laz_artifacts artifacts = {0};
+    const char *name = NULL;
+
+    CU_ASSERT_EQUAL(give(&artifacts, "m_plot", ".txt", "one", &name), 0);
+    UNIT_TEXT(name, "m_plot-1.txt");
+    CU_ASSERT_EQUAL(give(&artifacts, "m_plot", "/../x", "two", &name), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(give(&artifacts, "m_plot", ".txt", "more than eighteen", &name), LAZ_ETOOBIG);
+    CU_ASSERT_EQUAL(give(&artifacts, "m_plot", ".txt", "two", &name), 0);
+    UNIT_TEXT(name, "m_plot-2.txt");
+    CU_ASSERT_EQUAL(give(&artifacts, "n", "", "", &name), 0);
+    CU_ASSERT_EQUAL(give(&artifacts, "n", "", "", &name), LAZ_ETOOBIG); /* MAX_FILES */
+    /* The agent's files have limits of their own, and may have any names. */
+    CU_ASSERT_EQUAL(part(&artifacts, "file", "m_plot-2.txt", "agent", false), 0);
+    CU_ASSERT_EQUAL(part(&artifacts, "file", "tool-m_plot-2.txt", "agent", false), 0);
+    CU_ASSERT_EQUAL(part(&artifacts, "file", "c", "", false), 0);
+    CU_ASSERT_EQUAL(laz_artifacts_finish(&artifacts, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(artifacts.n, 6);
+    UNIT_TEXT(laz_buf_text(&artifacts.items[0].data), "agent");
+    UNIT_TEXT(artifacts.items[3].name, "m_plot-1.txt");
+    UNIT_TEXT(artifacts.items[3].type, "text/plain");
+    UNIT_TEXT(laz_buf_text(&artifacts.items[3].data), "one");
+    UNIT_TEXT(artifacts.items[4].name, "tool-tool-m_plot-2.txt");
+    UNIT_TEXT(artifacts.items[5].name, "n-3");
+    laz_artifacts_fini(&artifacts);
+    CU_ASSERT_EQUAL(give(&artifacts, "m", "", "x", &name), 0); /* which never come together */
+    laz_artifacts_fini(&artifacts);
+}
+
 static void what_is_not_whole_or_not_of_its_form_is_refused(void)
 {
     static const struct {
@@ -309,6 +346,7 @@ static const struct unit_test tests[] = {
     UNIT(parts_become_files_with_their_digests),
     UNIT(parts_that_no_honest_agent_sends_are_refused),
     UNIT(limits_hold_for_all_files_together),
+    UNIT(files_of_tools_join_those_of_the_code),
     UNIT(what_is_not_whole_or_not_of_its_form_is_refused),
     UNIT(a_picture_is_one_if_it_begins_as_one),
     UNIT(names_of_files_for_a_session_are_single_ones),

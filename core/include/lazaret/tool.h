@@ -157,6 +157,14 @@ struct laz_tool_services {
                        struct laz_child_pipes *pipes, struct laz_child **child,
                        struct laz_error *err);
     void (*child_end)(struct laz_child *child, uint64_t ms);
+
+    /* On the loop thread, before the call is answered: makes a file, a picture for example, one of
+     * the artifacts of the execution that called (laz_result_artifact). *name, valid until the call
+     * is answered, is that of the tool, a number and `suffix` (".png"). 0, or: LAZ_ETOOBIG (more
+     * than artifacts.max_files or max_size allow), LAZ_EINVAL (no name of an artifact),
+     * LAZ_ECANCELLED (nobody waits for the call), LAZ_ENOMEM. */
+    int (*give_artifact)(void *host, struct laz_call *call, const char *suffix, const void *data,
+                         size_t len, const char **name, struct laz_error *err);
 };
 
 #define LAZ_TOOL_BLOCKING                                                                          \

@@ -158,10 +158,17 @@ int mcp_write_arguments(const struct laz_json_api *json, const struct mcp_tool *
 
 /* ---- value.c --------------------------------------------------------------------------------- */
 
+/* Takes a picture: its name as an artifact, borrowed; NULL: it is none. */
+struct mcp_album {
+    const char *(*take)(void *user, const char *suffix, const void *data, size_t len);
+    void *user;
+};
+
 /* Makes the value of a CallToolResult as a new JSON text in *value, or the text of the error that
- * it reports in *error. Errors: LAZ_EPARSE: it is none; LAZ_ENOMEM. */
+ * it reports in *error. Pictures go into the album, too. Errors: LAZ_EPARSE: it is none;
+ * LAZ_ENOMEM. */
 int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,
-                    struct mcp_raw result, char **value, size_t *len, char **error,
-                    struct laz_error *err);
+                    struct mcp_raw result, struct mcp_album album, char **value, size_t *len,
+                    char **error, struct laz_error *err);
 
 #endif

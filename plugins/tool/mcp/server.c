@@ -478,6 +478,20 @@ static void server_listed(struct mcp_server *server, struct mcp_raw result)
         server_send_waiting(server);
 }
 
+/* What there is no room for, code has as bytes all the same. */
+static const char *call_picture(void *user, const char *suffix, const void *data, size_t len)
+{
+    const struct mcp_request *request = user;
+    const struct laz_tool_services *services = request->server->services;
+    const char *name = NULL;
+
+    return LAZ_HAS(services, give_artifact) &&
+                   services->give_artifact(services->host, request->call, suffix, data, len, &name,
+                                           NULL) == 0
+               ? name
+               : NULL;
+}
+
 static void call_answered(struct mcp_request *request, struct mcp_raw result)
 {
     struct mcp_server *server = request->server;
@@ -495,7 +509,8 @@ static void call_answered(struct mcp_request *request, struct mcp_raw result)
                        tool->name, server->options.name);
         return;
     }
-    if (mcp_read_result(server->json, tool, result, &value, &len, &error, &why)) {
+    const struct mcp_album album = {call_picture, request};
+    if (mcp_read_result(server->json, tool, result, album, &value, &len, &error, &why)) {
         request_refuse(request, "Tool '%s': the server %s: %s", tool->name, server->options.name,
                        why.text);
         return;

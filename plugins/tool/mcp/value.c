@@ -15,6 +15,9 @@
 struct result {
     const struct laz_json_api *json;
     struct laz_json_writer *writer;
+    struct mcp_album album;
+    const char *suffix;   /* of the picture that is being written; NULL: it is none */
+    const char *artifact; /* its name */
 };
 
 static void result_value(const struct laz_json_api *json, struct laz_json_writer *writer,
@@ -107,10 +110,27 @@ static void result_raw(const struct laz_json_api *json, struct laz_json_writer *
     json->reader_free(reader);
 }
 
+/* The suffix of a file with such a picture; NULL: it is none that is shown. */
+static const char *picture_suffix(const struct laz_json_api *json, struct mcp_raw block)
+{
+    static const char *const types[][2] = {{"image/png", ".png"},
+                                           {"image/jpeg", ".jpg"},
+                                           {"image/gif", ".gif"},
+                                           {"image/webp", ".webp"}};
+    const struct mcp_raw type = mcp_member(json, block, "mimeType");
+
+    if (!mcp_is_text(json, mcp_member(json, block, "type"), "image") || !type.text)
+        return NULL;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (mcp_is_text(json, type, types[i][0]))
+            return types[i][1];
+    return NULL;
+}
+
 /* A member of a content block: base64 becomes bytes, what is for the client is left out. */
 static bool block_member(void *user, const char *key, struct mcp_raw item)
 {
-    const struct result *result = user;
+    struct result *result = user;
     const struct laz_json_api *json = result->json;
     const bool may_be_bytes = strcmp(key, "data") == 0 || strcmp(key, "blob") == 0;
     char *text = may_be_bytes ? mcp_string(json, item) : NULL;
@@ -118,11 +138,15 @@ static bool block_member(void *user, const char *key, struct mcp_raw item)
     void *bytes = text ? malloc(len / 4 * 3 + 1) : NULL;
     const ptrdiff_t n = bytes ? json->base64_decode(text, len, bytes) : -1;
 
-    if (strcmp(key, "_meta") == 0 || strcmp(key, "annotations") == 0 || strcmp(key, "icons") == 0)
+    if (strcmp(key, "_meta") == 0 || strcmp(key, "annotations") == 0 || strcmp(key, "icons") == 0 ||
+        (result->suffix && strcmp(key, "artifact") == 0))
         goto out;
     mcp_put_key(json, result->writer, key);
     if (n >= 0) {
         json->write_bytes(result->writer, bytes, (size_t)n);
+        if (result->suffix && strcmp(key, "data") == 0)
+            result->artifact =
+                result->album.take(result->album.user, result->suffix, bytes, (size_t)n);
     } else if (strcmp(key, "resource") == 0 && mcp_member(json, item, "uri").text) {
         json->object_begin(result->writer);
         (void)mcp_each(json, item, block_member, user);
@@ -188,8 +212,12 @@ static bool blocks_write(void *user, const char *key, struct mcp_raw item)
         mcp_is_text(json, mcp_member(json, item, "type"), "text")) {
         json->write_raw(blocks->result.writer, text.text, text.len);
     } else if (mcp_member(json, item, "type").text) {
+        blocks->result.suffix = blocks->result.album.take ? picture_suffix(json, item) : NULL;
+        blocks->result.artifact = NULL;
         json->object_begin(blocks->result.writer);
         (void)mcp_each(json, item, block_member, &blocks->result);
+        if (blocks->result.artifact)
+            mcp_put_text(json, blocks->result.writer, "artifact", blocks->result.artifact);
         json->object_end(blocks->result.writer);
     } else {
         result_raw(json, blocks->result.writer, item);
@@ -254,12 +282,12 @@ static void result_blocks(struct blocks *blocks, struct mcp_raw content)
 }
 
 int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,
-                    struct mcp_raw result, char **value, size_t *len, char **error,
-                    struct laz_error *err)
+                    struct mcp_raw result, struct mcp_album album, char **value, size_t *len,
+                    char **error, struct laz_error *err)
 {
     static const char *const names[] = {"content", "structuredContent", "isError"};
     struct mcp_raw found[3];
-    struct blocks blocks = {.result = {json, NULL}};
+    struct blocks blocks = {.result = {.json = json, .album = album}};
 
     *value = *error = NULL;
     if (!mcp_members(json, result, names, found, 3) || (found[0].text && found[0].text[0] != '['))
