@@ -64,6 +64,7 @@ struct http {
     unsigned n;
     bool is_working;
     bool has_more;     /* that was read and not taken */
+    bool in_timer;     /* of this turn: another one is for a later turn */
     bool is_due;       /* libcurl wants to do something, as soon as that was taken */
     bool is_beginning; /* an exchange that is_first has not ended */
     char session[HTTP_MAX_SESSION + 1];
@@ -83,13 +84,16 @@ static void http_unwatch(const struct http *http, struct laz_watch **watch)
 /* Lets libcurl read and write, unless what it has read was not taken; then takes it. */
 static void http_act(struct http *http, curl_socket_t fd, int events)
 {
+    const bool is_timer = fd == CURL_SOCKET_TIMEOUT;
     int running;
 
+    http->in_timer = is_timer;
     if (!http->has_more)
         curl_multi_socket_action(http->multi, fd, events, &running); /* may free its socket */
     else
-        http->is_due |= fd == CURL_SOCKET_TIMEOUT; /* a descriptor is ready again */
+        http->is_due |= is_timer; /* a descriptor is ready again */
     http_work(http);
+    http->in_timer = false;
 }
 
 static void http_ready(void *user, uint32_t events)
@@ -168,6 +172,8 @@ static int http_wants_timer(CURLM *multi, long ms, void *user)
 
     (void)multi;
     http_unwatch(http, &http->timer);
+    if (ms == 0 && http->in_timer)
+        ms = HTTP_TURN_MS;
     if (ms >= 0)
         http->timer = services->watch_timer(services->host, (uint64_t)ms, http_due, http);
     return ms >= 0 && !http->timer ? -1 : 0;
