@@ -19,7 +19,7 @@ struct laz_server_options {
 
 /* Makes the engine, and the socket, which only processes of this user can use. Everything of the
  * options is borrowed for the call. The caller frees *server. Errors: as laz_engine_new; LAZ_EOS;
- * LAZ_EREFUSED: another server listens at the path; LAZ_ENOTSUP: not on this system. */
+ * LAZ_EREFUSED: another server listens at the path, or not on this system. */
 int laz_server_new(const struct laz_server_options *options, struct laz_server **server,
                    struct laz_error *err);
 /* Serves until the end of standard input (with a socket: never), or laz_server_stop. Errors:
