@@ -123,17 +123,22 @@ make_in() {
     make -C "$top/$make_folder" -j"$jobs" "$@"
 }
 
-# The first steps of quickstart and check: builds in build/tree, installs in build/stage, and makes
-# build/lazaret a link to the command there.
-build_all() {
+# build_prepared PACKAGES - the first steps of quickstart and check: what the build needs, and
+# configure itself.
+build_prepared() {
     [ -w "$top" ] || die "$top cannot be written by $(id -un 2>/dev/null || id -u); clone it anew"
     mkdir -p "$top/build" || exit 1
     packages_need "$1"
     if [ ! -f "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
         step autogen "$top/autogen.sh" || exit 1
     fi
-    step configure configure_in build/tree build/stage || exit 1
-    step make make_in build/tree all || exit 1
-    step install make_in build/tree install || exit 1
-    ln -sfn stage/bin/lazaret "$top/build/lazaret"
+}
+
+# The next ones: builds in build/tree, installs in build/stage, and makes build/lazaret a link to
+# the command there.
+build_all() {
+    step configure configure_in build/tree build/stage &&
+        step make make_in build/tree all &&
+        step install make_in build/tree install &&
+        ln -sfn stage/bin/lazaret "$top/build/lazaret"
 }
