@@ -13,6 +13,7 @@ HOME=$work
 export HOME
 be_patient
 cd "$work" || exit 1
+python=$(python3 -c 'import sys; print(sys.executable)') || exit 1
 
 cat >tools.toml <<'END'
 [session]
@@ -107,7 +108,7 @@ at_terminal() {
     name=$1 answers=$2 code=$3
     shift 3
     cases=$((cases + 1))
-    python3 terminal.py "$answers" "$lazaret" run --config tools.toml "$@" -e "$code" >out 2>err ||
+    "$python" -I -S terminal.py "$answers" "$lazaret" run --config tools.toml "$@" -e "$code" >out 2>err ||
         wrong "$name" "the terminal failed"
 }
 
@@ -165,13 +166,13 @@ shows has_a_timeout 'not approved: no decision came within 0.1 seconds'
 shows has_a_timeout 'status 0'
 
 # How long it takes is shown after two seconds, in a line that goes away; not in a line of the code.
-at_terminal shows_progress watch 'print("begun") while true do end' --timeout 0
+at_terminal shows_progress watch 'print("begun") os.execute("sleep 3600")' --timeout 0
 shows shows_progress 'begun'
 progress='.\[Klazaret: [0-9]+:[0-9][0-9](, 1 tool call)?(, [0-9]+ MiB)?(\^C)?'
 grep -qE "^$progress($progress)*.\[K" out ||
     wrong shows_progress "the line does not come and go"
 shows shows_progress 'status 130'
-wait='local from = os.time() while os.time() < from + 4 do end' # longer than two seconds in any case
+wait='os.execute("sleep 4")' # longer than two seconds in any case
 at_terminal overwrites_no_output ',' "io.write('half a line') io.flush() $wait" --timeout 0
 shows overwrites_no_output 'half a line'
 shows_not overwrites_no_output 'lazaret: '
@@ -179,7 +180,7 @@ at_terminal is_quiet_if_told_so ',' "$wait" --timeout 0 -q
 shows_not is_quiet_if_told_so 'lazaret: '
 
 # A message takes the line away, which comes again; it does not disturb a question that stands.
-at_terminal message_takes_the_line_away wake 'wake() while true do end' \
+at_terminal message_takes_the_line_away wake 'wake() os.execute("sleep 3600")' \
     --config with_pipes.toml -v --timeout 0
 grep -qE "^$progress($progress)*.\[Klazaret: Tool result: \"awake\"$" out ||
     wrong message_takes_the_line_away "the message is not on a line of its own"
@@ -208,7 +209,7 @@ fi
 
 # Streams are no terminal here, and it is asked all the same.
 cases=$((cases + 1))
-python3 terminal.py ',y\n' /bin/sh -c "echo input |
+"$python" -I -S terminal.py ',y\n' /bin/sh -c "echo input |
     '$lazaret' run --config tools.toml -e 'print(erase(io.read()))' >piped 2>&1" >out 2>err
 shows asks_beside_pipes 'allow this call?'
 grep -qx 'erased -- input' piped || wrong asks_beside_pipes "$(cat piped)"

@@ -26,6 +26,7 @@ if [ -z "$python" ]; then
     may_be_missing jsonschema "python3-jsonschema, with JSON Schema 2020-12" || exit 1
     exit 77
 fi
+python=$("$python" -c 'import sys; print(sys.executable)') || exit 1 # "python3" may be a script
 
 # part NAME ARGUMENTS... - runs one of the programs.
 part() {

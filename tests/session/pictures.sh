@@ -25,6 +25,7 @@ if ! command -v python3 >/dev/null; then
     finish
     exit
 fi
+python=$(python3 -c 'import sys; print(sys.executable)') || exit 1
 unset TMUX STY KITTY_WINDOW_ID TERM_PROGRAM
 
 # ---- the decoder --------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ files = {
 for name, data in files.items():
     open(name + ".png", "wb").write(data)
 END
-python3 make.py || exit 1
+"$python" -I -S make.py || exit 1
 
 # decodes NAME STATUS [TEXT] - what lazaret-picture makes of it.
 decodes() {
@@ -143,7 +144,7 @@ shows() {
         files="$files --file $one"
     done
     # shellcheck disable=SC2086
-    PICTURES=$pictures python3 terminal.py "$answer" "$ahead" "$typed" /bin/sh run.sh \
+    PICTURES=$pictures "$python" -I -S terminal.py "$answer" "$ahead" "$typed" /bin/sh run.sh \
         --env PICTURES $files "$@" draw.lua >out 2>err || wrong "$name" 'the terminal failed'
     grep -qF "$want" out || wrong "$name" "expected $want"
 }

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import jsonschema
 
@@ -40,18 +41,22 @@ SLEEPS = "os.execute('sleep 3600')"
 
 
 class Schemas:
-    """The definitions of one version."""
+    """The definitions of one version. They are read once, and validators are made once."""
+
+    read = {}  # path: (schema, key, validators by name)
 
     def __init__(self, folder, version):
-        with open(os.path.join(folder, version + ".schema.json"), encoding="utf-8") as file:
-            self.schema = json.load(file)
-        self.key = "$defs" if "$defs" in self.schema else "definitions"
+        path = os.path.join(folder, version + ".schema.json")
+        if path not in self.read:
+            with open(path, encoding="utf-8") as file:
+                schema = json.load(file)
+            self.read[path] = (schema, "$defs" if "$defs" in schema else "definitions", {})
+        self.schema, self.key, self.made = self.read[path]
         self.cls = (
             jsonschema.Draft202012Validator
             if self.key == "$defs"
             else jsonschema.Draft7Validator
         )
-        self.made = {}
         self.every = 1  # of so many messages one is checked
         self.seen = 0
 
@@ -71,6 +76,18 @@ class Schemas:
             raise AssertionError(
                 "%s: %s in %.600s" % (name, problem.message, json.dumps(value))
             )
+
+
+checked = {}  # the text of a tool's schema: its validator
+
+
+def validator(schema):
+    """Of a schema of a tool, which has to be one itself."""
+    text = json.dumps(schema)
+    if text not in checked:
+        jsonschema.Draft202012Validator.check_schema(schema)
+        checked[text] = jsonschema.Draft202012Validator(schema)
+    return checked[text]
 
 
 class Client:
@@ -246,11 +263,8 @@ class Client:
         result = self.tool_result(self.send_tool(name, **arguments))
         if not self.outputs:
             for tool in self.result("tools/list")["tools"]:
-                for schema in (tool["inputSchema"], tool["outputSchema"]):
-                    jsonschema.Draft202012Validator.check_schema(schema)
-                self.outputs[tool["name"]] = jsonschema.Draft202012Validator(
-                    tool["outputSchema"]
-                )
+                validator(tool["inputSchema"])
+                self.outputs[tool["name"]] = validator(tool["outputSchema"])
         if "structuredContent" in result:
             self.outputs[name].validate(result["structuredContent"])
         return result
@@ -266,6 +280,11 @@ class Client:
         result = self.tool(name, **arguments)
         assert result["isError"] and "structuredContent" not in result, result
         return result["content"][0]["text"]
+
+    def until_done(self, name, /, **arguments):
+        """Calls a tool until it is not refused any more, with pauses: nothing tells when."""
+        while self.tool(name, **arguments)["isError"]:
+            time.sleep(0.01)
 
     # ---- ending
 

@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 
 from client import META, MODERN, SLEEPS, Schemas, run
 
@@ -240,7 +241,7 @@ def each_request_says_all_itself():
     response.close()
     connection.close()
     while call(server, "execute", {"code": "1", "session": session})["isError"]:
-        pass
+        time.sleep(0.01)
     # A question is an answer.
     capabilities = {"elicitation": {}}
     asked = call(server, "execute", {"code": "return erase()"}, capabilities=capabilities)

@@ -6,7 +6,7 @@ import os
 import random
 import sys
 
-from client import MODERN, Client, run
+from client import MODERN, SLEEPS, Client, run
 
 LAZARET, SCHEMAS, WORK = sys.argv[1:4]
 NUMBER = int(sys.argv[4])
@@ -53,7 +53,7 @@ def many(version):
         if kind == "value":
             arguments = {"code": "return %d" % sent}
         if kind == "timeout":
-            arguments["timeout"] = 1
+            arguments = {"code": SLEEPS, "timeout": 1}
         ident = one.send_tool("execute", **arguments)
         if kind == "cancelled":
             one.tell("notifications/cancelled", {"requestId": ident})

@@ -153,8 +153,10 @@ def executes(version):
     assert content["value"] == 42 and content["output"] == "hello\n"
     assert content["verdict"] == "ok" and content["usage"]["tool_calls"] == 0
     assert content["isolation"]["backend"], content
-    for runtime, code in (("python", "x = 1\ny = 2\n1 / 0"), ("lua", "local x = 1\n\nerror('bad')"),
-                          ("r", "x <- 1\ny <- 2\nstop('bad')")):
+    failing = {"python": "x = 1\ny = 2\n1 / 0", "lua": "local x = 1\n\nerror('bad')"}
+    if version == MODERN:  # the language is the same in all versions, and this one starts slowly
+        failing["r"] = "x <- 1\ny <- 2\nstop('bad')"
+    for runtime, code in failing.items():
         result = one.tool("execute", code=code, runtime=runtime)
         error = result["structuredContent"]["error"]
         assert result["isError"] and error["kind"] == "runtime" and error["message"], result
