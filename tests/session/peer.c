@@ -262,17 +262,17 @@ char *peer_proc(const struct peer *peer, const char *name)
     return laz_strndup(text, (size_t)n);
 }
 
-bool peer_memory_has(pid_t pid, const char *text)
+uint32_t peer_memory_find(pid_t pid, const char *const *texts)
 {
     char path[64], line[512];
-    bool found = false;
+    uint32_t found = 0;
 
     snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
     FILE *maps = fopen(path, "r");
     snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
     int memory = open(path, O_RDONLY);
     CU_ASSERT(maps != NULL && memory >= 0);
-    while (maps && memory >= 0 && !found && fgets(line, sizeof line, maps)) {
+    while (maps && memory >= 0 && fgets(line, sizeof line, maps)) {
         unsigned long from, to;
         char rights[5];
         if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) != 3 || rights[1] != 'w' ||
@@ -280,7 +280,9 @@ bool peer_memory_has(pid_t pid, const char *text)
             continue;
         char *copy = malloc(to - from);
         ssize_t n = copy ? pread(memory, copy, to - from, (off_t)from) : -1;
-        found = n > 0 && memmem(copy, (size_t)n, text, strlen(text)) != NULL;
+        for (unsigned i = 0; n > 0 && texts[i]; i++)
+            if (!(found >> i & 1) && memmem(copy, (size_t)n, texts[i], strlen(texts[i])))
+                found |= UINT32_C(1) << i;
         free(copy);
     }
     if (maps)
@@ -288,4 +290,9 @@ bool peer_memory_has(pid_t pid, const char *text)
     if (memory >= 0)
         close(memory);
     return found;
+}
+
+bool peer_memory_has(pid_t pid, const char *text)
+{
+    return peer_memory_find(pid, (const char *const[]){text, NULL}) != 0;
 }

@@ -44,7 +44,9 @@ char *peer_output(struct peer *peer, bool to_the_end);
 /* Content of /proc/PID/NAME; NULs become spaces. Free it. */
 char *peer_proc(const struct peer *peer, const char *name);
 
-/* Is the text anywhere in the writable memory of the process? */
+/* Which of the texts (at most 32, then NULL) are anywhere in the writable memory of the process?
+ * Bit i stands for texts[i]. */
+uint32_t peer_memory_find(pid_t pid, const char *const *texts);
 bool peer_memory_has(pid_t pid, const char *text);
 
 /* Starts a program with standard output and error in a pipe. */
