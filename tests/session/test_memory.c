@@ -223,7 +223,7 @@ static void agents_without_memory_fail_or_are_whole(void)
                         .name = memory_name,
                         .fails = &memory_fails};
     char path[4096], setting[64];
-    const unsigned long stride = sight_is_full() ? 1 : 3;
+    const unsigned long stride = sight_is_full() ? 1 : 12 / sight_sample(3); /* 4 or 6 */
     unsigned long first = 1, quiet = 0;
 
     if (!sight_begin(&box))
