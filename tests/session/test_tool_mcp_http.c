@@ -52,7 +52,7 @@ static void web_start(struct web *web, const char *era, const char *fault, const
     if (!web->pid) {
         dup2(in[0], 0);
         dup2(out[1], 1);
-        execl(PYTHON, PYTHON, "-I", script, era, fault, form, (char *)NULL);
+        execl(PYTHON, PYTHON, "-IS", script, era, fault, form, (char *)NULL);
         _exit(127);
     }
     close(in[0]);

@@ -38,7 +38,7 @@ char *mcp_server(const char *name, const char *era, const char *fault, const cha
 {
     char *script = unit_source("tests/mock/mcp_server.py");
     char *text = laz_strdupf("[[tools]]\nprovider = \"mcp\"\nname = \"%s\"\ncommand = [\"" PYTHON
-                             "\", \"-I\", \"%s\", \"%s\", \"%s\"]\n%s\n",
+                             "\", \"-IS\", \"%s\", \"%s\", \"%s\"]\n%s\n",
                              name, script, era, fault, more);
 
     free(script);
