@@ -44,6 +44,14 @@ char *peer_output(struct peer *peer, bool to_the_end);
 /* Content of /proc/PID/NAME; NULs become spaces. Free it. */
 char *peer_proc(const struct peer *peer, const char *name);
 
+/* The first token, which is nowhere once it was read; but the sanitizer keeps a copy of the first
+ * environment for itself. */
+#ifdef __SANITIZE_ADDRESS__
+#define PEER_TOKEN_GONE NULL
+#else
+#define PEER_TOKEN_GONE PEER_TOKEN
+#endif
+
 /* Which of the texts (at most 32, then NULL) are anywhere in the writable memory of the process?
  * Bit i stands for texts[i]. */
 uint32_t peer_memory_find(pid_t pid, const char *const *texts);
