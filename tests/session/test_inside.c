@@ -412,6 +412,8 @@ static void a_template_runs_nothing_that_a_session_has_left(void)
 {
     char path[128];
 
+    if (getenv("TEST_WARM"))
+        return; /* its settings name the template in every variant */
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(shared));
     CU_ASSERT_EQUAL(chmod(shared, 0755), 0);
     snprintf(path, sizeof path, "%s/lib", shared);

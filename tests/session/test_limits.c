@@ -47,6 +47,15 @@ static void sessions_free(struct sessions *of)
     }
 }
 
+static struct laz_session *session_of(struct sessions *of, size_t i)
+{
+    if (!of->engine[i]) {
+        of->engine[i] = test_engine(of->settings);
+        of->session[i] = test_session(of->engine[i], languages[i].runtime);
+    }
+    return of->session[i];
+}
+
 /* Executes `code` in every language that has it, and passes each result to `look`. */
 static void each_of(struct sessions *of, const struct phrase *code,
                     void (*look)(struct laz_session *, const struct words *, struct laz_result *))
@@ -55,15 +64,12 @@ static void each_of(struct sessions *of, const struct phrase *code,
         const struct words *w = &languages[i];
         if (!has(w, code))
             continue;
-        if (!of->engine[i]) {
-            of->engine[i] = test_engine(of->settings);
-            of->session[i] = test_session(of->engine[i], w->runtime);
-        }
-        struct laz_result *result = test_run(of->session[i], test_phrase(w, code), NULL);
+        struct laz_session *session = session_of(of, i);
+        struct laz_result *result = test_run(session, test_phrase(w, code), NULL);
         if (result) {
-            look(of->session[i], w, result);
+            look(session, w, result);
             laz_result_free(result);
-            test_expect(of->session[i], "1 + 1", LAZ_VERDICT_OK, "2"); /* the session goes on */
+            test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2"); /* the session goes on */
         }
     }
 }
@@ -104,9 +110,12 @@ static bool nproc_is_the_sessions(void)
 /* Where other tests of the same user count as well, so many that all of them fit. */
 #define NPROC_FOR_ALL "limits.nproc=8000"
 
-/* Shared: the controls, in which every limit is raised, and the sessions with limits that code
- * exceeds without being ended. */
+/* Shared: the controls, in which every limit is raised, the sessions with limits that code exceeds
+ * without being ended, and those with little room for files. */
 static struct sessions raised, limited;
+static struct sessions narrow = {
+    .settings = "sandbox.tmp_size=1MiB;sandbox.programs=[\"default\", \"setsid\"]",
+};
 
 static void each_raised(const struct phrase *code)
 {
@@ -187,12 +196,11 @@ static void it_was_a_signal(struct laz_session *session, const struct words *w,
     says(result, "ended by signal 9");
 }
 
-/* Wrappers around the agent report 137 for both. */
+/* Wrappers around the agent report 137 for both. The language makes no difference. */
 static void a_status_of_137_is_told_from_signal_9(void)
 {
     static const struct phrase status = {.python = "import os; os._exit(137)"};
-    static const struct phrase killed = {.python = "import os; os.kill(os.getpid(), 9)",
-                                         .lua = "local r = os.execute('kill -9 $PPID')"};
+    static const struct phrase killed = {.lua = "local r = os.execute('kill -9 $PPID')"};
     static const char *const settings[] = {"sandbox.backend=bwrap", "sandbox.backend=landlock"};
 
     if (runs_for_one_backend())
@@ -376,9 +384,9 @@ static void a_full_tmp_is_an_error_of_the_language(void)
 
     /* A directory of the host has no size limit: only single files are limited. */
     if (backend && strcmp(backend, "landlock") == 0)
-        each("sandbox.tmp_size=1MiB", &write_5_mib, succeeds);
+        each_of(&narrow, &write_5_mib, succeeds);
     else
-        each("sandbox.tmp_size=1MiB", &write_5_mib, folder_is_full);
+        each_of(&narrow, &write_5_mib, folder_is_full);
     each_raised(&write_5_mib);
 }
 
@@ -471,7 +479,6 @@ static void expect_over(struct laz_session *session, const char *code,
     test_hold_clock(engine);
     test_expect_with(session, text, &options, LAZ_VERDICT_TIMEOUT, NULL);
     CU_ASSERT_TRUE(all_are_gone(mark));
-    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
 
 static void see_both(void *user, int stream, const char *text, size_t len)
@@ -485,31 +492,36 @@ static void see_both(void *user, int stream, const char *text, size_t len)
 }
 
 /* A child, and a daemon that has left its parent and its session behind. */
+static const struct phrase leave = {
+    .python = "import subprocess, os, signal\n"
+              "p = subprocess.Popen(['sleep', '@'])\n"
+              "r = os.system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
+              "print('started')\nwhile True: signal.pause()",
+    .r = "r <- system('sleep @ &')\n"
+         "r <- system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
+         "cat('started\\n')\nrepeat Sys.sleep(60)",
+    .lua = "local r = os.execute('sleep @ &')\n"
+           "r = os.execute('(setsid sleep @ >/dev/null 2>&1 &)')\n"
+           "print('started')\nwhile true do os.execute('sleep 60') end",
+};
+
 static void leave_children(struct laz_session *session, const struct words *w)
 {
-    static const struct phrase code = {
-        .python = "import subprocess, os, signal\n"
-                  "p = subprocess.Popen(['sleep', '@'])\n"
-                  "r = os.system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
-                  "print('started')\nwhile True: signal.pause()",
-        .r = "r <- system('sleep @ &')\n"
-             "r <- system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
-             "cat('started\\n')\nrepeat Sys.sleep(60)",
-        .lua = "local r = os.execute('sleep @ &')\n"
-               "r = os.execute('(setsid sleep @ >/dev/null 2>&1 &)')\n"
-               "print('started')\nwhile true do os.execute('sleep 60') end",
-    };
-
     snprintf(mark, sizeof mark, "3000.%010d%s", (int)getpid(),
              *w->runtime == 'p'   ? "1"
              : *w->runtime == 'r' ? "2"
                                   : "3");
-    expect_over(session, test_phrase(w, &code), see_both);
+    expect_over(session, test_phrase(w, &leave), see_both);
 }
 
+/* In the sessions whose files are limited, which hold their clocks from now on. */
 static void timeout_ends_children_and_daemons(void)
 {
-    test_each("sandbox.programs=[\"default\", \"setsid\"]", leave_children);
+    for (size_t i = 0; i < n_languages; i++) {
+        struct laz_session *session = has(&languages[i], &leave) ? session_of(&narrow, i) : NULL;
+        if (session)
+            leave_children(session, &languages[i]);
+    }
 }
 
 static void timeout_ends_children_and_daemons_without_a_namespace(void)
@@ -541,13 +553,15 @@ static void see_a_bomb(void *user, int stream, const char *text, size_t len)
 
 static void explode(struct laz_session *session, const struct words *w)
 {
-    static const char code[] = "local r = os.execute(\"sh -c '" BOMB "' @ &\")\n"
-                               "print('started')\nwhile true do end";
+    static const char code[] = "local sleeper = io.popen('sleep 3000')\n"
+                               "local r = os.execute(\"sh -c '" BOMB "' @ &\")\n"
+                               "print('started')\nsleeper:read()";
 
     snprintf(mark, sizeof mark, "mark-%d-%.1s", (int)getpid(), w->runtime);
     seen = 0;
     refused = false;
     expect_over(session, code, see_a_bomb);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2"); /* the session goes on */
     CU_ASSERT(seen >= 1 && seen <= 24);
 }
 
@@ -604,5 +618,6 @@ int main(void)
     int status = unit_run("limits", tests);
     sessions_free(&limited);
     sessions_free(&raised);
+    sessions_free(&narrow);
     return status;
 }

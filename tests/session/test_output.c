@@ -103,29 +103,20 @@ static void gate_line(void *user, int stream, const char *text, size_t len)
         sem_post(&gate);
 }
 
-static void first_line_before_the_tool_answers(void)
+static void first_line_before_the_tool_answers(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
         .python = "print('first')\nr = gate()\nprint('second')\nr",
         .r = "cat('first\\n')\nr <- gate()\ncat('second\\n')\nr",
         .lua = "print('first')\nlocal r = gate()\nprint('second')\nreturn r",
     };
-    struct laz_engine *engine = test_engine("");
-    const struct laz_tool tool = {.size = sizeof tool, .name = "gate", .description = ""};
+    struct laz_execute_options options = {.size = sizeof options, .line = gate_line};
 
-    for (size_t i = 0; engine && i < n_languages; i++) {
-        if (i == 0)
-            CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, gate_tool, NULL, NULL), 0);
-        struct laz_session *session = test_session(engine, languages[i].runtime);
-        struct laz_execute_options options = {.size = sizeof options, .line = gate_line};
-        sem_init(&gate, 0, 0);
-        struct laz_result *result = test_run(session, test_phrase(&languages[i], &code), &options);
-        if (result)
-            UNIT_TEXT(laz_result_value(result), "true");
-        laz_result_free(result);
-        laz_session_free(session);
-    }
-    laz_engine_free(engine);
+    sem_init(&gate, 0, 0);
+    struct laz_result *result = test_run(session, test_phrase(w, &code), &options);
+    if (result)
+        UNIT_TEXT(laz_result_value(result), "true");
+    laz_result_free(result);
 }
 
 static void cancel_line(void *user, int stream, const char *text, size_t len)
@@ -135,27 +126,39 @@ static void cancel_line(void *user, int stream, const char *text, size_t len)
 }
 
 /* Without a tool call or an end of the code that would flush the output. */
-static void first_line_from_a_loop(void)
+static void first_line_from_a_loop(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
         .python = "print('first')\nwhile True: pass",
         .r = "cat('first\\n')\nrepeat {}",
         .lua = "print('first')\nwhile true do end",
     };
-    struct laz_engine *engine = test_engine("");
+    struct laz_execute_options options = {
+        .size = sizeof options, .line = cancel_line, .user = test_engine_of(session)};
+    struct laz_result *result = test_run(session, test_phrase(w, &code), &options);
 
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CANCELLED);
+        char *output = test_output(result, LAZ_STDOUT);
+        UNIT_TEXT(output, "first\n");
+        free(output);
+    }
+    laz_result_free(result);
+}
+
+static void first_line_arrives_at_once(void)
+{
+    struct laz_engine *engine = test_engine("");
+    const struct laz_tool tool = {.size = sizeof tool, .name = "gate", .description = ""};
+
+    if (engine)
+        CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, gate_tool, NULL, NULL), 0);
     for (size_t i = 0; engine && i < n_languages; i++) {
         struct laz_session *session = test_session(engine, languages[i].runtime);
-        struct laz_execute_options options = {
-            .size = sizeof options, .line = cancel_line, .user = engine};
-        struct laz_result *result = test_run(session, test_phrase(&languages[i], &code), &options);
-        if (result) {
-            CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CANCELLED);
-            char *output = test_output(result, LAZ_STDOUT);
-            UNIT_TEXT(output, "first\n");
-            free(output);
+        if (session) {
+            first_line_before_the_tool_answers(session, &languages[i]);
+            first_line_from_a_loop(session, &languages[i]);
         }
-        laz_result_free(result);
         laz_session_free(session);
     }
     laz_engine_free(engine);
@@ -246,7 +249,7 @@ static void filling(struct laz_session *session, const struct words *w)
     if (!result)
         return;
     struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
-    CU_ASSERT_EQUAL(bytes.len, 100);
+    CU_ASSERT_EQUAL(bytes.len, 500);
     CU_ASSERT_TRUE(laz_result_is_truncated(result));
     CU_ASSERT_TRUE(test_result_has(result, "\"truncated\":true"));
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
@@ -254,11 +257,6 @@ static void filling(struct laz_session *session, const struct words *w)
     laz_buf_fini(&bytes);
     laz_result_free(result);
     expect_output(session, w->two_lines, LAZ_STDOUT, "one\ntwo\n");
-}
-
-static void output_past_its_size_is_dropped_and_said_so(void)
-{
-    test_each("session.max_output_size=100", filling);
 }
 
 static void flooding(struct laz_session *session, const struct words *w)
@@ -275,16 +273,23 @@ static void flooding(struct laz_session *session, const struct words *w)
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OUTPUT_LIMIT);
     CU_ASSERT_TRUE(laz_result_is_truncated(result));
     struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
-    CU_ASSERT_EQUAL(bytes.len, 10000);
-    CU_ASSERT_TRUE(test_result_has(result, "640000"));
+    CU_ASSERT_EQUAL(bytes.len, 500);
+    CU_ASSERT_TRUE(test_result_has(result, "32000"));
     laz_buf_fini(&bytes);
     laz_result_free(result);
     expect_output(session, w->two_lines, LAZ_STDOUT, "one\ntwo\n");
 }
 
+/* What is past the size is dropped, and 64 times as much ends the code. */
+static void past_its_size(struct laz_session *session, const struct words *w)
+{
+    filling(session, w);
+    flooding(session, w);
+}
+
 static void a_flood_ends_the_execution(void)
 {
-    test_each("session.max_output_size=10000", flooding);
+    test_each("session.max_output_size=500", past_its_size);
 }
 
 static void count_any(void *user, int stream, const char *text, size_t len)
@@ -377,7 +382,6 @@ static void dying_with_much_to_say(struct laz_session *session, const struct wor
     CU_ASSERT_EQUAL(counter.lines, 20000);
     CU_ASSERT_EQUAL(counter.wrong, 0);
     laz_result_free(result);
-    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
 
 static void a_crash_loses_no_output(void)
@@ -387,12 +391,10 @@ static void a_crash_loses_no_output(void)
 
 static const struct unit_test tests[] = {
     UNIT(a_hundred_thousand_lines_arrive_complete),
-    UNIT(first_line_before_the_tool_answers),
-    UNIT(first_line_from_a_loop),
+    UNIT(first_line_arrives_at_once),
     UNIT(bytes_are_not_changed),
     UNIT(output_of_children_comes_in_its_place),
     UNIT(standard_error_is_told_apart),
-    UNIT(output_past_its_size_is_dropped_and_said_so),
     UNIT(a_flood_ends_the_execution),
     UNIT(a_line_of_two_megabytes_needs_no_newline),
     UNIT(a_background_process_that_writes_does_no_harm),
