@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MANY    1000 /* executions with LAZARET_TEST_FULL; else a twentieth of them */
-#define AT_ONCE 8
+#define AT_ONCE 16   /* the same; else half of them */
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
@@ -580,11 +580,12 @@ static void every_request_is_answered_once(void)
     unsigned answers[MANY + 1] = {0}, verdicts[3] = {0};
     char left[300];
     long long sessions[AT_ONCE];
-    const int many = getenv("LAZARET_TEST_FULL") ? MANY : MANY / 20;
+    const bool full = getenv("LAZARET_TEST_FULL") != NULL;
+    const int many = full ? MANY : MANY / 20, at_once = full ? AT_ONCE : AT_ONCE / 2;
 
     server_begin(OPEN ";pool.size=2");
     client_greet(&client);
-    for (int i = 0; i < AT_ONCE; i++)
+    for (int i = 0; i < at_once; i++)
         sessions[i] = client_session(&client, "");
     say(&client, "{\"type\":\"open_pool\",\"id\":1}");
     expect(&client, "\"type\":\"opened\",\"id\":1,\"pool\":");
@@ -593,7 +594,7 @@ static void every_request_is_answered_once(void)
     bool busy[AT_ONCE] = {false};
     int in[MANY + 1];
     while (ended < many) {
-        for (int i = 0; i < AT_ONCE && begun < many; i++) {
+        for (int i = 0; i < at_once && begun < many; i++) {
             if (busy[i])
                 continue;
             const int id = ++begun;
