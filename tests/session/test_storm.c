@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STORM_RUNNING 5000 /* messages during executions */
+#define STORM_RUNNING 6000 /* messages during executions */
 #define STORM_BOXED   400
 #define STORM_IDLE    150
 #define STORM_STARTS  20 /* starts in each of its two states */

@@ -82,7 +82,7 @@ static bool run_probe(struct run *run, const char *const *args, char *out, size_
     close(write_end);
     *how = (struct laz_exit){0};
     if (rc)
-        printf("\n    %s\n    ", err.message);
+        printf("\n    %s\n    ", err.text);
     while (rc == 0 && (n = read(read_end, out + len, size - 1 - len)) > 0)
         len += (size_t)n;
     out[len] = '\0';
