@@ -11,21 +11,27 @@
 
 #define PEER_ABSENT 77
 
+#define SRT         "npm package @anthropic-ai/sandbox-runtime, and its programs"
+#define DENO        "npm package deno"
+#define ISOLATED_VM "npm package isolated-vm, found through NODE_PATH"
+#define SECURER     "R package securer"
+
 static const struct peer {
     const char *row;
     const char *program; /* searched in PATH */
     const char *script;  /* NULL: a command */
     const char *what;    /* argument of the command, or of the script */
     bool is_call;        /* its floor is a message round trip, not a box */
+    const char *brings;  /* what to install */
 } peers[] = {
-    {"peer.srt.start", "srt", NULL, "true", false},
-    {"peer.deno.start", "deno", NULL, "eval", false},
-    {"peer.isolated_vm.session", "node", "peer_isolated_vm.js", "session", false},
-    {"peer.isolated_vm.execute", "node", "peer_isolated_vm.js", "execute", true},
-    {"peer.isolated_vm.tool_call", "node", "peer_isolated_vm.js", "tool_call", true},
-    {"peer.securer.session", "Rscript", "peer_securer.R", "session", false},
-    {"peer.securer.execute", "Rscript", "peer_securer.R", "execute", true},
-    {"peer.securer.tool_call", "Rscript", "peer_securer.R", "tool_call", true},
+    {"peer.srt.start", "srt", NULL, "true", false, SRT},
+    {"peer.deno.start", "deno", NULL, "eval", false, DENO},
+    {"peer.isolated_vm.session", "node", "peer_isolated_vm.js", "session", false, ISOLATED_VM},
+    {"peer.isolated_vm.execute", "node", "peer_isolated_vm.js", "execute", true, ISOLATED_VM},
+    {"peer.isolated_vm.tool_call", "node", "peer_isolated_vm.js", "tool_call", true, ISOLATED_VM},
+    {"peer.securer.session", "Rscript", "peer_securer.R", "session", false, SECURER},
+    {"peer.securer.execute", "Rscript", "peer_securer.R", "execute", true, SECURER},
+    {"peer.securer.tool_call", "Rscript", "peer_securer.R", "tool_call", true, SECURER},
 };
 
 /* Finds the program in a directory of PATH; false: there is none. */
@@ -46,11 +52,9 @@ static enum bench_outcome peer_absent(struct bench *bench, const struct peer *pe
 {
     char name[BENCH_NAME_SIZE];
 
-    snprintf(name, sizeof name, " %s", peer->row + strlen("peer."));
-    *strchr(name, '.') = '\0';
-    if (!strstr(bench->absent, name) && strlen(bench->absent) + strlen(name) < sizeof bench->absent)
-        strcat(bench->absent, name);
-    return BENCH_ABSENT;
+    snprintf(name, sizeof name, "%s", peer->row);
+    *strrchr(name, '.') = '\0';
+    return bench_absent(bench, name, peer->brings);
 }
 
 static void peer_floor(struct bench *bench, struct bench_point *point, const struct peer *peer)

@@ -19,7 +19,7 @@ enum bench_outcome bench_session_template(struct bench *bench, struct bench_poin
     for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
         struct laz_session *session = NULL;
         struct laz_error err = {0};
-        double bare = bench_spawn(bench_bwrap_true);
+        double bare = bench_floor(point, bench_bwrap_true);
         double before = bench_now_us();
         if (bench_open_warm(bench->engine, point->language->name, &session, &err))
             outcome = bench_problem(point, "%s", err.text);
@@ -50,7 +50,7 @@ enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *p
         floor = bench_bwrap_true;
     for (bool warm = false; outcome == BENCH_DONE && !bench_is_full(point); warm = true) {
         struct laz_session *session = NULL;
-        double bare = bench_spawn(floor);
+        double bare = bench_floor(point, floor);
         double before = bench_now_us();
         outcome = bench_open(bench, point, &session);
         if (outcome == BENCH_DONE && !session_work(point, session))

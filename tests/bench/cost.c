@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* cost.c - what a sample of a row costs beside its time: CPU time of all its processes and of the
+ * kernel's threads, page faults, system calls.
+ *
+ * Another process of this program takes samples of the row again (counter.c), once while CPU time
+ * is counted and once while events are.  For the first it is in a control group made for it: the
+ * engine makes the groups of its sessions below its own, so all of their processes count, whoever
+ * waits for them.  Where no group can be made, that is the time of the process and of the children
+ * that it waited for. */
+#include "bench.h"
+
+#include "base/buf.h"
+#include "os/cgroup.h"
+#include "os/cgroup_text.h"
+#include "os/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define PROC_MOST    ((size_t)1 << 20)
+#define MOST_SAMPLES 100
+#define PART         3 /* of the samples of the row's time */
+
+/* The control group of the process that counts; no `usage`: none could be made. */
+struct group {
+    char *directory, *inner, *usage;
+    const char *name; /* of the file with the time, for the reader */
+};
+
+static bool group_is_text(const char *directory, const char *file)
+{
+    char *path = laz_strdupf("%s/%s", directory, file);
+    bool is = path && access(path, R_OK) == 0;
+
+    free(path);
+    return is;
+}
+
+static void group_fini(struct group *group)
+{
+    if (group->inner)
+        rmdir(group->inner);
+    if (group->directory)
+        rmdir(group->directory);
+    free(group->inner);
+    free(group->directory);
+    free(group->usage);
+}
+
+/* Makes the group below a directory. In version 2 a group with processes has no controllers for
+ * those below it, so the process is in an inner one, beside those of the sessions, and the outer
+ * one has the mark of a part that was delegated, which an engine of root looks for. */
+static bool group_make(struct group *group, const char *above, const char *file, bool has_inner)
+{
+    group->directory = laz_strdupf("%s/lazaret-bench-%ld", above, (long)getpid());
+    if (!group->directory || mkdir(group->directory, 0755)) {
+        free(group->directory);
+        group->directory = NULL;
+        return false;
+    }
+    if (has_inner) {
+        (void)setxattr(group->directory, "trusted.delegate", "1", 1, 0);
+        group->inner = laz_strdupf("%s/host", group->directory);
+        if (!group->inner || mkdir(group->inner, 0755))
+            return false;
+    }
+    if (group_is_text(group->directory, file))
+        group->usage = laz_strdupf("%s/%s", group->directory, file);
+    group->name = file;
+    return group->usage != NULL;
+}
+
+/* The directory of this process in version 1 of cpuacct, or where an engine makes its groups in
+ * version 2. */
+static void group_init(struct group *group)
+{
+    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
+    struct laz_cgroups *groups = NULL;
+    size_t top;
+
+    memset(group, 0, sizeof *group);
+    if (laz_os_read_file("/proc/self/mountinfo", PROC_MOST, &mountinfo, NULL) == 0 &&
+        laz_os_read_file("/proc/self/cgroup", PROC_MOST, &self, NULL) == 0 &&
+        laz_cgroups_new(true, &groups, NULL) == 0) {
+        const char *mounts = laz_buf_text(&mountinfo), *own = laz_buf_text(&self);
+        char *first = laz_cgroup_directory(mounts, own, "cpuacct", &top);
+        char *second = laz_cgroup_directory(mounts, own, "", &top);
+        const char *place = laz_cgroups_place(groups);
+        if (!place || !group_is_text(place, "cgroup.subtree_control"))
+            place = second;
+        if (first)
+            (void)group_make(group, first, "cpuacct.usage", false);
+        else if (place)
+            (void)group_make(group, place, "cpu.stat", true);
+        free(first);
+        free(second);
+    }
+    laz_cgroups_free(groups);
+    laz_buf_fini(&mountinfo);
+    laz_buf_fini(&self);
+}
+
+/* ---- the process that counts ----------------------------------------------------------------- */
+
+/* In the new process: enters the group and becomes lazaret-bench. */
+static void cost_become(const struct bench *bench, const struct bench_point *point,
+                        const char *from, const struct group *group, int out)
+{
+    char part[16];
+    const char *argv[] = {"lazaret-bench",
+                          "--count",
+                          from,
+                          "--only",
+                          point->name,
+                          "--part",
+                          part,
+                          bench->quick ? "--quick" : NULL,
+                          NULL};
+
+    snprintf(part, sizeof part, "%d", bench->part);
+    if (group && group->usage) {
+        char *path = laz_strdupf("%s/cgroup.procs", group->inner ? group->inner : group->directory);
+        int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+        if (fd < 0 || write(fd, "0", 1) != 1)
+            _exit(126);
+    }
+    if (dup2(out, 1) < 0)
+        _exit(127);
+    execv("/proc/self/exe", (char *const *)argv);
+    _exit(127);
+}
+
+/* Has a process count; negative: it failed. Otherwise 1: by the first of two ways to count, 0: by
+ * the second. */
+static int cost_count(const struct bench *bench, const struct bench_point *point, const char *from,
+                      const struct group *group, struct bench_cost *cost)
+{
+    int ends[2], status = -1, way = -1;
+    double cpu_ms, kernel_ms, faults, calls;
+
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0)
+        cost_become(bench, point, from, group, ends[1]);
+    close(ends[1]);
+    FILE *out = fdopen(ends[0], "r");
+    if (!out)
+        abort();
+    if (fscanf(out, "%lf %lf %lf %lf %d", &cpu_ms, &kernel_ms, &faults, &calls, &way) != 5)
+        way = -1;
+    fclose(out);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || way < 0)
+        return -1;
+    if (group) {
+        cost->cpu_ms = cpu_ms;
+        cost->kernel_ms = kernel_ms;
+    } else {
+        cost->page_faults = faults;
+        cost->system_calls = calls;
+    }
+    return way;
+}
+
+/* ---- for the rows ---------------------------------------------------------------------------- */
+
+int bench_cost_samples(const struct bench_point *point)
+{
+    int n = point->wanted / PART;
+
+    return n < 1 ? 1 : n > MOST_SAMPLES ? MOST_SAMPLES : n;
+}
+
+struct bench_cost bench_no_cost(void)
+{
+    return (struct bench_cost){-1, -1, -1, -1};
+}
+
+/* Says where the figures come from. */
+static void cost_name_sources(struct bench_sources *sources, const struct group *group,
+                              const struct bench_cost *cost, int cpu_way, int event_way)
+{
+    static const char waited[] = "this process and the children that it waited for";
+
+    if (cpu_way)
+        snprintf(sources->cpu, sizeof sources->cpu, "a control group, %s", group->name);
+    else
+        snprintf(sources->cpu, sizeof sources->cpu, "%s", waited);
+    snprintf(sources->kernel, sizeof sources->kernel, "%s",
+             cost->kernel_ms < 0 ? "not known: /proc shows none"
+                                 : "all of the machine's, /proc/PID/schedstat");
+    snprintf(sources->page_faults, sizeof sources->page_faults, "%s",
+             event_way ? "perf_event_open(2)" : waited);
+    snprintf(sources->system_calls, sizeof sources->system_calls, "%s",
+             cost->system_calls < 0 ? "not counted: this takes root and the tracepoint raw_syscalls"
+                                    : "perf_event_open(2), the tracepoint raw_syscalls");
+}
+
+enum bench_outcome bench_cost_of(struct bench *bench, const struct bench_point *point,
+                                 struct bench_cost *cost)
+{
+    struct group group;
+
+    *cost = bench_no_cost();
+    group_init(&group);
+    int cpu_way = group.usage ? cost_count(bench, point, group.usage, &group, cost) : -1;
+    if (cpu_way < 0) { /* a process may not be allowed to enter a group that could be made */
+        free(group.usage);
+        group.usage = NULL;
+        cpu_way = cost_count(bench, point, BENCH_COUNT_CHILDREN, &group, cost);
+    }
+    int event_way = cpu_way < 0 ? -1 : cost_count(bench, point, BENCH_COUNT_EVENTS, NULL, cost);
+    if (event_way >= 0)
+        cost_name_sources(&bench->sources, &group, cost, cpu_way, event_way);
+    group_fini(&group);
+    return event_way < 0 ? bench_problem(point, "its costs could not be counted") : BENCH_DONE;
+}
+
+void bench_print_sources(FILE *file, const struct bench *bench, const char *prefix)
+{
+    const struct bench_sources *sources = &bench->sources;
+
+    if (*sources->cpu)
+        fprintf(
+            file,
+            "%sCosts of a sample. CPU: %s. Kernel: the time of its threads, %s. Page faults: %s. "
+            "System calls: %s.\n",
+            prefix, sources->cpu, sources->kernel, sources->page_faults, sources->system_calls);
+}
