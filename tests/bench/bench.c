@@ -6,19 +6,28 @@
  * machine passes, but a slow build stays slow. */
 #include "bench.h"
 
+#include "compare.h"
+#include "ranks.h"
+
 #define BENCH_ATTEMPTS  3 /* with --check */
+#define COMPARE_PAIRS   14
+#define COMPARE_PART    10 /* of the samples in each run */
 #define MOST_PROCESSORS 256
 
 static const char usage[] =
     "usage: lazaret-bench [--json] [--check] [--quick] [--svg FILE] [--markdown FILE] [--list]\n"
     "                     [--part N] [--only NAME...]\n"
+    "       lazaret-bench --compare PROGRAM [--pairs N] [--part N] [--quick] [--only NAME...]\n"
     "  --only      rows by their names, or the beginnings of them up to a dot: execute.lua floor\n"
     "  --check     fails when a row is worse than promised\n"
     "  --quick     few samples: tries that it works, measures nothing\n"
     "  --json      prints a list of objects in place of the table\n"
     "  --svg       draws a picture, with gnuplot\n"
     "  --markdown  writes the table for a document\n"
-    "  --part      one in N of the samples\n"
+    "  --part      one in N of the samples (1, for --compare 10)\n"
+    "  --compare   measures each row with PROGRAM, lazaret-bench of another build, and with this\n"
+    "              one in turns, and says which rows differ beyond the noise\n"
+    "  --pairs     how often for --compare (14)\n"
     "  --count     counts what samples of one row cost, from a file of a control group, "
     "\"children\"\n"
     "              or \"events\"; lazaret-bench has itself run like this\n"
@@ -26,8 +35,8 @@ static const char usage[] =
 
 struct options {
     bool json, check, quick, list;
-    const char *svg, *markdown, *count;
-    int part;
+    const char *svg, *markdown, *count, *compare;
+    int part, pairs;
     char **only;
     int n_only;
 };
@@ -41,32 +50,63 @@ static int options_number(const char *text)
     return *text && !*end && number >= 1 && number <= 1000 ? (int)number : 0;
 }
 
+/* An option that stands alone, or that has a text or a number behind it. */
+static bool options_take(struct options *options, const char *name, const char *value, int *at)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+        const char **text;
+        int *number;
+    } known[] = {
+        {"--json", &options->json, NULL, NULL},
+        {"--check", &options->check, NULL, NULL},
+        {"--quick", &options->quick, NULL, NULL},
+        {"--list", &options->list, NULL, NULL},
+        {"--svg", NULL, &options->svg, NULL},
+        {"--markdown", NULL, &options->markdown, NULL},
+        {"--count", NULL, &options->count, NULL},
+        {"--part", NULL, NULL, &options->part},
+        {"--compare", NULL, &options->compare, NULL},
+        {"--pairs", NULL, NULL, &options->pairs},
+    };
+    size_t i = 0;
+
+    while (i < sizeof known / sizeof *known && strcmp(name, known[i].name) != 0)
+        i++;
+    if (i == sizeof known / sizeof *known || (!value && !known[i].flag))
+        return false;
+    if (known[i].flag) {
+        *known[i].flag = true;
+        return true;
+    }
+    ++*at;
+    if (known[i].text)
+        *known[i].text = value;
+    else
+        *known[i].number = options_number(value);
+    return known[i].text || *known[i].number;
+}
+
 static bool options_read(struct options *options, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            options->json = true;
-        else if (strcmp(argv[i], "--check") == 0)
-            options->check = true;
-        else if (strcmp(argv[i], "--quick") == 0)
-            options->quick = true;
-        else if (strcmp(argv[i], "--list") == 0)
-            options->list = true;
-        else if (strcmp(argv[i], "--svg") == 0 && i + 1 < argc)
-            options->svg = argv[++i];
-        else if (strcmp(argv[i], "--markdown") == 0 && i + 1 < argc)
-            options->markdown = argv[++i];
-        else if (strcmp(argv[i], "--count") == 0 && i + 1 < argc)
-            options->count = argv[++i];
-        else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc)
-            options->part = options_number(argv[++i]);
-        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc && *argv[i + 1] != '-')
+        if (strcmp(argv[i], "--only") == 0 && i + 1 < argc && *argv[i + 1] != '-')
             for (options->only = &argv[i + 1]; i + 1 < argc && *argv[i + 1] != '-'; i++)
                 options->n_only++;
-        else
+        else if (!options_take(options, argv[i], argv[i + 1], &i))
             return false;
     }
-    return options->part > 0;
+    if (options->pairs && !options->compare)
+        return false;
+    if (options->compare && (options->json || options->check || options->list || options->svg ||
+                             options->markdown || options->count))
+        return false;
+    if (!options->pairs)
+        options->pairs = COMPARE_PAIRS;
+    if (!options->part)
+        options->part = options->compare ? COMPARE_PART : 1;
+    return options->pairs <= RANKS_MOST;
 }
 
 /* Is a row among the requested ones? */
@@ -291,9 +331,16 @@ static int count(const struct options *options, const struct list *list)
     return failed;
 }
 
+static const char *compare_row_at(void *data, int i)
+{
+    const struct list *list = data;
+
+    return i < list->n ? list->entries[i].name : NULL;
+}
+
 int main(int argc, char **argv)
 {
-    struct options options = {.part = 1};
+    struct options options = {0};
     struct list list = {0};
     int status = 2;
 
@@ -305,7 +352,11 @@ int main(int argc, char **argv)
         status = 0;
         for (int i = 0; options.list && i < list.n; i++)
             puts(list.entries[i].name);
-        if (!options.list)
+        const struct bench_comparison asked = {options.compare, options.pairs, options.part,
+                                               options.quick};
+        if (options.compare)
+            status = bench_compare(&asked, compare_row_at, &list);
+        else if (!options.list)
             status = options.count ? count(&options, &list) : run(&options, &list);
     }
     free(list.entries);
