@@ -29,8 +29,8 @@ static const char usage[] =
     "              one in turns, and says which rows differ beyond the noise\n"
     "  --pairs     how often for --compare (14)\n"
     "  --count     counts what samples of one row cost, from a file of a control group, "
-    "\"children\"\n"
-    "              or \"events\"; lazaret-bench has itself run like this\n"
+    "\"tasks\",\n"
+    "              \"children\" or \"events\"; lazaret-bench has itself run like this\n"
     "  --list      names of all rows; measures nothing\n";
 
 struct options {
@@ -320,6 +320,8 @@ static int count(const struct options *options, const struct list *list)
     const int samples = bench_cost_samples(&point);
     point.wanted = samples + 1; /* counters are read after the first one */
     point.counter = bench_counter_new(options->count);
+    if (!point.counter)
+        return BENCH_COUNT_NOT;
     bench.clock = bench_clock_new(BENCH_CLOCK_ROOM);
     if (bench_engine(&bench.engine, bench.clock, 100, &err))
         fprintf(stderr, "bench: %s\n", err.text);

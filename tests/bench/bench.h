@@ -75,7 +75,8 @@ struct bench_cost {
 
 /* Where costs were counted, for the reader: "" until then. */
 struct bench_sources {
-    char cpu[96], kernel[96], page_faults[96], system_calls[96];
+    char cpu[96];
+    const char *kernel, *page_faults, *system_calls;
 };
 
 struct bench {
@@ -171,15 +172,20 @@ enum bench_outcome bench_cost_of(struct bench *bench, const struct bench_point *
 void bench_print_sources(FILE *file, const struct bench *bench, const char *prefix);
 
 /* ---- counter.c ------------------------------------------------------------------------------- */
-#define BENCH_COUNT_CHILDREN "children" /* CPU time without a control group */
+#define BENCH_COUNT_TASKS    "tasks"    /* CPU time without a control group, of all descendants */
+#define BENCH_COUNT_CHILDREN "children" /* the same, of the children that were waited for */
 #define BENCH_COUNT_EVENTS   "events"
+#define BENCH_COUNT_NOT      77 /* exit status: this cannot be counted here */
 /* `from`: one of these, or a file with the CPU time of a control group. Before any thread is made.
- */
+ * NULL: it cannot be counted here. */
 struct bench_counter *bench_counter_new(const char *from);
 void bench_counter_free(struct bench_counter *counter);
 /* The n-th of the row's samples has been taken. */
 void bench_counter_sample(struct bench_counter *counter, int n, int wanted);
-/* Prints for cost.c what was counted, for each of so many samples; false: nothing was. */
+/* Prints for cost.c what was counted, for each of so many samples: CPU time and that of the
+ * kernel's threads in milliseconds, page faults, system calls, each negative when it was not
+ * counted; and of page faults 0: all, 1: those in user mode, 2: those of the children that were
+ * waited for. False: nothing was counted. */
 bool bench_counter_print(const struct bench_counter *counter, int samples);
 
 /* ---- svg.c ----------------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  * Another process of this program takes samples of the row again (counter.c), once while CPU time
  * is counted and once while events are.  For the first it is in a control group made for it: the
  * engine makes the groups of its sessions below its own, so all of their processes count, whoever
- * waits for them.  Where no group can be made, that is the time of the process and of the children
+ * waits for them.  Where no group can be made, perf_event_open(2) counts the time of all
+ * descendants; where that is not allowed either, it is the time of the process and of the children
  * that it waited for. */
 #include "bench.h"
 
@@ -27,7 +28,7 @@
 /* The control group of the process that counts; no `usage`: none could be made. */
 struct group {
     char *directory, *inner, *usage;
-    const char *name; /* of the file with the time, for the reader */
+    const char *name; /* of the file with the time, for the reader; NULL: no group was made */
 };
 
 static bool group_is_text(const char *directory, const char *file)
@@ -125,7 +126,7 @@ static void cost_become(const struct bench *bench, const struct bench_point *poi
         char *path = laz_strdupf("%s/cgroup.procs", group->inner ? group->inner : group->directory);
         int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
         if (fd < 0 || write(fd, "0", 1) != 1)
-            _exit(126);
+            _exit(BENCH_COUNT_NOT);
     }
     if (dup2(out, 1) < 0)
         _exit(127);
@@ -133,16 +134,20 @@ static void cost_become(const struct bench *bench, const struct bench_point *poi
     _exit(127);
 }
 
-/* Has a process count; negative: it failed. Otherwise 1: by the first of two ways to count, 0: by
- * the second. */
-static int cost_count(const struct bench *bench, const struct bench_point *point, const char *from,
-                      const struct group *group, struct bench_cost *cost)
-{
-    int ends[2], status = -1, way = -1;
+struct counted {
     double cpu_ms, kernel_ms, faults, calls;
+    int faults_way; /* see bench_counter_print */
+};
+
+/* Has a process count; BENCH_ABSENT: this cannot be counted here. */
+static enum bench_outcome cost_count(const struct bench *bench, const struct bench_point *point,
+                                     const char *from, const struct group *group,
+                                     struct counted *counted)
+{
+    int ends[2], status = -1;
 
     if (pipe2(ends, O_CLOEXEC))
-        return -1;
+        return BENCH_FAILED;
     pid_t pid = fork();
     if (pid == 0)
         cost_become(bench, point, from, group, ends[1]);
@@ -150,19 +155,14 @@ static int cost_count(const struct bench *bench, const struct bench_point *point
     FILE *out = fdopen(ends[0], "r");
     if (!out)
         abort();
-    if (fscanf(out, "%lf %lf %lf %lf %d", &cpu_ms, &kernel_ms, &faults, &calls, &way) != 5)
-        way = -1;
+    int n = fscanf(out, "%lf %lf %lf %lf %d", &counted->cpu_ms, &counted->kernel_ms,
+                   &counted->faults, &counted->calls, &counted->faults_way);
     fclose(out);
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || way < 0)
-        return -1;
-    if (group) {
-        cost->cpu_ms = cpu_ms;
-        cost->kernel_ms = kernel_ms;
-    } else {
-        cost->page_faults = faults;
-        cost->system_calls = calls;
-    }
-    return way;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return BENCH_FAILED;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == BENCH_COUNT_NOT)
+        return BENCH_ABSENT;
+    return status == 0 && n == 5 ? BENCH_DONE : BENCH_FAILED;
 }
 
 /* ---- for the rows ---------------------------------------------------------------------------- */
@@ -179,44 +179,71 @@ struct bench_cost bench_no_cost(void)
     return (struct bench_cost){-1, -1, -1, -1};
 }
 
-/* Says where the figures come from. */
-static void cost_name_sources(struct bench_sources *sources, const struct group *group,
-                              const struct bench_cost *cost, int cpu_way, int event_way)
-{
-    static const char waited[] = "this process and the children that it waited for";
+#define EVENT    "perf_event_open(2)"
+#define CHILDREN "this process and the children that it waited for, not those of templates"
 
-    if (cpu_way)
-        snprintf(sources->cpu, sizeof sources->cpu, "a control group, %s", group->name);
-    else
-        snprintf(sources->cpu, sizeof sources->cpu, "%s", waited);
-    snprintf(sources->kernel, sizeof sources->kernel, "%s",
-             cost->kernel_ms < 0 ? "not known: /proc shows none"
-                                 : "all of the machine's, /proc/PID/schedstat");
-    snprintf(sources->page_faults, sizeof sources->page_faults, "%s",
-             event_way ? "perf_event_open(2)" : waited);
-    snprintf(sources->system_calls, sizeof sources->system_calls, "%s",
-             cost->system_calls < 0 ? "not counted: this takes root and the tracepoint raw_syscalls"
-                                    : "perf_event_open(2), the tracepoint raw_syscalls");
+static const char *const faults_ways[] = {EVENT, EVENT ", those in user mode", CHILDREN};
+
+/* CPU time, by the first way that there is. */
+static enum bench_outcome cost_of_cpu(struct bench *bench, const struct bench_point *point,
+                                      struct bench_cost *cost)
+{
+    enum bench_outcome outcome = BENCH_ABSENT;
+    struct group group;
+    struct counted counted;
+
+    group_init(&group);
+    const struct {
+        const char *from;
+        const struct group *group;
+        const char *source, *name;
+    } ways[] = {{group.usage, &group, "a control group, ", group.name},
+                {BENCH_COUNT_TASKS, NULL, EVENT, ""},
+                {BENCH_COUNT_CHILDREN, NULL, CHILDREN, ""}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && outcome == BENCH_ABSENT; i++) {
+        if (ways[i].from)
+            outcome = cost_count(bench, point, ways[i].from, ways[i].group, &counted);
+        if (outcome == BENCH_DONE)
+            snprintf(bench->sources.cpu, sizeof bench->sources.cpu, "%s%s", ways[i].source,
+                     ways[i].name);
+    }
+    group_fini(&group);
+    if (outcome == BENCH_DONE) {
+        cost->cpu_ms = counted.cpu_ms;
+        cost->kernel_ms = counted.kernel_ms;
+        bench->sources.kernel = counted.kernel_ms < 0 ? "not known, /proc shows none"
+                                                      : "all of the machine's, /proc/PID/schedstat";
+    }
+    return outcome;
+}
+
+static enum bench_outcome cost_of_events(struct bench *bench, const struct bench_point *point,
+                                         struct bench_cost *cost)
+{
+    struct counted counted;
+    enum bench_outcome outcome = cost_count(bench, point, BENCH_COUNT_EVENTS, NULL, &counted);
+
+    if (outcome == BENCH_DONE) {
+        cost->page_faults = counted.faults;
+        cost->system_calls = counted.calls;
+        bench->sources.page_faults =
+            faults_ways[counted.faults_way >= 0 && counted.faults_way < 2 ? counted.faults_way : 2];
+        bench->sources.system_calls = counted.calls < 0
+                                          ? "not counted, which takes root and raw_syscalls"
+                                          : EVENT ", the tracepoint raw_syscalls";
+    }
+    return outcome;
 }
 
 enum bench_outcome bench_cost_of(struct bench *bench, const struct bench_point *point,
                                  struct bench_cost *cost)
 {
-    struct group group;
-
     *cost = bench_no_cost();
-    group_init(&group);
-    int cpu_way = group.usage ? cost_count(bench, point, group.usage, &group, cost) : -1;
-    if (cpu_way < 0) { /* a process may not be allowed to enter a group that could be made */
-        free(group.usage);
-        group.usage = NULL;
-        cpu_way = cost_count(bench, point, BENCH_COUNT_CHILDREN, &group, cost);
-    }
-    int event_way = cpu_way < 0 ? -1 : cost_count(bench, point, BENCH_COUNT_EVENTS, NULL, cost);
-    if (event_way >= 0)
-        cost_name_sources(&bench->sources, &group, cost, cpu_way, event_way);
-    group_fini(&group);
-    return event_way < 0 ? bench_problem(point, "its costs could not be counted") : BENCH_DONE;
+    enum bench_outcome outcome = cost_of_cpu(bench, point, cost);
+    if (outcome == BENCH_DONE)
+        outcome = cost_of_events(bench, point, cost);
+    return outcome == BENCH_DONE ? BENCH_DONE
+                                 : bench_problem(point, "its costs could not be counted");
 }
 
 void bench_print_sources(FILE *file, const struct bench *bench, const char *prefix)

@@ -43,8 +43,9 @@ struct reading {
 
 struct bench_counter {
     bool events;
-    int group;         /* file that has the CPU time of the control group; -1: none */
+    int group, clock;  /* CPU time: a file of the control group, or an event; -1: none */
     int faults, calls; /* -1: not counted by the kernel for us */
+    int faults_way;    /* see bench_counter_print */
     struct reading first, last;
     bool done;
 };
@@ -143,10 +144,15 @@ static double counter_kernel_ms(const struct kernel_threads *first,
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static int counter_open(uint32_t type, uint64_t event)
+/* `in_user`: as far as an ordinary user may know, which for a clock is all. */
+static int counter_open(uint32_t type, uint64_t event, bool in_user)
 {
-    struct perf_event_attr attr = {
-        .type = type, .size = sizeof attr, .config = event, .inherit = 1};
+    struct perf_event_attr attr = {.type = type,
+                                   .size = sizeof attr,
+                                   .config = event,
+                                   .inherit = 1,
+                                   .exclude_kernel = in_user,
+                                   .exclude_hv = in_user};
 
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -191,7 +197,7 @@ static int counter_open_calls(void)
     if (counter_read_file(TRACING EVENT_ID, text, sizeof text) ||
         counter_read_file("/sys/kernel/debug/tracing" EVENT_ID, text, sizeof text) ||
         counter_mount_and_read(text, sizeof text))
-        return counter_open(PERF_TYPE_TRACEPOINT, strtoull(text, NULL, 10));
+        return counter_open(PERF_TYPE_TRACEPOINT, strtoull(text, NULL, 10), false);
     return -1;
 }
 
@@ -204,26 +210,36 @@ struct bench_counter *bench_counter_new(const char *from)
     if (!counter || !(counter->first.kernel = calloc(2, sizeof(struct kernel_threads))))
         abort();
     counter->last.kernel = counter->first.kernel + 1;
-    counter->group = counter->faults = counter->calls = -1;
+    counter->group = counter->clock = counter->faults = counter->calls = -1;
     counter->events = strcmp(from, BENCH_COUNT_EVENTS) == 0;
+    bool good = true;
     if (counter->events) {
-        counter->faults = counter_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+        for (; counter->faults < 0 && counter->faults_way < 2; counter->faults_way++)
+            counter->faults = counter_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS,
+                                           counter->faults_way == 1);
+        counter->faults_way -= counter->faults >= 0;
         counter->calls = counter_open_calls();
+    } else if (strcmp(from, BENCH_COUNT_TASKS) == 0) {
+        counter->clock = counter_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true);
+        good = counter->clock >= 0;
     } else if (strcmp(from, BENCH_COUNT_CHILDREN) != 0) {
         counter->group = open(from, O_RDONLY | O_CLOEXEC);
+        good = counter->group >= 0 && counter_of_group(counter->group) >= 0;
     }
-    return counter;
+    if (good)
+        return counter;
+    bench_counter_free(counter);
+    return NULL;
 }
 
 void bench_counter_free(struct bench_counter *counter)
 {
     if (!counter)
         return;
-    for (int i = 0; i < 3; i++) {
-        int fd = i == 0 ? counter->group : i == 1 ? counter->faults : counter->calls;
-        if (fd >= 0)
-            close(fd);
-    }
+    const int fds[] = {counter->group, counter->clock, counter->faults, counter->calls};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
     free(counter->first.kernel);
     free(counter);
 }
@@ -235,6 +251,9 @@ static void counter_read(const struct bench_counter *counter, struct reading *re
         reading->faults =
             counter->faults >= 0 ? counter_of_event(counter->faults) : counter_of_children(true);
         reading->calls = counter_of_event(counter->calls);
+    } else if (counter->clock >= 0) {
+        double ns = counter_of_event(counter->clock);
+        reading->cpu_us = ns < 0 ? -1 : ns / 1e3;
     } else {
         reading->cpu_us =
             counter->group >= 0 ? counter_of_group(counter->group) : counter_of_children(false);
@@ -257,22 +276,21 @@ void bench_counter_sample(struct bench_counter *counter, int n, int wanted)
 }
 
 /* One counter between both readings, for each sample. */
-static double counter_each(double first, double last, int samples)
+static double counter_each(double first, double last, double unit, int samples)
 {
-    return first < 0 || last < first ? -1 : (last - first) / samples;
+    return first < 0 || last < first ? -1 : (last - first) / unit / samples;
 }
 
 bool bench_counter_print(const struct bench_counter *counter, int samples)
 {
     const struct reading *first = &counter->first, *last = &counter->last;
-    double kernel_ms =
-        counter->events ? -1 : counter_kernel_ms(first->kernel, last->kernel) / samples;
+    double kernel_ms = counter->events ? -1 : counter_kernel_ms(first->kernel, last->kernel);
 
     if (!counter->done)
         return false;
-    printf("%.6f %.6f %.3f %.3f %d\n", counter_each(first->cpu_us, last->cpu_us, samples) / 1e3,
-           kernel_ms, counter_each(first->faults, last->faults, samples),
-           counter_each(first->calls, last->calls, samples),
-           counter->events ? counter->faults >= 0 : counter->group >= 0);
+    printf("%.6f %.6f %.3f %.3f %d\n", counter_each(first->cpu_us, last->cpu_us, 1e3, samples),
+           kernel_ms < 0 ? -1 : kernel_ms / samples,
+           counter_each(first->faults, last->faults, 1, samples),
+           counter_each(first->calls, last->calls, 1, samples), counter->faults_way);
     return true;
 }
