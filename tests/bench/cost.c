@@ -15,6 +15,7 @@
 #include "os/cgroup_text.h"
 #include "os/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,6 +24,8 @@
 
 #define PROC_MOST    ((size_t)1 << 20)
 #define MOST_SAMPLES 100
+#define BUSY_MS      60000
+#define STEP_MS      5
 #define PART         3 /* of the samples of the row's time */
 
 /* The control group of the process that counts; no `usage`: none could be made. */
@@ -40,14 +43,18 @@ static bool group_is_text(const char *directory, const char *file)
     return is;
 }
 
+/* A process that has ended stays in its group for a moment, and there is no event for that. */
+static void group_remove(char *directory)
+{
+    for (int ms = 0; directory && rmdir(directory) && errno == EBUSY && ms < BUSY_MS; ms += STEP_MS)
+        bench_sleep_us(STEP_MS * 1e3);
+    free(directory);
+}
+
 static void group_fini(struct group *group)
 {
-    if (group->inner)
-        rmdir(group->inner);
-    if (group->directory)
-        rmdir(group->directory);
-    free(group->inner);
-    free(group->directory);
+    group_remove(group->inner);
+    group_remove(group->directory);
     free(group->usage);
 }
 
