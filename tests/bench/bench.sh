@@ -149,7 +149,9 @@ compare() {
 say_row() {
     printf 'printf '\''[\\n  {"name":"x","unit":"us","n":1,"median":%s,"page_faults":%s}\\n]\\n'\' "$1" "$2"
 }
-other "$(say_row 1e12 0.5)"
+listed='case $* in *--list*) echo floor.forkexec; echo floor.pingpong; exit ;; esac
+'
+other "$listed$(say_row 1e12 0.5)"
 compare floor.forkexec --pairs 10
 [ $status -eq 0 ] || wrong "--compare: $status: $(cat "$scratch/said")"
 grep -qE '^differs: floor\.forkexec is less here \(p 0\.0' "$scratch/rows" &&
@@ -163,8 +165,8 @@ grep -q '^0 of 2 values differ' "$scratch/rows" && grep -q '^so few pairs cannot
 # An older program that does not know --part is asked without it, once for each pair.
 other '
 case $* in
-    *--list*) exit 2 ;;
-    *--part*) exit 1 ;;
+    *--part*) exit 2 ;;
+    *--list*) echo floor.pingpong; exit ;;
 esac
 echo turn >>'"$scratch/turns"'
 '"$(say_row 1 1)"
@@ -172,16 +174,23 @@ compare floor.pingpong --pairs 2
 [ $status -eq 0 ] && grep -q 'has no --part' "$scratch/rows" &&
     [ "$(wc -l <"$scratch/turns")" -eq 2 ] ||
     wrong "--compare with an older build: $status: $(cat "$scratch/rows" "$scratch/said")"
-other 'printf "[\n]\n"'
+other "$listed"'printf "[\n]\n"'
 compare floor.pingpong --pairs 2
 [ $status -eq 0 ] && grep -qE '^floor\.pingpong +not measured by .*other$' "$scratch/rows" ||
     wrong "--compare with a build that has no such row: $status: $(cat "$scratch/rows")"
-other 'echo it is broken >&2; exit 3'
+compare floor.bwrap --pairs 2
+[ $status -eq 0 ] && grep -qE '^floor\.bwrap +not measured by .*other$' "$scratch/rows" ||
+    wrong "--compare with a build that lists no such row: $status: $(cat "$scratch/rows")"
+other "$listed"'echo it is broken >&2; exit 3'
 compare floor.pingpong --pairs 2
 [ $status -eq 1 ] && grep -q 'other has failed (status 3)' "$scratch/said" &&
     grep -q 'it is broken' "$scratch/said" ||
     wrong "--compare with a build that fails: $status: $(cat "$scratch/said")"
-other "$(say_row '"none"' 1)"
+other 'echo it is no bench >&2; exit 2'
+compare floor.pingpong --pairs 2
+[ $status -eq 1 ] && grep -q 'it is no bench' "$scratch/said" ||
+    wrong "--compare with a program that lists no rows: $status: $(cat "$scratch/said")"
+other "$listed$(say_row '"none"' 1)"
 compare floor.pingpong --pairs 2
 [ $status -eq 1 ] || wrong "--compare takes a row without a median: $status"
 cp "$(readlink -f ./lazaret-bench)" "$scratch/other"

@@ -10,6 +10,8 @@
 #include "bench.h"
 #include "ranks.h"
 
+#include "base/buf.h"
+
 #include <fcntl.h>
 #include <math.h>
 #include <sys/wait.h>
@@ -39,6 +41,7 @@ struct compared {
 struct compare {
     const struct bench_comparison *asked;
     const char *programs[2]; /* this one, the other one */
+    struct laz_buf rows;     /* of the other one, a line each */
     bool parts;              /* both know --part */
     double values[N_VALUES][2][RANKS_MOST];
     char unit[16];
@@ -70,21 +73,19 @@ static pid_t compare_start(const char *const *argv, FILE *errors, FILE **out)
     return pid;
 }
 
-/* Runs it to its end. `line`: gets the last line that has "name"; "": none. Its exit status. */
-static int compare_program(const char *const *argv, char *line, FILE *errors)
+/* Runs it to its end, with its output in `out`: its exit status. */
+static int compare_program(const char *const *argv, struct laz_buf *out, FILE *errors)
 {
     char text[LINE_MOST];
-    FILE *out = NULL;
+    FILE *file = NULL;
     int status = -1;
 
-    *line = '\0';
-    pid_t pid = compare_start(argv, errors, &out);
+    pid_t pid = compare_start(argv, errors, &file);
     if (pid < 0)
         return -1;
-    while (fgets(text, sizeof text, out))
-        if (strstr(text, "\"name\":"))
-            memcpy(line, text, sizeof text);
-    fclose(out);
+    while (fgets(text, sizeof text, file))
+        laz_buf_puts(out, text);
+    fclose(file);
     waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -112,11 +113,25 @@ static double compare_number(const char *line, const char *member)
     return end > at + strlen(key) ? number : NAN;
 }
 
+/* Keeps what the only row of the text says; false: it says nothing. */
+static bool compare_keep(struct compare *compare, const char *text, int which, int pair)
+{
+    static const char unit_key[] = "\"unit\":\"";
+    const char *unit = strstr(text, unit_key);
+
+    unit = unit ? unit + strlen(unit_key) : "";
+    snprintf(compare->unit, sizeof compare->unit, "%.*s", (int)strcspn(unit, "\""), unit);
+    for (size_t i = 0; i < N_VALUES; i++)
+        compare->values[i][which][pair] = compare_number(text, compare_values[i].member);
+    return !isnan(compare->values[0][which][pair]);
+}
+
 /* Measures a row once with one of the programs. */
 static enum bench_outcome compare_run(struct compare *compare, const char *row, int which, int pair)
 {
-    char line[LINE_MOST], part[16];
     const char *argv[9] = {compare->programs[which], "--json"};
+    struct laz_buf out = LAZ_BUF_INIT;
+    char part[16];
     int n = 2;
     FILE *errors = tmpfile();
 
@@ -131,23 +146,17 @@ static enum bench_outcome compare_run(struct compare *compare, const char *row, 
         argv[n++] = "--quick";
     argv[n++] = "--only";
     argv[n++] = row;
-    int status = compare_program(argv, line, errors);
-    double median = compare_number(line, "median");
-    bool failed = status != 0 || (*line && isnan(median));
+    int status = compare_program(argv, &out, errors);
+    bool absent = status == 0 && !strstr(laz_buf_text(&out), "\"name\":");
+    bool failed =
+        status != 0 || (!absent && !compare_keep(compare, laz_buf_text(&out), which, pair));
     if (failed) {
         fprintf(stderr, "bench: %s: %s has failed (status %d)\n", row, argv[0], status);
         compare_show(errors);
     }
     fclose(errors);
-    if (failed || !*line)
-        return failed ? BENCH_FAILED : BENCH_ABSENT;
-    static const char unit_key[] = "\"unit\":\"";
-    const char *unit = strstr(line, unit_key);
-    unit = unit ? unit + strlen(unit_key) : "";
-    snprintf(compare->unit, sizeof compare->unit, "%.*s", (int)strcspn(unit, "\""), unit);
-    for (size_t i = 0; i < N_VALUES; i++)
-        compare->values[i][which][pair] = compare_number(line, compare_values[i].member);
-    return BENCH_DONE;
+    laz_buf_fini(&out);
+    return failed ? BENCH_FAILED : absent ? BENCH_ABSENT : BENCH_DONE;
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -190,6 +199,11 @@ static void compare_value(struct compare *compare, const char *row, size_t value
     fflush(stdout);
 }
 
+static void compare_say_absent(const char *row, const char *build)
+{
+    printf("%-40s not measured by %s\n", row, build);
+}
+
 static enum bench_outcome compare_row(struct compare *compare, const char *row)
 {
     for (int pair = 0; pair < compare->asked->pairs; pair++)
@@ -202,8 +216,7 @@ static enum bench_outcome compare_row(struct compare *compare, const char *row)
             if (isatty(STDERR_FILENO))
                 fprintf(stderr, "\r\033[K");
             if (outcome == BENCH_ABSENT)
-                printf("%-40s not measured by %s\n", row,
-                       which ? compare->asked->other : "this build");
+                compare_say_absent(row, which ? compare->asked->other : "this build");
             if (outcome != BENCH_DONE)
                 return outcome;
         }
@@ -241,47 +254,74 @@ static void compare_judge(const struct compare *compare)
     free(p);
 }
 
-/* An older program may not know an option that only tells how much is measured. */
-static bool compare_knows_part(const char *program)
+/* The rows of the other program, a line each. An older one may not have all of them, and not know
+ * an option that only tells how much is measured. */
+static bool compare_list(struct compare *compare)
 {
-    const char *argv[] = {program, "--part", "1", "--list", NULL};
+    const char *const with_part[] = {compare->asked->other, "--part", "1", "--list", NULL};
+    const char *const without[] = {compare->asked->other, "--list", NULL};
     FILE *errors = tmpfile();
-    char line[LINE_MOST];
 
     if (!errors)
         abort();
-    int status = compare_program(argv, line, errors);
+    laz_buf_puts(&compare->rows, "\n");
+    compare->parts = compare_program(with_part, &compare->rows, errors) == 0;
+    bool good = compare->parts || compare_program(without, &compare->rows, errors) == 0;
+    if (!good) {
+        fprintf(stderr, "bench: %s has failed (--list)\n", compare->asked->other);
+        compare_show(errors);
+    } else if (!compare->parts) {
+        printf("%s has no --part: all samples are taken\n", compare->asked->other);
+    }
     fclose(errors);
-    return status == 0;
+    return good;
+}
+
+static bool compare_is_listed(const struct compare *compare, const char *row)
+{
+    char line[BENCH_NAME_SIZE + 2];
+
+    snprintf(line, sizeof line, "\n%s\n", row);
+    return strstr(laz_buf_text(&compare->rows), line);
+}
+
+static int compare_all(struct compare *compare, const char *(*row_at)(void *list, int i),
+                       void *list)
+{
+    const char *row;
+    int failed = 0;
+
+    printf("%-40s %-6s %4s %12s %12s %8s %17s %9s\n", "name", "unit", "n", "here", "other", "ratio",
+           "95 %", "p");
+    for (int i = 0; (row = row_at(list, i)); i++) {
+        if (compare_is_listed(compare, row))
+            failed |= compare_row(compare, row) == BENCH_FAILED;
+        else
+            compare_say_absent(row, compare->asked->other);
+    }
+    compare_judge(compare);
+    return failed;
 }
 
 int bench_compare(const struct bench_comparison *asked, const char *(*row_at)(void *list, int i),
                   void *list)
 {
-    struct compare *compare = calloc(1, sizeof *compare);
-    int rows = 0, failed = 0;
+    size_t rows = 0;
 
     if (access(asked->other, X_OK)) {
         fprintf(stderr, "bench: %s is no program that can be started\n", asked->other);
-        free(compare);
         return 2;
     }
-    while (row_at(list, rows))
+    while (row_at(list, (int)rows))
         rows++;
-    if (!compare ||
-        !(compare->compared = calloc((size_t)rows * N_VALUES + 1, sizeof *compare->compared)))
+    struct compare *compare = calloc(1, sizeof *compare);
+    if (!compare || !(compare->compared = calloc(rows * N_VALUES + 1, sizeof *compare->compared)))
         abort();
     compare->asked = asked;
     compare->programs[0] = "/proc/self/exe";
     compare->programs[1] = asked->other;
-    compare->parts = compare_knows_part(asked->other);
-    if (!compare->parts)
-        printf("%s has no --part: all samples are taken\n", asked->other);
-    printf("%-40s %-6s %4s %12s %12s %8s %17s %9s\n", "name", "unit", "n", "here", "other", "ratio",
-           "95 %", "p");
-    for (int i = 0; i < rows; i++)
-        failed |= compare_row(compare, row_at(list, i)) == BENCH_FAILED;
-    compare_judge(compare);
+    int failed = compare_list(compare) ? compare_all(compare, row_at, list) : 1;
+    laz_buf_fini(&compare->rows);
     free(compare->compared);
     free(compare);
     return failed;
