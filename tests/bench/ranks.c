@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int ranks_by_value(const void *a, const void *b)
 {
@@ -64,7 +63,8 @@ void ranks_holm(double *p, int n)
 
     if (!sorted)
         abort();
-    memcpy(sorted, p, (size_t)n * sizeof *sorted);
+    for (int i = 0; i < n; i++)
+        sorted[i] = p[i];
     qsort(sorted, (size_t)n, sizeof *sorted, ranks_by_value);
     for (int i = 0; i < n; i++) {
         double together = 0;
