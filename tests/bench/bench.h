@@ -29,6 +29,7 @@ struct bench_language {
     const char *lines;              /* prints @n lines of BENCH_LINE bytes, newline included */
     const char *busy;               /* never ends */
     const char *const *floor;       /* command in a bare box that corresponds to a cold session */
+    const char *const *bare;        /* an interpreter in a bare box */
     const char *const *interpreter; /* command that starts and ends an interpreter, in no box */
 };
 
@@ -225,7 +226,8 @@ int bench_keep_busy(pid_t *pids, int most);
 void bench_let_rest(const pid_t *pids, int n);
 
 /* ---- floors.c -------------------------------------------------------------------------------- */
-extern const char *const bench_bwrap_true[], *const bench_bwrap_python[], *const bench_bwrap_r[];
+extern const char *const bench_bwrap_true[];
+extern const char *const bench_bwrap_lua[], *const bench_bwrap_python[], *const bench_bwrap_r[];
 extern const char *const bench_lua[], *const bench_python[], *const bench_r[];
 /* One round trip of messages of these sizes, in microseconds; the other process is kept for later
  * calls. */
@@ -244,6 +246,7 @@ bench_measure bench_floor_namespaces, bench_floor_interpreter;
  * ---------------------------------------------------
  */
 bench_measure bench_session_cold, bench_session_template, bench_sessions_per_second;
+bench_measure bench_session_free, bench_run;
 bench_measure bench_pool_acquire;
 bench_measure bench_alive_pss, bench_alive_engine, bench_alive_latency;
 void bench_alive_close(struct bench *bench);

@@ -30,11 +30,13 @@ struct pingpong_cache {
         "/tmp", "--"
 
 const char *const bench_bwrap_true[] = {BWRAP, "/usr/bin/true", NULL};
+#define LUA    "/usr/bin/lua5.4", "-e", "return 1", NULL
 #define PYTHON "/usr/bin/python3", "-I", "-c", "1", NULL
 #define R      "/usr/bin/R", "--vanilla", "-s", "-e", "1", NULL
+const char *const bench_bwrap_lua[] = {BWRAP, LUA};
 const char *const bench_bwrap_python[] = {BWRAP, PYTHON};
 const char *const bench_bwrap_r[] = {BWRAP, R};
-const char *const bench_lua[] = {"/usr/bin/lua5.4", "-e", "return 1", NULL};
+const char *const bench_lua[] = {LUA};
 const char *const bench_python[] = {PYTHON};
 const char *const bench_r[] = {R};
 static const char *const bare_true[] = {"/usr/bin/true", NULL};
