@@ -15,6 +15,11 @@ wrong() {
     exit 1
 }
 
+groups() {
+    find /sys/fs/cgroup -name 'lazaret-bench-*' 2>/dev/null || true
+}
+
+groups >"$scratch/groups"
 rows='--only floor execute.lua tool_call.lua pool_acquire'
 [ -z "${LAZARET_TEST_FULL-}" ] || rows=
 # shellcheck disable=SC2086
@@ -86,8 +91,8 @@ for file in "$scratch/said" "$scratch/table"; do
     grep -q 'Costs of a sample\. CPU: ..*\. Kernel: ..*\. Page faults: ..*\. System calls: .' "$file" ||
         wrong "it is not said how costs were counted: $(cat "$file")"
 done
-for group in $(find /sys/fs/cgroup -name 'lazaret-bench-*' 2>/dev/null); do
-    [ -d "/proc/${group##*-}" ] || wrong "left behind: $group"
+for group in $(groups); do
+    grep -qxF "$group" "$scratch/groups" || [ -d "/proc/${group##*-}" ] || wrong "left behind: $group"
 done
 
 # CPU time is counted in each way that the system has, and what cannot be counted is refused.

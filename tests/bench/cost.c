@@ -13,16 +13,19 @@
 #include "base/buf.h"
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
+#include "os/directories.h"
 #include "os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #define PROC_MOST    ((size_t)1 << 20)
+#define GROUP        "lazaret-bench-" /* and the number of the process that made it */
 #define MOST_SAMPLES 100
 #define BUSY_MS      60000
 #define STEP_MS      5
@@ -58,12 +61,34 @@ static void group_fini(struct group *group)
     free(group->usage);
 }
 
+/* Removes the groups of processes that were killed, which are empty. */
+static void group_sweep(const char *above)
+{
+    struct laz_strv names = LAZ_STRV_INIT;
+
+    (void)laz_os_list_directory(above, &names, NULL);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *name = names.items[i];
+        long pid =
+            strncmp(name, GROUP, strlen(GROUP)) == 0 ? strtol(name + strlen(GROUP), NULL, 10) : 0;
+        char *inner = laz_strdupf("%s/%s/host", above, name);
+        if (inner && pid > 1 && kill((pid_t)pid, 0) && errno == ESRCH) {
+            rmdir(inner);
+            *strrchr(inner, '/') = '\0';
+            rmdir(inner);
+        }
+        free(inner);
+    }
+    laz_strv_fini(&names);
+}
+
 /* Makes the group below a directory. In version 2 a group with processes has no controllers for
  * those below it, so the process is in an inner one, beside those of the sessions, and the outer
  * one has the mark of a part that was delegated, which an engine of root looks for. */
 static bool group_make(struct group *group, const char *above, const char *file, bool has_inner)
 {
-    group->directory = laz_strdupf("%s/lazaret-bench-%ld", above, (long)getpid());
+    group_sweep(above);
+    group->directory = laz_strdupf("%s/" GROUP "%ld", above, (long)getpid());
     if (!group->directory || mkdir(group->directory, 0755)) {
         free(group->directory);
         group->directory = NULL;
