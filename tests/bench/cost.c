@@ -282,7 +282,7 @@ void bench_print_sources(FILE *file, const struct bench *bench, const char *pref
 {
     const struct bench_sources *sources = &bench->sources;
 
-    if (*sources->cpu)
+    if (sources->system_calls) /* set last */
         fprintf(
             file,
             "%sCosts of a sample. CPU: %s. Kernel: the time of its threads, %s. Page faults: %s. "
