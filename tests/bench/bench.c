@@ -6,49 +6,107 @@
  * machine passes, but a slow build stays slow. */
 #include "bench.h"
 
+#include "compare.h"
+#include "ranks.h"
+
 #define BENCH_ATTEMPTS  3 /* with --check */
+#define COMPARE_PAIRS   14
+#define COMPARE_PART    10 /* of the samples in each run */
 #define MOST_PROCESSORS 256
 
 static const char usage[] =
     "usage: lazaret-bench [--json] [--check] [--quick] [--svg FILE] [--markdown FILE] [--list]\n"
-    "                     [--only NAME...]\n"
+    "                     [--part N] [--only NAME...]\n"
+    "       lazaret-bench --compare PROGRAM [--pairs N] [--part N] [--quick] [--only NAME...]\n"
     "  --only      rows by their names, or the beginnings of them up to a dot: execute.lua floor\n"
     "  --check     fails when a row is worse than promised\n"
     "  --quick     few samples: tries that it works, measures nothing\n"
     "  --json      prints a list of objects in place of the table\n"
     "  --svg       draws a picture, with gnuplot\n"
     "  --markdown  writes the table for a document\n"
+    "  --part      one in N of the samples (1, for --compare 10)\n"
+    "  --compare   measures each row with PROGRAM, lazaret-bench of another build, and with this\n"
+    "              one in turns, and says which rows differ beyond the noise\n"
+    "  --pairs     how often for --compare (14)\n"
+    "  --count     counts what samples of one row cost, from a file of a control group, "
+    "\"tasks\",\n"
+    "              \"children\" or \"events\"; lazaret-bench has itself run like this\n"
     "  --list      names of all rows; measures nothing\n";
 
 struct options {
     bool json, check, quick, list;
-    const char *svg, *markdown;
+    const char *svg, *markdown, *count, *compare;
+    int part, pairs;
     char **only;
     int n_only;
 };
 
+/* A number of at least 1; 0: it is none. */
+static int options_number(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    return *text && !*end && number >= 1 && number <= 1000 ? (int)number : 0;
+}
+
+/* An option that stands alone, or that has a text or a number behind it. */
+static bool options_take(struct options *options, const char *name, const char *value, int *at)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+        const char **text;
+        int *number;
+    } known[] = {
+        {"--json", &options->json, NULL, NULL},
+        {"--check", &options->check, NULL, NULL},
+        {"--quick", &options->quick, NULL, NULL},
+        {"--list", &options->list, NULL, NULL},
+        {"--svg", NULL, &options->svg, NULL},
+        {"--markdown", NULL, &options->markdown, NULL},
+        {"--count", NULL, &options->count, NULL},
+        {"--part", NULL, NULL, &options->part},
+        {"--compare", NULL, &options->compare, NULL},
+        {"--pairs", NULL, NULL, &options->pairs},
+    };
+    size_t i = 0;
+
+    while (i < sizeof known / sizeof *known && strcmp(name, known[i].name) != 0)
+        i++;
+    if (i == sizeof known / sizeof *known || (!value && !known[i].flag))
+        return false;
+    if (known[i].flag) {
+        *known[i].flag = true;
+        return true;
+    }
+    ++*at;
+    if (known[i].text)
+        *known[i].text = value;
+    else
+        *known[i].number = options_number(value);
+    return known[i].text || *known[i].number;
+}
+
 static bool options_read(struct options *options, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            options->json = true;
-        else if (strcmp(argv[i], "--check") == 0)
-            options->check = true;
-        else if (strcmp(argv[i], "--quick") == 0)
-            options->quick = true;
-        else if (strcmp(argv[i], "--list") == 0)
-            options->list = true;
-        else if (strcmp(argv[i], "--svg") == 0 && i + 1 < argc)
-            options->svg = argv[++i];
-        else if (strcmp(argv[i], "--markdown") == 0 && i + 1 < argc)
-            options->markdown = argv[++i];
-        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc && *argv[i + 1] != '-')
+        if (strcmp(argv[i], "--only") == 0 && i + 1 < argc && *argv[i + 1] != '-')
             for (options->only = &argv[i + 1]; i + 1 < argc && *argv[i + 1] != '-'; i++)
                 options->n_only++;
-        else
+        else if (!options_take(options, argv[i], argv[i + 1], &i))
             return false;
     }
-    return true;
+    if (options->pairs && !options->compare)
+        return false;
+    if (options->compare && (options->json || options->check || options->list || options->svg ||
+                             options->markdown || options->count))
+        return false;
+    if (!options->pairs)
+        options->pairs = COMPARE_PAIRS;
+    if (!options->part)
+        options->part = options->compare ? COMPARE_PART : 1;
+    return options->pairs <= RANKS_MOST;
 }
 
 /* Is a row among the requested ones? */
@@ -131,18 +189,36 @@ static enum bench_outcome run_row(struct bench *bench, const struct options *opt
         point->language = language;
         if (outcome == BENCH_DONE)
             bench_summarise(point, result);
+        result->cost = bench_no_cost();
         free(point->values.values);
         free(point->floors.values);
         memset(&point->values, 0, sizeof point->values);
         memset(&point->floors, 0, sizeof point->floors);
-        if (outcome != BENCH_DONE || !options->check)
+        if (outcome != BENCH_DONE)
             return outcome;
+        if (!options->check) /* which judges times only */
+            return point->row->costs && !point->counter ? bench_cost_of(bench, point, &result->cost)
+                                                        : BENCH_DONE;
         kept = bench_keeps(result, why, sizeof why);
         if (kept)
             return BENCH_DONE;
     }
     bench_problem(point, "%s", why);
     return kept ? BENCH_DONE : BENCH_WORSE;
+}
+
+static struct bench_point run_point(const struct options *options, const struct bench_row *row,
+                                    const struct bench_language *language)
+{
+    struct bench_point point = {
+        .row = row,
+        .language = language,
+        .wanted = options->quick ? row->quick_samples : row->samples,
+        .parameter = options->quick ? row->quick_parameter : row->parameter,
+    };
+
+    point.wanted = point.wanted / options->part ? point.wanted / options->part : 1;
+    return point;
 }
 
 static int run_all(struct bench *bench, const struct options *options, const struct list *list,
@@ -152,12 +228,7 @@ static int run_all(struct bench *bench, const struct options *options, const str
 
     for (int i = 0; i < list->n; i++) {
         const struct bench_row *row = list->entries[i].row;
-        struct bench_point point = {
-            .row = row,
-            .language = list->entries[i].language,
-            .wanted = options->quick ? row->quick_samples : row->samples,
-            .parameter = options->quick ? row->quick_parameter : row->parameter,
-        };
+        struct bench_point point = run_point(options, row, list->entries[i].language);
         memcpy(point.name, list->entries[i].name, sizeof point.name);
         bench_progress_of(i + 1, list->n);
         bench_progress(&point);
@@ -183,7 +254,7 @@ static int run_reports(const struct bench *bench, const struct options *options,
     if (options->markdown) {
         FILE *file = fopen(options->markdown, "w");
         if (file)
-            bench_print_markdown(file, results, n);
+            bench_print_markdown(file, results, n, bench);
         if (!file || fclose(file)) {
             fprintf(stderr, "bench: %s cannot be written\n", options->markdown);
             failed = 1;
@@ -194,14 +265,24 @@ static int run_reports(const struct bench *bench, const struct options *options,
     for (size_t i = 0; i < N_LANGUAGES; i++)
         if (bench->missing[i])
             fprintf(stderr, "bench: runtime not built: %s\n", bench_languages[i].name);
-    if (*bench->absent)
-        fprintf(stderr, "bench: peers that are absent:%s\n", bench->absent);
+    bench_print_sources(stderr, bench, "bench: ");
+    fputs(bench->absent, stderr);
     return failed;
+}
+
+static void bench_close(struct bench *bench)
+{
+    for (size_t i = 0; i < N_LANGUAGES; i++)
+        laz_session_free(bench->sessions[i]);
+    bench_alive_close(bench);
+    laz_engine_free(bench->engine);
+    bench_pingpongs_stop(bench);
+    bench_clock_free(bench->clock);
 }
 
 static int run(const struct options *options, const struct list *list)
 {
-    struct bench bench = {.quick = options->quick};
+    struct bench bench = {.quick = options->quick, .part = options->part};
     struct laz_error err = {0};
     struct bench_result *results = calloc((size_t)list->n + 1, sizeof *results);
     int failed = 1, n_results = 0;
@@ -216,14 +297,47 @@ static int run(const struct options *options, const struct list *list)
     failed = run_all(&bench, options, list, results, &n_results);
     failed |= run_reports(&bench, options, results, n_results);
 out:
-    for (size_t i = 0; i < N_LANGUAGES; i++)
-        laz_session_free(bench.sessions[i]);
-    bench_alive_close(&bench);
-    laz_engine_free(bench.engine);
-    bench_pingpongs_stop(&bench);
-    bench_clock_free(bench.clock);
+    bench_close(&bench);
     free(results);
     return failed;
+}
+
+/* Takes the samples of one row for cost.c, and prints nothing but what was counted. */
+static int count(const struct options *options, const struct list *list)
+{
+    struct bench bench = {.quick = options->quick, .part = options->part};
+    struct bench_result result;
+    struct laz_error err = {0};
+    int failed = 1;
+
+    if (list->n != 1 || !list->entries[0].row->costs) {
+        fputs("bench: --count is for one row that has costs\n", stderr);
+        return 2;
+    }
+    const struct bench_row *row = list->entries[0].row;
+    struct bench_point point = run_point(options, row, list->entries[0].language);
+    memcpy(point.name, list->entries[0].name, sizeof point.name);
+    const int samples = bench_cost_samples(&point);
+    point.wanted = samples + 1; /* counters are read after the first one */
+    point.counter = bench_counter_new(options->count);
+    if (!point.counter)
+        return BENCH_COUNT_NOT;
+    bench.clock = bench_clock_new(BENCH_CLOCK_ROOM);
+    if (bench_engine(&bench.engine, bench.clock, 100, &err))
+        fprintf(stderr, "bench: %s\n", err.text);
+    else if (run_row(&bench, options, &point, &result) == BENCH_DONE)
+        failed = !bench_counter_print(
+            point.counter, samples * (row->costs == BENCH_COSTS_OF_EACH ? point.parameter : 1));
+    bench_close(&bench);
+    bench_counter_free(point.counter);
+    return failed;
+}
+
+static const char *compare_row_at(void *data, int i)
+{
+    const struct list *list = data;
+
+    return i < list->n ? list->entries[i].name : NULL;
 }
 
 int main(int argc, char **argv)
@@ -240,8 +354,12 @@ int main(int argc, char **argv)
         status = 0;
         for (int i = 0; options.list && i < list.n; i++)
             puts(list.entries[i].name);
-        if (!options.list)
-            status = run(&options, &list);
+        const struct bench_comparison asked = {options.compare, options.pairs, options.part,
+                                               options.quick};
+        if (options.compare)
+            status = bench_compare(&asked, compare_row_at, &list);
+        else if (!options.list)
+            status = options.count ? count(&options, &list) : run(&options, &list);
     }
     free(list.entries);
     return status;

@@ -11,6 +11,7 @@
 #include <lazaret/lazaret.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,14 @@
 /* A runtime, with the code to be measured in its language: @n is a count, @b a size in bytes. */
 struct bench_language {
     const char *name;
-    const char *calls;        /* calls add(1, 2) @n times */
-    const char *big_in;       /* calls give(@b), @n times */
-    const char *big_out;      /* a text of @b bytes, then take(text) @n times */
-    const char *lines;        /* prints @n lines of BENCH_LINE bytes, newline included */
-    const char *busy;         /* never ends */
-    const char *const *floor; /* command in a bare box that corresponds to a cold session */
+    const char *calls;              /* calls add(1, 2) @n times */
+    const char *big_in;             /* calls give(@b), @n times */
+    const char *big_out;            /* a text of @b bytes, then take(text) @n times */
+    const char *lines;              /* prints @n lines of BENCH_LINE bytes, newline included */
+    const char *busy;               /* never ends */
+    const char *const *floor;       /* command in a bare box that corresponds to a cold session */
+    const char *const *bare;        /* an interpreter in a bare box */
+    const char *const *interpreter; /* command that starts and ends an interpreter, in no box */
 };
 
 #define BENCH_LINE       24
@@ -61,6 +64,20 @@ struct bench_point {
     int wanted;                            /* samples */
     int parameter;                         /* of the row: a size or a count */
     struct bench_samples values, floors;
+    struct bench_counter *counter; /* this process counts what the samples cost; else NULL */
+};
+
+/* What one sample takes beside its time, an average; negative: not counted. */
+struct bench_cost {
+    double cpu_ms;    /* of its processes */
+    double kernel_ms; /* of the kernel's threads, for whomever they worked */
+    double page_faults, system_calls;
+};
+
+/* Where costs were counted, for the reader: "" until then. */
+struct bench_sources {
+    char cpu[96];
+    const char *kernel, *page_faults, *system_calls;
 };
 
 struct bench {
@@ -71,7 +88,16 @@ struct bench {
     struct alive *alive;       /* live sessions kept for the following rows about them */
     struct bench_clock *clock; /* times of tool calls */
     bool quick;
-    char absent[512]; /* peers that are not installed */
+    int part;                     /* of the samples of each row, one in so many */
+    char absent[2048];            /* a line for each thing that is not installed */
+    struct bench_sources sources; /* of the costs */
+};
+
+/* Does the row have costs (cost.c)? */
+enum bench_costs {
+    BENCH_NO_COSTS,
+    BENCH_COSTS,         /* of a sample */
+    BENCH_COSTS_OF_EACH, /* a sample is as many sessions as the parameter says */
 };
 
 typedef enum bench_outcome bench_measure(struct bench *bench, struct bench_point *point);
@@ -84,6 +110,7 @@ struct bench_row {
     int parameter, quick_parameter;
     bool busy; /* all processors but one are kept busy meanwhile (busy.c) */
     bench_measure *measure;
+    enum bench_costs costs;
 };
 
 /* ---- rows.c ---------------------------------------------------------------------------------- */
@@ -108,6 +135,9 @@ void bench_progress(const struct bench_point *point);
 void bench_progress_part(const struct bench_point *point, int done, int wanted); /* of a sample */
 void bench_progress_of(int row, int rows);
 void bench_progress_end(void);
+/* Says at the end of the run, once, what is not installed: "NAME (what brings it)". Returns
+ * BENCH_ABSENT. */
+enum bench_outcome bench_absent(struct bench *bench, const char *name, const char *what);
 /* "bench: NAME: ..." on standard error. Returns BENCH_FAILED. */
 enum bench_outcome bench_problem(const struct bench_point *point, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -118,6 +148,7 @@ struct bench_result {
     const char *unit;
     int n;
     double median, p99, floor, ratio; /* floor 0: the row has no floor */
+    struct bench_cost cost;
 };
 
 /* Median, 99th percentile (of a rate: the one that 99 of 100 reach) and floor of the samples; where
@@ -126,9 +157,37 @@ void bench_summarise(struct bench_point *point, struct bench_result *result);
 void bench_print_head(FILE *file);
 void bench_print_row(FILE *file, const struct bench_result *result);
 void bench_print_json(FILE *file, const struct bench_result *results, int n);
-void bench_print_markdown(FILE *file, const struct bench_result *results, int n);
+void bench_print_markdown(FILE *file, const struct bench_result *results, int n,
+                          const struct bench *bench);
 /* Does a row keep its promises? If not, writes to `why` which one is broken, and by how much. */
 bool bench_keeps(const struct bench_result *result, char *why, size_t size);
+
+/* ---- cost.c ---------------------------------------------------------------------------------- */
+/* How many samples of a row are taken for its costs; beside a first one, which does not count. */
+int bench_cost_samples(const struct bench_point *point);
+struct bench_cost bench_no_cost(void);
+/* Counts what a sample of the row costs, in another process. */
+enum bench_outcome bench_cost_of(struct bench *bench, const struct bench_point *point,
+                                 struct bench_cost *cost);
+/* One line that says how costs were counted, if they were. */
+void bench_print_sources(FILE *file, const struct bench *bench, const char *prefix);
+
+/* ---- counter.c ------------------------------------------------------------------------------- */
+#define BENCH_COUNT_TASKS    "tasks"    /* CPU time without a control group, of all descendants */
+#define BENCH_COUNT_CHILDREN "children" /* the same, of the children that were waited for */
+#define BENCH_COUNT_EVENTS   "events"
+#define BENCH_COUNT_NOT      77 /* exit status: this cannot be counted here */
+/* `from`: one of these, or a file with the CPU time of a control group. Before any thread is made.
+ * NULL: it cannot be counted here. */
+struct bench_counter *bench_counter_new(const char *from);
+void bench_counter_free(struct bench_counter *counter);
+/* The n-th of the row's samples has been taken. */
+void bench_counter_sample(struct bench_counter *counter, int n, int wanted);
+/* Prints for cost.c what was counted, for each of so many samples: CPU time and that of the
+ * kernel's threads in milliseconds, page faults, system calls, each negative when it was not
+ * counted; and of page faults 0: all, 1: those in user mode, 2: those of the children that were
+ * waited for. False: nothing was counted. */
+bool bench_counter_print(const struct bench_counter *counter, int samples);
 
 /* ---- svg.c ----------------------------------------------------------------------------------- */
 bool bench_write_svg(const char *path, const struct bench_result *results, int n);
@@ -167,7 +226,9 @@ int bench_keep_busy(pid_t *pids, int most);
 void bench_let_rest(const pid_t *pids, int n);
 
 /* ---- floors.c -------------------------------------------------------------------------------- */
-extern const char *const bench_bwrap_true[], *const bench_bwrap_python[], *const bench_bwrap_r[];
+extern const char *const bench_bwrap_true[];
+extern const char *const bench_bwrap_lua[], *const bench_bwrap_python[], *const bench_bwrap_r[];
+extern const char *const bench_lua[], *const bench_python[], *const bench_r[];
 /* One round trip of messages of these sizes, in microseconds; the other process is kept for later
  * calls. */
 double bench_pingpong(struct bench *bench, size_t request, size_t answer);
@@ -176,12 +237,16 @@ void bench_pingpongs_stop(struct bench *bench);
 pid_t bench_begin(const char *const *argv);
 /* From fork to the end of a command, in microseconds; negative: it failed. */
 double bench_spawn(const char *const *argv);
+/* The same for the floor of a row; 0: costs are counted, and no floor is measured. */
+double bench_floor(const struct bench_point *point, const char *const *argv);
 
 bench_measure bench_floor_pingpong, bench_floor_forkexec, bench_floor_bwrap;
+bench_measure bench_floor_namespaces, bench_floor_interpreter;
 /* ---- sessions.c, rate.c, acquire.c, alive.c, calls.c, output.c, crowd.c
  * ---------------------------------------------------
  */
 bench_measure bench_session_cold, bench_session_template, bench_sessions_per_second;
+bench_measure bench_session_free, bench_run;
 bench_measure bench_pool_acquire;
 bench_measure bench_alive_pss, bench_alive_engine, bench_alive_latency;
 void bench_alive_close(struct bench *bench);

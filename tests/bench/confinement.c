@@ -198,8 +198,8 @@ static enum bench_outcome confinement_sample(struct confinement *confinement,
     if (rc)
         outcome = bench_problem(point, "%s", err.text);
     for (bool warm = false; outcome == BENCH_DONE && !bench_is_full(point); warm = true) {
-        double below =
-            floor ? confinement_run(confinement, floor_plan) : bench_spawn(bench_bwrap_true);
+        double below = floor && !point->counter ? confinement_run(confinement, floor_plan)
+                                                : bench_floor(point, bench_bwrap_true);
         double took = confinement_run(confinement, plan);
         if (below < 0 || took < 0)
             outcome =

@@ -3,6 +3,8 @@
  * box. */
 #include "bench.h"
 
+#include "os/namespaces.h"
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,8 +30,15 @@ struct pingpong_cache {
         "/tmp", "--"
 
 const char *const bench_bwrap_true[] = {BWRAP, "/usr/bin/true", NULL};
-const char *const bench_bwrap_python[] = {BWRAP, "/usr/bin/python3", "-I", "-c", "1", NULL};
-const char *const bench_bwrap_r[] = {BWRAP, "/usr/bin/R", "--vanilla", "-s", "-e", "1", NULL};
+#define LUA    "/usr/bin/lua5.4", "-e", "return 1", NULL
+#define PYTHON "/usr/bin/python3", "-I", "-c", "1", NULL
+#define R      "/usr/bin/R", "--vanilla", "-s", "-e", "1", NULL
+const char *const bench_bwrap_lua[] = {BWRAP, LUA};
+const char *const bench_bwrap_python[] = {BWRAP, PYTHON};
+const char *const bench_bwrap_r[] = {BWRAP, R};
+const char *const bench_lua[] = {LUA};
+const char *const bench_python[] = {PYTHON};
+const char *const bench_r[] = {R};
 static const char *const bare_true[] = {"/usr/bin/true", NULL};
 
 double bench_pingpong(struct bench *bench, size_t request, size_t answer)
@@ -90,6 +99,11 @@ double bench_spawn(const char *const *argv)
     return bench_now_us() - before;
 }
 
+double bench_floor(const struct bench_point *point, const char *const *argv)
+{
+    return point->counter ? 0 : bench_spawn(argv);
+}
+
 enum bench_outcome bench_floor_pingpong(struct bench *bench, struct bench_point *point)
 {
     while (!bench_is_full(point))
@@ -121,4 +135,45 @@ enum bench_outcome bench_floor_bwrap(struct bench *bench, struct bench_point *po
 {
     (void)bench;
     return bench_floor_spawn(point, bench_bwrap_true);
+}
+
+enum bench_outcome bench_floor_interpreter(struct bench *bench, struct bench_point *point)
+{
+    if (access(point->language->interpreter[0], X_OK))
+        return bench_absent(bench, point->name, point->language->interpreter[0]);
+    return bench_floor_spawn(point, point->language->interpreter);
+}
+
+/* In a process of its own, which has one thread: makes one with the namespaces of a session from a
+ * template, which makes one more; waits for both. */
+static bool floor_namespaces(void)
+{
+    pid_t pid;
+    int status;
+
+    if (laz_os_clone_apart(&pid, NULL))
+        return false;
+    if (pid == 0) {
+        pid = fork();
+        if (pid == 0)
+            _exit(0);
+        _exit(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1);
+    }
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+enum bench_outcome bench_floor_namespaces(struct bench *bench, struct bench_point *point)
+{
+    (void)bench;
+    while (!bench_is_full(point)) {
+        int status;
+        double before = bench_now_us();
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(floor_namespaces() ? 0 : 1);
+        if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+            return bench_problem(point, "a process with namespaces cannot be made");
+        bench_add(point, bench_now_us() - before);
+    }
+    return BENCH_DONE;
 }

@@ -11,21 +11,66 @@
 
 #define PEER_ABSENT 77
 
+#define PEER_WORDS 10
+
+#define SRT         "npm package @anthropic-ai/sandbox-runtime, and its programs"
+#define FIREJAIL    "Debian package firejail"
+#define DENO        "npm package deno"
+#define NODE        "Debian package nodejs"
+#define ISOLATED_VM "Debian package nodejs, npm package isolated-vm found through NODE_PATH"
+#define SECURER     "Debian package r-base-core, R package securer"
+
+#define CALL true  /* its floor is a round trip of a message */
+#define BOX  false /* its floor is a bare box */
+
+/* row, program (searched in PATH), what to install, floor, words for the program: of a script in
+ * tests/bench the first is its name, and the number of samples comes after the last */
 static const struct peer {
-    const char *row;
-    const char *program; /* searched in PATH */
-    const char *script;  /* NULL: a command */
-    const char *what;    /* argument of the command, or of the script */
-    bool is_call;        /* its floor is a message round trip, not a box */
+    const char *row, *program, *brings;
+    bool is_call, is_script;
+    const char *words[PEER_WORDS];
 } peers[] = {
-    {"peer.srt.start", "srt", NULL, "true", false},
-    {"peer.deno.start", "deno", NULL, "eval", false},
-    {"peer.isolated_vm.session", "node", "peer_isolated_vm.js", "session", false},
-    {"peer.isolated_vm.execute", "node", "peer_isolated_vm.js", "execute", true},
-    {"peer.isolated_vm.tool_call", "node", "peer_isolated_vm.js", "tool_call", true},
-    {"peer.securer.session", "Rscript", "peer_securer.R", "session", false},
-    {"peer.securer.execute", "Rscript", "peer_securer.R", "execute", true},
-    {"peer.securer.tool_call", "Rscript", "peer_securer.R", "tool_call", true},
+    {"peer.srt.start", "srt", SRT, BOX, false, {"true"}},
+    {"peer.firejail.start",
+     "firejail",
+     FIREJAIL,
+     BOX,
+     false,
+     {"--quiet", "--noprofile", "--private", "--net=none", "--caps.drop=all", "--nonewprivs",
+      "--seccomp", "true"}},
+    {"peer.deno.start", "deno", DENO, BOX, false, {"eval", "1+1"}},
+    {"peer.isolated_vm.session",
+     "node",
+     ISOLATED_VM,
+     BOX,
+     true,
+     {"peer_isolated_vm.js", "session"}},
+    {"peer.isolated_vm.execute",
+     "node",
+     ISOLATED_VM,
+     CALL,
+     true,
+     {"peer_isolated_vm.js", "execute"}},
+    {"peer.isolated_vm.tool_call",
+     "node",
+     ISOLATED_VM,
+     CALL,
+     true,
+     {"peer_isolated_vm.js", "tool_call"}},
+    {"peer.node_worker.session", "node", NODE, BOX, true, {"peer_node.js", "worker", "session"}},
+    {"peer.node_worker.execute", "node", NODE, CALL, true, {"peer_node.js", "worker", "execute"}},
+    {"peer.node_worker.tool_call",
+     "node",
+     NODE,
+     CALL,
+     true,
+     {"peer_node.js", "worker", "tool_call"}},
+    {"peer.node_fork.session", "node", NODE, BOX, true, {"peer_node.js", "fork", "session"}},
+    {"peer.node_fork.execute", "node", NODE, CALL, true, {"peer_node.js", "fork", "execute"}},
+    {"peer.node_fork.tool_call", "node", NODE, CALL, true, {"peer_node.js", "fork", "tool_call"}},
+    {"peer.securer.session", "Rscript", SECURER, BOX, true, {"peer_securer.R", "session"}},
+    {"peer.securer.execute", "Rscript", SECURER, CALL, true, {"peer_securer.R", "execute"}},
+    {"peer.securer.tool_call", "Rscript", SECURER, CALL, true, {"peer_securer.R", "tool_call"}},
 };
 
 /* Finds the program in a directory of PATH; false: there is none. */
@@ -46,11 +91,9 @@ static enum bench_outcome peer_absent(struct bench *bench, const struct peer *pe
 {
     char name[BENCH_NAME_SIZE];
 
-    snprintf(name, sizeof name, " %s", peer->row + strlen("peer."));
-    *strchr(name, '.') = '\0';
-    if (!strstr(bench->absent, name) && strlen(bench->absent) + strlen(name) < sizeof bench->absent)
-        strcat(bench->absent, name);
-    return BENCH_ABSENT;
+    snprintf(name, sizeof name, "%s", peer->row);
+    *strrchr(name, '.') = '\0';
+    return bench_absent(bench, name, peer->brings);
 }
 
 static void peer_floor(struct bench *bench, struct bench_point *point, const struct peer *peer)
@@ -65,8 +108,9 @@ static void peer_floor(struct bench *bench, struct bench_point *point, const str
 static enum bench_outcome peer_command(struct bench *bench, struct bench_point *point,
                                        const struct peer *peer, const char *path)
 {
-    const char *argv[] = {path, peer->what, strcmp(peer->what, "eval") == 0 ? "1+1" : NULL, NULL};
+    const char *argv[PEER_WORDS + 2] = {path};
 
+    memcpy(argv + 1, peer->words, sizeof peer->words);
     if (bench_spawn(argv) < 0) /* something that it needs is missing */
         return peer_absent(bench, peer);
     while (!bench_is_full(point)) {
@@ -83,11 +127,18 @@ static enum bench_outcome peer_command(struct bench *bench, struct bench_point *
 static pid_t peer_start(const struct bench_point *point, const struct peer *peer, const char *path,
                         FILE **out)
 {
+    const char *argv[PEER_WORDS + 3] = {path};
     char script[512], samples[16];
-    int ends[2];
+    int ends[2], n = 0;
 
-    snprintf(script, sizeof script, "%s/%s", BENCH_FOLDER, peer->script);
+    while (n < PEER_WORDS && peer->words[n]) {
+        argv[n + 1] = peer->words[n];
+        n++;
+    }
+    snprintf(script, sizeof script, "%s/%s", BENCH_FOLDER, peer->words[0]);
     snprintf(samples, sizeof samples, "%d", point->wanted);
+    argv[1] = script;
+    argv[n + 1] = samples;
     if (pipe2(ends, O_CLOEXEC))
         return -1;
     pid_t pid = fork();
@@ -95,7 +146,7 @@ static pid_t peer_start(const struct bench_point *point, const struct peer *peer
         int null = open("/dev/null", O_RDWR);
         if (dup2(null, 0) < 0 || dup2(null, 2) < 0 || dup2(ends[1], 1) < 0)
             _exit(127);
-        execl(path, path, script, peer->what, samples, (char *)NULL);
+        execv(path, (char *const *)argv);
         _exit(127);
     }
     close(ends[1]);
@@ -122,7 +173,7 @@ static enum bench_outcome peer_script(struct bench *bench, struct bench_point *p
     if (WIFEXITED(status) && WEXITSTATUS(status) == PEER_ABSENT)
         return peer_absent(bench, peer);
     if (status != 0 || !bench_is_full(point))
-        return bench_problem(point, "%s gave %d samples and status %d", peer->script,
+        return bench_problem(point, "%s gave %d samples and status %d", peer->words[0],
                              point->values.n, status);
     for (int i = 0; i < point->wanted; i++)
         peer_floor(bench, point, peer);
@@ -138,6 +189,6 @@ enum bench_outcome bench_peer(struct bench *bench, struct bench_point *point)
         i++;
     if (!peer_find(peers[i].program, path, sizeof path))
         return peer_absent(bench, &peers[i]);
-    return peers[i].script ? peer_script(bench, point, &peers[i], path)
-                           : peer_command(bench, point, &peers[i], path);
+    return peers[i].is_script ? peer_script(bench, point, &peers[i], path)
+                              : peer_command(bench, point, &peers[i], path);
 }

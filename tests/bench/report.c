@@ -141,45 +141,104 @@ void bench_summarise(struct bench_point *point, struct bench_result *result)
 
 /* ---- how rows are printed -------------------------------------------------------------------- */
 
+/* The costs in their order, each with its places behind the point. */
+static const struct {
+    const char *name, *head, *document;
+    size_t at;
+    int places;
+} report_costs[] = {
+    {"cpu_ms", "cpu ms", "CPU, ms", offsetof(struct bench_cost, cpu_ms), 2},
+    {"kernel_ms", "kernel", "kernel, ms", offsetof(struct bench_cost, kernel_ms), 2},
+    {"page_faults", "faults", "page faults", offsetof(struct bench_cost, page_faults), 0},
+    {"system_calls", "calls", "system calls", offsetof(struct bench_cost, system_calls), 0},
+};
+
+#define COSTS (sizeof report_costs / sizeof *report_costs)
+
+static double report_cost(const struct bench_result *result, size_t which)
+{
+    return *(const double *)((const char *)&result->cost + report_costs[which].at);
+}
+
+/* A number, or `none` where it is negative. */
+static const char *report_number(double number, int places, const char *none, char *text,
+                                 size_t size)
+{
+    if (number < 0)
+        snprintf(text, size, "%s", none);
+    else
+        snprintf(text, size, "%.*f", places, number);
+    return text;
+}
+
 void bench_print_head(FILE *file)
 {
-    fprintf(file, "%-28s %-4s %6s %12s %12s %12s %8s\n", "name", "unit", "n", "median", "p99",
+    fprintf(file, "%-28s %-4s %6s %12s %12s %12s %8s", "name", "unit", "n", "median", "p99",
             "floor", "ratio");
+    for (size_t i = 0; i < COSTS; i++)
+        fprintf(file, " %7s", report_costs[i].head);
+    fputc('\n', file);
 }
 
 void bench_print_row(FILE *file, const struct bench_result *result)
 {
+    const bool has_floor = result->floor > 0;
+    char text[32];
+
     fprintf(file, "%-28s %-4s %6d %12.1f %12.1f ", result->name, result->unit, result->n,
             result->median, result->p99);
-    if (result->floor > 0)
-        fprintf(file, "%12.1f %8.2f\n", result->floor, result->ratio);
-    else
-        fprintf(file, "%12s %8s\n", "-", "-");
+    fprintf(file, "%12s ",
+            report_number(has_floor ? result->floor : -1, 1, "-", text, sizeof text));
+    fprintf(file, "%8s", report_number(has_floor ? result->ratio : -1, 2, "-", text, sizeof text));
+    for (size_t i = 0; i < COSTS; i++)
+        fprintf(
+            file, " %7s",
+            report_number(report_cost(result, i), report_costs[i].places, "-", text, sizeof text));
+    fputc('\n', file);
     fflush(file);
 }
 
 void bench_print_json(FILE *file, const struct bench_result *results, int n)
 {
+    char text[32];
+
     fprintf(file, "[\n");
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         fprintf(file,
                 "  {\"name\":\"%s\",\"unit\":\"%s\",\"n\":%d,\"median\":%.2f,\"p99\":%.2f,"
-                "\"floor\":%.2f,\"ratio\":%.3f}%s\n",
+                "\"floor\":%.2f,\"ratio\":%.3f",
                 results[i].name, results[i].unit, results[i].n, results[i].median, results[i].p99,
-                results[i].floor, results[i].ratio, i + 1 < n ? "," : "");
+                results[i].floor, results[i].ratio);
+        for (size_t k = 0; k < COSTS; k++)
+            fprintf(file, ",\"%s\":%s", report_costs[k].name,
+                    report_number(report_cost(&results[i], k), 3, "null", text, sizeof text));
+        fprintf(file, "}%s\n", i + 1 < n ? "," : "");
+    }
     fprintf(file, "]\n");
 }
 
-void bench_print_markdown(FILE *file, const struct bench_result *results, int n)
+void bench_print_markdown(FILE *file, const struct bench_result *results, int n,
+                          const struct bench *bench)
 {
-    fprintf(file, "| row | unit | samples | median | 99th percentile | floor | ratio |\n"
-                  "|---|---|---:|---:|---:|---:|---:|\n");
+    char text[32];
+
+    fprintf(file, "| row | unit | samples | median | 99th percentile | floor | ratio |");
+    for (size_t i = 0; i < COSTS; i++)
+        fprintf(file, " %s |", report_costs[i].document);
+    fprintf(file, "\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for (int i = 0; i < n; i++) {
-        fprintf(file, "| `%s` | %s | %d | %.1f | %.1f | ", results[i].name, results[i].unit,
+        const bool has_floor = results[i].floor > 0;
+        fprintf(file, "| `%s` | %s | %d | %.1f | %.1f |", results[i].name, results[i].unit,
                 results[i].n, results[i].median, results[i].p99);
-        if (results[i].floor > 0)
-            fprintf(file, "%.1f | %.2f |\n", results[i].floor, results[i].ratio);
-        else
-            fprintf(file, "- | - |\n");
+        fprintf(file, " %s |",
+                report_number(has_floor ? results[i].floor : -1, 1, "-", text, sizeof text));
+        fprintf(file, " %s |",
+                report_number(has_floor ? results[i].ratio : -1, 2, "-", text, sizeof text));
+        for (size_t k = 0; k < COSTS; k++)
+            fprintf(file, " %s |",
+                    report_number(report_cost(&results[i], k), report_costs[k].places, "-", text,
+                                  sizeof text));
+        fputc('\n', file);
     }
+    bench_print_sources(file, bench, "\n");
 }

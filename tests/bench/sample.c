@@ -46,6 +46,8 @@ void bench_add(struct bench_point *point, double value)
     bench_samples_add(&point->values, point->wanted, value);
     if (point->values.room == 0)
         abort(); /* out of memory */
+    if (point->counter)
+        bench_counter_sample(point->counter, point->values.n, point->wanted);
     bench_progress(point);
 }
 
@@ -105,4 +107,15 @@ enum bench_outcome bench_problem(const struct bench_point *point, const char *fo
     va_end(args);
     fputc('\n', stderr);
     return BENCH_FAILED;
+}
+
+enum bench_outcome bench_absent(struct bench *bench, const char *name, const char *what)
+{
+    size_t len = strlen(bench->absent);
+    char line[256];
+
+    snprintf(line, sizeof line, "bench: absent: %s (%s)\n", name, what);
+    if (!strstr(bench->absent, line) && len + strlen(line) < sizeof bench->absent)
+        strcpy(bench->absent + len, line);
+    return BENCH_ABSENT;
 }

@@ -19,7 +19,7 @@ enum bench_outcome bench_session_template(struct bench *bench, struct bench_poin
     for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
         struct laz_session *session = NULL;
         struct laz_error err = {0};
-        double bare = bench_spawn(bench_bwrap_true);
+        double bare = bench_floor(point, bench_bwrap_true);
         double before = bench_now_us();
         if (bench_open_warm(bench->engine, point->language->name, &session, &err))
             outcome = bench_problem(point, "%s", err.text);
@@ -50,7 +50,7 @@ enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *p
         floor = bench_bwrap_true;
     for (bool warm = false; outcome == BENCH_DONE && !bench_is_full(point); warm = true) {
         struct laz_session *session = NULL;
-        double bare = bench_spawn(floor);
+        double bare = bench_floor(point, floor);
         double before = bench_now_us();
         outcome = bench_open(bench, point, &session);
         if (outcome == BENCH_DONE && !session_work(point, session))
@@ -62,6 +62,62 @@ enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *p
             outcome = bench_problem(point, "the floor failed: %s", floor[0]);
         if (outcome != BENCH_DONE || !warm)
             continue;
+        bench_add(point, took);
+        bench_add_floor(point, bare);
+    }
+    return outcome;
+}
+
+/* How long laz_session_free keeps its caller. What it leaves to the loop is done while the next
+ * session is opened. */
+enum bench_outcome bench_session_free(struct bench *bench, struct bench_point *point)
+{
+    struct laz_session *kept;
+    enum bench_outcome outcome = bench_session(bench, point, &kept); /* fails if not built */
+
+    for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        if (bench_open_warm(bench->engine, point->language->name, &session, &err))
+            outcome = bench_problem(point, "%s", err.text);
+        else if (!session_work(point, session))
+            outcome = BENCH_FAILED;
+        double before = bench_now_us();
+        laz_session_free(session);
+        if (outcome == BENCH_DONE && i >= 0) /* the first one waits for the template */
+            bench_add(point, bench_now_us() - before);
+    }
+    return outcome;
+}
+
+/* The command of the build that this program belongs to, from fork to its end, and an interpreter
+ * in a bare box in turn. */
+enum bench_outcome bench_run(struct bench *bench, struct bench_point *point)
+{
+    const char *const *floor = point->language->bare;
+    char path[4096];
+    struct laz_session *kept;
+    enum bench_outcome outcome = bench_session(bench, point, &kept); /* fails if not built */
+
+    if (outcome != BENCH_DONE)
+        return outcome;
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[len > 0 ? len : 0] = '\0';
+    char *name = strstr(path, "lazaret-bench");
+    for (char *next; name && (next = strstr(name + 1, "lazaret-bench"));)
+        name = next;
+    if (!name)
+        return bench_problem(point, "the command is looked for beside this program: %s", path);
+    strcpy(name, "lazaret");
+    const char *const command[] = {path, "run", "--runtime", point->language->name,
+                                   "-e", "1+1", NULL};
+    if (bench_spawn(floor) < 0) /* no such program: use an empty box */
+        floor = bench_bwrap_true;
+    while (outcome == BENCH_DONE && !bench_is_full(point)) {
+        double bare = bench_floor(point, floor);
+        double took = bench_spawn(command);
+        if (bare < 0 || took < 0)
+            return bench_problem(point, "%s failed", bare < 0 ? "the floor" : path);
         bench_add(point, took);
         bench_add_floor(point, bare);
     }

@@ -14,6 +14,8 @@ const struct bench_language bench_languages[N_LANGUAGES] = {
         .lines = "for i = 1, @n do print(('%023d'):format(i)) end",
         .busy = "while true do end",
         .floor = bench_bwrap_true,
+        .bare = bench_bwrap_lua,
+        .interpreter = bench_lua,
     },
     {
         .name = "python",
@@ -23,6 +25,8 @@ const struct bench_language bench_languages[N_LANGUAGES] = {
         .lines = "for i in range(@n): print('%023d' % i)",
         .busy = "while True: pass",
         .floor = bench_bwrap_python,
+        .bare = bench_bwrap_python,
+        .interpreter = bench_python,
     },
     {
         .name = "r",
@@ -32,6 +36,8 @@ const struct bench_language bench_languages[N_LANGUAGES] = {
         .lines = "for (i in 1:@n) cat(sprintf('%023d\\n', i))",
         .busy = "repeat {}",
         .floor = bench_bwrap_r,
+        .bare = bench_bwrap_r,
+        .interpreter = bench_r,
     },
 };
 
