@@ -553,7 +553,9 @@ static void see_a_bomb(void *user, int stream, const char *text, size_t len)
 
 static void explode(struct laz_session *session, const struct words *w)
 {
-    static const char code[] = "local sleeper = io.popen('sleep 3000')\n"
+    /* It sleeps before there is no room for another process. */
+    static const char code[] = "local sleeper = io.popen('echo here; exec sleep 3000')\n"
+                               "print(sleeper:read())\n"
                                "local r = os.execute(\"sh -c '" BOMB "' @ &\")\n"
                                "print('started')\nsleeper:read()";
 
