@@ -112,6 +112,22 @@ scripts_in_r() {
     done
 }
 
+# The compiler of R is paused while a session starts: after that it is what R_ENABLE_JIT says.
+compiler_of_r() {
+    has r || return 0
+    cat >"$work/compiler.R" <<'END'
+f <- function(x) for (i in 1:3) x <- x + i
+for (i in 1:3) f(i)
+c(compiler::enableJIT(-1L), typeof(.Internal(bodyCode(f))), Sys.getenv("R_ENABLE_JIT", "not set"))
+c("compiler" %in% loadedNamespaces(), system("echo $R_ENABLE_JIT", intern = TRUE))
+END
+    for level in '' 0 1 2 -1; do
+        left plain env ${level:+R_ENABLE_JIT=$level} Rscript "$work/compiler.R"
+        in_box ${level:+--set "env.set.R_ENABLE_JIT=\"$level\""} "$work/compiler.R"
+        same "compiler_of_r ${level:-as it is}" plain
+    done
+}
+
 scripts_in_lua() {
     has lua || return 0
     lua=$(command -v lua5.4) || may_be_missing lua-program "no lua5.4 to compare with"
@@ -159,5 +175,5 @@ r_refuses() {
         --runtime r -e 'cl <- parallel::makeForkCluster(2)'
 }
 
-side_by_side scripts_in_python scripts_in_r scripts_in_lua python_refuses r_refuses
+side_by_side scripts_in_python scripts_in_r compiler_of_r scripts_in_lua python_refuses r_refuses
 finish
