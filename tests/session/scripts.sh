@@ -101,6 +101,41 @@ scripts_in_python() {
     done
 }
 
+# What the interpreter searches, in the same order, less what is in no .pth file as a path: code adds
+# that. And what subprocesses of it search.
+paths_of_python() {
+    has python || return 0
+    python=$("$lazaret" run -e 'import sys; print(sys.executable)')
+    cat >"$work/declared.py" <<'END'
+import os, site, sys
+listed = [folder for folder in site.getsitepackages() if os.path.isdir(folder)]
+for folder in list(listed):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith('.pth'):
+            with open(os.path.join(folder, name)) as file:
+                listed += [os.path.abspath(os.path.join(folder, line.rstrip())) for line in file
+                           if line.strip() and not line.startswith(('#', 'import ', 'import\t'))]
+own = sys.argv[1].splitlines() # without site
+print(*(path for path in sys.path if path in own + listed), sep='\n')
+END
+    cat >"$work/paths.py" <<'END'
+import subprocess, sys
+here = sys.path[1:] if sys.path[0] == sys.argv[1] else sys.path
+print(*here, sep='\n')
+sys.stdout.flush()
+subprocess.run([sys.executable, *subprocess._args_from_interpreter_flags(), '-c',
+                'import sys; print(*sys.path, sep="\\n")'])
+END
+    cases=$((cases + 1)) show='import sys; print(*sys.path, sep="\n")'
+    {
+        "$python" -I "$work/declared.py" "$("$python" -I -S -c "$show")"
+        "$python" -I -c "$show"
+    } >"$work/want"
+    "$lazaret" run "$work/paths.py" "$work" >"$work/ours" 2>"$work/err" ||
+        wrong paths_of_python "does not run"
+    diff "$work/want" "$work/ours" >"$work/out" || wrong paths_of_python "other paths than (<)"
+}
+
 scripts_in_r() {
     has r || return 0
     place=0
@@ -175,5 +210,5 @@ r_refuses() {
         --runtime r -e 'cl <- parallel::makeForkCluster(2)'
 }
 
-side_by_side scripts_in_python scripts_in_r compiler_of_r scripts_in_lua python_refuses r_refuses
+side_by_side scripts_in_python paths_of_python scripts_in_r compiler_of_r scripts_in_lua python_refuses r_refuses
 finish

@@ -222,7 +222,25 @@ def open_stream(number, name):
     setattr(sys, '__%s__' % name, stream)
 
 
+def load_site():
+    # Makes sys.path and the names that `site` defines. The host's packages have code there: lines of
+    # their .pth files, sitecustomize. In a session none of it runs, only paths are read. Code that
+    # calls `site` later gets what it asks for.
+    import site
+    customize = site.execsitecustomize
+    site.exec = lambda line: None  # in place of the builtin, for lines of .pth files
+    site.execsitecustomize = lambda: None
+    try:
+        site.main()
+    finally:
+        del site.exec
+        site.execsitecustomize = customize
+
+
 def start(paths):
+    if sys.flags.no_site:
+        raise RuntimeError('this Python has other flags than those known')
+    load_site()
     sys.path[:0] = paths
     open_stream(1, 'stdout')
     open_stream(2, 'stderr')
