@@ -75,16 +75,13 @@ static int python_import_site(struct laz_error *err)
 {
     PyObject *site = PyImport_ImportModule("site");
     PyObject *flags = PySys_GetObject("flags"); /* borrowed */
-    PyObject *no = PyLong_FromLong(0);
+    PyObject *no = site && flags ? PyLong_FromLong(0) : NULL;
+    int rc = no ? 0 : py_boot_error(err, LAZ_ESETUP, "its module `site` cannot be imported");
 
-    if (site && flags && no)
-        PyStructSequence_SetItem(flags, PYTHON_NO_SITE, no);
-    else
-        py_boot_error(err, LAZ_ESETUP, "its module `site` is missing");
-    if (!site || !flags)
-        Py_XDECREF(no);
+    if (no)
+        PyStructSequence_SetItem(flags, PYTHON_NO_SITE, no); /* which takes it */
     Py_XDECREF(site);
-    return site && flags && no ? 0 : LAZ_ESETUP;
+    return rc;
 }
 
 static int python_initialize(struct laz_error *err)
