@@ -386,6 +386,7 @@ void laz_box_shared_fini(struct laz_box_shared *shared)
     laz_buf_fini(&shared->choice.options);
     free(shared->choice.name);
     laz_programs_store_fini(&shared->programs);
+    laz_staged_free(shared->staged);
     laz_strv_fini(&shared->unmet);
     free(shared->no_scope);
     laz_cgroups_free(shared->groups);

@@ -57,6 +57,7 @@ struct laz_box_shared {
     const char *folder; /* /tmp/lazaret-..., with everything of the engine in it */
     const char *agent;  /* path of lazaret-agent */
     struct laz_programs_store programs;
+    struct laz_staged *staged; /* agent and runtimes */
     struct laz_uids *uids;       /* as root */
     struct laz_cgroups *groups;  /* what this host gives of them */
     struct laz_box_scope *scope; /* the question for more (box_scope.c); NULL: not asked yet */

@@ -115,7 +115,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     uint32_t require = purpose->runtime || shared->values->sandbox.strict ? choice->require : 0;
     struct laz_policy_box *policy = NULL;
     const struct laz_programs_found *programs = NULL;
-    char *agent = NULL, *staged = NULL;
+    const char *agent = NULL, *staged = NULL;
     char *socket_folder = laz_strdupf("%s/socket", box->folder);
     char *empty = laz_strdupf("%s/empty", box->folder);
 
@@ -123,9 +123,11 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     if (!rc)
         rc = start_check_agent(shared->agent, err);
     if (!rc)
-        rc = laz_stage_file(shared->folder, shared->agent, box->uid, true, &agent, err);
+        rc = laz_staged_find(&shared->staged, shared->folder, shared->agent, box->uid, true, &agent,
+                             err);
     if (!rc && purpose->runtime)
-        rc = laz_stage_file(shared->folder, purpose->runtime->file, box->uid, false, &staged, err);
+        rc = laz_staged_find(&shared->staged, shared->folder, purpose->runtime->file, box->uid,
+                             false, &staged, err);
     if (!rc && purpose->runtime && laz_backend_hides_files(choice->ops))
         rc = laz_programs_find(&shared->programs, purpose->runtime, box->uid,
                                laz_backend_has_own_files(choice->ops), purpose->read, &programs,
@@ -168,8 +170,6 @@ out:
     laz_policy_free(policy);
     free(socket_folder);
     free(empty);
-    free(agent);
-    free(staged);
     return rc;
 }
 

@@ -188,7 +188,7 @@ void approver_end(struct approver *approver);
 
 /* ---- artifacts.c: files for the code, and what it makes -------------------------------------- */
 
-/* For laz_execute_after: puts the files of --file; `user`: struct laz_strv. */
+/* For laz_execute_in: puts the files of --file; `user`: struct laz_strv. */
 int cli_put_files(void *user, struct laz_session *session, struct laz_error *err);
 /* Saves artifacts where --artifacts says. 0 or an exit status (printed). */
 int cli_save_artifacts(struct cli *cli, struct laz_result *result);

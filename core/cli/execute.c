@@ -28,6 +28,7 @@
 struct execution {
     struct cli *cli;
     struct laz_engine *engine;
+    struct laz_session *session; /* of run; NULL: none */
     struct approver *approver;
 };
 
@@ -137,6 +138,7 @@ static int execute_finish(struct cli *cli, struct laz_engine *engine, struct laz
         }
         cli->answered = true;
         cli_printf(cli, "%s\n", text);
+        cli_write(cli, "", 0); /* before the box ends */
     } else {
         if (cli->command->bit == CLI_FOR_RUN && text) {
             terminal_output(cli->terminal, LAZ_STDOUT, text, strlen(text));
@@ -180,8 +182,9 @@ static int execute_run(struct execution *execution, const struct source *source,
     int code = approver_begin(execution->approver, execution->engine, input, err);
     if (!code)
         code =
-            laz_execute_after(cli_put_files, &cli->file, execution->engine, &session,
-                              laz_buf_text(&source->code), source->code.len, &options, result, err);
+            laz_execute_in(cli_put_files, &cli->file, execution->engine, &session,
+                           laz_buf_text(&source->code), source->code.len, &options,
+                           &execution->session, result, err);
     approver_end(execution->approver);
     laz_input_hold(input, true); /* what is typed from now on is no input of the code */
     terminal_line(cli->terminal, NULL);
@@ -257,6 +260,9 @@ int cli_execute(struct cli *cli)
     if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
         status = laz_interrupt_status(interrupt);
 out:
+    /* Whoever waits for the result need not wait for the end of the box; the command does. */
+    laz_session_close(execution.session);
+    laz_session_free(execution.session);
     laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(execution.engine);

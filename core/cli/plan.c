@@ -99,7 +99,7 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         code = laz_registry_runtime(parts->registry, laz_settings_runtime(values), &parts->runtime,
                                     err);
     if (code == 0 && laz_backend_hides_files(parts->ops))
-        code = laz_programs_new(values, &parts->runtime->programs, parts->platform, session.uid,
+        code = laz_programs_new(values, parts->runtime, parts->platform, session.uid,
                                 &parts->programs, err);
     if (code != 0)
         return code;

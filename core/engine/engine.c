@@ -80,19 +80,19 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
     return laz_pools_open(&engine->sessions, options, pool, err);
 }
 
-int laz_execute_after(int (*before)(void *user, struct laz_session *session, struct laz_error *err),
-                      void *user, struct laz_engine *engine,
-                      const struct laz_session_options *session_options, const char *code,
-                      size_t len, const struct laz_execute_options *options,
-                      struct laz_result **result, struct laz_error *err)
+int laz_execute_in(int (*before)(void *user, struct laz_session *session, struct laz_error *err),
+                   void *user, struct laz_engine *engine,
+                   const struct laz_session_options *session_options, const char *code, size_t len,
+                   const struct laz_execute_options *options, struct laz_session **session,
+                   struct laz_result **result, struct laz_error *err)
 {
-    struct laz_session *session;
     struct laz_error why = {0};
 
+    *session = NULL;
     if (!result)
         return laz_error_null(err, "the place for the result");
     *result = NULL;
-    int rc = laz_session_open(engine, session_options, &session, &why);
+    int rc = laz_session_open(engine, session_options, session, &why);
     if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
         *result = laz_result_not_started(rc, why.text);
         return *result ? 0 : laz_error_nomem(err);
@@ -100,19 +100,21 @@ int laz_execute_after(int (*before)(void *user, struct laz_session *session, str
     if (rc)
         return err ? (*err = why, rc) : rc;
     if (before)
-        rc = before(user, session, err);
-    if (!rc)
-        rc = laz_session_execute_last(session, code, len, options, result, err);
-    laz_session_close(session); /* whoever has the result finds nothing of it running */
-    laz_session_free(session);
-    return rc;
+        rc = before(user, *session, err);
+    return rc ? rc : laz_session_execute_last(*session, code, len, options, result, err);
 }
 
 int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
                 const char *code, size_t len, const struct laz_execute_options *options,
                 struct laz_result **result, struct laz_error *err)
 {
-    return laz_execute_after(NULL, NULL, engine, session_options, code, len, options, result, err);
+    struct laz_session *session;
+    int rc = laz_execute_in(NULL, NULL, engine, session_options, code, len, options, &session,
+                            result, err);
+
+    laz_session_close(session); /* whoever has the result finds nothing of it running */
+    laz_session_free(session);
+    return rc;
 }
 
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,

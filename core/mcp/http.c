@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "os/descriptors.h"
 #include "os/io.h"
+#include "os/library.h"
 #include "os/peer.h"
 #include "os/sockets.h"
 #include "os/users.h"
@@ -62,8 +63,34 @@ struct exchange {
     bool is_answered, is_streaming, is_suspended;
 };
 
+/* The functions of libmicrohttpd that are called here. The library is loaded when the first server
+ * by HTTP is asked for, and stays: it brings GnuTLS and seven more, half of the start of a command
+ * that needs none of them. */
+#define HTTP_FUNCTIONS(F)                                                                          \
+    F(add_response_header)                                                                         \
+    F(create_response_from_buffer)                                                                 \
+    F(create_response_from_callback)                                                               \
+    F(destroy_response)                                                                            \
+    F(get_connection_info)                                                                         \
+    F(get_daemon_info)                                                                             \
+    F(get_timeout)                                                                                 \
+    F(lookup_connection_value)                                                                     \
+    F(queue_response)                                                                              \
+    F(resume_connection)                                                                           \
+    F(run)                                                                                         \
+    F(start_daemon)                                                                                \
+    F(stop_daemon)                                                                                 \
+    F(suspend_connection)
+
+struct http_library {
+#define HTTP_MEMBER(name) __typeof__(MHD_##name) *name;
+    HTTP_FUNCTIONS(HTTP_MEMBER)
+#undef HTTP_MEMBER
+};
+
 struct mcp_http {
     struct laz_mcp *mcp;
+    struct http_library mhd;
     struct MHD_Daemon *daemon;
     int listener;
     char *path, *address;
@@ -86,7 +113,7 @@ static void exchange_wake(struct exchange *exchange)
     if (!exchange->is_suspended)
         return;
     exchange->is_suspended = false;
-    MHD_resume_connection(exchange->connection);
+    exchange->http->mhd.resume_connection(exchange->connection);
     exchange->http->is_ready = true;
 }
 
@@ -158,7 +185,7 @@ static ssize_t exchange_read(void *user, uint64_t at, char *to, size_t max)
     if (exchange->is_answered || exchange->http->is_ending)
         return MHD_CONTENT_READER_END_OF_STREAM;
     exchange->is_suspended = true;
-    MHD_suspend_connection(exchange->connection);
+    exchange->http->mhd.suspend_connection(exchange->connection);
     return 0;
 }
 
@@ -172,16 +199,18 @@ static enum MHD_Result exchange_respond(struct exchange *exchange, unsigned stat
     if (!response)
         return MHD_NO;
     if (type)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+        exchange->http->mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    exchange->http->mhd.add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     if (session)
-        MHD_add_response_header(response, HTTP_SESSION, session);
+        exchange->http->mhd.add_response_header(response, HTTP_SESSION, session);
     if (status == MHD_HTTP_UNAUTHORIZED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+        exchange->http->mhd.add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                                "Bearer");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "POST, DELETE");
-    const enum MHD_Result queued = MHD_queue_response(exchange->connection, status, response);
-    MHD_destroy_response(response);
+        exchange->http->mhd.add_response_header(response, MHD_HTTP_HEADER_ALLOW, "POST, DELETE");
+    const enum MHD_Result queued =
+        exchange->http->mhd.queue_response(exchange->connection, status, response);
+    exchange->http->mhd.destroy_response(response);
     return queued;
 }
 
@@ -194,7 +223,7 @@ static enum MHD_Result exchange_refuse(struct exchange *exchange, const struct m
     laz_buf_clear(&exchange->lines);
     mcp_fail(&asked, code, why);
     return exchange_respond(exchange, status,
-                            MHD_create_response_from_buffer(
+                            exchange->http->mhd.create_response_from_buffer(
                                 exchange->lines.len, exchange->lines.data, MHD_RESPMEM_MUST_COPY),
                             "application/json", NULL);
 }
@@ -218,23 +247,24 @@ static enum MHD_Result exchange_answer(struct exchange *exchange, bool is_modern
                                        const char *session)
 {
     if (exchange->is_answered && !exchange->line)
-        return exchange_respond(exchange, exchange_status(exchange, is_modern),
-                                MHD_create_response_from_buffer(exchange->lines.len,
-                                                                exchange->lines.data,
-                                                                MHD_RESPMEM_MUST_COPY),
-                                "application/json", session);
+        return exchange_respond(
+            exchange, exchange_status(exchange, is_modern),
+            exchange->http->mhd.create_response_from_buffer(
+                exchange->lines.len, exchange->lines.data, MHD_RESPMEM_MUST_COPY),
+            "application/json", session);
     exchange->is_streaming = true;
     return exchange_respond(exchange, MHD_HTTP_OK,
-                            MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE,
-                                                              exchange_read, exchange, NULL),
+                            exchange->http->mhd.create_response_from_callback(
+                                MHD_SIZE_UNKNOWN, HTTP_PIECE, exchange_read, exchange, NULL),
                             "text/event-stream", session);
 }
 
 static enum MHD_Result exchange_nothing(struct exchange *exchange, unsigned status)
 {
-    return exchange_respond(exchange, status,
-                            MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), NULL,
-                            NULL);
+    return exchange_respond(
+        exchange, status,
+        exchange->http->mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), NULL,
+        NULL);
 }
 
 /* ---- clients with a handshake ------------------------------------------------------------------
@@ -291,7 +321,7 @@ static struct http_peer *peer_new(struct mcp_http *http)
 
 static const char *exchange_header(const struct exchange *exchange, const char *name)
 {
-    return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+    return exchange->http->mhd.lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
 }
 
 /* May this request be read at all? 0, or a status and why not. */
@@ -473,7 +503,7 @@ static bool exchange_is_full_body(const struct exchange *exchange, size_t more)
 static bool http_is_ours(const struct mcp_http *http, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct laz_peer peer;
 
     return !http->path || (info && laz_os_peer(info->connect_fd, &peer, NULL) == 0 &&
@@ -587,9 +617,9 @@ void mcp_http_work(struct mcp_http *http)
 
     while (http->is_ready) { /* a stream that was woken wants to be read */
         http->is_ready = false;
-        (void)MHD_run(http->daemon);
+        (void)http->mhd.run(http->daemon);
     }
-    if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
+    if (http->mhd.get_timeout(http->daemon, &ms) != MHD_YES)
         ms = UINT64_MAX;
     if (has_streams && ms > HTTP_TICK_MS)
         ms = HTTP_TICK_MS;
@@ -659,9 +689,39 @@ static void http_log(void *user, const char *format, va_list args)
     (void)user, (void)format, (void)args; /* what clients do wrong is answered */
 }
 
+static int http_load(struct http_library *mhd, struct laz_error *err)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {
+#define HTTP_ROW(name) {"MHD_" #name, offsetof(struct http_library, name)},
+        HTTP_FUNCTIONS(HTTP_ROW)
+#undef HTTP_ROW
+    };
+    const char *words = NULL;
+    void *library = laz_library_open(LAZ_HTTP_LIBRARY, false, &words);
+
+    if (!library)
+        return laz_error_set(err, LAZ_EOS, 0, "--listen: libmicrohttpd cannot be loaded: %s",
+                             words);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void (*function)(void) = laz_library_function(library, rows[i].name);
+        if (!function)
+            return laz_error_set(err, LAZ_EOS, 0, "--listen: %s has no function %s",
+                                 LAZ_HTTP_LIBRARY, rows[i].name);
+        memcpy((char *)mhd + rows[i].offset, &function, sizeof function);
+    }
+    return 0;
+}
+
 static int http_start(struct mcp_http *http, struct laz_error *err)
 {
-    http->daemon = MHD_start_daemon(
+    int rc = http_load(&http->mhd, err);
+
+    if (rc)
+        return rc;
+    http->daemon = http->mhd.start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_asked, http,
         MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL, MHD_OPTION_LISTEN_SOCKET, http->listener,
         MHD_OPTION_NOTIFY_COMPLETED, http_completed, http, MHD_OPTION_CONNECTION_LIMIT,
@@ -670,7 +730,8 @@ static int http_start(struct mcp_http *http, struct laz_error *err)
     if (!http->daemon)
         return laz_error_set(err, LAZ_EOS, 0, "libmicrohttpd does not start");
     http->listener = -1; /* it closes it */
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    const union MHD_DaemonInfo *info =
+        http->mhd.get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     http->timer = laz_timer_new(http->mcp->loop, http_due, http);
     http->io =
         info ? laz_io_start(http->mcp->loop, info->epoll_fd, LAZ_IO_READ, http_ready, http) : NULL;
@@ -715,8 +776,8 @@ void mcp_http_free(struct mcp_http *http)
     for (struct exchange *one = http->exchanges; one; one = one->next)
         exchange_wake(one); /* it must not be stopped while one is suspended */
     if (http->daemon) {
-        (void)MHD_run(http->daemon);
-        MHD_stop_daemon(http->daemon);
+        (void)http->mhd.run(http->daemon);
+        http->mhd.stop_daemon(http->daemon);
     }
     laz_os_close(&http->listener);
     while (http->peers)

@@ -18,5 +18,7 @@ void *laz_library_open(const char *path, bool global, const char **words);
 /* An open library stays loaded, with the libraries that it needs, whatever closes it. */
 void laz_library_keep(const char *path);
 void laz_library_close(void *library);
+/* The address of a function of an open library; NULL: it has none of that name. */
+void (*laz_library_function(void *library, const char *name))(void);
 
 #endif

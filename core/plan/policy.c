@@ -398,6 +398,19 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
                          host, box);
 }
 
+static void policy_system_paths(struct policy_work *work)
+{
+    const struct laz_programs *programs = work->session->programs;
+
+    if (!work->here)
+        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
+    else if (!programs)
+        laz_os_system_paths(true, policy_system_path, work);
+    for (size_t i = 0; work->here && programs && i < programs->n_system; i++)
+        policy_system_path(work, programs->system[i].kind, programs->system[i].host,
+                           programs->system[i].box);
+}
+
 /* Adds the programs. A box without its own file system has them at the host's paths, and the list
  * only says which may be read and executed. */
 static void policy_programs(struct policy_work *work)
@@ -417,18 +430,36 @@ static void policy_programs(struct policy_work *work)
                            programs->parts[i].path);
 }
 
+/* True if a copy stands for a file of the runtime. Not for a template, whose paths are compared
+ * with those that its sessions write, nor where code may write something in the same directory. */
+static bool policy_is_copied(const struct policy_work *work, const char *path)
+{
+    const struct laz_strv *write = &work->values->sandbox.write;
+    bool copied = !work->session->nests && policy_is_staged(work, path);
+
+    for (size_t i = 0; copied && i < write->n; i++)
+        copied = strncmp(write->items[i], LAZ_PROGRAMS_ETC, strlen(LAZ_PROGRAMS_ETC)) != 0;
+    return copied;
+}
+
 static void policy_runtime_paths(struct policy_work *work)
 {
+    const struct laz_programs *programs = work->session->programs;
     const struct laz_strv *read = work->runtime ? &work->runtime->read : NULL;
     uint32_t uid = work->session->uid;
+    const bool known = work->here && programs && programs->runtime == work->runtime;
 
+    if (known && read)
+        read = &programs->read;
     for (size_t i = 0; read && i < read->n; i++) {
         const char *path = read->items[i];
         if (work->here ? !laz_os_is_absolute(path) : path[0] != '/')
             continue;
-        if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
+        if (work->here && !known && uid != LAZ_SPAWN_SAME_ID &&
+            !laz_os_is_reachable(path, uid, false))
             continue; /* treated as missing */
-        policy_add(work, LAZ_PATH_READ, LAZ_POLICY_RUNTIME, path, path);
+        if (!policy_is_copied(work, path))
+            policy_add(work, LAZ_PATH_READ, LAZ_POLICY_RUNTIME, path, path);
     }
 }
 
@@ -588,10 +619,7 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     const struct laz_settings_values *values = work->values;
     int rc;
 
-    if (work->here)
-        laz_os_system_paths(work->any, policy_system_path, work);
-    else
-        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
+    policy_system_paths(work);
     policy_programs(work);
     policy_runtime_paths(work);
     char *options = laz_strdupf("runtime.%s", work->runtime ? work->runtime->name : "");

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/files.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 
@@ -70,19 +71,35 @@ bool laz_policy_content(size_t n, const char **box, const char **text);
 int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
                    struct laz_error *err);
 
+/* What laz_stage_file gave, of the files that an engine uses again and again. */
+struct laz_staged {
+    struct laz_staged *next;
+    char *path, *staged;
+    uint32_t uid;
+    bool execute;
+    struct laz_look look; /* of the file, which has not changed since */
+};
+
+/* As laz_stage_file, but asks again only when the file has changed; *staged is borrowed from the
+ * list, which begins as NULL, until the next call for this file. */
+int laz_staged_find(struct laz_staged **list, const char *folder, const char *path, uint32_t uid,
+                    bool execute, const char **staged, struct laz_error *err);
+void laz_staged_free(struct laz_staged *list);
+
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* Resolves sandbox.programs of `values`; the caller frees *programs. `runtime`: programs that the
- * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
- * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
- * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
- * default program that is missing is skipped), LAZ_ENOMEM. */
-int laz_programs_new(const struct laz_settings_values *values, const struct laz_strv *runtime,
-                     const char *platform, uint32_t uid, struct laz_programs **programs,
-                     struct laz_error *err);
+/* Resolves sandbox.programs of `values`, and what else boxes show of this host; the caller frees
+ * *programs. `runtime`: whose programs and paths are wanted, borrowed until then; NULL: none.
+ * `platform`: the system; for another one than this, names stand for files of /usr/bin or, where
+ * that system has them there, of /bin. `uid`: of the session. Errors: LAZ_ECONFIG naming a listed
+ * program that does not exist or that the session cannot execute (a default program that is missing
+ * is skipped), LAZ_ENOMEM. */
+int laz_programs_new(const struct laz_settings_values *values,
+                     const struct laz_runtime_info *runtime, const char *platform, uint32_t uid,
+                     struct laz_programs **programs, struct laz_error *err);
 void laz_programs_free(struct laz_programs *programs);
 
-/* sandbox.programs for one runtime, resolved and staged on first use. */
+/* sandbox.programs and paths for one runtime, resolved and staged on first use. */
 struct laz_programs_found {
     struct laz_programs_found *next;
     const struct laz_runtime_info *runtime;

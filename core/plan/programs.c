@@ -78,6 +78,7 @@ struct programs_work {
     uint32_t uid;  /* of the session */
     bool here;     /* the platform is this one */
     char *reached; /* cache: the last directory that the session was found to reach */
+    struct laz_program_known known;
 };
 
 bool laz_programs_default(size_t n, const char **name, const char **why)
@@ -130,12 +131,10 @@ struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *pr
 
 /* True if a program is to be mounted: copying a small one once is faster than a mount per session.
  */
-static bool programs_is_large(const char *path)
+static bool programs_is_large(const struct laz_programs_part *part)
 {
-    struct laz_look look;
-
-    return laz_os_look(path, true, &look) == 0 &&
-           (look.kind == LAZ_LOOK_DIRECTORY || look.size > PROGRAMS_SMALL);
+    return part->exists &&
+           (part->look.kind == LAZ_LOOK_DIRECTORY || part->look.size > PROGRAMS_SMALL);
 }
 
 static void programs_mark(struct laz_programs *programs)
@@ -150,25 +149,70 @@ static void programs_mark(struct laz_programs *programs)
             continue;
         for (size_t k = 0; k < programs->n_folders; k++)
             programs->folders[k].whole |= strcmp(part->path, programs->folders[k].path) == 0;
-        part->mounted = folder && programs_is_large(part->path);
+        part->mounted = folder && programs_is_large(part);
         laz_strv_add(&programs->allowed, part->path);
     }
 }
 
-/* Collects the small files of /etc: one copy per engine is faster than a mount per session. */
-static void programs_etc_file(void *user, uint32_t kind, const char *host, const char *box)
+/* ---- other paths of this host --------------------------------------------------------------- */
+
+/* A copy is readable for all users, so the session itself must be able to read the file. */
+static bool programs_may_read(const struct programs_work *work, const char *path)
 {
-    const struct programs_work *work = user;
+    return work->uid == LAZ_SPAWN_SAME_ID ? access(path, R_OK) == 0
+                                          : laz_os_is_reachable(path, work->uid, false);
+}
+
+/* Adds a small file of /etc: one copy per engine is faster than a mount per session. */
+static void programs_etc_file(const struct programs_work *work, const char *path)
+{
+    struct laz_strv *etc = &work->programs->etc;
     struct laz_look look;
 
-    if (kind != LAZ_PATH_READ || !laz_path_is_below(box, LAZ_PROGRAMS_ETC) ||
-        laz_os_look(host, true, &look) != 0 || look.kind != LAZ_LOOK_FILE ||
-        look.size > PROGRAMS_SMALL)
+    if (laz_path_is_below(path, LAZ_PROGRAMS_ETC) && !laz_strv_has(etc, path) &&
+        laz_os_look(path, true, &look) == 0 && look.kind == LAZ_LOOK_FILE &&
+        look.size <= PROGRAMS_SMALL && programs_may_read(work, path))
+        laz_strv_add(etc, path);
+}
+
+static void programs_system_path(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct laz_programs *programs = user;
+    struct laz_programs_path *more =
+        realloc(programs->system, (programs->n_system + 1) * sizeof *more);
+
+    if (!more) {
+        programs->failed = true;
         return;
-    /* A copy is readable for all users, so the session itself must be able to read the file. */
-    if (work->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
-                                       : laz_os_is_reachable(host, work->uid, false))
-        laz_strv_add(&work->programs->etc, box);
+    }
+    programs->system = more;
+    more[programs->n_system] =
+        (struct laz_programs_path){.kind = kind, .host = laz_strdup(host), .box = laz_strdup(box)};
+    programs->failed |= !more[programs->n_system].host || !more[programs->n_system].box;
+    programs->n_system++;
+}
+
+static void programs_read_paths(const struct programs_work *work)
+{
+    const struct laz_runtime_info *runtime = work->programs->runtime;
+
+    for (size_t i = 0; runtime && i < runtime->read.n; i++) {
+        const char *path = runtime->read.items[i];
+        if (laz_os_is_absolute(path) &&
+            (work->uid == LAZ_SPAWN_SAME_ID || laz_os_is_reachable(path, work->uid, false)))
+            laz_strv_add(&work->programs->read, path); /* else it is treated as missing */
+    }
+}
+
+static void programs_etc(const struct programs_work *work)
+{
+    const struct laz_programs *programs = work->programs;
+
+    for (size_t i = 0; i < programs->n_system && !programs->failed; i++)
+        if (programs->system[i].kind == LAZ_PATH_READ)
+            programs_etc_file(work, programs->system[i].box);
+    for (size_t i = 0; i < programs->read.n; i++)
+        programs_etc_file(work, programs->read.items[i]);
 }
 
 /* ---- the list ------------------------------------------------------------------------------- */
@@ -192,6 +236,7 @@ static bool programs_add_part(void *user, uint32_t kind, const char *host, const
         (struct laz_programs_part){.kind = kind, .path = laz_strdup(box), .text = laz_strdup(host)};
     if (!part->path || !part->text)
         programs->failed = true;
+    part->exists = kind == LAZ_PATH_READ && laz_os_look(box, true, &part->look) == 0;
     return true;
 }
 
@@ -200,7 +245,6 @@ static bool programs_add_part(void *user, uint32_t kind, const char *host, const
 static bool programs_is_for(struct programs_work *work, const struct laz_programs_part *part)
 {
     size_t len = (size_t)(strrchr(part->path, '/') - part->path);
-    struct laz_look look;
 
     if (!work->reached || strlen(work->reached) != len ||
         memcmp(work->reached, part->path, len) != 0) {
@@ -212,7 +256,7 @@ static bool programs_is_for(struct programs_work *work, const struct laz_program
             return false;
         }
     }
-    return laz_os_look(part->path, true, &look) == 0 && (look.mode & 0005) == 0005;
+    return part->exists && (part->look.mode & 0005) == 0005;
 }
 
 /* Removes all parts but the first n. */
@@ -240,7 +284,7 @@ static int programs_add_here(struct programs_work *work, const char *name, struc
     if (!rc && !path)
         rc = laz_error_nomem(err);
     if (!rc)
-        rc = laz_os_program_parts(path, programs_add_part, programs, err);
+        rc = laz_os_program_parts(path, programs_add_part, programs, &work->known, err);
     free(path);
     for (size_t i = before; !rc && work->uid != LAZ_SPAWN_SAME_ID && i < programs->n_parts; i++)
         if (programs->parts[i].kind == LAZ_PATH_READ && programs->parts[i].path &&
@@ -249,8 +293,10 @@ static int programs_add_here(struct programs_work *work, const char *name, struc
                                "%s cannot be executed by the session, which has a uid of its own "
                                "when lazaret runs as root",
                                programs->parts[i].path);
-    if (rc)
+    if (rc) {
         programs_keep(programs, before);
+        laz_os_program_known_fini(&work->known); /* it may be of what is gone */
+    }
     return rc;
 }
 
@@ -319,9 +365,9 @@ static int programs_add_defaults(struct programs_work *work, const struct laz_st
     return rc;
 }
 
-int laz_programs_new(const struct laz_settings_values *values, const struct laz_strv *runtime,
-                     const char *platform, uint32_t uid, struct laz_programs **out,
-                     struct laz_error *err)
+int laz_programs_new(const struct laz_settings_values *values,
+                     const struct laz_runtime_info *runtime, const char *platform, uint32_t uid,
+                     struct laz_programs **out, struct laz_error *err)
 {
     const struct laz_strv *wanted = &values->sandbox.programs;
     struct laz_programs *programs = calloc(1, sizeof *programs);
@@ -333,25 +379,32 @@ int laz_programs_new(const struct laz_settings_values *values, const struct laz_
 
     if (!programs)
         return laz_error_nomem(err);
+    programs->runtime = runtime;
     programs->any = wanted->n == 1 && strcmp(wanted->items[0], "any") == 0;
     for (size_t i = 0; !rc && !programs->any && i < wanted->n; i++) {
         if (strcmp(wanted->items[i], "default") == 0)
-            rc = programs_add_defaults(&work, runtime, err);
+            rc = programs_add_defaults(&work, runtime ? &runtime->programs : NULL, err);
         else
             rc = programs_add(&work, wanted->items[i], true, err);
         rc = laz_settings_wrong(values, "sandbox.programs", wanted->items[i], rc, err);
+    }
+    if (!rc && work.here) {
+        laz_os_system_paths(programs->any, programs_system_path, programs);
+        programs_read_paths(&work);
     }
     if (!rc && !programs->any) {
         laz_os_program_directories(programs_folder, programs);
         if (work.here) {
             programs_folder(programs, LAZ_PROGRAMS_ETC, false);
-            laz_os_system_paths(false, programs_etc_file, &work);
+            programs_etc(&work);
         }
         if (!programs->failed)
             programs_mark(programs);
     }
     free(work.reached);
-    if (!rc && (programs->failed || programs->allowed.failed || programs->etc.failed))
+    laz_os_program_known_fini(&work.known);
+    if (!rc && (programs->failed || programs->allowed.failed || programs->etc.failed ||
+                programs->read.failed))
         rc = laz_error_nomem(err);
     if (rc) {
         laz_programs_free(programs);
@@ -370,7 +423,13 @@ void laz_programs_free(struct laz_programs *programs)
         free(programs->folders[i].path);
     free(programs->parts);
     free(programs->folders);
+    for (size_t i = 0; i < programs->n_system; i++) {
+        free(programs->system[i].host);
+        free(programs->system[i].box);
+    }
+    free(programs->system);
     laz_strv_fini(&programs->allowed);
     laz_strv_fini(&programs->etc);
+    laz_strv_fini(&programs->read);
     free(programs);
 }

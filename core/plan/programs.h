@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/files.h"
 #include "plan/policy.h"
 
 #include <stdbool.h>
@@ -26,18 +27,31 @@ struct laz_programs_part {
     char *path;    /* only its last component may be a link */
     char *text;
     const struct laz_programs_folder *folder; /* of programs, which contains it; NULL: none */
+    struct laz_look look;                     /* of a file or directory, before it is copied */
+    bool exists;                              /* this is so */
     bool mounted; /* has a mount of its own, over an empty file in that directory */
 };
 
-/* A resolved list of programs. */
+/* A path of this host that boxes show, as laz_os_system_paths visits it. */
+struct laz_programs_path {
+    uint32_t kind;
+    char *host, *box;
+};
+
+/* A resolved list of programs, and what else boxes of a runtime show of this host: found out once,
+ * for all sessions of an engine. */
 struct laz_programs {
+    const struct laz_runtime_info *runtime; /* NULL: none */
+    struct laz_programs_path *system;       /* of this host; empty for another platform */
+    size_t n_system;
+    struct laz_strv read;    /* those of the runtime's paths that the session can read; the same */
     bool any;                /* every program of the host; the rest is empty then */
     struct laz_strv allowed; /* files and directories that may be executed, for the policy */
     struct laz_programs_part *parts;
     size_t n_parts;
     struct laz_programs_folder *folders;
     size_t n_folders;
-    struct laz_strv etc; /* small files of /etc that every box shows */
+    struct laz_strv etc; /* small files of /etc that boxes show */
     bool failed;
 };
 

@@ -14,7 +14,6 @@
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/shared_directory.h"
-#include "os/system.h"
 
 #include <lazaret/backend.h>
 
@@ -24,15 +23,15 @@
 
 #define SHARE_FORM "1" /* to be changed when laz_programs_stage makes something else */
 
-static void share_file(struct laz_buf *text, const char *what, const char *path)
+/* `look`: NULL: it does not exist. */
+static void share_file(struct laz_buf *text, const char *what, const char *path,
+                       const struct laz_look *look)
 {
-    struct laz_look look;
-
     laz_buf_printf(text, "%s %s", what, path);
-    if (laz_os_look(path, true, &look) == 0)
+    if (look)
         laz_buf_printf(text, " %" PRIx64 " %" PRIx64 " %" PRIx64 " %d %o %" PRId64 " %" PRId64,
-                       look.device, look.inode, look.size, look.kind, look.mode, look.written_ns,
-                       look.changed_ns);
+                       look->device, look->inode, look->size, look->kind, look->mode,
+                       look->written_ns, look->changed_ns);
     laz_buf_puts(text, "\n");
 }
 
@@ -47,21 +46,13 @@ static void share_place(struct laz_buf *text, const char *path)
                                                        : 1);
 }
 
-static void share_etc_path(void *user, uint32_t kind, const char *host, const char *box)
-{
-    struct laz_buf *text = user;
-
-    (void)box;
-    if (kind == LAZ_PATH_READ)
-        share_place(text, host);
-}
-
 /* Describes everything on which the result of laz_programs_stage depends, and no more: any
  * difference leads to another directory. */
 static void share_describe(const struct laz_programs *programs, const struct laz_strv *shown,
                            struct laz_buf *text)
 {
     const char *box, *content;
+    struct laz_look look;
 
     laz_buf_puts(text, "lazaret " LAZ_VERSION " " SHARE_FORM "\n");
     for (size_t i = 0; i < programs->n_folders; i++) {
@@ -76,13 +67,18 @@ static void share_describe(const struct laz_programs *programs, const struct laz
         if (part->kind == LAZ_PATH_SYMLINK)
             laz_buf_printf(text, "link %s %s\n", part->path, part->text);
         else
-            share_file(text, part->mounted ? "mounted" : "program", part->path);
+            share_file(text, part->mounted ? "mounted" : "program", part->path,
+                       part->exists ? &part->look : NULL);
     }
-    for (size_t i = 0; i < programs->etc.n; i++)
-        share_file(text, "etc", programs->etc.items[i]);
+    for (size_t i = 0; i < programs->etc.n; i++) {
+        const char *path = programs->etc.items[i];
+        share_file(text, "etc", path, laz_os_look(path, true, &look) == 0 ? &look : NULL);
+    }
     for (size_t i = 0; laz_policy_content(i, &box, &content); i++)
         laz_buf_printf(text, "content %s %s\n", box, content);
-    laz_os_system_paths(false, share_etc_path, text);
+    for (size_t i = 0; i < programs->n_system; i++)
+        if (programs->system[i].kind == LAZ_PATH_READ)
+            share_place(text, programs->system[i].host);
     for (size_t i = 0; shown && i < shown->n; i++)
         if (laz_programs_folder_of(programs, shown->items[i]))
             share_place(text, shown->items[i]);

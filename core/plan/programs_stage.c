@@ -172,46 +172,38 @@ void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *
 
 /* ---- /etc ----------------------------------------------------------------------------------- */
 
-struct stage_etc {
-    struct laz_programs *programs;
-    const char *staged;
-    struct laz_error *err;
-    int rc;
-};
-
-static void stage_etc_path(void *user, uint32_t kind, const char *host, const char *box)
+/* A file with the text, or, if that is NULL, a copy of the host's. */
+static int stage_etc_file(const char *staged, const char *box, const char *text,
+                          struct laz_error *err)
 {
-    struct stage_etc *etc = user;
-
-    if (etc->rc || kind != LAZ_PATH_READ || !laz_path_is_below(box, LAZ_PROGRAMS_ETC))
-        return;
-    if (!laz_strv_has(&etc->programs->etc, box)) {
-        etc->rc = stage_shown(etc->programs, box, etc->staged, etc->err);
-        return;
-    }
     char *path;
-    etc->rc = stage_path(etc->staged, box, &path, etc->err);
-    if (!etc->rc)
-        etc->rc = laz_os_copy_file(host, path, 0444, etc->err);
+    int rc = stage_path(staged, box, &path, err);
+
+    if (!rc && text)
+        rc = laz_os_write_file(path, text, strlen(text), 0444, err);
+    else if (!rc)
+        rc = laz_os_copy_file(box, path, 0444, err);
     free(path);
+    return rc;
 }
 
 static int stage_etc(struct laz_programs *programs, const char *staged, struct laz_error *err)
 {
-    struct stage_etc etc = {programs, staged, err, 0};
     const char *box, *text;
+    int rc = 0;
 
     if (!stage_etc_folder(programs))
         return 0;
-    laz_os_system_paths(false, stage_etc_path, &etc);
-    for (size_t i = 0; !etc.rc && laz_policy_content(i, &box, &text); i++) {
-        char *path;
-        etc.rc = stage_path(staged, box, &path, err);
-        if (!etc.rc)
-            etc.rc = laz_os_write_file(path, text, strlen(text), 0444, err);
-        free(path);
+    for (size_t i = 0; !rc && i < programs->etc.n; i++)
+        rc = stage_etc_file(staged, programs->etc.items[i], NULL, err);
+    for (size_t i = 0; !rc && i < programs->n_system; i++) {
+        const struct laz_programs_path *path = &programs->system[i];
+        if (path->kind == LAZ_PATH_READ && laz_path_is_below(path->box, LAZ_PROGRAMS_ETC))
+            rc = stage_shown(programs, path->box, staged, err); /* if it is no copy */
     }
-    return etc.rc;
+    for (size_t i = 0; !rc && laz_policy_content(i, &box, &text); i++)
+        rc = stage_etc_file(staged, box, text, err);
+    return rc;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -295,8 +287,7 @@ int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime
             return laz_error_nomem(err);
         made->runtime = runtime;
         made->lock = -1;
-        rc = laz_programs_new(store->values, &runtime->programs, laz_os_platform(), uid,
-                              &made->list, err);
+        rc = laz_programs_new(store->values, runtime, laz_os_platform(), uid, &made->list, err);
         if (rc) {
             free(made);
             return rc;

@@ -81,3 +81,64 @@ out:
         *staged = copy;
     return rc;
 }
+
+static bool staged_is_unchanged(const struct laz_look *a, const struct laz_look *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->mode == b->mode && a->written_ns == b->written_ns && a->changed_ns == b->changed_ns;
+}
+
+/* The sessions of an engine have uids of their own or none: which one it is makes no difference to
+ * files of the host. */
+static struct laz_staged *staged_entry(struct laz_staged **list, const char *path, uint32_t uid,
+                                       bool execute)
+{
+    struct laz_staged *entry = *list;
+
+    while (entry && (strcmp(entry->path, path) != 0 || entry->execute != execute ||
+                     (entry->uid == LAZ_SPAWN_SAME_ID) != (uid == LAZ_SPAWN_SAME_ID)))
+        entry = entry->next;
+    if (entry)
+        return entry;
+    entry = calloc(1, sizeof *entry);
+    char *copy = laz_strdup(path);
+    if (!entry || !copy) {
+        free(entry);
+        free(copy);
+        return NULL;
+    }
+    *entry = (struct laz_staged){.next = *list, .path = copy, .uid = uid, .execute = execute};
+    return *list = entry;
+}
+
+int laz_staged_find(struct laz_staged **list, const char *folder, const char *path, uint32_t uid,
+                    bool execute, const char **staged, struct laz_error *err)
+{
+    struct laz_staged *entry = staged_entry(list, path, uid, execute);
+    struct laz_look look;
+    int failed = laz_os_look(path, true, &look);
+
+    if (!entry)
+        return laz_error_nomem(err);
+    if (failed || !entry->staged || !staged_is_unchanged(&entry->look, &look)) {
+        free(entry->staged);
+        entry->staged = NULL;
+        int rc = laz_stage_file(folder, path, uid, execute, &entry->staged, err);
+        if (rc)
+            return rc;
+        entry->look = look; /* before it was staged */
+    }
+    *staged = entry->staged;
+    return 0;
+}
+
+void laz_staged_free(struct laz_staged *list)
+{
+    while (list) {
+        struct laz_staged *entry = list;
+        list = entry->next;
+        free(entry->path);
+        free(entry->staged);
+        free(entry);
+    }
+}

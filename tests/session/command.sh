@@ -244,6 +244,31 @@ while True: pass' >pipe 2>err &
         fail interrupt_is_130_and_output_comes_at_once 130
 }
 
+# A result that is longer than a pipe holds and that nobody has read yet: the command waits, and its
+# session, whose end the audit log tells, has not been closed.
+results_come_first() {
+    mkfifo long
+    mkdir -m 700 log
+    for form in text json; do
+        cases=$((cases + 1))
+        set -- --set "audit.file=\"$work/log/$form\""
+        [ $form = text ] || set -- "$@" --json
+        "$lazaret" run "$@" -e '"x" * 500000' >long 2>err &
+        child=$!
+        exec 3<long
+        first=$(dd bs=1 count=1 <&3 2>/dev/null)
+        grep -c '"execute_complete"\|"session_close"' "log/$form" >out
+        cat <&3 >long.out
+        exec 3<&-
+        wait "$child"
+        status=$?
+        grep -c '"execute_complete"\|"session_close"' "log/$form" >>out
+        [ -n "$first" ] && [ "$status" -eq 0 ] && [ "$(wc -c <long.out)" -ge 500000 ] &&
+            [ "$(tr '\n' ' ' <out)" = '1 2 ' ] ||
+            fail "the_${form}_of_a_result_comes_before_the_end_of_its_box" 0
+    done
+}
+
 # Output that cannot be written is an error, whatever the code did.
 writing() {
     for target in /dev/full closed; do
@@ -296,6 +321,7 @@ case $? in
     0)
         sessions
         terminals
+        results_come_first
         [ ! -c /dev/full ] || writing
         ;;
     2) needed python && cat err ;;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # counts.sh - what an execution and a call of a tool cost at most: system calls of host and agent, and
-# requests for memory in the host.  docs/design-tools.md ("What a call costs") has the same figures.
+# requests for memory in the host; and what the start of a session does not do again.
+# docs/design-tools.md ("What a call costs") has the same figures.
 #
 # tests/session/counts.c marks in the trace where each begins and ends, because the cost of a start
 # depends on other processes of the machine. How often the threads of the host wait for each other
@@ -49,7 +50,7 @@ awk '
         part = substr($0, RSTART + 17, RLENGTH - 17)
         next
     }
-    $1 == host && / write\(1, "(execute|call) / { part = "" }
+    $1 == host && / write\(1, "(start|execute|call) / { part = "" }
     !part || /resumed>/ || !/ [a-z_0-9]+\(/ { next }
     $1 == agent { a[part]++; next }
     / (futex|poll|ppoll|epoll_wait|epoll_pwait)\(/ { w[part]++; next }
@@ -80,4 +81,21 @@ judge execute $executions 9.5 3.5 4.5 14.5
 # and back (a wake-up and a wait of each, and for the lock), for the end of the loan, and for a
 # wake-up of the loop.
 judge call $calls 2.5 20 3.5 16
+
+# What an engine has found out about the files of this host holds for all of its sessions: the start of
+# the second asks for nothing below the directories that its box shows, but where the program of the
+# backend is. Its own programs and plugins are looked at again, in case they have changed.
+awk '
+    NR == 1 { host = $1 }
+    $1 == host && / write\(1, "begin start/ { inside = 1 }
+    $1 == host && / write\(1, "start / { inside = 0; ended = 1 }
+    !inside || $1 != host { next }
+    / (readlink|readlinkat|faccessat|faccessat2)\(/ { print; wrong++ }
+    / (stat|lstat|newfstatat|statx|access|open|openat|getdents64)\(/ && /"\/(usr|etc|bin|sbin|lib|lib64|nix|gnu)["\/]/ &&
+        !/"\/usr\/(local\/)?bin\/bwrap"|\/(lazaret-agent|lua\.so)"/ { print; wrong++ }
+    / openat\(/ { opened++ }
+    END {
+        printf "second start: %d opened, %d asked again\n", opened, wrong
+        exit !ended || !opened || wrong
+    }' "$folder/trace" || failed=1
 exit "$failed"

@@ -101,6 +101,41 @@ scripts_in_python() {
     done
 }
 
+# What the interpreter searches, in the same order, less what is in no .pth file as a path: code adds
+# that. And what subprocesses of it search.
+paths_of_python() {
+    has python || return 0
+    python=$("$lazaret" run -e 'import sys; print(sys.executable)')
+    cat >"$work/declared.py" <<'END'
+import os, site, sys
+listed = [folder for folder in site.getsitepackages() if os.path.isdir(folder)]
+for folder in list(listed):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith('.pth'):
+            with open(os.path.join(folder, name)) as file:
+                listed += [os.path.abspath(os.path.join(folder, line.rstrip())) for line in file
+                           if line.strip() and not line.startswith(('#', 'import ', 'import\t'))]
+own = sys.argv[1].splitlines() # without site
+print(*(path for path in sys.path if path in own + listed), sep='\n')
+END
+    cat >"$work/paths.py" <<'END'
+import subprocess, sys
+here = sys.path[1:] if sys.path[0] == sys.argv[1] else sys.path
+print(*here, sep='\n')
+sys.stdout.flush()
+subprocess.run([sys.executable, *subprocess._args_from_interpreter_flags(), '-c',
+                'import sys; print(*sys.path, sep="\\n")'])
+END
+    cases=$((cases + 1)) show='import sys; print(*sys.path, sep="\n")'
+    {
+        "$python" -I "$work/declared.py" "$("$python" -I -S -c "$show")"
+        "$python" -I -c "$show"
+    } >"$work/want"
+    "$lazaret" run "$work/paths.py" "$work" >"$work/ours" 2>"$work/err" ||
+        wrong paths_of_python "does not run"
+    diff "$work/want" "$work/ours" >"$work/out" || wrong paths_of_python "other paths than (<)"
+}
+
 scripts_in_r() {
     has r || return 0
     place=0
@@ -109,6 +144,22 @@ scripts_in_r() {
         left plain Rscript "$file"
         in_box "$file"
         same "${file##*/}" plain
+    done
+}
+
+# The compiler of R is paused while a session starts: after that it is what R_ENABLE_JIT says.
+compiler_of_r() {
+    has r || return 0
+    cat >"$work/compiler.R" <<'END'
+f <- function(x) for (i in 1:3) x <- x + i
+for (i in 1:3) f(i)
+c(compiler::enableJIT(-1L), typeof(.Internal(bodyCode(f))), Sys.getenv("R_ENABLE_JIT", "not set"))
+c("compiler" %in% loadedNamespaces(), system("echo $R_ENABLE_JIT", intern = TRUE))
+END
+    for level in '' 0 1 2 -1; do
+        left plain env ${level:+R_ENABLE_JIT=$level} Rscript "$work/compiler.R"
+        in_box ${level:+--set "env.set.R_ENABLE_JIT=\"$level\""} "$work/compiler.R"
+        same "compiler_of_r ${level:-as it is}" plain
     done
 }
 
@@ -159,5 +210,5 @@ r_refuses() {
         --runtime r -e 'cl <- parallel::makeForkCluster(2)'
 }
 
-side_by_side scripts_in_python scripts_in_r scripts_in_lua python_refuses r_refuses
+side_by_side scripts_in_python paths_of_python scripts_in_r compiler_of_r scripts_in_lua python_refuses r_refuses
 finish

@@ -485,7 +485,7 @@ static void parts_of_a_program_are_links_file_interpreter_and_loader(void)
     CU_ASSERT_FATAL(symlink("script", in_base("tools/name")) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(in_base("tools/script"), "#! /bin/sh -e\n", 14, 0755, NULL) ==
                     0);
-    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("other/name"), note_part, &seen, &err), 0);
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("other/name"), note_part, &seen, NULL, &err), 0);
     UNIT_TEXT(err.text, "");
     snprintf(line, sizeof line, "%s -> %s", in_base("other/name"), in_base("tools/name"));
     CU_ASSERT_TRUE(laz_strv_has(&seen.parts, line));
@@ -514,12 +514,12 @@ static void parts_of_what_is_no_program_are_an_error(void)
         laz_os_write_file(in_base("script"), "#!/no/such/interpreter\n", 23, 0755, NULL) == 0);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct laz_error err = {0};
-        CU_ASSERT_EQUAL(laz_os_program_parts(rows[i], note_part, &seen, &err), LAZ_ENOENT);
+        CU_ASSERT_EQUAL(laz_os_program_parts(rows[i], note_part, &seen, NULL, &err), LAZ_ENOENT);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i]));
     }
-    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("loop"), note_part, &seen, NULL), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("loop"), note_part, &seen, NULL, NULL), LAZ_ENOENT);
     struct laz_error err = {0};
-    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("script"), note_part, &seen, &err), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("script"), note_part, &seen, NULL, &err), LAZ_ENOENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/no/such/interpreter"));
     laz_strv_fini(&seen.parts);
     unlink(in_base("loop"));

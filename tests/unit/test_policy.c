@@ -4,6 +4,7 @@
 
 #include "plan/policy.h"
 #include "plan/policy_parts.h"
+#include "plan/programs.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/paths.h"
@@ -38,6 +39,7 @@ struct attempt {
     const char *platform;
     const char *const *options; /* of the runtime: directories in its options */
     bool nests;
+    bool chosen; /* has a list of programs, of none */
     struct laz_policy_box *box;
     struct laz_error err;
 };
@@ -67,6 +69,14 @@ static int attempt_run(struct attempt *attempt)
         .nests = attempt->nests,
         .empty = "/var/empty",
     };
+    struct laz_programs *programs = NULL;
+    if (attempt->chosen)
+        CU_ASSERT_EQUAL_FATAL(
+            laz_programs_new(&values, &runtime, laz_os_platform(), session.uid, &programs, NULL),
+            0);
+    if (programs)
+        laz_programs_prepare(programs, NULL, true);
+    session.programs = programs;
     attempt->box = NULL;
     attempt->err = (struct laz_error){0};
     int rc = laz_policy_new(&values, &runtime, &session, attempt->can_enforce,
@@ -79,6 +89,7 @@ static int attempt_run(struct attempt *attempt)
     laz_strv_fini(&runtime.read);
     laz_strv_fini(&runtime.env);
     laz_strv_fini(&options);
+    laz_programs_free(programs);
     return rc;
 }
 
@@ -712,6 +723,31 @@ static void files_out_of_reach_are_copied_once_and_anew_when_changed(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, file));
 }
 
+/* A copy in the /etc of the box stands for the host's file, but not where sessions write beside it.
+ */
+static void small_files_of_a_runtime_need_no_mount(void)
+{
+    static const char *const read[] = {"/etc/ld.so.conf", NULL}, *const write[] = {"/etc/skel",
+                                                                                   NULL};
+    static const struct {
+        bool nests;
+        const char *const *write;
+        bool shown;
+    } rows[] = {{false, NULL, false}, {true, NULL, true}, {false, write, true}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct attempt attempt = {.can_enforce = OWN_FILES,
+                                  .runtime_read = read,
+                                  .write = rows[i].write,
+                                  .nests = rows[i].nests,
+                                  .chosen = true};
+        const struct laz_path *path = path_of(attempt_policy(&attempt), read[0], NULL);
+        CU_ASSERT_EQUAL(path != NULL, rows[i].shown);
+        CU_ASSERT(path_of(&attempt.box->policy, "/etc", NULL) != NULL);
+        laz_policy_free(attempt.box);
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(box_with_files_of_its_own_has_lazarets_places),
     UNIT(box_without_files_of_its_own_has_the_hosts),
@@ -729,6 +765,7 @@ static const struct unit_test tests[] = {
     UNIT(each_link_of_a_chain_is_named),
     UNIT(a_path_the_session_cannot_reach_is_refused),
     UNIT(files_out_of_reach_are_copied_once_and_anew_when_changed),
+    UNIT(small_files_of_a_runtime_need_no_mount),
     {0},
 };
 

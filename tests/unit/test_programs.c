@@ -39,16 +39,19 @@ static const char *in_base(const char *name)
 static int resolve(const char *const *names, const char *const *runtime, uint32_t uid,
                    struct laz_programs **programs, struct laz_error *err)
 {
-    struct laz_strv wanted = LAZ_STRV_INIT, declared = LAZ_STRV_INIT;
+    struct laz_strv wanted = LAZ_STRV_INIT;
+    struct laz_runtime_info declared = {.name = "test"};
 
     for (; *names; names++)
         laz_strv_add(&wanted, *names);
     for (; runtime && *runtime; runtime++)
-        laz_strv_add(&declared, *runtime);
+        laz_strv_add(&declared.programs, *runtime);
     const struct laz_settings_values values = {.sandbox.programs = wanted};
     int rc = laz_programs_new(&values, &declared, laz_os_platform(), uid, programs, err);
     laz_strv_fini(&wanted);
-    laz_strv_fini(&declared);
+    laz_strv_fini(&declared.programs);
+    if (!rc)
+        (*programs)->runtime = NULL; /* it is gone */
     return rc;
 }
 
@@ -445,6 +448,65 @@ static void staging_that_fails_leaves_nothing(void)
     laz_programs_free(programs);
 }
 
+/* ---- what is found out once ------------------------------------------------------------------ */
+
+static bool count_part(void *user, uint32_t kind, const char *host, const char *box)
+{
+    unsigned *n = user;
+
+    (void)host;
+    n[0]++;
+    n[1] += kind == LAZ_PATH_READ && strstr(box, "/ld-") != NULL;
+    return true; /* as if nothing were known */
+}
+
+static void what_is_known_of_one_program_is_not_looked_up_for_the_next(void)
+{
+    struct laz_program_known known = {0};
+    unsigned n[2] = {0, 0}, once[2];
+
+    CU_ASSERT_EQUAL(laz_os_program_parts("/usr/bin/true", count_part, n, &known, NULL), 0);
+    memcpy(once, n, sizeof once);
+    CU_ASSERT_EQUAL(laz_os_program_parts("/usr/bin/false", count_part, n, &known, NULL), 0);
+    CU_ASSERT(n[0] == once[0] + 1 && n[1] == once[1]); /* the program, and not its loader */
+    CU_ASSERT_EQUAL(laz_os_program_parts("/no/such/program", count_part, n, &known, NULL),
+                    LAZ_ENOENT);
+    CU_ASSERT_EQUAL(n[0], once[0] + 1);
+    laz_os_program_known_fini(&known);
+    CU_ASSERT_EQUAL(laz_os_program_parts("/usr/bin/true", count_part, n, &known, NULL), 0);
+    CU_ASSERT(n[0] == 2 * once[0] + 1 && n[1] == 2 * once[1]);
+    laz_os_program_known_fini(&known);
+}
+
+static void a_file_that_has_not_changed_is_staged_once(void)
+{
+    const char *closed = in_base("again"), *file = in_base("again/plug.so");
+    const char *folder = in_base("of-engine");
+    struct laz_staged *list = NULL;
+    const char *first = NULL, *other = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_FATAL(mkdir(closed, 0700) == 0 && mkdir(folder, 0711) == 0);
+    CU_ASSERT_FATAL(laz_os_write_file(file, "one", 3, 0644, NULL) == 0);
+    CU_ASSERT_EQUAL_FATAL(laz_staged_find(&list, folder, file, FOREIGN_UID, true, &first, NULL), 0);
+    char *copy = laz_strdup(first);
+    CU_ASSERT_FATAL(chmod(folder, 0) == 0); /* root can pass; it is asked for nothing in it */
+    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, FOREIGN_UID + 1, true, &other, NULL), 0);
+    UNIT_TEXT(other, copy);
+    CU_ASSERT_FATAL(chmod(folder, 0711) == 0);
+    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, LAZ_SPAWN_SAME_ID, true, &other, NULL), 0);
+    UNIT_TEXT(other, file); /* another kind of session */
+    unlink(file);
+    CU_ASSERT_FATAL(laz_os_write_file(file, "other", 5, 0644, NULL) == 0);
+    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, FOREIGN_UID, true, &other, NULL), 0);
+    CU_ASSERT_STRING_NOT_EQUAL(other, copy);
+    unlink(file);
+    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, FOREIGN_UID, true, &other, &err), LAZ_EOS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, file));
+    laz_staged_free(list);
+    free(copy);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_list_is_these_and_nothing_else),
     UNIT(the_default_is_the_tools_and_what_the_runtime_declares),
@@ -458,6 +520,8 @@ static const struct unit_test tests[] = {
     UNIT(engines_that_need_the_same_share_it),
     UNIT(a_folder_stands_for_all_in_it),
     UNIT(staging_that_fails_leaves_nothing),
+    UNIT(what_is_known_of_one_program_is_not_looked_up_for_the_next),
+    UNIT(a_file_that_has_not_changed_is_staged_once),
     {0},
 };
 

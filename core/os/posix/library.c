@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 void laz_library_secure(void)
 {
@@ -31,4 +32,13 @@ void laz_library_keep(const char *path)
 void laz_library_close(void *library)
 {
     dlclose(library);
+}
+
+void (*laz_library_function(void *library, const char *name))(void)
+{
+    void *address = dlsym(library, name);
+    void (*function)(void);
+
+    memcpy(&function, &address, sizeof function); /* POSIX: they have one size */
+    return function;
 }

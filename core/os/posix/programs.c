@@ -34,10 +34,55 @@
 struct programs_walk {
     bool (*visit)(void *user, uint32_t kind, const char *host, const char *box);
     void *user;
+    struct laz_program_known *known;
     struct laz_error *err;
 };
 
 static int programs_follow(const struct programs_walk *walk, const char *path, unsigned depth);
+
+/* ---- what is known of the programs before ---------------------------------------------------- */
+
+static bool programs_is_known(const char *known, const char *text)
+{
+    return known && strcmp(known, text) == 0;
+}
+
+/* Without memory it is found out again. */
+static void programs_know(char **known, const char *text)
+{
+    if (programs_is_known(*known, text))
+        return;
+    free(*known);
+    *known = laz_strdup(text);
+}
+
+void laz_os_program_known_fini(struct laz_program_known *known)
+{
+    free(known->directory);
+    free(known->real);
+    free(known->loader);
+    *known = (struct laz_program_known){0};
+}
+
+/* The path with the real path of its directory: a new string; NULL: errno says why. Most programs
+ * of a list are in one directory. */
+static char *programs_canonical(struct laz_program_known *known, const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    char *directory = laz_strndup(path, (size_t)(name - path));
+    char *canonical = NULL;
+
+    if (directory && known->real && programs_is_known(known->directory, directory)) {
+        canonical = laz_strdupf("%s%s", known->real, name);
+    } else if (directory && (canonical = laz_posix_canonical(path))) {
+        char *real = laz_strndup(canonical, (size_t)(strrchr(canonical, '/') + 1 - canonical));
+        free(known->real);
+        known->real = real;
+        programs_know(&known->directory, directory);
+    }
+    free(directory);
+    return canonical;
+}
 
 /* ---- what a file needs ---------------------------------------------------------------------- */
 
@@ -94,8 +139,10 @@ static int programs_file(const struct programs_walk *walk, const char *path, uns
         rc = programs_script(walk, head + 2, depth);
     } else {
         laz_programs_loader(path, fd, head, n > 0 ? (size_t)n : 0, loader, sizeof loader);
-        if (loader[0] == '/')
+        if (loader[0] == '/' && !programs_is_known(walk->known->loader, loader))
             rc = programs_follow(walk, loader, depth + 1);
+        if (!rc && loader[0] == '/')
+            programs_know(&walk->known->loader, loader);
     }
     close(fd);
     return rc;
@@ -127,7 +174,7 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
     struct stat st;
     int rc = 0;
 
-    char *here = laz_posix_canonical(*path);
+    char *here = programs_canonical(walk->known, *path);
     if (!here)
         return programs_wrong(*path, errno, walk->err);
     if (strcmp(here, *path) != 0 && !programs_is_below_link(*path))
@@ -178,13 +225,14 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
 int laz_os_program_parts(const char *path,
                          bool (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
-                         void *user, struct laz_error *err)
+                         void *user, struct laz_program_known *known, struct laz_error *err)
 {
-    const struct programs_walk walk = {visit, user, err};
+    struct laz_program_known own = {0};
+    const struct programs_walk walk = {visit, user, known ? known : &own, err};
+    int rc = path[0] == '/' ? programs_follow(&walk, path, 0) : programs_wrong(path, 0, err);
 
-    if (path[0] != '/')
-        return programs_wrong(path, 0, err);
-    return programs_follow(&walk, path, 0);
+    laz_os_program_known_fini(&own);
+    return rc;
 }
 
 /* ---- directories of programs ---------------------------------------------------------------- */

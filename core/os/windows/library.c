@@ -73,3 +73,8 @@ void laz_library_close(void *library)
     if (library)
         FreeLibrary(library);
 }
+
+void (*laz_library_function(void *library, const char *name))(void)
+{
+    return (void (*)(void))GetProcAddress(library, name);
+}

@@ -55,13 +55,19 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
     return *path ? 0 : LAZ_ENOENT;
 }
 
+void laz_os_program_known_fini(struct laz_program_known *known)
+{
+    (void)known;
+}
+
 int laz_os_program_parts(const char *path,
                          bool (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
-                         void *user, struct laz_error *err)
+                         void *user, struct laz_program_known *known, struct laz_error *err)
 {
     (void)visit; /* no backend here hides files: no file has to be listed */
     (void)user;
+    (void)known;
     if (laz_windows_exists(path))
         return 0;
     return laz_error_set(err, LAZ_ENOENT, 0, "%s does not exist", path);

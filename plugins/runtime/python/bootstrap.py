@@ -7,7 +7,6 @@
 # that a started interpreter has already loaded: ast, inspect, linecache or traceback would take
 # longer than the start itself.
 import sys
-import _ast
 
 ONLY_AST = 0x400
 KEPT_SOURCES = 200
@@ -16,6 +15,7 @@ KEPT_CHARACTERS = 4000000
 # assigned or imported.
 SYMBOL_GLOBAL, SYMBOL_BOUND = 1, 2 | 128
 tool_names = set()  # names as spelled in Python
+_ast = None  # the module, once code is more than an expression: to make its classes takes long
 sources = {}  # executed code, by the file name that stands for it
 kept = 0  # number of its characters
 # Words with which no expression begins. Code that begins with one of them, spans several lines or
@@ -156,7 +156,7 @@ def prepare_expression(text, name):
             line.split(None, 1)[0] in STATEMENTS):
         return None
     try:
-        return compile(text, name, 'eval', 0, True)
+        return compile_expression(text, name)
     except SyntaxError:
         return None  # compiling it as statements reports the error
 
@@ -165,6 +165,9 @@ def prepare(text, name):
     last = prepare_expression(text, name)
     if last is not None:
         return None, last
+    global _ast
+    if _ast is None:
+        import _ast
     tree = compile(text, name, 'exec', ONLY_AST, True)
     keep_tools(text, name, tree)
     last = None
@@ -222,7 +225,25 @@ def open_stream(number, name):
     setattr(sys, '__%s__' % name, stream)
 
 
+def load_site():
+    # Makes sys.path and the names that `site` defines. The host's packages have code there: lines of
+    # their .pth files, sitecustomize. In a session none of it runs, only paths are read. Code that
+    # calls `site` later gets what it asks for.
+    import site
+    customize = site.execsitecustomize
+    site.exec = lambda line: None  # in place of the builtin, for lines of .pth files
+    site.execsitecustomize = lambda: None
+    try:
+        site.main()
+    finally:
+        del site.exec
+        site.execsitecustomize = customize
+
+
 def start(paths):
+    if sys.flags.no_site:
+        raise RuntimeError('this Python has other flags than those known')
+    load_site()
     sys.path[:0] = paths
     open_stream(1, 'stdout')
     open_stream(2, 'stderr')

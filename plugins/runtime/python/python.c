@@ -3,8 +3,8 @@
  * Side: box.  Input trusted: no.
  *
  * The interpreter runs in isolated mode: neither the environment nor the user's directories affect
- * it, and it writes no bytecode. It is the one lazaret was built with, whatever python3 comes first
- * in PATH. Its start-up time is part of every session's, so nothing is imported here that the
+ * it, and it writes no bytecode; and no code of the host's packages runs before the session's own. It
+ * is the one lazaret was built with, whatever python3 comes first in PATH. Its start-up time is part of every session's, so nothing is imported here that the
  * interpreter does not import itself. */
 #include "py_runtime.h"
 
@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* The place of no_site in sys.flags, in every CPython so far; bootstrap.py checks it. */
+#define PYTHON_NO_SITE 6
 
 /* struct python_state is in py_runtime.h, because all files of the plugin use it. */
 
@@ -47,7 +50,7 @@ static PyStatus python_configure(PyConfig *config)
     };
     PyStatus status = PyStatus_Ok();
 
-    config->site_import = 1;
+    config->site_import = 0; /* bootstrap.py does it */
     config->user_site_directory = 0;
     config->write_bytecode = 0;
     config->install_signal_handlers = 0;
@@ -63,6 +66,22 @@ static PyStatus python_configure(PyConfig *config)
 static const char *python_why(const PyStatus *status)
 {
     return status->err_msg ? status->err_msg : "unknown error";
+}
+
+/* While sys.flags says that there is no `site`, its import does nothing; bootstrap.py goes on with it.
+ * From then on the flags say what is true: subprocesses of multiprocessing get those of their parent,
+ * and would have no packages. No code has seen the flags yet. */
+static int python_import_site(struct laz_error *err)
+{
+    PyObject *site = PyImport_ImportModule("site");
+    PyObject *flags = PySys_GetObject("flags"); /* borrowed */
+    PyObject *no = site && flags ? PyLong_FromLong(0) : NULL;
+    int rc = no ? 0 : py_boot_error(err, LAZ_ESETUP, "its module `site` cannot be imported");
+
+    if (no)
+        PyStructSequence_SetItem(flags, PYTHON_NO_SITE, no); /* which takes it */
+    Py_XDECREF(site);
+    return rc;
 }
 
 static int python_initialize(struct laz_error *err)
@@ -86,7 +105,7 @@ static int python_initialize(struct laz_error *err)
         return laz_fail(err, LAZ_ESETUP,
                         "python: the interpreter does not start (looked in " PYTHON_PREFIX "): %s",
                         python_why(&status));
-    return 0;
+    return python_import_site(err);
 }
 
 static void python_destroy(void *data);

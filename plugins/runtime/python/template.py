@@ -25,8 +25,10 @@ def forget_warm_up():
 def before_fork():
     # Objects that exist now are in every copy: exempt them from collections, so that their pages
     # stay shared.
+    global _ast
     import gc
-    import _symtable  # keep_tools() needs it when the code names a tool
+    import _ast  # prepare() and keep_tools() need them
+    import _symtable
     forget_warm_up()
     gc.collect()
     gc.freeze()

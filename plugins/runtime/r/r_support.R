@@ -326,8 +326,28 @@ close_figures <- function(...) {
     open_figures <<- NULL
 }
 
+# The compiler takes longer to compile one function than this runtime takes to set itself up. So it
+# is off meanwhile, and then again what it was: R's default, or what R_ENABLE_JIT says. It is on before
+# code of packages runs, which may change it.
+jit <- 0L # the level to return to, while it is off
+
+pause_jit <- function(...) {
+    level <- .Internal(enableJIT(-1L)) # only tells it
+    if (level > 0L) {
+        .Internal(enableJIT(0L))
+        jit <<- level
+    }
+}
+
+resume_jit <- function(...) {
+    if (jit > 0L)
+        .Internal(enableJIT(jit))
+    jit <<- 0L
+}
+
 # Called once, when R has started.
 set_up <- function(libs, packages) {
+    pause_jit()
     options(keep.parse.data = FALSE)
     if (nzchar(Sys.getenv("LAZARET_ARTIFACTS")))
         options(device = open_figure)
@@ -342,12 +362,15 @@ set_up <- function(libs, packages) {
     }
     if (length(libs))
         .libPaths(c(libs, .libPaths()))
+    if (length(packages))
+        resume_jit()
     for (package in packages)
         suppressPackageStartupMessages(library(package, character.only = TRUE))
 }
 
 # Called once in a template: loads namespaces without attaching them.
 preload <- function(packages) {
+    resume_jit()
     for (package in packages)
         tryCatch(suppressPackageStartupMessages(loadNamespace(package)),
                  error = function(e) stop(package, ": ", conditionMessage(e), call. = FALSE))
@@ -357,6 +380,7 @@ preload <- function(packages) {
 # its second use, and loads its compiler for the first one compiled. Removes seeds that a package
 # has made; each session then makes its own from the time and the process id.
 warm_up <- function(...) {
+    resume_jit()
     for (i in 1:3) {
         publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE)
         unlockBinding("lazaret", as.environment("lazaret:tools"))

@@ -497,6 +497,7 @@ static void tools_define(struct r_state *s)
         Rf_eval(help, s->support);
         UNPROTECT(1);
     }
+    r_support1(s, "resume_jit", R_NilValue); /* nothing but code runs from here on */
 }
 
 /* Copies what calls need; R never frees symbols. */

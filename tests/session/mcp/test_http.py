@@ -356,6 +356,22 @@ def a_socket_is_of_this_user_alone():
     assert not os.path.exists(path)
 
 
+def without_its_library_it_says_so():
+    folder = os.path.join(WORK, "broken")
+    place = os.path.join(WORK, "none")
+    os.mkdir(folder)
+    for number in range(10, 20):
+        with open(os.path.join(folder, "libmicrohttpd.so.%d" % number), "w", encoding="ascii") as file:
+            file.write("this is no library\n")
+    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    told = subprocess.run([LAZARET, "mcp", "--config", CONFIG, *OPEN, "--listen", place], env=env,
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    assert told.returncode == 125, told
+    assert b"libmicrohttpd cannot be loaded: " in told.stderr, told
+    assert not os.path.exists(place)
+    subprocess.run([LAZARET, "--version"], env=env, stdout=subprocess.DEVNULL, check=True)
+
+
 def main():
     with open(CONFIG, "w", encoding="utf-8") as file:
         file.write("""
@@ -375,7 +391,7 @@ approve = true
     cases = [(case.__name__, case, ()) for case in (
         only_who_may_is_heard, a_token_is_kept_and_private, each_request_says_all_itself,
         a_handshake_opens_a_session_of_the_protocol, what_is_too_much_is_refused,
-        a_socket_is_of_this_user_alone)]
+        a_socket_is_of_this_user_alone, without_its_library_it_says_so)]
     only = os.environ.get("MCP_ONLY", "")
     run([case for case in cases if only in case[0]])
 
