@@ -92,17 +92,6 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
     return rc;
 }
 
-/* A session must not see what the template has read. */
-static void vessel_forget(struct laz_frame *in)
-{
-    size_t max = in->max;
-
-    if (in->buf.data)
-        laz_wipe(in->buf.data, in->buf.cap);
-    laz_frame_fini(in);
-    laz_frame_init(in, max);
-}
-
 /* Processes that are started from here on are born in the control groups, and what they use counts
  * there. In version 2 the kernel may wait for a grace period; this process is not needed yet. */
 static int vessel_enter(const struct template_fds *groups, struct laz_error *err)
@@ -230,7 +219,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
     if (laz_os_dup_onto(door, AGENT_CHANNEL) < 0) /* the control connection is closed by it */
         _exit(AGENT_EXIT_SETUP);
     laz_os_close_from(AGENT_CHANNEL + 1, -1);
-    vessel_forget(&agent->channel.in);
+    laz_frame_wipe(&agent->channel.in); /* a session must not see what the template has read */
     signal(SIGCHLD, SIG_DFL);
     setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
     if (!rc)

@@ -394,16 +394,23 @@ bool template_send(struct template_box *box, const char *line, const int *fds, s
     return sendmsg(box->peer.fd, &message, MSG_NOSIGNAL) == (ssize_t)part.iov_len;
 }
 
-static bool template_send_spawn(struct template_box *box, const char *token, const int fds[4])
+static bool template_send_spawn(struct template_box *box, const char *token, const int fds[4],
+                                const char *more)
 {
-    char line[128];
+    char line[256];
 
-    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n", ++box->last_id,
-             token);
+    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n%s",
+             ++box->last_id, token, more);
     return template_send(box, line, fds, 4);
 }
 
 int template_ask(struct template_box *box, struct template_session *session)
+{
+    return template_ask_and_say(box, session, "");
+}
+
+int template_ask_and_say(struct template_box *box, struct template_session *session,
+                         const char *more)
 {
     int channel[2], out[2], errs[2], status[2], on = 1;
     struct timeval wait = {PEER_WAIT_MS / 1000, 0};
@@ -418,7 +425,7 @@ int template_ask(struct template_box *box, struct template_session *session)
     setsockopt(channel[0], SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     setsockopt(channel[0], SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
     bool sent = template_send_spawn(box, session->token,
-                                    (const int[]){channel[1], out[1], errs[1], status[1]});
+                                    (const int[]){channel[1], out[1], errs[1], status[1]}, more);
     close(channel[1]);
     close(out[1]);
     close(errs[1]);

@@ -55,6 +55,9 @@ pid_t template_waiting(const struct template_box *box);
 bool template_send(struct template_box *box, const char *line, const int *fds, size_t n);
 /* Requests a session; returns the id of the request, or -1. */
 int template_ask(struct template_box *box, struct template_session *session);
+/* The same; less than 100 bytes `more` follow the request at once. */
+int template_ask_and_say(struct template_box *box, struct template_session *session,
+                         const char *more);
 /* Reads the session's token. True when it is the right one and the kernel identifies the sender. */
 bool template_met(struct template_session *session);
 /* Sends `init` with this confinement ("{...}") and these tools; returns the answer. */

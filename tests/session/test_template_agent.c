@@ -635,6 +635,29 @@ static void no_token_stays_in_memory(void)
     template_close(&box);
 }
 
+/* The half of a message that comes with a spawn is in the template while the next session is made.
+ */
+static void nothing_that_a_template_has_read_stays_in_memory(void)
+{
+    static const char half[] = "{\"type\":\"spawn\",\"id\":2,\"token\":\"half-of-a-message-";
+    struct template_session session = NOBODY;
+    struct template_box box;
+
+    template_confine = template_confined;
+    if (template_open(&box, "lua", "\"options\":{}") &&
+        template_ask_and_say(&box, &session, half) > 0 && peer_line(&box.peer) &&
+        template_met(&session)) {
+        const char *const texts[] = {"LANG=C.UTF-8", "half-of-a-message-", session.token, NULL};
+        template_session_close(&session);
+        CU_ASSERT_EQUAL(peer_memory_find(await_waiting(&box), texts), 1);
+        CU_ASSERT_EQUAL(peer_memory_find(template_pid(&box), texts), 3); /* it has read that */
+        if (geteuid() == 0) /* not dumpable: its memory files belong to root (proc(5)) */
+            CU_ASSERT_EQUAL(peer_memory_find(template_vessel(&box), texts), 1);
+    }
+    template_close(&box);
+    template_confine = NULL;
+}
+
 /* ---- ending --------------------------------------------------------------------------------- */
 
 static void the_end_of_a_session_is_told(void)
@@ -784,6 +807,7 @@ static const struct unit_test tests[] = {
     UNIT(siblings_have_nothing_random_in_common),
     UNIT(a_session_is_a_process_like_any),
     UNIT(no_token_stays_in_memory),
+    UNIT(nothing_that_a_template_has_read_stays_in_memory),
     UNIT(the_end_of_a_session_is_told),
     UNIT(nothing_outlives_a_session),
     UNIT(sessions_end_with_their_template),
