@@ -112,6 +112,7 @@ static void wiped_frame_holds_nothing_that_was_read(void)
         CU_ASSERT(frame.buf.data[0] == 0 &&
                   memcmp(frame.buf.data, frame.buf.data + 1, frame.buf.cap - 1) == 0);
     }
+    laz_frame_wipe(&frame);
     feed(&frame, "on\n", 3);
     CU_ASSERT_EQUAL(laz_frame_next(&frame, &line, &len), 1);
     UNIT_TEXT(line, "on");
