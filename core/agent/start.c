@@ -174,6 +174,7 @@ static int start_session(struct agent *agent, const char *confine, size_t confin
 
     if (!rc)
         rc = agent_confine(agent, confine, confine_len, err);
+    laz_os_landlock_close_kept(&agent->kept);
     if (rc)
         return rc;
     rc = start_renew(agent, err);

@@ -27,16 +27,11 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TEMPLATE_UID  2080000031u /* uid of the box when root runs the tests */
 #define TEMPLATE_SEEN "/run/lazaret/agent"
-
-#ifdef LAZ_TEST_FILTER
-#define TEMPLATE_FILTER ",\"filter\":\"session\""
-#else
-#define TEMPLATE_FILTER ""
-#endif
 
 const char template_bare[] = "{}";
 const char template_confined[] =
@@ -83,6 +78,14 @@ void template_file(const struct template_box *box, const char *name, const char 
     snprintf(path, sizeof path, "%s/%s", box->stage, name);
     CU_ASSERT(laz_os_write_file(path, text, strlen(text), 0644, NULL) == 0);
     CU_ASSERT(chmod(path, 0644) == 0);
+}
+
+void template_folder(const struct template_box *box, const char *name)
+{
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/%s", box->stage, name);
+    CU_ASSERT(mkdir(path, 0777) == 0 && chmod(path, 0777) == 0);
 }
 
 bool template_stage(struct template_box *box, const char *runtime)
@@ -179,6 +182,9 @@ static void template_argv(const struct template_box *box, const struct laz_json 
     laz_strv_add(argv, "--ro-bind");
     laz_strv_add(argv, box->stage);
     laz_strv_add(argv, TEMPLATE_SEEN);
+    laz_strv_add(argv, "--bind-try");
+    laz_strv_addf(argv, "%s/written", box->stage);
+    laz_strv_add(argv, "/run/lazaret/written");
     laz_strv_add(argv, "--ro-bind");
     laz_strv_add(argv, box->peer.folder);
     laz_strv_add(argv, "/run/lazaret/socket");
@@ -188,7 +194,8 @@ static void template_argv(const struct template_box *box, const struct laz_json 
     laz_strv_add(argv, TEMPLATE_HOME);
     laz_strv_add(argv, "--");
     laz_strv_add(argv, TEMPLATE_SEEN "/lazaret-agent");
-    laz_strv_add(argv, "--template");
+    if (!box->is_cold)
+        laz_strv_add(argv, "--template");
 }
 
 static void template_env(const struct laz_json *json, struct laz_strv *env)
@@ -289,12 +296,14 @@ const char *template_start(struct template_box *box, const char *options)
     if (box->peer.fd >= 0) {
         template_libraries(json, &libraries);
         UNIT_TEXT(peer_line(&box->peer), PEER_TOKEN);
+        if (box->met)
+            box->met(box);
         peer_send(&box->peer,
-                  "{\"type\":\"init\",\"protocol\":1,\"template\":true,\"options\":{"
+                  "{\"type\":\"init\",\"protocol\":1%s,\"options\":{"
                   "\"runtime_file\":\"" TEMPLATE_SEEN "/%s.so\",\"home\":\"%s"
                   "\",\"tmp_size\":%u,\"libraries\":[%s]%s%s},\"tools\":[%s]%s%s}",
-                  box->runtime, box->home, TEMPLATE_SIZE, laz_buf_text(&libraries),
-                  *options ? "," : "", options, template_tools,
+                  box->is_cold ? "" : ",\"template\":true", box->runtime, box->home, TEMPLATE_SIZE,
+                  laz_buf_text(&libraries), *options ? "," : "", options, template_tools,
                   template_confine ? ",\"confine\":" : "",
                   template_confine ? template_confine : "");
         answer = peer_line(&box->peer);
@@ -369,6 +378,40 @@ pid_t template_vessel(const struct template_box *box)
 pid_t template_waiting(const struct template_box *box)
 {
     return template_only_child(template_vessel(box));
+}
+
+long template_status(pid_t pid, const char *key)
+{
+    char path[48], line[256];
+    long value = -1;
+
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            value = strtol(line + strlen(key), NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+#ifdef LAZ_TEST_FILTER
+#define CONFINED_LINE  "Seccomp:" /* the last step of the confinement */
+#define CONFINED_VALUE 2
+#else
+#define CONFINED_LINE  "CapEff:"
+#define CONFINED_VALUE 0
+#endif
+
+pid_t template_await_waiting(const struct template_box *box)
+{
+    const struct timespec moment = {0, 2000000};
+    pid_t pid;
+
+    while ((pid = template_waiting(box)) < 0 ||
+           template_status(pid, CONFINED_LINE) != CONFINED_VALUE)
+        nanosleep(&moment, NULL);
+    return pid;
 }
 
 /* ---- sessions ------------------------------------------------------------------------------- */
