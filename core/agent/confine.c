@@ -135,8 +135,8 @@ static int confine_landlock(const struct agent *agent, const struct laz_wire_con
 static int confine_filter(const struct agent *agent, const struct laz_wire_confine *confine,
                           struct laz_error *err)
 {
-    (void)agent;
-    return laz_os_filter(confine->filter, err);
+    return agent->is_filtered ? laz_os_filter_rest(confine->filter, err)
+                              : laz_os_filter(confine->filter, err);
 }
 
 /* ---- are they asked for? -------------------------------------------------------------------- */
@@ -222,18 +222,22 @@ static bool confine_is_fixed(const char *path, void *user)
 }
 
 /* What is wrong with the list is reported by each session that is to be confined so. */
-int agent_confine_keep(struct agent *agent, const struct laz_own_mounts *mounts,
-                       struct laz_error *err)
+int agent_confine_ahead(struct agent *agent, const struct laz_own_mounts *mounts,
+                        struct laz_error *err)
 {
     struct laz_wire_confine confine = {0};
     struct laz_landlock_rule *rules = NULL;
     const char *raw = agent->confine;
     int rc = 0;
 
-    if (raw && laz_wire_read(&laz_wire_confine, raw, strlen(raw), &confine, NULL) == 0 &&
-        confine_asks_landlock(&confine) && confine_rules(&confine.landlock, &rules, NULL) == 0)
+    const bool is_valid =
+        raw && laz_wire_read(&laz_wire_confine, raw, strlen(raw), &confine, NULL) == 0;
+    if (is_valid && confine_asks_landlock(&confine) &&
+        confine_rules(&confine.landlock, &rules, NULL) == 0)
         rc = laz_os_landlock_keep(rules, confine.landlock.rules.n, confine_is_fixed,
                                   (void *)(uintptr_t)mounts, &agent->kept, err);
+    if (!rc && is_valid && confine_asks_filter(&confine) && !AGENT_LEFT_OUT("filter"))
+        agent->is_filtered = laz_os_filter_ahead(confine.filter, NULL) == 0;
     free(rules);
     laz_fields_free(&laz_wire_confine, &confine);
     return rc;

@@ -505,7 +505,7 @@ int agent_template_load(struct agent *agent, const struct laz_wire_options *opti
     if (!rc)
         rc = template_settle(agent, err);
     const struct laz_own_mounts mounts = vessel_mounts(agent);
-    return rc ? rc : agent_confine_keep(agent, &mounts, err);
+    return rc ? rc : agent_confine_ahead(agent, &mounts, err);
 }
 
 bool agent_template_serve(struct agent *agent, int *status)

@@ -84,6 +84,8 @@ IGNORES(laz_os_landlock_close_kept, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
 
 /* Templates. */
+FAILS("filters of system calls", laz_os_filter_ahead, , const char *name)
+FAILS("filters of system calls", laz_os_filter_rest, , const char *name)
 GIVES(unsigned, laz_os_threads, 0, void)
 IGNORES(laz_os_one_heap, void)
 IGNORES(laz_os_large_pages, void)

@@ -395,21 +395,25 @@ long template_status(pid_t pid, const char *key)
     return value;
 }
 
+/* The last step is the second part of the filter (Seccomp_filters: Linux 5.9). */
+static bool template_is_confined(const struct template_box *box, pid_t pid)
+{
 #ifdef LAZ_TEST_FILTER
-#define CONFINED_LINE  "Seccomp:" /* the last step of the confinement */
-#define CONFINED_VALUE 2
-#else
-#define CONFINED_LINE  "CapEff:"
-#define CONFINED_VALUE 0
+    const long filters = template_status(template_pid(box), "Seccomp_filters:");
+
+    if (filters >= 0)
+        return template_status(pid, "Seccomp_filters:") == filters + 1;
 #endif
+    (void)box;
+    return template_status(pid, "CapEff:") == 0;
+}
 
 pid_t template_await_waiting(const struct template_box *box)
 {
     const struct timespec moment = {0, 2000000};
     pid_t pid;
 
-    while ((pid = template_waiting(box)) < 0 ||
-           template_status(pid, CONFINED_LINE) != CONFINED_VALUE)
+    while ((pid = template_waiting(box)) < 0 || !template_is_confined(box, pid))
         nanosleep(&moment, NULL);
     return pid;
 }
