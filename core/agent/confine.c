@@ -236,7 +236,9 @@ int agent_confine_ahead(struct agent *agent, const struct laz_own_mounts *mounts
         confine_rules(&confine.landlock, &rules, NULL) == 0)
         rc = laz_os_landlock_keep(rules, confine.landlock.rules.n, confine_is_fixed,
                                   (void *)(uintptr_t)mounts, &agent->kept, err);
-    if (!rc && is_valid && confine_asks_filter(&confine) && !AGENT_LEFT_OUT("filter"))
+    /* A package may have changed this limit, and behind the filter it stays as it is. */
+    if (!rc && is_valid && confine_asks_filter(&confine) && !AGENT_LEFT_OUT("filter") &&
+        (AGENT_LEFT_OUT("core") || confine_core(agent, &confine, NULL) == 0))
         agent->is_filtered = laz_os_filter_ahead(confine.filter, NULL) == 0;
     free(rules);
     laz_fields_free(&laz_wire_confine, &confine);

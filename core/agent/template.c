@@ -156,7 +156,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     struct template_order order;
     int fds[LAZ_OS_HANDOVER];
 
-    laz_os_landlock_close_kept(&agent->kept); /* the session has its own */
+    (void)laz_os_landlock_close_kept(&agent->kept); /* the session has its own */
     vessel_await_order(door);
     vessel_take(&order, fds, TEMPLATE_FDS);
     agent->channel.fd = fds[TEMPLATE_CHANNEL];
@@ -264,6 +264,7 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
 
     if (laz_os_message_pair(pair))
         return laz_error_os(err, errno, "no way to a session can be made");
+    laz_os_landlock_check_kept(&t->agent->kept);
     rc = laz_os_clone_apart(&t->vessel, err);
     if (!rc && t->vessel == 0)
         return vessel_main(t, pair[1], uid, gid, begun);

@@ -56,10 +56,13 @@ struct laz_landlock_kept {
 int laz_os_landlock_keep(const struct laz_landlock_rule *rules, size_t n,
                          bool (*fixed)(const char *path, void *user), void *user,
                          struct laz_landlock_kept *kept, struct laz_error *err);
+/* Before a copy is made: a path that leads to another file by now (a program that was replaced, or
+ * put aside) is opened by the copies themselves from here on. */
+void laz_os_landlock_check_kept(struct laz_landlock_kept *kept);
 /* Closes every descriptor from `first` on (less than LAZ_LANDLOCK_KEPT_FIRST) but these. */
 void laz_os_landlock_close_others(const struct laz_landlock_kept *kept, int first);
-/* Closes these: no rule is made with them any more. */
-void laz_os_landlock_close_kept(struct laz_landlock_kept *kept);
+/* Closes these: no rule is made with them any more. False: some may be open. */
+bool laz_os_landlock_close_kept(struct laz_landlock_kept *kept);
 
 /* Makes a set of `rules`; everything else that version `abi` knows is refused. The kernel may be
  * newer, not older (LAZ_ESETUP). `kept`: of the same rules; NULL or empty: each is opened by its

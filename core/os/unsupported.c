@@ -80,7 +80,8 @@ GIVES(int, laz_os_landlock_keep, 0,
       const struct laz_landlock_rule *rules, size_t n, bool (*fixed)(const char *path, void *user),
       void *user, struct laz_landlock_kept *kept, struct laz_error *err)
 IGNORES(laz_os_landlock_close_others, const struct laz_landlock_kept *kept, int first)
-IGNORES(laz_os_landlock_close_kept, struct laz_landlock_kept *kept)
+IGNORES(laz_os_landlock_check_kept, struct laz_landlock_kept *kept)
+GIVES(bool, laz_os_landlock_close_kept, true, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
 
 /* Templates. */

@@ -309,9 +309,12 @@ void laz_guard_renew(struct laz_guard *guard)
 void laz_guard_start(struct laz_session *session)
 {
     session->guard.base_us = session->cpu_us;
+    /* What an earlier session has left there may have run already, as a package of R. */
+    session->guard.has_run = session->shared->values->sandbox.write.n > 0;
 }
 
-/* Before the first execution of a box nothing in it can have locked files. */
+/* Before the first execution of a box nothing in it can have locked files: no code of a session has
+ * run. */
 static void guard_begin(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;

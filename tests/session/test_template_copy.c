@@ -67,6 +67,31 @@ static void no_token_stays_in_memory(void)
     template_close(&box);
 }
 
+/* A package may keep its secrets out of core dumps. Sessions behind the filter of their template
+ * cannot set this limit again. */
+static void a_package_may_change_the_limit_of_core_dumps(void)
+{
+    static const char module[] = "from resource import *\n"
+                                 "setrlimit(RLIMIT_CORE, (0, getrlimit(RLIMIT_CORE)[1]))\n";
+    struct template_session session = NOBODY;
+    struct template_box box;
+
+    template_confine = template_confined;
+    if (template_stage(&box, "python")) {
+        template_file(&box, "nocore.py", module);
+        const char *line = template_start(
+            &box, "\"options\":{\"path\":[\"/run/lazaret/agent\"]},\"preload\":[\"nocore\"]");
+        CU_ASSERT(line && strstr(line, "\"ready\""));
+        if (line && template_session_open(&box, &session, template_confined))
+            UNIT_TEXT(
+                template_run(&session, "import nocore; nocore.getrlimit(nocore.RLIMIT_CORE)[0]"),
+                "1");
+    }
+    template_session_close(&session);
+    template_close(&box);
+    template_confine = NULL;
+}
+
 /* The half of a message that comes with a spawn is in the template while the next session is made.
  */
 static void nothing_that_a_template_has_read_stays_in_memory(void)
@@ -491,6 +516,7 @@ out:
 
 static const struct unit_test tests[] = {
     UNIT(no_token_stays_in_memory),
+    UNIT(a_package_may_change_the_limit_of_core_dumps),
     UNIT(nothing_that_a_template_has_read_stays_in_memory),
     UNIT(a_session_has_no_descriptor_of_its_template),
     UNIT(a_copy_has_the_rules_of_a_cold_session),

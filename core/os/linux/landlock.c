@@ -115,9 +115,11 @@ static struct landlock_attr landlock_known(int abi)
 /* ---- what is opened in advance -------------------------------------------------------------- */
 
 struct laz_landlock_opened {
-    char *path; /* of its rule; NULL: it is not open */
+    char *path; /* of its rule; NULL: it is not open, or is another file by now */
     int fd;
     mode_t mode;
+    dev_t device;
+    ino_t inode;
 };
 
 /* False: there is no further number. */
@@ -133,6 +135,8 @@ static bool landlock_open_at(struct laz_landlock_opened *opened, const char *pat
     const bool is_there = opened->fd == number; /* or the number is in use, or too high */
     if (is_there && fstat(number, &st) == 0) {
         opened->mode = st.st_mode;
+        opened->device = st.st_dev;
+        opened->inode = st.st_ino;
         opened->path = laz_strdup(path);
     }
     if (!opened->path)
@@ -162,6 +166,19 @@ int laz_os_landlock_keep(const struct laz_landlock_rule *rules, size_t n,
     return 0;
 }
 
+void laz_os_landlock_check_kept(struct laz_landlock_kept *kept)
+{
+    for (size_t i = 0; kept->n_open && i < kept->n_rules; i++) {
+        struct laz_landlock_opened *opened = &kept->of[i];
+        struct stat st;
+        if (!opened->path || (lstat(opened->path, &st) == 0 && st.st_dev == opened->device &&
+                              st.st_ino == opened->inode))
+            continue;
+        free(opened->path);
+        opened->path = NULL;
+    }
+}
+
 void laz_os_landlock_close_others(const struct laz_landlock_kept *kept, int first)
 {
     if (kept->n_open)
@@ -170,12 +187,14 @@ void laz_os_landlock_close_others(const struct laz_landlock_kept *kept, int firs
 }
 
 /* Memory is not freed: that would write to it, and a copy gets a page of its own for that. */
-void laz_os_landlock_close_kept(struct laz_landlock_kept *kept)
+bool laz_os_landlock_close_kept(struct laz_landlock_kept *kept)
 {
-    if (kept->n_open)
-        (void)laz_os_close_range(LAZ_LANDLOCK_KEPT_FIRST,
-                                 (unsigned)(LAZ_LANDLOCK_KEPT_FIRST + kept->n_open - 1));
+    bool closed =
+        !kept->n_open || laz_os_close_range(LAZ_LANDLOCK_KEPT_FIRST,
+                                            (unsigned)(LAZ_LANDLOCK_KEPT_FIRST + kept->n_open - 1));
+
     kept->n_open = 0;
+    return closed;
 }
 
 /* ---- rules ---------------------------------------------------------------------------------- */
