@@ -12,6 +12,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "os/io.h"
+#include "os/landlock.h"
+#include "os/namespaces.h"
 #include "plugin/plugin.h"
 #include "wire/frame.h"
 #include "wire/message.h"
@@ -137,6 +139,8 @@ struct agent {
     bool has_groups; /* each session is made after its control groups have come */
     /* Of its `init`, JSON or NULL: what is done before a session asks for the same. */
     char *confine, *tools;
+    struct laz_landlock_kept kept; /* of the rules in `confine` */
+    bool is_filtered;              /* by the first part of the filter in `confine` */
 };
 
 /* Fills agent->services. */
@@ -182,6 +186,11 @@ void agent_close_descriptors(int channel);
  * applied, in the order of the table. Notes in `agent` which are in force and which are missing.
  * LAZ_ESETUP when a step fails that may not. */
 int agent_confine(struct agent *agent, const char *confine, size_t len, struct laz_error *err);
+/* In a template, as the last step: opens what the rules of its sessions name, but for what they see
+ * through mounts of their own (each session closes that as soon as it is confined, before it reads
+ * `init`), and puts the first part of their filter in force. */
+int agent_confine_ahead(struct agent *agent, const struct laz_own_mounts *mounts,
+                        struct laz_error *err);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "os/descriptors.h"
 #include "os/filter.h"
 #include "os/landlock.h"
+#include "os/namespaces.h"
 #include "wire/message.h"
 
 #include <stdlib.h>
@@ -43,8 +44,10 @@ void agent_close_descriptors(int channel)
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-static int confine_no_new_privs(const struct laz_wire_confine *confine, struct laz_error *err)
+static int confine_no_new_privs(const struct agent *agent, const struct laz_wire_confine *confine,
+                                struct laz_error *err)
 {
+    (void)agent;
     (void)confine;
     return laz_os_no_new_privs(err);
 }
@@ -52,14 +55,18 @@ static int confine_no_new_privs(const struct laz_wire_confine *confine, struct l
 /* No core dumps. With a limit of 0 the kernel still starts the host's handler, as root and outside
  * the box, where kernel.core_pattern is a pipe (core(5)); 1, which is less than any dump needs,
  * keeps it from that as well (fs/coredump.c since Linux 2.6.24). The filter holds it there. */
-static int confine_core(const struct laz_wire_confine *confine, struct laz_error *err)
+static int confine_core(const struct agent *agent, const struct laz_wire_confine *confine,
+                        struct laz_error *err)
 {
+    (void)agent;
     (void)confine;
     return laz_os_set_limit("core", 1, err);
 }
 
-static int confine_quotas(const struct laz_wire_confine *confine, struct laz_error *err)
+static int confine_quotas(const struct agent *agent, const struct laz_wire_confine *confine,
+                          struct laz_error *err)
 {
+    (void)agent;
     (void)confine;
     return laz_os_set_quotas(err);
 }
@@ -71,10 +78,12 @@ static int confine_quotas(const struct laz_wire_confine *confine, struct laz_err
 #define CONFINE_NO_MEMORY_LIMIT false
 #endif
 
-static int confine_limits(const struct laz_wire_confine *confine, struct laz_error *err)
+static int confine_limits(const struct agent *agent, const struct laz_wire_confine *confine,
+                          struct laz_error *err)
 {
     int rc = 0;
 
+    (void)agent;
     for (size_t i = 0; rc == 0 && i < confine->limits.n; i++) {
         const struct laz_field_number *limit = &confine->limits.items[i];
         if (CONFINE_NO_MEMORY_LIMIT && strcmp(limit->name, "memory") == 0)
@@ -84,44 +93,50 @@ static int confine_limits(const struct laz_wire_confine *confine, struct laz_err
     return rc;
 }
 
-static int confine_make_ruleset(const struct laz_wire_landlock *landlock, int *ruleset,
-                                struct laz_error *err)
+/* The rules of `landlock`; the caller frees them. */
+static int confine_rules(const struct laz_wire_landlock *landlock, struct laz_landlock_rule **rules,
+                         struct laz_error *err)
 {
     const struct laz_wire_rule *from = landlock->rules.items;
-    int abi = (int)landlock->abi, rc = 0;
-    struct laz_landlock_rule *rules = calloc(landlock->rules.n + 1, sizeof *rules);
 
-    if (!rules)
+    *rules = calloc(landlock->rules.n + 1, sizeof **rules);
+    if (!*rules)
         return laz_error_nomem(err);
-    for (size_t i = 0; i < landlock->rules.n && !rc; i++) {
-        rules[i] = (struct laz_landlock_rule){from[i].path, laz_landlock_rights(from[i].rights),
-                                              from[i].is_optional};
-        if (!rules[i].rights)
-            rc = laz_error_set(err, LAZ_EPROTO, 0, "init: '%s' are not rights of Landlock",
-                               from[i].rights);
+    for (size_t i = 0; i < landlock->rules.n; i++) {
+        const uint32_t rights = laz_landlock_rights(from[i].rights);
+        (*rules)[i] = (struct laz_landlock_rule){from[i].path, rights, from[i].is_optional};
+        if (!rights)
+            return laz_error_set(err, LAZ_EPROTO, 0, "init: '%s' are not rights of Landlock",
+                                 from[i].rights);
     }
+    return 0;
+}
+
+/* What no rule allows is refused from here on; open files stay usable. */
+static int confine_landlock(const struct agent *agent, const struct laz_wire_confine *confine,
+                            struct laz_error *err)
+{
+    const struct laz_wire_landlock *landlock = &confine->landlock;
+    const int abi = (int)landlock->abi;
+    struct laz_landlock_rule *rules;
+    int ruleset = -1;
+    int rc = confine_rules(landlock, &rules, err);
+
     if (!rc)
         rc = laz_os_landlock_make(abi ? abi : laz_os_landlock_abi(), rules, landlock->rules.n,
-                                  ruleset, err);
+                                  &agent->kept, &ruleset, err);
+    if (!rc)
+        rc = laz_os_landlock_enter(ruleset, err);
+    laz_os_close(&ruleset);
     free(rules);
     return rc;
 }
 
-/* What no rule allows is refused from here on; open files stay usable. */
-static int confine_landlock(const struct laz_wire_confine *confine, struct laz_error *err)
+static int confine_filter(const struct agent *agent, const struct laz_wire_confine *confine,
+                          struct laz_error *err)
 {
-    int ruleset = -1;
-    int rc = confine_make_ruleset(&confine->landlock, &ruleset, err);
-
-    if (!rc)
-        rc = laz_os_landlock_enter(ruleset, err);
-    laz_os_close(&ruleset);
-    return rc;
-}
-
-static int confine_filter(const struct laz_wire_confine *confine, struct laz_error *err)
-{
-    return laz_os_filter(confine->filter, err);
+    return agent->is_filtered ? laz_os_filter_rest(confine->filter, err)
+                              : laz_os_filter(confine->filter, err);
 }
 
 /* ---- are they asked for? -------------------------------------------------------------------- */
@@ -147,7 +162,8 @@ static const struct confine_step {
     const char *name;
     bool (*is_asked)(const struct laz_wire_confine *confine); /* NULL: it is always applied */
     bool may_fail;                                            /* unless `required` lists it */
-    int (*apply)(const struct laz_wire_confine *confine, struct laz_error *err);
+    int (*apply)(const struct agent *agent, const struct laz_wire_confine *confine,
+                 struct laz_error *err);
 } confine_steps[] = {
     {"no_new_privs", NULL, false, confine_no_new_privs},
     {"core", NULL, false, confine_core},
@@ -168,7 +184,7 @@ static int confine_apply(struct agent *agent, const struct laz_wire_confine *con
         if (step->is_asked && !step->is_asked(confine))
             continue;
         uint64_t begun = laz_clock_us();
-        int failed = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(confine, &why);
+        int failed = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(agent, confine, &why);
         agent_cost(agent, step->name, begun);
         if (failed == LAZ_ENOENT && !step->is_asked)
             continue; /* neither in force nor missing: this system has no such thing */
@@ -194,6 +210,37 @@ int agent_confine(struct agent *agent, const char *raw, size_t len, struct laz_e
         laz_error_prefix(err, "init: ");
     else
         rc = confine_apply(agent, &confine, err);
+    laz_fields_free(&laz_wire_confine, &confine);
+    return rc;
+}
+
+/* ---- of a template -------------------------------------------------------------------------- */
+
+static bool confine_is_fixed(const char *path, void *user)
+{
+    return !laz_os_own_mounts_change(user, path);
+}
+
+/* What is wrong with the list is reported by each session that is to be confined so. */
+int agent_confine_ahead(struct agent *agent, const struct laz_own_mounts *mounts,
+                        struct laz_error *err)
+{
+    struct laz_wire_confine confine = {0};
+    struct laz_landlock_rule *rules = NULL;
+    const char *raw = agent->confine;
+    int rc = 0;
+
+    const bool is_valid =
+        raw && laz_wire_read(&laz_wire_confine, raw, strlen(raw), &confine, NULL) == 0;
+    if (is_valid && confine_asks_landlock(&confine) &&
+        confine_rules(&confine.landlock, &rules, NULL) == 0)
+        rc = laz_os_landlock_keep(rules, confine.landlock.rules.n, confine_is_fixed,
+                                  (void *)(uintptr_t)mounts, &agent->kept, err);
+    /* A package may have changed this limit, and behind the filter it stays as it is. */
+    if (!rc && is_valid && confine_asks_filter(&confine) && !AGENT_LEFT_OUT("filter") &&
+        (AGENT_LEFT_OUT("core") || confine_core(agent, &confine, NULL) == 0))
+        agent->is_filtered = laz_os_filter_ahead(confine.filter, NULL) == 0;
+    free(rules);
     laz_fields_free(&laz_wire_confine, &confine);
     return rc;
 }

@@ -174,6 +174,8 @@ static int start_session(struct agent *agent, const char *confine, size_t confin
 
     if (!rc)
         rc = agent_confine(agent, confine, confine_len, err);
+    if (!laz_os_landlock_close_kept(&agent->kept) && !rc)
+        rc = laz_error_set(err, LAZ_ESETUP, 0, "what the template has open cannot be closed");
     if (rc)
         return rc;
     rc = start_renew(agent, err);

@@ -75,8 +75,15 @@ static uint32_t vessel_last_pid(const struct agent *agent)
     return pid + 1 == (uint32_t)agent->pid ? pid + 1 : pid;
 }
 
+static struct laz_own_mounts vessel_mounts(const struct agent *agent)
+{
+    return (struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder,
+                                   &agent->shown};
+}
+
 static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_error *err)
 {
+    const struct laz_own_mounts mounts = vessel_mounts(agent);
     uint64_t begun = laz_clock_us();
     int rc = laz_os_map_ids(uid, gid, err);
 
@@ -85,22 +92,9 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
     agent_cost(agent, "maps", begun);
     begun = laz_clock_us();
     if (!rc)
-        rc = laz_os_own_mounts(&(struct laz_own_mounts){agent->home, agent->tmp_size,
-                                                        agent->socket_folder, &agent->shown},
-                               vessel_last_pid(agent), err);
+        rc = laz_os_own_mounts(&mounts, vessel_last_pid(agent), err);
     agent_cost(agent, "mounts", begun);
     return rc;
-}
-
-/* A session must not see what the template has read. */
-static void vessel_forget(struct laz_frame *in)
-{
-    size_t max = in->max;
-
-    if (in->buf.data)
-        laz_wipe(in->buf.data, in->buf.cap);
-    laz_frame_fini(in);
-    laz_frame_init(in, max);
 }
 
 /* Processes that are started from here on are born in the control groups, and what they use counts
@@ -162,6 +156,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     struct template_order order;
     int fds[LAZ_OS_HANDOVER];
 
+    (void)laz_os_landlock_close_kept(&agent->kept); /* the session has its own */
     vessel_await_order(door);
     vessel_take(&order, fds, TEMPLATE_FDS);
     agent->channel.fd = fds[TEMPLATE_CHANNEL];
@@ -206,7 +201,7 @@ static int session_main(struct agent *agent, int door, uint64_t begun)
 
     if (laz_os_dup_onto(door, AGENT_CHANNEL) < 0) /* that of the vessel is closed by it */
         _exit(AGENT_EXIT_SETUP);
-    laz_os_close_from(AGENT_CHANNEL + 1, -1);
+    laz_os_landlock_close_others(&agent->kept, AGENT_CHANNEL + 1);
     setsid();
     agent_cost(agent, "fork", begun);
     agent->role = AGENT_SESSION;
@@ -229,8 +224,8 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
     int rc = vessel_enter(&t->groups, &err);
     if (laz_os_dup_onto(door, AGENT_CHANNEL) < 0) /* the control connection is closed by it */
         _exit(AGENT_EXIT_SETUP);
-    laz_os_close_from(AGENT_CHANNEL + 1, -1);
-    vessel_forget(&agent->channel.in);
+    laz_os_landlock_close_others(&agent->kept, AGENT_CHANNEL + 1);
+    laz_frame_wipe(&agent->channel.in); /* a session must not see what the template has read */
     signal(SIGCHLD, SIG_DFL);
     setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
     if (!rc)
@@ -269,6 +264,7 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
 
     if (laz_os_message_pair(pair))
         return laz_error_os(err, errno, "no way to a session can be made");
+    laz_os_landlock_check_kept(&t->agent->kept);
     rc = laz_os_clone_apart(&t->vessel, err);
     if (!rc && t->vessel == 0)
         return vessel_main(t, pair[1], uid, gid, begun);
@@ -507,7 +503,10 @@ int agent_template_load(struct agent *agent, const struct laz_wire_options *opti
     if (names->n)
         rc = agent->ops->preload(agent->state, (const char *const *)names->items, names->n, err);
     rc = laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name, "preload", err);
-    return rc ? rc : template_settle(agent, err);
+    if (!rc)
+        rc = template_settle(agent, err);
+    const struct laz_own_mounts mounts = vessel_mounts(agent);
+    return rc ? rc : agent_confine_ahead(agent, &mounts, err);
 }
 
 bool agent_template_serve(struct agent *agent, int *status)

@@ -21,5 +21,10 @@
  * called late, after a fork. LAZ_EINVAL: no such name; LAZ_ESETUP: this build has no filters;
  * LAZ_EOS. */
 int laz_os_filter(const char *name, struct laz_error *err);
+/* The same in two parts, where there are such (else LAZ_ESETUP). The first is for a process of
+ * which copies are made: it lets through what making and confining a session needs as well. A copy
+ * adds the second, which refuses just that: with both each call has the answer of the whole. */
+int laz_os_filter_ahead(const char *name, struct laz_error *err);
+int laz_os_filter_rest(const char *name, struct laz_error *err);
 
 #endif

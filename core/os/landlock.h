@@ -37,11 +37,39 @@ struct laz_landlock_rule {
  * it. */
 int laz_os_landlock_abi(void);
 
+/* What rules name, opened once by a process of which copies are made (fork(2)): each copy makes its
+ * set with these in place of paths. They have the numbers from LAZ_LANDLOCK_KEPT_FIRST on, which is
+ * above what a copy uses itself: its limit of descriptors may be low. */
+#define LAZ_LANDLOCK_KEPT_FIRST 64
+#define LAZ_LANDLOCK_KEPT_MOST  192
+
+struct laz_landlock_opened;
+struct laz_landlock_kept {
+    struct laz_landlock_opened *of; /* one for each rule */
+    size_t n_rules;
+    int n_open;
+};
+
+/* Opens the paths that are `fixed`: they lead to the same files in each copy, whatever it mounts.
+ * Left out are those that do not exist, that have links in them or another form than realpath(3)
+ * gives, and those for which there is no number; LAZ_ENOMEM. */
+int laz_os_landlock_keep(const struct laz_landlock_rule *rules, size_t n,
+                         bool (*fixed)(const char *path, void *user), void *user,
+                         struct laz_landlock_kept *kept, struct laz_error *err);
+/* Before a copy is made: a path that leads to another file by now (a program that was replaced, or
+ * put aside) is opened by the copies themselves from here on. */
+void laz_os_landlock_check_kept(struct laz_landlock_kept *kept);
+/* Closes every descriptor from `first` on (less than LAZ_LANDLOCK_KEPT_FIRST) but these. */
+void laz_os_landlock_close_others(const struct laz_landlock_kept *kept, int first);
+/* Closes these: no rule is made with them any more. False: some may be open. */
+bool laz_os_landlock_close_kept(struct laz_landlock_kept *kept);
+
 /* Makes a set of `rules`; everything else that version `abi` knows is refused. The kernel may be
- * newer, not older (LAZ_ESETUP). *ruleset: a descriptor, which the caller owns; it is also valid in
- * copies of the process (fork(2)). */
-int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset,
-                         struct laz_error *err);
+ * newer, not older (LAZ_ESETUP). `kept`: of the same rules; NULL or empty: each is opened by its
+ * path. *ruleset: a descriptor, which the caller owns; it is also valid in copies of the process
+ * (fork(2)). */
+int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n,
+                         const struct laz_landlock_kept *kept, int *ruleset, struct laz_error *err);
 /* Confines the calling thread to a set. */
 int laz_os_landlock_enter(int ruleset, struct laz_error *err);
 

@@ -46,6 +46,9 @@ struct laz_own_mounts {
 int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid,
                       struct laz_error *err);
 
+/* May the path lead to something else after that? It is absolute and has no links in it. */
+bool laz_os_own_mounts_change(const struct laz_own_mounts *mounts, const char *path);
+
 /* From now on the process sees its control group as the root of the hierarchy
  * (cgroup_namespaces(7)). False: the kernel does not support it. */
 bool laz_os_own_cgroup_root(void);

@@ -50,6 +50,9 @@ bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_u
  * take. They are found when the kernel's memory has grown by some MiB since the last time, and at
  * each tenth look; in between this is what they were. */
 uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree);
+/* Instead of the first look: it has none yet, and what the kernel's memory grows by from now on may
+ * be its locks. */
+void laz_os_tree_has_no_locks(struct laz_tree *tree);
 /* Frees what is remembered; the tree may be looked at again. */
 void laz_os_tree_forget(struct laz_tree *tree);
 /* Time, in microseconds, that the processors of the machine have been busy since it started; 0: not

@@ -74,16 +74,26 @@ GIVES(bool, laz_cgroup_kill, false, struct laz_cgroup *group)
 
 GIVES(int, laz_os_landlock_abi, 0, void)
 FAILS("Landlock", laz_os_landlock_make, *ruleset = -1,
-      int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset)
+      int abi, const struct laz_landlock_rule *rules, size_t n,
+      const struct laz_landlock_kept *kept, int *ruleset)
+GIVES(int, laz_os_landlock_keep, 0,
+      const struct laz_landlock_rule *rules, size_t n, bool (*fixed)(const char *path, void *user),
+      void *user, struct laz_landlock_kept *kept, struct laz_error *err)
+IGNORES(laz_os_landlock_close_others, const struct laz_landlock_kept *kept, int first)
+IGNORES(laz_os_landlock_check_kept, struct laz_landlock_kept *kept)
+GIVES(bool, laz_os_landlock_close_kept, true, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
 
 /* Templates. */
+FAILS("filters of system calls", laz_os_filter_ahead, , const char *name)
+FAILS("filters of system calls", laz_os_filter_rest, , const char *name)
 GIVES(unsigned, laz_os_threads, 0, void)
 IGNORES(laz_os_one_heap, void)
 IGNORES(laz_os_large_pages, void)
 FAILS("namespaces", laz_os_clone_apart, *pid = -1, pid_t *pid)
 FAILS("namespaces", laz_os_map_ids, , uint32_t uid, uint32_t gid)
 FAILS("namespaces", laz_os_own_mounts, , const struct laz_own_mounts *mounts, uint32_t last_pid)
+GIVES(bool, laz_os_own_mounts_change, true, const struct laz_own_mounts *mounts, const char *path)
 GIVES(bool, laz_os_own_cgroup_root, false, void)
 IGNORES(laz_os_set_open, bool open)
 IGNORES(laz_os_default_signals, void)

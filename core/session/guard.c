@@ -266,7 +266,10 @@ static void guard_look(struct laz_session *session)
     }
     if (!duty.watch_tree && duty.lock_bytes != LAZ_UNLIMITED) {
         guard->tree.root = session->box->process.pid;
-        (void)laz_os_tree_lock_bytes(&guard->tree);
+        if (guard->has_run)
+            (void)laz_os_tree_lock_bytes(&guard->tree);
+        else
+            laz_os_tree_has_no_locks(&guard->tree);
     }
     if (duty.cpu_us != LAZ_UNLIMITED && duty.cpu_by)
         cpu_us = laz_cgroup_cpu_us(session->box->group);
@@ -306,9 +309,13 @@ void laz_guard_renew(struct laz_guard *guard)
 void laz_guard_start(struct laz_session *session)
 {
     session->guard.base_us = session->cpu_us;
+    /* What an earlier session has left there may have run already, as a package of R. */
+    session->guard.has_run = session->shared->values->sandbox.write.n > 0;
 }
 
-void laz_guard_begin(struct laz_session *session)
+/* Before the first execution of a box nothing in it can have locked files: no code of a session has
+ * run. */
+static void guard_begin(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;
     const struct guard_duty duty = guard_duty(session);
@@ -330,6 +337,12 @@ void laz_guard_begin(struct laz_session *session)
     if (!due && guard->due_us - now < pause_us)
         pause_us = guard->due_us - now;
     laz_timer_start(guard->timer, pause_us / 1000 + 1);
+}
+
+void laz_guard_begin(struct laz_session *session)
+{
+    guard_begin(session);
+    session->guard.has_run = true;
 }
 
 /* CPU time of the process tree at this moment, or a little more: between two looks less than the

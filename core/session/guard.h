@@ -34,6 +34,7 @@ struct laz_guard {
     uint64_t lost_us;        /* CPU time of processes that ended without being waited for */
     uint64_t peak_bytes;     /* the largest memory use of the process tree at any check */
     const char *why;         /* it has ended the idle session: a clause; NULL: it has not */
+    bool has_run;            /* code of a session may have run in the box */
     struct laz_tree tree;
     struct laz_guard_estimate estimate;
     bool in_flight; /* the memory at the last check was over the limit, by what is in flight */

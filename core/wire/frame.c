@@ -15,7 +15,7 @@ void laz_frame_init(struct laz_frame *frame, size_t max)
 void laz_frame_fini(struct laz_frame *frame)
 {
     laz_buf_fini(&frame->buf);
-    frame->start = frame->scanned = 0;
+    frame->start = frame->scanned = frame->written = 0;
 }
 
 char *laz_frame_room(struct laz_frame *frame, size_t want)
@@ -39,6 +39,19 @@ void laz_frame_added(struct laz_frame *frame, size_t len)
 {
     frame->buf.len += len;
     frame->buf.data[frame->buf.len] = '\0';
+    if (frame->written < frame->buf.len)
+        frame->written = frame->buf.len;
+}
+
+/* The buffer may have become a smaller one since. */
+void laz_frame_wipe(struct laz_frame *frame)
+{
+    struct laz_buf *buf = &frame->buf;
+
+    if (buf->data)
+        laz_wipe(buf->data, frame->written < buf->cap ? frame->written : buf->cap);
+    laz_buf_clear(buf);
+    frame->start = frame->scanned = frame->written = 0;
 }
 
 int laz_frame_next(struct laz_frame *frame, char **line, size_t *len)

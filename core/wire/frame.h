@@ -17,6 +17,7 @@ struct laz_frame {
     struct laz_buf buf;
     size_t start;   /* of the first line not handed out */
     size_t scanned; /* bytes after start that hold no newline */
+    size_t written; /* bytes of the buffer that may hold what was read */
     size_t max;     /* bytes of a line, without its newline */
 };
 
@@ -29,6 +30,9 @@ void laz_frame_added(struct laz_frame *frame, size_t len);
 /* The next whole line, without its newline: 1, and *line, valid until laz_frame_room. 0: there is
  * none yet. LAZ_ETOOBIG: it is longer than `max`, whether or not its end has come. */
 int laz_frame_next(struct laz_frame *frame, char **line, size_t *len);
+/* Overwrites everything that was read into it, lines that are done with as well, and empties it; it
+ * keeps its memory. */
+void laz_frame_wipe(struct laz_frame *frame);
 /* Bytes of a line that has begun and not ended. */
 size_t laz_frame_partial(const struct laz_frame *frame);
 

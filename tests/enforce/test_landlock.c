@@ -200,6 +200,7 @@ static int try_trace(void)
 static void lay_out(void)
 {
     unlink(in_base("new"));
+    unlink(in_base("link"));
     rmdir(in_base("new"));
     unlink(in_base("folder/file"));
     unlink(in_base("folder/link"));
@@ -209,10 +210,23 @@ static void lay_out(void)
     close(fd);
 }
 
+static bool fixed(const char *path, void *user)
+{
+    return !user || strcmp(path, user) != 0;
+}
+
+static bool keeps; /* the rules are made of files that were opened before */
+
 static int confine(int abi, const struct laz_landlock_rule *rules, size_t n, struct laz_error *err)
 {
-    int ruleset, rc = laz_os_landlock_make(abi, rules, n, &ruleset, err);
+    struct laz_landlock_kept kept = {0};
+    int ruleset = -1, rc = keeps ? laz_os_landlock_keep(rules, n, fixed, NULL, &kept, err) : 0;
 
+    if (keeps && kept.n_open != (int)n)
+        rc = LAZ_ESETUP;
+    if (!rc)
+        rc = laz_os_landlock_make(abi, rules, n, &kept, &ruleset, err);
+    laz_os_landlock_close_kept(&kept);
     if (!rc)
         rc = laz_os_landlock_enter(ruleset, err);
     if (ruleset >= 0)
@@ -394,6 +408,115 @@ static void live_landlock_allows_what_a_rule_says(void)
                    attempt(kernel, rows[i].allow, rules_of(rows[i].allow), rows[i].try), 0);
 }
 
+static void live_landlock_is_the_same_with_files_that_were_kept(void)
+{
+    if (skipped())
+        return;
+    keeps = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *row = &rows[i];
+        if (rules_of(row->allow))
+            expect(row, "allowed by a kept file", kernel,
+                   attempt(kernel, row->allow, rules_of(row->allow), row->try), 0);
+        if (kernel >= row->abi)
+            expect(row, "other kept files", kernel,
+                   attempt(kernel, row->lack, rules_of(row->lack), row->try), row->refusal);
+    }
+    keeps = false;
+}
+
+#define OWN_FDS 80 /* numbers to look at */
+
+/* Bits of the numbers, from LAZ_LANDLOCK_KEPT_FIRST on, that are open. */
+static unsigned kept_numbers(void)
+{
+    unsigned open = 0;
+
+    for (int i = 0; i < OWN_FDS - LAZ_LANDLOCK_KEPT_FIRST; i++)
+        if (fcntl(LAZ_LANDLOCK_KEPT_FIRST + i, F_GETFD) >= 0)
+            open |= 1u << i;
+    return open;
+}
+
+/* Links, other forms of a path, what does not exist, and what changes, are left to be opened later;
+ * a number that is in use ends the list. */
+static int keep_some(void)
+{
+    const struct laz_landlock_rule rules[] = {{in_base("file"), LAZ_LANDLOCK_READ, false},
+                                              {in_base("link"), LAZ_LANDLOCK_READ, false},
+                                              {in_base("./file"), LAZ_LANDLOCK_READ, false},
+                                              {in_base("nowhere"), LAZ_LANDLOCK_READ, true},
+                                              {"/usr/../dev", LAZ_LANDLOCK_READ, false},
+                                              {"/dev/null", LAZ_LANDLOCK_DEV, false},
+                                              {"/dev", LAZ_LANDLOCK_READ, false},
+                                              {"/", LAZ_LANDLOCK_READ, false}};
+    const size_t n = sizeof rules / sizeof *rules;
+    struct laz_landlock_kept kept;
+
+    if (symlink("file", in_base("link")) != 0 ||
+        dup2(STDOUT_FILENO, LAZ_LANDLOCK_KEPT_FIRST + 2) < 0 ||
+        laz_os_landlock_keep(rules, n, fixed, (void *)(uintptr_t) "/dev/null", &kept, NULL) != 0)
+        return 1;
+    if (kept.n_open != 2 || kept.n_rules != n || kept_numbers() != 7)
+        return 2;
+    laz_os_landlock_close_others(&kept, STDERR_FILENO + 1);
+    if (kept_numbers() != 3)
+        return 3;
+    for (int fd = STDERR_FILENO + 1; fd < LAZ_LANDLOCK_KEPT_FIRST; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            return 4;
+    if (!laz_os_landlock_close_kept(&kept))
+        return 6;
+    return kept_numbers() || kept.n_open ? 5 : 0;
+}
+
+/* With the files of other rules each is made by its path: it is not allowed what another is. */
+static int read_with_files_of_another_list(void)
+{
+    const struct laz_landlock_rule before[] = {{base, LAZ_LANDLOCK_READ, false}};
+    const struct laz_landlock_rule rules[] = {{"/dev", LAZ_LANDLOCK_READ, false}};
+    struct laz_landlock_kept kept;
+    int ruleset;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        laz_os_landlock_keep(before, 1, fixed, NULL, &kept, NULL) != 0 || kept.n_open != 1 ||
+        laz_os_landlock_make(kernel, rules, 1, &kept, &ruleset, NULL) != 0 ||
+        laz_os_landlock_enter(ruleset, NULL) != 0)
+        return 254;
+    return try_read();
+}
+
+/* The file that a path leads to when the rules are made is allowed, and not the one that was kept.
+ */
+static int replace_what_was_kept(void)
+{
+    const struct laz_landlock_rule rules[] = {{in_base("file"), LAZ_LANDLOCK_READ, false}};
+    struct laz_landlock_kept kept;
+    int ruleset;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        laz_os_landlock_keep(rules, 1, fixed, NULL, &kept, NULL) != 0 || kept.n_open != 1 ||
+        rename(in_base("file"), in_base("new")) != 0 ||
+        opened(open(in_base("file"), O_WRONLY | O_CREAT, 0600)) != 0)
+        return 254;
+    laz_os_landlock_check_kept(&kept);
+    if (laz_os_landlock_make(kernel, rules, 1, &kept, &ruleset, NULL) != 0 ||
+        !laz_os_landlock_close_kept(&kept) || laz_os_landlock_enter(ruleset, NULL) != 0)
+        return 253;
+    if (opened(open(in_base("new"), O_RDONLY)) != EACCES)
+        return 252;
+    return try_read();
+}
+
+static void live_landlock_keeps_what_stays_the_same(void)
+{
+    if (skipped())
+        return;
+    CU_ASSERT_EQUAL(attempt(0, NULL, 0, replace_what_was_kept), 0);
+    CU_ASSERT_EQUAL(attempt(0, NULL, 0, keep_some), 0);
+    CU_ASSERT_EQUAL(attempt(0, NULL, 0, read_with_files_of_another_list), EACCES);
+}
+
 /* An older kernel refuses what it supports, and allows what only a newer one can refuse. */
 static void live_landlock_of_an_older_kernel_refuses_less(void)
 {
@@ -494,6 +617,8 @@ static void landlock_rights_have_letters(void)
 static const struct unit_test tests[] = {
     UNIT(live_landlock_refuses_what_no_rule_allows),
     UNIT(live_landlock_allows_what_a_rule_says),
+    UNIT(live_landlock_is_the_same_with_files_that_were_kept),
+    UNIT(live_landlock_keeps_what_stays_the_same),
     UNIT(live_landlock_of_an_older_kernel_refuses_less),
     UNIT(live_landlock_joins_no_folders_of_different_rights),
     UNIT(landlock_says_what_it_cannot_do),

@@ -77,6 +77,9 @@ int main(int argc, char **argv)
         return rc == LAZ_ENOENT || rc == LAZ_ESETUP ? 77 : 1;
     }
     laz_loop_hold_clock(engine->driver.loop);
+    begin("first");
+    execute("1");
+    end("first");
     execute("return seven()"); /* what is made once is made */
     begin("start");
     rc = laz_session_open(engine, &lua, &second, &err);

@@ -27,16 +27,11 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TEMPLATE_UID  2080000031u /* uid of the box when root runs the tests */
 #define TEMPLATE_SEEN "/run/lazaret/agent"
-
-#ifdef LAZ_TEST_FILTER
-#define TEMPLATE_FILTER ",\"filter\":\"session\""
-#else
-#define TEMPLATE_FILTER ""
-#endif
 
 const char template_bare[] = "{}";
 const char template_confined[] =
@@ -83,6 +78,14 @@ void template_file(const struct template_box *box, const char *name, const char 
     snprintf(path, sizeof path, "%s/%s", box->stage, name);
     CU_ASSERT(laz_os_write_file(path, text, strlen(text), 0644, NULL) == 0);
     CU_ASSERT(chmod(path, 0644) == 0);
+}
+
+void template_folder(const struct template_box *box, const char *name)
+{
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/%s", box->stage, name);
+    CU_ASSERT(mkdir(path, 0777) == 0 && chmod(path, 0777) == 0);
 }
 
 bool template_stage(struct template_box *box, const char *runtime)
@@ -179,6 +182,9 @@ static void template_argv(const struct template_box *box, const struct laz_json 
     laz_strv_add(argv, "--ro-bind");
     laz_strv_add(argv, box->stage);
     laz_strv_add(argv, TEMPLATE_SEEN);
+    laz_strv_add(argv, "--bind-try");
+    laz_strv_addf(argv, "%s/written", box->stage);
+    laz_strv_add(argv, "/run/lazaret/written");
     laz_strv_add(argv, "--ro-bind");
     laz_strv_add(argv, box->peer.folder);
     laz_strv_add(argv, "/run/lazaret/socket");
@@ -188,7 +194,8 @@ static void template_argv(const struct template_box *box, const struct laz_json 
     laz_strv_add(argv, TEMPLATE_HOME);
     laz_strv_add(argv, "--");
     laz_strv_add(argv, TEMPLATE_SEEN "/lazaret-agent");
-    laz_strv_add(argv, "--template");
+    if (!box->is_cold)
+        laz_strv_add(argv, "--template");
 }
 
 static void template_env(const struct laz_json *json, struct laz_strv *env)
@@ -289,12 +296,14 @@ const char *template_start(struct template_box *box, const char *options)
     if (box->peer.fd >= 0) {
         template_libraries(json, &libraries);
         UNIT_TEXT(peer_line(&box->peer), PEER_TOKEN);
+        if (box->met)
+            box->met(box);
         peer_send(&box->peer,
-                  "{\"type\":\"init\",\"protocol\":1,\"template\":true,\"options\":{"
+                  "{\"type\":\"init\",\"protocol\":1%s,\"options\":{"
                   "\"runtime_file\":\"" TEMPLATE_SEEN "/%s.so\",\"home\":\"%s"
                   "\",\"tmp_size\":%u,\"libraries\":[%s]%s%s},\"tools\":[%s]%s%s}",
-                  box->runtime, box->home, TEMPLATE_SIZE, laz_buf_text(&libraries),
-                  *options ? "," : "", options, template_tools,
+                  box->is_cold ? "" : ",\"template\":true", box->runtime, box->home, TEMPLATE_SIZE,
+                  laz_buf_text(&libraries), *options ? "," : "", options, template_tools,
                   template_confine ? ",\"confine\":" : "",
                   template_confine ? template_confine : "");
         answer = peer_line(&box->peer);
@@ -371,6 +380,44 @@ pid_t template_waiting(const struct template_box *box)
     return template_only_child(template_vessel(box));
 }
 
+long template_status(pid_t pid, const char *key)
+{
+    char path[48], line[256];
+    long value = -1;
+
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            value = strtol(line + strlen(key), NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+/* The last step is the second part of the filter (Seccomp_filters: Linux 5.9). */
+static bool template_is_confined(const struct template_box *box, pid_t pid)
+{
+#ifdef LAZ_TEST_FILTER
+    const long filters = template_status(template_pid(box), "Seccomp_filters:");
+
+    if (filters >= 0)
+        return template_status(pid, "Seccomp_filters:") == filters + 1;
+#endif
+    (void)box;
+    return template_status(pid, "CapEff:") == 0;
+}
+
+pid_t template_await_waiting(const struct template_box *box)
+{
+    const struct timespec moment = {0, 2000000};
+    pid_t pid;
+
+    while ((pid = template_waiting(box)) < 0 || !template_is_confined(box, pid))
+        nanosleep(&moment, NULL);
+    return pid;
+}
+
 /* ---- sessions ------------------------------------------------------------------------------- */
 
 bool template_send(struct template_box *box, const char *line, const int *fds, size_t n)
@@ -394,16 +441,23 @@ bool template_send(struct template_box *box, const char *line, const int *fds, s
     return sendmsg(box->peer.fd, &message, MSG_NOSIGNAL) == (ssize_t)part.iov_len;
 }
 
-static bool template_send_spawn(struct template_box *box, const char *token, const int fds[4])
+static bool template_send_spawn(struct template_box *box, const char *token, const int fds[4],
+                                const char *more)
 {
-    char line[128];
+    char line[256];
 
-    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n", ++box->last_id,
-             token);
+    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n%s",
+             ++box->last_id, token, more);
     return template_send(box, line, fds, 4);
 }
 
 int template_ask(struct template_box *box, struct template_session *session)
+{
+    return template_ask_and_say(box, session, "");
+}
+
+int template_ask_and_say(struct template_box *box, struct template_session *session,
+                         const char *more)
 {
     int channel[2], out[2], errs[2], status[2], on = 1;
     struct timeval wait = {PEER_WAIT_MS / 1000, 0};
@@ -418,7 +472,7 @@ int template_ask(struct template_box *box, struct template_session *session)
     setsockopt(channel[0], SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     setsockopt(channel[0], SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
     bool sent = template_send_spawn(box, session->token,
-                                    (const int[]){channel[1], out[1], errs[1], status[1]});
+                                    (const int[]){channel[1], out[1], errs[1], status[1]}, more);
     close(channel[1]);
     close(out[1]);
     close(errs[1]);

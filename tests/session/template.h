@@ -10,6 +10,13 @@
 #define TEMPLATE_HOME "/tmp"
 #define TEMPLATE_SIZE (8u << 20)
 
+/* The last step of the confinement, where there is a filter. */
+#ifdef LAZ_TEST_FILTER
+#define TEMPLATE_FILTER ",\"filter\":\"session\""
+#else
+#define TEMPLATE_FILTER ""
+#endif
+
 /* One box with a template in it. The peer is the control connection; its pid is bwrap's. */
 struct template_box {
     struct peer peer;
@@ -17,6 +24,8 @@ struct template_box {
                        /run/lazaret/agent */
     char runtime[16];
     const char *home; /* in the box */
+    bool is_cold;     /* no template: an agent with one session, which is confined by its `init` */
+    void (*met)(struct template_box *box); /* when the agent waits for `init`; or NULL */
     int last_id;
 };
 
@@ -39,6 +48,9 @@ extern const char *template_confine;
 bool template_stage(struct template_box *box, const char *runtime);
 /* Writes a file into the stage, for modules. */
 void template_file(const struct template_box *box, const char *name, const char *text);
+/* Makes a directory of the stage in which everybody may write; what is in `written` is in
+ * /run/lazaret/written of the box, and can be written there. */
+void template_folder(const struct template_box *box, const char *name);
 /* Starts the box and the template. `options`: more members of `options` of init, or "". Returns the
  * answer, `ready` or an error, borrowed; NULL: none. */
 const char *template_start(struct template_box *box, const char *options);
@@ -51,10 +63,18 @@ pid_t template_pid(const struct template_box *box);
 pid_t template_vessel(const struct template_box *box);
 pid_t template_waiting(const struct template_box *box);
 
+/* The number in a line of /proc/PID/status that begins with `key`; -1: there is none. */
+long template_status(pid_t pid, const char *key);
+/* Waits for the process that is to become the next session to be confined. */
+pid_t template_await_waiting(const struct template_box *box);
+
 /* Sends a line with descriptors. */
 bool template_send(struct template_box *box, const char *line, const int *fds, size_t n);
 /* Requests a session; returns the id of the request, or -1. */
 int template_ask(struct template_box *box, struct template_session *session);
+/* The same; less than 100 bytes `more` follow the request at once. */
+int template_ask_and_say(struct template_box *box, struct template_session *session,
+                         const char *more);
 /* Reads the session's token. True when it is the right one and the kernel identifies the sender. */
 bool template_met(struct template_session *session);
 /* Sends `init` with this confinement ("{...}") and these tools; returns the answer. */

@@ -254,41 +254,6 @@ static void a_session_is_confined_ahead_or_not_at_all(void)
     template_confine = NULL;
 }
 
-/* The number in a line of /proc/PID/status. */
-static long status_of(pid_t pid, const char *key)
-{
-    char path[48], line[256];
-    long value = -1;
-
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, key, strlen(key)) == 0)
-            value = strtol(line + strlen(key), NULL, 10);
-    if (file)
-        fclose(file);
-    return value;
-}
-
-#ifdef LAZ_TEST_FILTER
-#define CONFINED_LINE  "Seccomp:" /* the last step of the confinement */
-#define CONFINED_VALUE 2
-#else
-#define CONFINED_LINE  "CapEff:"
-#define CONFINED_VALUE 0
-#endif
-
-/* Waits for the process that is to become the next session to be confined. */
-static pid_t await_waiting(const struct template_box *box)
-{
-    const struct timespec moment = {0, 2000000};
-    pid_t pid;
-
-    while ((pid = template_waiting(box)) < 0 || status_of(pid, CONFINED_LINE) != CONFINED_VALUE)
-        nanosleep(&moment, NULL);
-    return pid;
-}
-
 /* Kills a process that is not a child of this one, and waits for its end. */
 static void strike(pid_t pid)
 {
@@ -312,17 +277,17 @@ static void one_that_waits_is_confined_and_may_die(void)
 
     template_confine = template_confined;
     if (template_open(&box, "lua", "")) {
-        pid_t waiting = await_waiting(&box), vessel = template_vessel(&box);
-        CU_ASSERT_EQUAL(status_of(waiting, "NoNewPrivs:"), 1);
-        CU_ASSERT_EQUAL(status_of(waiting, "CapEff:"), 0);
+        pid_t waiting = template_await_waiting(&box), vessel = template_vessel(&box);
+        CU_ASSERT_EQUAL(template_status(waiting, "NoNewPrivs:"), 1);
+        CU_ASSERT_EQUAL(template_status(waiting, "CapEff:"), 0);
         strike(waiting);
-        while (status_of(vessel, "Pid:") > 0)
+        while (template_status(vessel, "Pid:") > 0)
             nanosleep(&(struct timespec){0, 2000000}, NULL);
         for (int i = 0; i < 2; i++) {
             CU_ASSERT(template_session_open(&box, &session, template_confined));
             UNIT_TEXT(template_run(&session, "1 + 1"), "2");
             template_session_close(&session);
-            await_waiting(&box);
+            template_await_waiting(&box);
             strike(template_vessel(&box));
         }
     }
@@ -595,46 +560,6 @@ static void a_session_is_a_process_like_any(void)
     template_close(&box);
 }
 
-/* ---- the token ------------------------------------------------------------------------------ */
-
-static pid_t process_of(const struct template_session *session)
-{
-    char path[64], text[32] = "";
-
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)session->peer.pid,
-             (long)session->peer.pid);
-    FILE *file = fopen(path, "re");
-    if (file && fgets(text, sizeof text, file) == NULL)
-        text[0] = '\0';
-    if (file)
-        fclose(file);
-    return (pid_t)strtol(text, NULL, 10);
-}
-
-static void no_token_stays_in_memory(void)
-{
-    struct template_session sessions[3] = {NOBODY, NOBODY, NOBODY};
-    struct template_box box;
-    bool open = template_open(&box, "lua", "\"options\":{}");
-
-    for (int i = 0; i < 3; i++)
-        open = open && template_session_open(&box, &sessions[i], template_bare);
-    if (open) {
-        pid_t places[] = {template_pid(&box), sessions[2].peer.pid, process_of(&sessions[2]),
-                          process_of(&sessions[0])};
-        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-            if (places[i] == sessions[2].peer.pid && geteuid() != 0)
-                continue; /* not dumpable: its memory files belong to root (proc(5)) */
-            const char *const texts[] = {"LANG=C.UTF-8",    sessions[0].token, sessions[1].token,
-                                         sessions[2].token, PEER_TOKEN_GONE,   NULL};
-            CU_ASSERT_EQUAL(places[i] > 1 ? peer_memory_find(places[i], texts) : 0, 1);
-        }
-    }
-    for (int i = 0; i < 3; i++)
-        template_session_close(&sessions[i]);
-    template_close(&box);
-}
-
 /* ---- ending --------------------------------------------------------------------------------- */
 
 static void the_end_of_a_session_is_told(void)
@@ -783,7 +708,6 @@ static const struct unit_test tests[] = {
     UNIT(threads_of_packages_stay_behind),
     UNIT(siblings_have_nothing_random_in_common),
     UNIT(a_session_is_a_process_like_any),
-    UNIT(no_token_stays_in_memory),
     UNIT(the_end_of_a_session_is_told),
     UNIT(nothing_outlives_a_session),
     UNIT(sessions_end_with_their_template),

@@ -407,6 +407,21 @@ static void locks_count(void)
     tree_finish(&tree);
 }
 
+/* Nothing is read of its processes; but were it wrong, it would be noticed by the tenth look. */
+static void a_tree_without_locks_is_not_searched_for_them(void)
+{
+    struct laz_tree tree = tree_begin(act_locks);
+    unsigned looks = 0;
+
+    laz_os_tree_has_no_locks(&tree);
+    CU_ASSERT(tree.lock_bytes == 0 && tree.seen.len == 0 && tree.kernel_bytes > 0);
+    while (looks < 10 && laz_os_tree_lock_bytes(&tree) == 0)
+        looks++;
+    CU_ASSERT_EQUAL(tree.lock_bytes, LOCKS * 4096);
+    CU_ASSERT(looks < 10);
+    tree_finish(&tree);
+}
+
 static void *hold(void *bytes)
 {
     const size_t size = *(size_t *)bytes;
@@ -706,6 +721,7 @@ static const struct unit_test tests[] = {
     UNIT(descriptors_in_flight_count_at_their_worst),
     UNIT(mappings_count),
     UNIT(locks_count),
+    UNIT(a_tree_without_locks_is_not_searched_for_them),
     UNIT(a_process_without_its_first_thread_counts),
     UNIT(files_in_memory_count_once),
     UNIT(processes_that_nobody_waits_for_are_noticed),

@@ -66,6 +66,59 @@ static void frame_refuses_a_line_over_the_limit(void)
     }
 }
 
+/* Room for more, with zeros in all memory that is new. */
+static char *blank_room(struct laz_frame *frame, size_t size)
+{
+    const size_t cap = frame->buf.cap;
+    /* it gives a large buffer back */
+    const bool is_new = frame->start == frame->buf.len && cap > 256 << 10;
+    char *room = laz_frame_room(frame, size);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(room);
+    if (is_new)
+        memset(frame->buf.data, 0, frame->buf.cap);
+    else if (frame->buf.cap > cap)
+        memset(frame->buf.data + cap, 0, frame->buf.cap - cap);
+    return room;
+}
+
+/* Each byte that is fed is 'x' or a newline, and the memory is zero otherwise: what is not zero
+ * after the wipe was read. The steps are of all sizes up to twice the memory that a frame keeps. */
+static void wiped_frame_holds_nothing_that_was_read(void)
+{
+    static char text[600 << 10];
+    struct laz_frame frame;
+    size_t len;
+    char *line;
+
+    memset(text, 'x', sizeof text);
+    laz_frame_init(&frame, 4 * sizeof text);
+    laz_frame_wipe(&frame); /* without any memory */
+    for (size_t size = 1, i = 0; size <= sizeof text; size += size / 2 + 1, i++) {
+        for (size_t part = 0; part < 3; part++) { /* two lines, and a part of one */
+            char *room = blank_room(&frame, size);
+            memcpy(room, text, size);
+            if (part < 2)
+                room[size - 1] = '\n';
+            laz_frame_added(&frame, size);
+            if ((i + part) % 3)
+                CU_ASSERT(laz_frame_next(&frame, &line, &len) >= 0);
+        }
+        if (i % 2 == 0)
+            continue; /* lines go into what earlier ones have left */
+        laz_frame_wipe(&frame);
+        CU_ASSERT_EQUAL(laz_frame_partial(&frame), 0);
+        CU_ASSERT_EQUAL(laz_frame_next(&frame, &line, &len), 0);
+        CU_ASSERT(frame.buf.data[0] == 0 &&
+                  memcmp(frame.buf.data, frame.buf.data + 1, frame.buf.cap - 1) == 0);
+    }
+    laz_frame_wipe(&frame);
+    feed(&frame, "on\n", 3);
+    CU_ASSERT_EQUAL(laz_frame_next(&frame, &line, &len), 1);
+    UNIT_TEXT(line, "on");
+    laz_frame_fini(&frame);
+}
+
 static void message_table_decides(void)
 {
     static const struct {
@@ -581,6 +634,7 @@ static void the_id_of_a_reply_is_in_its_first_bytes(void)
 static const struct unit_test tests[] = {
     UNIT(frames_are_the_same_however_they_are_cut),
     UNIT(frame_refuses_a_line_over_the_limit),
+    UNIT(wiped_frame_holds_nothing_that_was_read),
     UNIT(message_table_decides),
     UNIT(a_message_has_at_most_64_members),
     UNIT(message_members_arrive),

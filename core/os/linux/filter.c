@@ -21,30 +21,47 @@
 #define FILTER_PROGRAM(program) NULL, 0
 #endif
 
-static const struct {
-    const char *name;
-    const struct sock_filter *program;
+struct filter_program {
+    const struct sock_filter *steps;
     size_t len;
-} filters[] = {
-    {LAZ_FILTER_SESSION, FILTER_PROGRAM(filter_session)},
-    {LAZ_FILTER_SAME_USER, FILTER_PROGRAM(filter_same_user)},
-    {LAZ_FILTER_PICTURE, FILTER_PROGRAM(filter_picture)},
 };
 
-int laz_os_filter(const char *name, struct laz_error *err)
+static const struct {
+    const char *name;
+    struct filter_program whole, ahead, rest; /* the last two together are the first */
+} filters[] = {
+    {LAZ_FILTER_SESSION,
+     {FILTER_PROGRAM(filter_session)},
+     {FILTER_PROGRAM(filter_template)},
+     {FILTER_PROGRAM(filter_rest)}},
+    {LAZ_FILTER_SAME_USER, {FILTER_PROGRAM(filter_same_user)}, {NULL, 0}, {NULL, 0}},
+    {LAZ_FILTER_PICTURE, {FILTER_PROGRAM(filter_picture)}, {NULL, 0}, {NULL, 0}},
+};
+
+#define FILTERS (sizeof filters / sizeof filters[0])
+
+static size_t filter_index(const char *name)
 {
     size_t i = 0;
 
-    while (i < sizeof filters / sizeof filters[0] && strcmp(filters[i].name, name) != 0)
+    while (i < FILTERS && strcmp(filters[i].name, name) != 0)
         i++;
-    if (i == sizeof filters / sizeof filters[0])
-        return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
-    if (!filters[i].len)
+    return i;
+}
+
+static int filter_unknown(const char *name, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
+}
+
+static int filter_install(const struct filter_program *made, struct laz_error *err)
+{
+    if (!made->len)
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "this lazaret was built without filters of system calls");
     struct sock_fprog program = {
-        .len = (unsigned short)filters[i].len,
-        .filter = (struct sock_filter *)(uintptr_t)filters[i].program,
+        .len = (unsigned short)made->len,
+        .filter = (struct sock_filter *)(uintptr_t)made->steps,
     };
     long rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
     if (rc > 0)
@@ -54,4 +71,25 @@ int laz_os_filter(const char *name, struct laz_error *err)
     if (rc < 0)
         return laz_error_os(err, errno, "the filter of system calls cannot be installed");
     return 0;
+}
+
+int laz_os_filter(const char *name, struct laz_error *err)
+{
+    const size_t i = filter_index(name);
+
+    return i < FILTERS ? filter_install(&filters[i].whole, err) : filter_unknown(name, err);
+}
+
+int laz_os_filter_ahead(const char *name, struct laz_error *err)
+{
+    const size_t i = filter_index(name);
+
+    return i < FILTERS ? filter_install(&filters[i].ahead, err) : filter_unknown(name, err);
+}
+
+int laz_os_filter_rest(const char *name, struct laz_error *err)
+{
+    const size_t i = filter_index(name);
+
+    return i < FILTERS ? filter_install(&filters[i].rest, err) : filter_unknown(name, err);
 }

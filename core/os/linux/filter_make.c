@@ -86,7 +86,7 @@ static int make_names(struct make *make, uint32_t action, const char *names)
     return rc;
 }
 
-static int make_tested(struct make *make, const struct filter_rule *rule)
+static int make_tested(struct make *make, uint32_t action, const struct filter_rule *rule)
 {
     struct scmp_arg_cmp tests[MAKE_TESTS];
     unsigned n = 0;
@@ -94,15 +94,16 @@ static int make_tested(struct make *make, const struct filter_rule *rule)
     for (; n < MAKE_TESTS && rule->tests[n].mask; n++)
         tests[n] = SCMP_CMP64(rule->tests[n].argument, SCMP_CMP_MASKED_EQ, rule->tests[n].mask,
                               rule->tests[n].value);
-    return make_rule(make, SCMP_ACT_ALLOW, rule->call, tests, n);
+    return make_rule(make, action, rule->call, tests, n);
 }
 
-static int make_open(struct make *make)
+/* `otherwise`: the action for all that is not listed. */
+static int make_open(struct make *make, uint32_t otherwise)
 {
     uint32_t native = seccomp_arch_native(), wanted = make->architecture->token;
     int rc;
 
-    make->filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    make->filter = seccomp_init(otherwise);
     if (!make->filter)
         return make_fail(make, "seccomp_init", "failed");
     rc = seccomp_attr_set(make->filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -134,11 +135,10 @@ static size_t make_prologue(const struct make *make, struct sock_filter *out)
     return sizeof prologue / sizeof prologue[0];
 }
 
-/* Reads what libseccomp writes; the number of instructions, 0: failed. */
-static size_t make_export(struct make *make, struct sock_filter *out)
+/* Appends what libseccomp writes to `n` instructions; their number, 0: failed. */
+static size_t make_export(struct make *make, struct sock_filter *out, size_t n)
 {
     FILE *file = tmpfile();
-    size_t n = make_prologue(make, out);
 
     if (!file || seccomp_export_bpf(make->filter, fileno(file)) ||
         lseek(fileno(file), 0, SEEK_SET) != 0) {
@@ -156,20 +156,12 @@ static size_t make_export(struct make *make, struct sock_filter *out)
     return n;
 }
 
-static int make_filter(struct make *make, const char *name, unsigned which)
+/* Prints a filter that is complete, after these first instructions. `rc`: it is not. */
+static int make_print(struct make *make, const char *name, int rc, struct sock_filter *program,
+                      size_t first)
 {
-    static struct sock_filter program[MAKE_PROGRAM];
-    int rc = make_open(make);
+    size_t n = rc ? 0 : make_export(make, program, first);
 
-    if (!rc)
-        rc = make_names(make, SCMP_ACT_ERRNO(ENOSYS), filter_unknown);
-    for (const struct filter_group *group = filter_groups; group->name && !rc; group++)
-        if (group->filters & which)
-            rc = make_names(make, SCMP_ACT_ALLOW, group->calls);
-    for (const struct filter_rule *rule = filter_rules; rule->call && !rc; rule++)
-        if (rule->filters & which)
-            rc = make_tested(make, rule);
-    size_t n = rc ? 0 : make_export(make, program);
     seccomp_release(make->filter);
     if (!n)
         return -1;
@@ -179,6 +171,46 @@ static int make_filter(struct make *make, const char *name, unsigned which)
                program[i].k);
     puts("};");
     return 0;
+}
+
+static int make_setup(struct make *make, uint32_t action, uint32_t unknown)
+{
+    int rc = make_names(make, unknown, filter_setup_unknown);
+
+    for (const struct filter_rule *rule = filter_setup; rule->call && !rc; rule++)
+        rc = make_tested(make, action, rule);
+    return rc;
+}
+
+static int make_filter(struct make *make, const char *name, unsigned which)
+{
+    static struct sock_filter program[MAKE_PROGRAM];
+    int rc = make_open(make, SCMP_ACT_ERRNO(EPERM));
+
+    if (!rc && which & FILTER_TEMPLATE)
+        rc = make_setup(make, SCMP_ACT_ALLOW, SCMP_ACT_ALLOW);
+    else if (!rc)
+        rc = make_names(make, SCMP_ACT_ERRNO(ENOSYS), filter_setup_unknown);
+    if (!rc)
+        rc = make_names(make, SCMP_ACT_ERRNO(ENOSYS), filter_unknown);
+    for (const struct filter_group *group = filter_groups; group->name && !rc; group++)
+        if (group->filters & which)
+            rc = make_names(make, SCMP_ACT_ALLOW, group->calls);
+    for (const struct filter_rule *rule = filter_rules; rule->call && !rc; rule++)
+        if (rule->filters & which)
+            rc = make_tested(make, SCMP_ACT_ALLOW, rule);
+    return make_print(make, name, rc, program, make_prologue(make, program));
+}
+
+/* What a session adds to the filter of its template. */
+static int make_rest(struct make *make, const char *name)
+{
+    static struct sock_filter program[MAKE_PROGRAM];
+    int rc = make_open(make, SCMP_ACT_ALLOW);
+
+    if (!rc)
+        rc = make_setup(make, SCMP_ACT_ERRNO(EPERM), SCMP_ACT_ERRNO(ENOSYS));
+    return make_print(make, name, rc, program, 0);
 }
 
 int main(int argc, char **argv)
@@ -200,7 +232,8 @@ int main(int argc, char **argv)
            make.architecture->cpu, make.architecture->defined);
     if (make_filter(&make, "filter_session", FILTER_SESSION) ||
         make_filter(&make, "filter_same_user", FILTER_SAME_USER) ||
-        make_filter(&make, "filter_picture", FILTER_PICTURE))
+        make_filter(&make, "filter_template", FILTER_SESSION | FILTER_TEMPLATE) ||
+        make_rest(&make, "filter_rest") || make_filter(&make, "filter_picture", FILTER_PICTURE))
         return 1;
     return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -12,14 +12,19 @@
  *
  * The filter "same-user" is for sessions that share their uid with files and processes of the host:
  * Landlock governs neither metadata nor scheduling, so none of them may be changed. "picture" is
- * for no session: what it leaves is what a decoder between two pipes needs. */
+ * for no session: what it leaves is what a decoder between two pipes needs.
+ *
+ * A session of a template has "session" in two parts: the template has put the long one on itself,
+ * which lets through what making a session needs, and the session adds a short one that refuses
+ * just that.  The kernel takes the stricter of the two answers. */
 #include "os/linux/filter_rules.h"
 
 #include <stddef.h>
 
 /* Of setxattr the name: an access control list of a file is up to 64 KiB of the kernel's memory
  * that neither a file system in memory nor a control group counts (acl(5)). */
-const char filter_unknown[] = "clone3 openat2 setxattr lsetxattr fsetxattr";
+const char filter_setup_unknown[] = "clone3";
+const char filter_unknown[] = "openat2 setxattr lsetxattr fsetxattr";
 
 const struct filter_group filter_groups[] = {
     {FILTER_BOTH, "memory", "allocators, stacks of threads, just-in-time code",
@@ -208,5 +213,18 @@ const struct filter_rule filter_rules[] = {
     IOCTL(0x80045430), /* TIOCGPTN */
     IOCTL(0x40045431), /* TIOCSPTLCK */
     IOCTL(0x40049409), /* FICLONE: cp */
+    {0, NULL, {{0, 0, 0}}},
+};
+
+const struct filter_rule filter_setup[] = {
+    {FILTER_TEMPLATE, "mount", {{0, 0, 0}}},
+    {FILTER_TEMPLATE, "unshare", {{0, ALL, 0x02000000}}}, /* CLONE_NEWCGROUP */
+    {FILTER_TEMPLATE, "capset", {{0, 0, 0}}},
+    {FILTER_TEMPLATE, "prctl", {{0, INT, 4}}},  /* PR_SET_DUMPABLE */
+    {FILTER_TEMPLATE, "prctl", {{0, INT, 24}}}, /* PR_CAPBSET_DROP */
+    {FILTER_TEMPLATE, "landlock_create_ruleset", {{0, 0, 0}}},
+    {FILTER_TEMPLATE, "landlock_add_rule", {{0, 0, 0}}},
+    {FILTER_TEMPLATE, "landlock_restrict_self", {{0, 0, 0}}},
+    {FILTER_TEMPLATE, "seccomp", {{0, 0, 0}}},
     {0, NULL, {{0, 0, 0}}},
 };

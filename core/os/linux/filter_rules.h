@@ -11,6 +11,7 @@
 #define FILTER_SESSION   1u
 #define FILTER_SAME_USER 2u
 #define FILTER_PICTURE   4u
+#define FILTER_TEMPLATE  8u /* with FILTER_SESSION: filter_setup is allowed as well */
 #define FILTER_BOTH      (FILTER_SESSION | FILTER_SAME_USER)
 
 struct filter_group {
@@ -37,6 +38,10 @@ extern const struct filter_rule filter_rules[];   /* ends with call NULL */
 /* Calls that fail with ENOSYS, so that their callers fall back to one that can be checked: these
  * take their arguments in memory, which a filter cannot read. */
 extern const char filter_unknown[];
+/* What a template and its sessions call to make and confine a session; no session may. The second
+ * are of those that fail with ENOSYS. No row allows what another table of a session allows. */
+extern const struct filter_rule filter_setup[]; /* ends with call NULL */
+extern const char filter_setup_unknown[];
 
 /* The newest call that the tables include: set_mempolicy_home_node, Linux 5.17. Newer ones, which
  * have the same number everywhere, fail with ENOSYS as on a kernel without them. */

@@ -9,6 +9,7 @@
  * locked stays locked (mount_namespaces(7)). */
 #include "os/namespaces.h"
 
+#include "base/path.h"
 #include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 
@@ -231,6 +232,22 @@ int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid, st
     if (!rc && chdir(mounts->home))
         rc = laz_error_os(err, errno, "%s cannot be entered", mounts->home);
     return rc;
+}
+
+/* Whole directories, of which only a part may be mounted, and what shows the process its own
+ * namespaces. */
+static const char *const namespaces_own[] = {"/proc", "/sys", "/dev", "/tmp"};
+
+bool laz_os_own_mounts_change(const struct laz_own_mounts *mounts, const char *path)
+{
+    bool changes = laz_path_is_within(path, mounts->home) ||
+                   (mounts->hidden && laz_path_is_within(path, mounts->hidden));
+
+    for (size_t i = 0; i < sizeof namespaces_own / sizeof namespaces_own[0]; i++)
+        changes |= laz_path_is_within(path, namespaces_own[i]);
+    for (size_t i = 1; mounts->shown && i < mounts->shown->n; i += 2)
+        changes |= laz_path_is_within(path, mounts->shown->items[i]);
+    return changes;
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */

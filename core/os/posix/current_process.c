@@ -161,8 +161,11 @@ static int limits_set(const char *name, int resource, rlim_t soft, rlim_t grace,
     rlim_t hard = soft == RLIM_INFINITY ? soft : soft + grace;
     if (limit.rlim_max != RLIM_INFINITY && hard > limit.rlim_max)
         hard = limit.rlim_max;
+    soft = soft < hard ? soft : hard;
+    if (limit.rlim_cur == soft && limit.rlim_max == hard)
+        return 0; /* a session of a template has some from there, and may not set each */
     limit.rlim_max = hard;
-    limit.rlim_cur = soft < hard ? soft : hard;
+    limit.rlim_cur = soft;
     if (setrlimit(resource, &limit) != 0)
         return laz_error_os(err, errno, "the limit \"%s\" cannot be set to %llu", name,
                             (unsigned long long)soft);

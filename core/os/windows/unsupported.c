@@ -52,6 +52,7 @@ GIVES(bool, laz_os_tree_can_be_seen, true, void)
 GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
 GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
 GIVES(uint64_t, laz_os_tree_lock_bytes, 0, struct laz_tree *tree)
+IGNORES(laz_os_tree_has_no_locks, struct laz_tree *tree)
 GIVES(int64_t, laz_os_tree_first_child, -1, int64_t pid)
 GIVES(int64_t, laz_os_tree_parent, -1, int64_t pid)
 

@@ -3,9 +3,9 @@
  * Side: box.  Input trusted: no.
  *
  * The interpreter runs in isolated mode: neither the environment nor the user's directories affect
- * it, and it writes no bytecode; and no code of the host's packages runs before the session's own. It
- * is the one lazaret was built with, whatever python3 comes first in PATH. Its start-up time is part of every session's, so nothing is imported here that the
- * interpreter does not import itself. */
+ * it, no code of the host's packages runs before the session's own, and it writes no bytecode. It is
+ * the one lazaret was built with, whatever python3 comes first in PATH. Its start-up time is part of
+ * every session's, so nothing is imported here that the interpreter does not import itself. */
 #include "py_runtime.h"
 
 #include <lazaret/options.h>

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* test_filter_program.c - the programs of the filters of system calls, interpreted with made-up
+ * calls: with any number and any arguments, of any architecture. test_filter.c makes real ones. */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/bpf_common.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#if defined LAZ_FILTER && defined __x86_64__
+#include "os/linux/filter_made.h"
+
+#define HIGH UINT64_C(0x100000000) /* above the bits of an int that the kernel reads */
+#define BAD  1ul
+
+/* Of one call: the numbers with which the programs have compared its arguments, and which arguments
+ * those were. */
+static struct touched {
+    uint32_t numbers[128];
+    size_t n;
+    unsigned arguments; /* bits */
+} * touched;            /* NULL: nobody wants to know */
+
+static void sim_touch(const struct sock_filter *step, unsigned loaded)
+{
+    const size_t first = offsetof(struct seccomp_data, args);
+    size_t i = 0;
+
+    if (!touched || loaded < first)
+        return;
+    touched->arguments |= 1u << (loaded - first) / sizeof(uint64_t);
+    while (i < touched->n && touched->numbers[i] != step->k)
+        i++;
+    if (i == touched->n && i < sizeof touched->numbers / sizeof touched->numbers[0])
+        touched->numbers[touched->n++] = step->k;
+}
+
+/* Interprets a program of the few instructions that libseccomp uses; returns the action. */
+static uint32_t sim_run(const struct sock_filter *program, size_t n,
+                        const struct seccomp_data *data)
+{
+    uint32_t value = 0;
+    unsigned loaded = 0;
+
+    for (size_t at = 0; at < n; at++) {
+        const struct sock_filter *step = &program[at];
+        bool jump = false;
+        if (BPF_CLASS(step->code) == BPF_ALU || BPF_CLASS(step->code) == BPF_JMP)
+            sim_touch(step, loaded);
+        switch (step->code) {
+        case BPF_LD | BPF_W | BPF_ABS:
+            memcpy(&value, (const char *)data + step->k, sizeof value);
+            loaded = step->k;
+            continue;
+        case BPF_ALU | BPF_AND | BPF_K:
+            value &= step->k;
+            continue;
+        case BPF_RET | BPF_K:
+            return step->k;
+        case BPF_JMP | BPF_JA:
+            at += step->k;
+            continue;
+        case BPF_JMP | BPF_JEQ | BPF_K:
+            jump = value == step->k;
+            break;
+        case BPF_JMP | BPF_JGT | BPF_K:
+            jump = value > step->k;
+            break;
+        case BPF_JMP | BPF_JGE | BPF_K:
+            jump = value >= step->k;
+            break;
+        default:
+            CU_FAIL("an instruction that is not known");
+            return 0;
+        }
+        at += jump ? step->jt : step->jf;
+    }
+    return 0;
+}
+
+#define SIM_DATA(program, data) sim_run(program, sizeof program / sizeof program[0], data)
+#define SIM(program, ...)                                                                          \
+    sim_run(program, sizeof program / sizeof program[0], &(struct seccomp_data){__VA_ARGS__})
+
+static void sim_filter_kills_every_call_of_another_architecture(void)
+{
+    static const uint32_t others[] = {AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64, AUDIT_ARCH_ARM, 0};
+
+    for (int number = -1; number < 1024; number++) {
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+            CU_ASSERT_EQUAL(SIM(filter_session, .nr = number, .arch = others[i]),
+                            SECCOMP_RET_KILL_PROCESS);
+        if (number >= 0)
+            CU_ASSERT_EQUAL(
+                SIM(filter_session, .nr = 0x40000000 | number, .arch = AUDIT_ARCH_X86_64),
+                SECCOMP_RET_KILL_PROCESS);
+    }
+}
+
+static void sim_filter_knows_no_call_newer_than_its_list(void)
+{
+    for (int number = 451; number < 2000; number++) {
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = number, .arch = AUDIT_ARCH_X86_64),
+                        SECCOMP_RET_ERRNO | ENOSYS);
+        CU_ASSERT_EQUAL(SIM(filter_same_user, .nr = number, .arch = AUDIT_ARCH_X86_64),
+                        SECCOMP_RET_ERRNO | ENOSYS);
+    }
+}
+
+/* The stricter of two answers, as the kernel takes it: by their actions, of which all that occur
+ * are stricter the less they are as a signed number (seccomp(2)); of two alike the one of the
+ * program that was added last. */
+static uint32_t sim_both(uint32_t first, uint32_t last)
+{
+    const int32_t a = (int32_t)(first & SECCOMP_RET_ACTION_FULL),
+                  b = (int32_t)(last & SECCOMP_RET_ACTION_FULL);
+
+    return b <= a ? last : first;
+}
+
+static bool sim_parts_are_the_whole(const struct seccomp_data *data)
+{
+    const uint32_t whole = SIM_DATA(filter_session, data);
+    const uint32_t parts = sim_both(SIM_DATA(filter_template, data), SIM_DATA(filter_rest, data));
+
+    if (whole != parts)
+        printf("\n    call %d with %#llx, %#llx, %#llx: %#x, in parts %#x", data->nr,
+               (unsigned long long)data->args[0], (unsigned long long)data->args[1],
+               (unsigned long long)data->args[2], whole, parts);
+    return whole == parts;
+}
+
+/* All values of argument `argument` that a program can tell apart, and so on for those after it.
+ * How many calls that were; 0: one of them has another answer in parts. */
+static unsigned long sim_each_value(struct seccomp_data *data, unsigned argument,
+                                    const struct touched *known)
+{
+    unsigned long sum = 0;
+
+    if (argument == 6)
+        return sim_parts_are_the_whole(data);
+    if (!(known->arguments >> argument & 1))
+        return sim_each_value(data, argument + 1, known);
+    for (size_t i = 0; i < 4 * known->n; i++) {
+        const uint64_t number = known->numbers[i / 4];
+        const uint64_t values[] = {number, number + 1, number << 32 | number, ~number};
+        data->args[argument] = values[i % 4];
+        const unsigned long below = sim_each_value(data, argument + 1, known);
+        if (!below)
+            return 0;
+        sum += below;
+    }
+    data->args[argument] = 0;
+    return sum;
+}
+
+/* Each call, of each architecture and table, with each value of its arguments that any of the
+ * programs compares. What they compare is found by running them, until nothing new is found. */
+static void sim_filter_in_two_parts_is_the_whole(void)
+{
+    static const uint32_t architectures[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64,
+                                             0};
+    static const int tables[] = {0, 0x40000000, -0x40000000, -1024};
+    unsigned long made = 0;
+
+    for (size_t a = 0; a < sizeof architectures / sizeof architectures[0]; a++)
+        for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+            for (int number = 0; number < 1024; number++) {
+                struct seccomp_data data = {.nr = tables[t] + number, .arch = architectures[a]};
+                struct touched now = {.n = 0}, known;
+                unsigned long each;
+                touched = &now;
+                do {
+                    known = now;
+                    memset(data.args, 0, sizeof data.args);
+                    each = sim_each_value(&data, 0, &known);
+                } while (each && (now.n != known.n || now.arguments != known.arguments));
+                touched = NULL;
+                CU_ASSERT_TRUE(each > 0);
+                CU_ASSERT(now.n < sizeof now.numbers / sizeof now.numbers[0]);
+                made += each;
+            }
+    printf("(%lu calls) ", made);
+    CU_ASSERT(made > 20000);
+}
+
+/* What only setting up needs is allowed by the first part, and by nothing else. */
+static void sim_filter_of_templates_allows_what_sets_up(void)
+{
+    static const struct {
+        int number;
+        uint64_t argument;
+    } setup[] = {
+        {SYS_clone3, BAD},
+        {SYS_mount, BAD},
+        {SYS_unshare, CLONE_NEWCGROUP},
+        {SYS_capset, BAD},
+        {SYS_prctl, PR_SET_DUMPABLE},
+        {SYS_prctl, PR_CAPBSET_DROP},
+        {SYS_landlock_create_ruleset, BAD},
+        {SYS_landlock_add_rule, BAD},
+        {SYS_landlock_restrict_self, BAD},
+        {SYS_seccomp, SECCOMP_SET_MODE_FILTER},
+    };
+    unsigned more = 0;
+
+    for (size_t i = 0; i < sizeof setup / sizeof setup[0]; i++) {
+        const struct seccomp_data data = {
+            .nr = setup[i].number, .arch = AUDIT_ARCH_X86_64, .args = {setup[i].argument}};
+        CU_ASSERT_EQUAL(SIM_DATA(filter_template, &data), SECCOMP_RET_ALLOW);
+        CU_ASSERT_EQUAL(SIM_DATA(filter_rest, &data),
+                        SECCOMP_RET_ERRNO | (setup[i].number == SYS_clone3 ? ENOSYS : EPERM));
+    }
+    for (int number = 0; number < 1024; number++) {
+        const struct seccomp_data data = {.nr = number, .arch = AUDIT_ARCH_X86_64};
+        more += SIM_DATA(filter_template, &data) != SIM_DATA(filter_session, &data);
+    }
+    CU_ASSERT_EQUAL(more, 7); /* all but unshare and prctl, which need the argument */
+}
+
+/* Of all calls, with any arguments, a decoder of pictures makes these and no others. */
+static void sim_filter_of_pictures_lets_through_a_handful(void)
+{
+    static const uint64_t arguments[] = {0, 1, 2, 0x22, 0x20, 4, 7, 0xffffffff, HIGH, UINT64_MAX};
+    static const int always[] = {SYS_brk,     SYS_munmap,      SYS_mremap,
+                                 SYS_madvise, SYS_sigaltstack, SYS_exit_group};
+
+    for (int number = 0; number < 1024; number++)
+        for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+            for (size_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
+                const uint64_t a = arguments[i], b = arguments[k];
+                const uint32_t low = (uint32_t)a;
+                bool may = (number == SYS_read && low == 0) || (number == SYS_write && low == 1) ||
+                           (number == SYS_mmap && !(a & 4) && (b & 0x20));
+                for (size_t n = 0; n < sizeof always / sizeof always[0]; n++)
+                    may |= number == always[n];
+                CU_ASSERT_EQUAL(SIM(filter_picture, .nr = number, .arch = AUDIT_ARCH_X86_64,
+                                    .args = {a, a, a, b, a, a}) == SECCOMP_RET_ALLOW,
+                                may);
+            }
+}
+
+/* Calls that no session needs; 447 is memfd_secret, 448 process_mrelease. */
+/* clang-format off */
+static const int never[] = {
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd, SYS_kcmp,
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount,
+    SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_setns,
+    SYS_unshare, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup,
+    SYS_io_uring_enter, SYS_io_uring_register, SYS_keyctl, SYS_add_key, SYS_request_key,
+    SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module,
+    SYS_clock_settime, SYS_settimeofday, SYS_adjtimex, SYS_clock_adjtime, SYS_socket,
+    SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_shmget, SYS_shmat,
+    SYS_msgget, SYS_msgsnd, SYS_semget, SYS_semop, SYS_mq_open, SYS_memfd_create, SYS_seccomp,
+    SYS_fanotify_init, SYS_fanotify_mark, SYS_name_to_handle_at, SYS_open_by_handle_at,
+    SYS_quotactl, SYS_acct, SYS_swapon, SYS_swapoff, SYS_syslog, SYS_vhangup, SYS_reboot,
+    SYS_sethostname, SYS_setdomainname, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_setuid,
+    SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups,
+    SYS_capset, SYS_sync, SYS_syncfs, SYS_lookup_dcookie, SYS_uselib, SYS_ustat, SYS_sysfs,
+    SYS_nfsservctl, SYS__sysctl, SYS_io_setup, SYS_io_submit, SYS_move_pages, SYS_migrate_pages,
+    SYS_mbind, SYS_process_madvise, 447, 448,
+};
+/* clang-format on */
+
+/* Checks these calls with any arguments. */
+static void sim_filter_never_lets_through(void)
+{
+    static const uint64_t arguments[] = {0, 1, 2, 0xffffffff, HIGH, UINT64_MAX};
+
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+        for (size_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
+            uint64_t a = arguments[k];
+            uint32_t action = SIM(filter_session, .nr = never[i], .arch = AUDIT_ARCH_X86_64,
+                                  .args = {a, a, a, a, a, a});
+            if (action != (SECCOMP_RET_ERRNO | EPERM))
+                printf("\n    call %d with %#lx: %#x", never[i], (unsigned long)a, action);
+            CU_ASSERT_EQUAL(action, SECCOMP_RET_ERRNO | EPERM);
+        }
+}
+
+/* The kernel reads only the low half of an int argument, and the filter must too, in both
+ * directions. */
+static void sim_filter_looks_at_what_the_kernel_looks_at(void)
+{
+    static const uint64_t high[] = {0, HIGH, HIGH * 0x5412, UINT64_C(0xffffffff00000000)};
+
+    for (size_t i = 0; i < sizeof high / sizeof high[0]; i++) {
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_ioctl, .arch = AUDIT_ARCH_X86_64,
+                            .args = {0, high[i] | 0x5412}),
+                        SECCOMP_RET_ERRNO | EPERM);
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_ioctl, .arch = AUDIT_ARCH_X86_64,
+                            .args = {0, high[i] | 0x5401}),
+                        SECCOMP_RET_ALLOW);
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_prlimit64, .arch = AUDIT_ARCH_X86_64,
+                            .args = {high[i], high[i] | RLIMIT_CORE, 1}),
+                        SECCOMP_RET_ERRNO | EPERM);
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_prlimit64, .arch = AUDIT_ARCH_X86_64,
+                            .args = {high[i], high[i] | RLIMIT_NOFILE, 1}),
+                        SECCOMP_RET_ALLOW);
+    }
+}
+
+int main(void)
+{
+    static const struct unit_test tests[] = {
+        UNIT(sim_filter_kills_every_call_of_another_architecture),
+        UNIT(sim_filter_knows_no_call_newer_than_its_list),
+        UNIT(sim_filter_in_two_parts_is_the_whole),
+        UNIT(sim_filter_of_templates_allows_what_sets_up),
+        UNIT(sim_filter_of_pictures_lets_through_a_handful),
+        UNIT(sim_filter_never_lets_through),
+        UNIT(sim_filter_looks_at_what_the_kernel_looks_at),
+        {0},
+    };
+
+    return unit_run("filter_program", tests);
+}
+
+#else /* no filter in this build, or an architecture whose calls are not listed above */
+
+static void filter_program_is_for_another_machine(void)
+{
+    if (unit_skip("filter", "built without a filter, or not for x86_64"))
+        return;
+}
+
+int main(void)
+{
+    static const struct unit_test tests[] = {UNIT(filter_program_is_for_another_machine), {0}};
+
+    return unit_run("filter_program", tests);
+}
+#endif
