@@ -50,7 +50,7 @@ awk '
         part = substr($0, RSTART + 17, RLENGTH - 17)
         next
     }
-    $1 == host && / write\(1, "(start|execute|call) / { part = "" }
+    $1 == host && / write\(1, "(start|first|execute|call) / { part = "" }
     !part || /resumed>/ || !/ [a-z_0-9]+\(/ { next }
     $1 == agent { a[part]++; next }
     / (futex|poll|ppoll|epoll_wait|epoll_pwait)\(/ { w[part]++; next }
