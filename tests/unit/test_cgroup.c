@@ -8,8 +8,6 @@
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
-#include "os/linux/cgroup.h"
-#include "os/linux/counters.h"
 #include "os/spawner.h"
 #include "os/users.h"
 
@@ -453,76 +451,20 @@ static void live_group_is_kept_when_it_is_as_new(void)
     laz_cgroups_free(groups);
 }
 
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-
-    for (int fd = 0; fd < 1024; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
-#define CROWD (CGROUP_KEPT_MOST + 4)
-
-/* So many groups at once, twice: how many of the second time were there the first time. */
-static size_t crowds(struct laz_cgroups *groups)
-{
-    static char names[2][CROWD][256];
-    struct laz_cgroup *group[CROWD];
-    size_t same = 0;
-
-    for (int time = 0; time < 2; time++) {
-        for (size_t i = 0; i < CROWD; i++)
-            CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group[i], NULL), 0);
-        for (size_t i = 0; i < CROWD; i++) {
-            live_use(group[i], names[time][i], sizeof names[0][0]);
-            for (size_t j = 0; time && j < CROWD; j++)
-                same += strcmp(names[1][i], names[0][j]) == 0;
-        }
-        for (size_t i = 0; i < CROWD; i++)
-            laz_cgroup_free(group[i]);
-    }
-    return same;
-}
-
-/* They hold their event, and what is open of their counters goes when it is needed. */
-static void live_groups_are_kept_up_to_a_bound(void)
-{
-    struct laz_cgroups *groups;
-    struct laz_cgroup *group = NULL;
-
-    if (!groups_of_this_host(&groups))
-        return;
-    const unsigned before = open_descriptors();
-    const size_t same = crowds(groups);
-    CU_ASSERT(same == 0 || same == CGROUP_KEPT_MOST);
-    counters_give_up();
-    CU_ASSERT(open_descriptors() <= before + (same ? CGROUP_KEPT_MOST : 0));
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 16 * MIB, 20, true, &group, NULL), 0);
-    laz_cgroup_free(group);
-    laz_cgroups_free(groups);
-    counters_give_up();
-    CU_ASSERT(open_descriptors() < before);
-}
-
-/* In a group that is new, and in one that was used before. */
-static void tells_that_memory_ran_out(struct laz_cgroups *groups, bool was_used)
+static void live_group_tells_that_memory_ran_out(void)
 {
     static const char eat[] = "a=x; while :; do a=$a$a; done";
+    struct laz_cgroups *groups;
     struct laz_cgroup *group = NULL;
     struct laz_spawner *spawner = NULL;
     struct laz_process process = LAZ_PROCESS_INIT;
     struct laz_exit how = {0};
-    char name[256];
     int out = -1;
 
+    if (!groups_of_this_host(&groups))
+        return;
     CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, was_used, &group, NULL), 0);
-    if (was_used) {
-        live_use(group, name, sizeof name);
-        laz_cgroup_free(group);
-        CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group, NULL), 0);
-    }
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, false, &group, NULL), 0);
     const struct laz_cgroup_event its = laz_cgroup_event(group);
     struct pollfd event = {.fd = its.fd, .events = its.is_urgent ? POLLPRI : POLLIN};
     CU_ASSERT_EQUAL(poll(&event, 1, 0), 0);
@@ -536,16 +478,6 @@ static void tells_that_memory_ran_out(struct laz_cgroups *groups, bool was_used)
     laz_process_close(&process);
     laz_cgroup_free(group);
     laz_spawner_free(spawner);
-}
-
-static void live_group_tells_that_memory_ran_out(void)
-{
-    struct laz_cgroups *groups;
-
-    if (!groups_of_this_host(&groups))
-        return;
-    tells_that_memory_ran_out(groups, false);
-    tells_that_memory_ran_out(groups, true);
     laz_cgroups_free(groups);
 }
 
@@ -736,7 +668,6 @@ static const struct unit_test tests[] = {
     UNIT(live_groups_share_the_processors_in_one_nest),
     UNIT(live_group_is_entered_through_its_files),
     UNIT(live_group_is_kept_when_it_is_as_new),
-    UNIT(live_groups_are_kept_up_to_a_bound),
     UNIT(live_group_tells_that_memory_ran_out),
     UNIT(live_groups_of_dead_hosts_are_swept),
     UNIT(live_groups_of_hosts_that_were_beside_are_swept),

@@ -7,9 +7,7 @@
  * child's own "0" in `tasks`, because writing a number into cgroup.procs takes a lock of all
  * processes and some milliseconds.  One descriptor stays open, because a host with many sessions
  * has few: the event that memory ran out.  In version 2 that is memory.events, on which the kernel
- * reports POLLPRI, in version 1 an eventfd.  Counters are opened to be read.  A group that is kept
- * for the next session keeps all of these, but its list of processes is opened anew each time: in
- * version 1 a file that stays open shows a list that may be a second old. */
+ * reports POLLPRI, in version 1 an eventfd.  Counters are opened to be read. */
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/linux/cgroup.h"
@@ -26,7 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CGROUP_LEFT ((uint64_t)1 << 20) /* memory that a kept group may hold */
+#define CGROUP_KEPT_MOST 4
+#define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a kept group may hold */
 
 struct laz_cgroup {
     struct laz_cgroups *owner;
@@ -197,9 +196,6 @@ static int cgroup_watch(struct laz_cgroup *group, const char **file)
 static void cgroup_drop(struct laz_cgroup *group)
 {
     laz_os_close(&group->event_fd);
-    counter_close(&group->cpu);
-    counter_close(&group->peak);
-    counter_close(&group->kills);
     cgroup_drop_directories(group);
     free(group);
 }
@@ -209,13 +205,14 @@ static struct laz_cgroup *cgroup_take_kept(struct laz_cgroups *groups, uint64_t 
                                            uint64_t pids)
 {
     struct laz_cgroup *kept = groups->kept;
+    const char *file;
 
     if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
         return NULL;
     groups->kept = kept->next_kept;
     groups->n_kept--;
     kept->cpu_us = 0;
-    if (laz_cgroup_out_of_memory(kept) == 0)
+    if (cgroup_watch(kept, &file) == 0)
         return kept;
     cgroup_drop(kept);
     return NULL;
@@ -283,10 +280,14 @@ void laz_cgroup_free(struct laz_cgroup *group)
     if (!group)
         return;
     struct laz_cgroups *owner = group->owner;
+    counter_close(&group->cpu);
+    counter_close(&group->peak);
+    counter_close(&group->kills);
     if (!group->is_to_enter || owner->n_kept >= CGROUP_KEPT_MOST || !cgroup_is_as_new(group)) {
         cgroup_drop(group);
         return;
     }
+    laz_os_close(&group->event_fd);
     group->next_kept = owner->kept;
     owner->kept = group;
     owner->n_kept++;
@@ -415,9 +416,9 @@ uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
 
-    if (!part ||
-        !cgroup_count(group, part, &group->cpu, part->version == 2 ? "cpu.stat" : "cpuacct.usage",
-                      text, sizeof text))
+    if (!part || !cgroup_count(group, part, &group->cpu,
+                               part->version == 2 ? "cpu.stat" : "cpuacct.usage", text,
+                               sizeof text))
         return group->cpu_us;
     if (part->version == 1)
         group->cpu_us = strtoull(text, NULL, 10) / 1000; /* nanoseconds */

@@ -24,11 +24,6 @@ struct cgroup_place {
 #define CGROUP_CPU_TO_ENTER LAZ_CGROUP_WHATS
 #define CGROUP_PLACES       (LAZ_CGROUP_WHATS + 1)
 
-/* Groups that wait for the next sessions: so many can end at once and as many begin without a group
- * being made or removed, each of which costs the kernel as much as a process. They hold one
- * descriptor each, the event, and some ten KiB of the kernel. */
-#define CGROUP_KEPT_MOST 16
-
 #define CGROUP_SPARES 2 /* what a kill needs: the process, and what /proc says of it */
 
 struct laz_cgroups {
