@@ -59,7 +59,7 @@ static int documented(const char *words)
 }
 
 /* What was counted is no more than the page says, and the page does not exaggerate: without control
- * groups, as an ordinary user, an engine needs a fifth of what it needs with a template and groups.
+ * groups, as an ordinary user, an engine needs a third of what it needs with a template and groups.
  */
 static void compare_from(const char *words, int least, int counted)
 {
@@ -71,7 +71,7 @@ static void compare_from(const char *words, int least, int counted)
 
 static void compare(const char *words, int counted)
 {
-    compare_from(words, documented(words) / 6, counted);
+    compare_from(words, documented(words) / 4, counted);
 }
 
 static struct laz_session *open_one(struct laz_engine *engine, const struct row *row)
