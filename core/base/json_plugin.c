@@ -204,6 +204,25 @@ static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_toke
     return type;
 }
 
+static size_t reader_next_numbers(struct laz_json_reader *reader, struct laz_json_number *numbers,
+                                  size_t max)
+{
+    size_t n = 0;
+
+    if (!reader->depth || reader_in_object(reader))
+        return 0;
+    while (n < max && reader_peek(reader) == LAZ_JSON_NUMBER) {
+        size_t len =
+            laz_json_read_number(reader->text + reader->at, reader->len - reader->at, &numbers[n]);
+        if (!len)
+            break;
+        reader->at += len;
+        reader->state = READER_AFTER_VALUE;
+        n++;
+    }
+    return n;
+}
+
 static bool reader_is_at_value(uint32_t type)
 {
     return type != LAZ_JSON_END && type != LAZ_JSON_KEY && type != LAZ_JSON_ARRAY_END &&
@@ -359,10 +378,13 @@ void laz_json_write_int(struct laz_json_writer *writer, int64_t value)
     const int64_t most = INT64_C(9007199254740992); /* 2^53 */
     char text[48];
 
-    int n =
-        snprintf(text, sizeof text,
-                 value > most || value < -most ? "{\"$int\":\"%" PRId64 "\"}" : "%" PRId64, value);
-    laz_json_write_raw(writer, text, (size_t)n);
+    if (value > most || value < -most) {
+        int n = snprintf(text, sizeof text, "{\"$int\":\"%" PRId64 "\"}", value);
+        laz_json_write_raw(writer, text, (size_t)n);
+    } else if (writer_value(writer, 1)) {
+        laz_json_format_int(&writer->buf, value);
+        writer_may(writer, 0);
+    }
 }
 
 void laz_json_write_double(struct laz_json_writer *writer, double value, bool keep_point)
@@ -375,6 +397,13 @@ void laz_json_write_double(struct laz_json_writer *writer, double value, bool ke
     } else if (writer_value(writer, 26)) {
         laz_json_format_double(&writer->buf, value, keep_point);
     }
+}
+
+static void writer_doubles(struct laz_json_writer *writer, const double *values, size_t n,
+                           bool keep_point)
+{
+    for (size_t i = 0; i < n && !laz_json_writer_failed(writer); i++)
+        laz_json_write_double(writer, values[i], keep_point);
 }
 
 void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size_t len)
@@ -481,6 +510,8 @@ static const struct laz_json_api json_api = {
     .writer_reset = laz_json_writer_reset,
     .base64_decode = laz_base64_decode,
     .scan = laz_json_scan,
+    .next_numbers = reader_next_numbers,
+    .write_doubles = writer_doubles,
 };
 
 const struct laz_json_api *laz_json_api(void)
