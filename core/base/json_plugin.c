@@ -417,13 +417,15 @@ void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size
 
 void laz_json_write_string(struct laz_json_writer *writer, const char *text, size_t len)
 {
-    if (!laz_utf8_is_valid(text, len) || (len && memchr(text, 0, len))) {
+    const size_t plain = json_plain_span(text, len), rest = len - plain;
+
+    if (rest && (!laz_utf8_is_valid(text + plain, rest) || memchr(text + plain, 0, rest))) {
         laz_json_write_bytes(writer, text, len);
         return;
     }
     if (!writer_value(writer, len + 2))
         return;
-    laz_json_quote(&writer->buf, text, len);
+    laz_json_quote_from(&writer->buf, text, len, plain);
     writer_may(writer, 0); /* escapes may have made it longer */
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_json_fast.c - the fast ways of JSON give what the slow ways give, bit for bit: numbers
- * beside strtod(3) and printf(3), in each rounding mode. */
+ * beside strtod(3) and printf(3), in each rounding mode; spans of many bytes beside loops of one.
+ */
 #include "unit.h"
 
 #include "base/json.h"
+#include "base/json_lex.h"
+#include "base/utf8.h"
 
 #include <fenv.h>
 #include <float.h>
@@ -410,6 +413,127 @@ static void doubles_of_a_list_are_written_one_by_one(void)
     api->writer_free(writer);
 }
 
+/* ---- spans ---------------------------------------------------------------------------------- */
+
+static size_t fast_plain_span(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && json_is_plain(text[i]))
+        i++;
+    return i;
+}
+
+static size_t fast_quoted_span(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && text[i] != '"' && text[i] != '\\')
+        i++;
+    return i;
+}
+
+static bool fast_is_utf8(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i += n)
+        if (!(n = laz_utf8_sequence(text + i, len - i)))
+            return false;
+    return true;
+}
+
+static void fast_compare_spans(const char *text, size_t len)
+{
+    fast_must(json_plain_span(text, len) == fast_plain_span(text, len), "plain span", "");
+    fast_must(json_quoted_span(text, len) == fast_quoted_span(text, len), "quoted span", "");
+    fast_must(laz_utf8_is_valid(text, len) == fast_is_utf8(text, len), "UTF-8", "");
+}
+
+#define FAST_LENGTHS 84 /* a word, two steps of 32 bytes, and what stands behind them */
+#define FAST_OFFSETS 17
+
+/* Each byte at each place of texts of each length, beginning at each offset from what an allocation
+ * is aligned to; no byte follows the text, so a sanitizer sees a read of it. */
+static void spans_end_at_the_same_byte(void)
+{
+    for (size_t len = 0; len < FAST_LENGTHS && !fast_failed; len++) {
+        for (size_t offset = 0; offset < FAST_OFFSETS; offset += 4 + len % 2) {
+            char *room = malloc(offset + len + !(offset + len));
+            CU_ASSERT_PTR_NOT_NULL_FATAL(room);
+            char *text = room + offset;
+            memset(room, '"', offset);
+            memset(text, 'a', len);
+            fast_compare_spans(text, len);
+            for (size_t at = 0; at < len; at++) {
+                for (int byte = 0; byte < 256; byte++) {
+                    text[at] = (char)byte;
+                    fast_compare_spans(text, len);
+                }
+                text[at] = 'a';
+            }
+            free(room);
+        }
+    }
+}
+
+/* Several bytes that end a span, and characters of several bytes. */
+static void spans_of_random_texts_are_the_same(void)
+{
+    static const char *const pieces[] = {
+        "a",    "bcdefghi", "\"",   "\\",   "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+        "\x7f", "\x1f",     "\x80", "\xff", "\n"};
+    uint64_t seed = 5;
+
+    for (int round = 0; round < 20000; round++) {
+        struct laz_buf text = LAZ_BUF_INIT;
+        size_t most = fast_random(&seed) % 300, kinds = 1 + fast_random(&seed) % 12;
+        while (text.len < most)
+            laz_buf_puts(&text, pieces[fast_random(&seed) % kinds]);
+        for (size_t from = 0; from < text.len; from += 1 + fast_random(&seed) % 40)
+            fast_compare_spans(text.data + from, text.len - from);
+        laz_buf_fini(&text);
+    }
+}
+
+/* What is written with a plain beginning is what is written without. */
+static void strings_are_quoted_alike(void)
+{
+    static const char *const ends[] = {"",
+                                       "\n",
+                                       "\xc3\xa9",
+                                       "\"",
+                                       "\\x",
+                                       "\xff",
+                                       "a\x01"
+                                       "b"};
+    const struct laz_json_api *api = laz_json_api();
+
+    for (size_t plain = 0; plain < 3000; plain += 1 + plain / 40) {
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            struct laz_buf text = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT, back = LAZ_BUF_INIT;
+            struct laz_json_writer *writer = api->writer_new(0);
+            for (size_t k = 0; k < plain; k++)
+                laz_buf_putc(&text, (char)('a' + k % 26));
+            laz_buf_puts(&text, ends[i]);
+            laz_json_quote(&quoted, text.data, text.len);
+            api->write_string(writer, text.data, text.len);
+            const char *written = api->writer_text(writer, NULL, NULL);
+            if (laz_utf8_is_valid(text.data, text.len)) {
+                UNIT_TEXT(written, laz_buf_text(&quoted));
+                laz_json_decode_string(written, strlen(written), &back);
+                UNIT_TEXT(laz_buf_text(&back), laz_buf_text(&text));
+            } else {
+                CU_ASSERT(strncmp(written, "{\"$bytes\":", 10) == 0);
+            }
+            api->writer_free(writer);
+            laz_buf_fini(&text);
+            laz_buf_fini(&quoted);
+            laz_buf_fini(&back);
+        }
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(numbers_at_the_edges_are_those_of_strtod),
     UNIT(numbers_of_all_lengths_are_those_of_strtod),
@@ -421,6 +545,9 @@ static const struct unit_test tests[] = {
     UNIT(lists_of_numbers_are_read_like_tokens),
     UNIT(a_list_that_is_malformed_is_refused),
     UNIT(doubles_of_a_list_are_written_one_by_one),
+    UNIT(spans_end_at_the_same_byte),
+    UNIT(spans_of_random_texts_are_the_same),
+    UNIT(strings_are_quoted_alike),
     {0},
 };
 
