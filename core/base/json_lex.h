@@ -81,6 +81,33 @@ static inline size_t json_plain_span(const char *text, size_t len)
     return i;
 }
 
+/* How many bytes from the start are neither brackets, braces nor '"'. '[' and '{' differ by 0x20,
+ * as do the closing ones. */
+static inline size_t json_inner_span(const char *text, size_t len)
+{
+    static const bool ends[256] = {
+        ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true,
+    };
+    size_t i = 0;
+
+    while (i < len && i < 8 && !ends[(unsigned char)text[i]])
+        i++;
+    if (i < 8)
+        return i;
+#ifdef LAZ_WIDE
+    for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
+        const struct laz_wide w = laz_wide_load(text + i);
+        const laz_wide_half first = w.first | 0x20, second = w.second | 0x20;
+        if (laz_wide_any((w.first == '"') | (w.second == '"') | (first == '{') | (second == '{') |
+                         (first == '}') | (second == '}')))
+            break;
+    }
+#endif
+    while (i < len && !ends[(unsigned char)text[i]])
+        i++;
+    return i;
+}
+
 /* How many bytes from the start are neither '"' nor '\'. */
 static inline size_t json_quoted_span(const char *text, size_t len)
 {

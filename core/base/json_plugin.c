@@ -127,10 +127,20 @@ static void reader_value_done(struct laz_json_reader *reader)
     reader->state = reader->depth ? READER_AFTER_VALUE : READER_DONE;
 }
 
-static uint32_t reader_text(struct laz_json_reader *reader, uint32_t type)
+/* Reads the text of the next token, which it copies unless it may stay and has no escapes. */
+static uint32_t reader_text(struct laz_json_reader *reader, struct laz_json_token *token,
+                            uint32_t type, bool may_stay)
 {
     size_t n;
 
+    if (may_stay && type != LAZ_JSON_NUMBER) {
+        n = laz_json_plain_string(reader->text + reader->at, reader->len - reader->at);
+        if (n) {
+            *token = (struct laz_json_token){type, reader->text + reader->at + 1, n - 2};
+            reader->at += n;
+            return type;
+        }
+    }
     laz_buf_clear(&reader->string);
     if (type == LAZ_JSON_NUMBER) {
         n = laz_json_value_span(reader->text + reader->at, reader->len - reader->at);
@@ -141,6 +151,7 @@ static uint32_t reader_text(struct laz_json_reader *reader, uint32_t type)
     }
     if (!n || reader->string.failed)
         return reader_fail(reader);
+    *token = (struct laz_json_token){type, reader->string.data, reader->string.len};
     reader->at += n;
     return type;
 }
@@ -157,13 +168,15 @@ static uint32_t reader_word(struct laz_json_reader *reader, uint32_t type)
     return type;
 }
 
-static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_token *token)
+static uint32_t reader_take(struct laz_json_reader *reader, struct laz_json_token *token,
+                            bool may_stay)
 {
     uint32_t type = reader_peek(reader);
 
+    *token = (struct laz_json_token){.text = ""};
     switch (type) {
     case LAZ_JSON_KEY:
-        type = reader_text(reader, type);
+        type = reader_text(reader, token, type, may_stay);
         reader_space(reader);
         if (type && (reader->at >= reader->len || reader->text[reader->at++] != ':'))
             type = reader_fail(reader);
@@ -187,7 +200,7 @@ static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_toke
         break;
     case LAZ_JSON_STRING:
     case LAZ_JSON_NUMBER:
-        type = reader_text(reader, type);
+        type = reader_text(reader, token, type, may_stay);
         if (type)
             reader_value_done(reader);
         break;
@@ -198,10 +211,20 @@ static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_toke
         if (type)
             reader_value_done(reader);
     }
-    bool has_text = type == LAZ_JSON_KEY || type == LAZ_JSON_STRING || type == LAZ_JSON_NUMBER;
-    *token = (struct laz_json_token){type, has_text ? reader->string.data : "",
-                                     has_text ? reader->string.len : 0};
+    if (!type)
+        *token = (struct laz_json_token){.text = ""};
+    token->type = type;
     return type;
+}
+
+static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_token *token)
+{
+    return reader_take(reader, token, false);
+}
+
+static uint32_t reader_next_in_place(struct laz_json_reader *reader, struct laz_json_token *token)
+{
+    return reader_take(reader, token, true);
 }
 
 static size_t reader_next_numbers(struct laz_json_reader *reader, struct laz_json_number *numbers,
@@ -513,6 +536,7 @@ static const struct laz_json_api json_api = {
     .base64_decode = laz_base64_decode,
     .scan = laz_json_scan,
     .next_numbers = reader_next_numbers,
+    .next_in_place = reader_next_in_place,
     .write_doubles = writer_doubles,
 };
 

@@ -85,6 +85,14 @@ static size_t text_span(const char *text, size_t len)
     return i;
 }
 
+size_t laz_json_plain_string(const char *text, size_t len)
+{
+    if (!len || text[0] != '"')
+        return 0;
+    const size_t n = 1 + text_span(text + 1, len - 1);
+    return n < len && text[n] == '"' ? n + 1 : 0;
+}
+
 size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
 {
     size_t i = 1;
@@ -150,11 +158,11 @@ size_t laz_json_value_span(const char *text, size_t len)
                 return 0;
             depth--;
             i++;
-        } else if (c == ',' || c == ':' || json_is_space(c)) {
-            if (!depth)
-                return 0;
-            i++;
+        } else if (depth) {
+            i += json_inner_span(text + i, len - i);
             continue;
+        } else if (c == ',' || c == ':' || json_is_space(c)) {
+            return 0;
         } else {
             while (i < len && !span_ends_word[(unsigned char)text[i]])
                 i++;

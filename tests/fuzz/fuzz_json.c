@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_json.c - JSON with any bytes: for text that the scan accepts, the reader reaches the end, a
  * tree can be made, compacting preserves it, and the writer writes the same values again; lists of
- * numbers are read alike one by one and together; rejected text has a reason, and the reader still
- * ends. */
+ * numbers are read alike one by one and together, strings in place and copied; rejected text has a
+ * reason, and the reader still ends. */
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -115,6 +115,24 @@ static void check_numbers(const char *text, size_t len)
     api->reader_free(many);
 }
 
+/* Strings that stay where they are, are those that are copied, in text of any kind. */
+static void check_in_place(const char *text, size_t len)
+{
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_json_reader *one = api->reader_new(text, len), *other = api->reader_new(text, len);
+    struct laz_json_token token, in_place;
+
+    must(one && other);
+    do {
+        api->next(one, &token);
+        must(api->next_in_place(other, &in_place) == token.type && in_place.len == token.len);
+        must(memcmp(in_place.text, token.text, token.len) == 0);
+    } while (token.type);
+    must(api->reader_failed(one) == api->reader_failed(other));
+    api->reader_free(one);
+    api->reader_free(other);
+}
+
 static void check_accepted(const char *text, size_t len)
 {
     const struct laz_json_api *api = laz_json_api();
@@ -126,7 +144,7 @@ static void check_accepted(const char *text, size_t len)
     char *once = rewrite(text, len, &once_len);
     char *twice = rewrite(once, once_len, &twice_len);
     must(once_len == twice_len && memcmp(once, twice, once_len) == 0);
-    laz_json_compact(&compact, text, len);
+    must(laz_json_scan_compact(text, len, &compact, NULL) == 0);
     must(!compact.failed && laz_json_scan(compact.data, compact.len, NULL) == 0);
     must(!memchr(compact.data, '\n', compact.len));
     laz_json_compact(&again, compact.data, compact.len);
@@ -165,6 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     struct laz_error err = {0};
 
+    check_in_place(text, size);
     if (laz_json_scan(text, size, &err) == 0)
         check_accepted(text, size);
     else

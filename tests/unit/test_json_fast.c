@@ -534,6 +534,135 @@ static void strings_are_quoted_alike(void)
     }
 }
 
+/* ---- tokens in place ------------------------------------------------------------------------ */
+
+static void strings_in_place_are_those_that_are_copied(void)
+{
+    static const char text[] =
+        "{\"plain\":\"a text without escapes, of more than 32 bytes, \xc3\xa9\","
+        "\"with\\u0020escapes\":\"a\\nb\",\"\":[\"\",\"\\\"\",1.5,-7,null,true,{}]}";
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_json_reader *one = api->reader_new(text, sizeof text - 1);
+    struct laz_json_reader *other = api->reader_new(text, sizeof text - 1);
+    struct laz_json_token token, in_place;
+    size_t n_inside = 0;
+
+    CU_ASSERT_FATAL(one && other);
+    do {
+        api->next(one, &token);
+        CU_ASSERT_EQUAL(api->next_in_place(other, &in_place), token.type);
+        CU_ASSERT_EQUAL(in_place.type, token.type);
+        CU_ASSERT_FATAL(in_place.len == token.len);
+        CU_ASSERT_EQUAL(memcmp(in_place.text, token.text, token.len), 0);
+        bool inside = in_place.text >= text && in_place.text < text + sizeof text;
+        bool is_text = token.type == LAZ_JSON_KEY || token.type == LAZ_JSON_STRING;
+        n_inside += inside;
+        CU_ASSERT(!inside || is_text);
+        if (token.type == LAZ_JSON_NUMBER)
+            CU_ASSERT_EQUAL(strlen(in_place.text), in_place.len);
+    } while (token.type != LAZ_JSON_END);
+    CU_ASSERT_EQUAL(n_inside, 4);
+    CU_ASSERT(!api->reader_failed(one) && !api->reader_failed(other));
+    api->reader_free(one);
+    api->reader_free(other);
+}
+
+static void a_string_in_place_that_is_malformed_is_refused(void)
+{
+    static const char *const rows[] = {"\"",        "\"a",    "[\"a\\", "\"\\x\"",
+                                       "\"a\xff\"", "{\"a\"", "{\"a"};
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_json_token token;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t len = strlen(rows[i]);
+        char *exact = malloc(len);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(exact);
+        memcpy(exact, rows[i], len);
+        struct laz_json_reader *reader = api->reader_new(exact, len);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
+        while (api->next_in_place(reader, &token) != LAZ_JSON_END)
+            ;
+        CU_ASSERT_TRUE(api->reader_failed(reader));
+        UNIT_TEXT(token.text, "");
+        api->reader_free(reader);
+        free(exact);
+    }
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* The length of the value at text[0], byte by byte. */
+static size_t fast_value_span(const char *text, size_t len)
+{
+    size_t depth = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string && (c == '[' || c == '{'))
+            depth++;
+        else if (!in_string && (c == ']' || c == '}'))
+            depth--;
+        if (!depth && !in_string && (c == '"' || c == ']' || c == '}'))
+            return i + 1;
+    }
+    return 0;
+}
+
+static void spans_of_values_are_the_same(void)
+{
+    static const char *const pieces[] = {"1",
+                                         "2.5,",
+                                         "[",
+                                         "{",
+                                         "]",
+                                         "}",
+                                         "\"a\":",
+                                         "\"[\\\"{\"",
+                                         " ",
+                                         "true,",
+                                         "1234567890123456789012345678901234567890,"};
+    uint64_t seed = 11;
+
+    for (int round = 0; round < 20000; round++) {
+        struct laz_buf text = LAZ_BUF_INIT;
+        size_t most = fast_random(&seed) % 400;
+        laz_buf_puts(&text, fast_random(&seed) % 2 ? "[" : "{");
+        while (text.len < most)
+            laz_buf_puts(&text, pieces[fast_random(&seed) % 11]);
+        for (size_t len = text.len; len > 0; len -= len > 40 ? len / 3 : 1)
+            fast_must(laz_json_value_span(text.data, len) == fast_value_span(text.data, len),
+                      "value span", text.data);
+        laz_buf_fini(&text);
+    }
+}
+
+static void a_value_is_checked_and_put_on_one_line_at_once(void)
+{
+    static const char *const rows[] = {
+        "[1,2]",      " [1,2]", "[1, 2]", "[1,2]\n", "\"a b\"", "{\"a b\":\" \"}",
+        "{\"a\" :1}", "7",      "7 ",     "[\n]",    "[1,",     "",
+        " ",          "[1]x",   "\"a",
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t len = strlen(rows[i]);
+        struct laz_buf once = LAZ_BUF_INIT, twice = LAZ_BUF_INIT;
+        const int expected = laz_json_scan(rows[i], len, NULL);
+        CU_ASSERT_EQUAL(laz_json_scan_compact(rows[i], len, &once, NULL), expected);
+        if (!expected)
+            laz_json_compact(&twice, rows[i], len);
+        UNIT_TEXT(laz_buf_text(&once), laz_buf_text(&twice));
+        laz_buf_fini(&once);
+        laz_buf_fini(&twice);
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(numbers_at_the_edges_are_those_of_strtod),
     UNIT(numbers_of_all_lengths_are_those_of_strtod),
@@ -548,6 +677,10 @@ static const struct unit_test tests[] = {
     UNIT(spans_end_at_the_same_byte),
     UNIT(spans_of_random_texts_are_the_same),
     UNIT(strings_are_quoted_alike),
+    UNIT(strings_in_place_are_those_that_are_copied),
+    UNIT(a_string_in_place_that_is_malformed_is_refused),
+    UNIT(spans_of_values_are_the_same),
+    UNIT(a_value_is_checked_and_put_on_one_line_at_once),
     {0},
 };
 

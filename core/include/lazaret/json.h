@@ -132,6 +132,9 @@ struct laz_json_api {
      * the number that was written, whatever locale is set. */
     size_t (*next_numbers)(struct laz_json_reader *reader, struct laz_json_number *numbers,
                            size_t max);
+    /* As `next`, but the text of a string or of a key has no NUL behind it, and is not copied where
+     * it has no escapes: then it is a part of the text given to reader_new. */
+    uint32_t (*next_in_place)(struct laz_json_reader *reader, struct laz_json_token *token);
     /* Writes `n` doubles, each as write_double does, until the writer fails. */
     void (*write_doubles)(struct laz_json_writer *writer, const double *values, size_t n,
                           bool keep_point);
