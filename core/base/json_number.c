@@ -210,12 +210,14 @@ void laz_json_format_int(struct laz_buf *buf, int64_t value)
     number_put(buf, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value, 0, false);
 }
 
-/* Appends a number without an exponent, if it has at most 15 digits: what "%.15g" prints. */
-static bool number_put_short(struct laz_buf *buf, double value, bool keep_point)
+/* Appends a number without an exponent, if it has at most 15 digits: what "%.15g" prints. False,
+ * and the least digits that it may have. */
+static bool number_put_short(struct laz_buf *buf, double value, bool keep_point, int *least)
 {
     const double size = fabs(value), most = 1e15;
     int places = 0;
 
+    *least = 15;
     if (!(size < most))
         return false;
     uint64_t digits = (uint64_t)size;
@@ -225,6 +227,7 @@ static bool number_put_short(struct laz_buf *buf, double value, bool keep_point)
         while (size * number_tens[places + 1] < most)
             places++;
         digits = (uint64_t)(size * number_tens[places] + 0.5);
+        *least = 16; /* if it had 15, they would be these */
         if ((double)digits / number_tens[places] != size)
             return false;
         for (; places && digits % 10 == 0; digits /= 10)
@@ -238,10 +241,11 @@ void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point)
 {
     char text[64];
     size_t n = 0;
+    int digits;
 
-    if (number_put_short(buf, value, keep_point))
+    if (number_put_short(buf, value, keep_point, &digits))
         return;
-    for (int digits = 15; digits <= 17; digits++) {
+    for (; digits <= 17; digits++) {
         n = (size_t)snprintf(text, sizeof text, "%.*g", digits, value);
         for (size_t i = 0; i < n; i++) /* the locale's decimal point */
             if (!strchr("+-0123456789e.", text[i]))
