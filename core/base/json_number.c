@@ -112,7 +112,8 @@ static inline size_t number_take(const char *text, size_t len, struct number_wri
 static inline bool number_is_short(const struct number_written *number, double *value)
 {
     const int64_t exponent = number->exponent;
-    double digits = (double)number->digits;
+    /* From a signed number: for another, some compilers subtract, and 0 - 0 may be -0 here. */
+    double digits = (double)(int64_t)number->digits;
 
     if (number->is_long || number->digits > (uint64_t)NUMBER_INT || exponent > NUMBER_TENS ||
         exponent < -NUMBER_TENS || (exponent && !number_rounds_once_to_nearest()))
@@ -220,15 +221,15 @@ static bool number_put_short(struct laz_buf *buf, double value, bool keep_point,
     *least = 15;
     if (!(size < most))
         return false;
-    uint64_t digits = (uint64_t)size;
-    if ((double)digits != size) {
+    uint64_t digits = (uint64_t)(int64_t)size;
+    if ((double)(int64_t)digits != size) {
         if (size < 1e-4 || !number_rounds_once_to_nearest())
             return false;
         while (size * number_tens[places + 1] < most)
             places++;
-        digits = (uint64_t)(size * number_tens[places] + 0.5);
+        digits = (uint64_t)(int64_t)(size * number_tens[places] + 0.5);
         *least = 16; /* if it had 15, they would be these */
-        if ((double)digits / number_tens[places] != size)
+        if ((double)(int64_t)digits / number_tens[places] != size)
             return false;
         for (; places && digits % 10 == 0; digits /= 10)
             places--;

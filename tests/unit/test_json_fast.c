@@ -499,14 +499,7 @@ static void spans_of_random_texts_are_the_same(void)
 /* What is written with a plain beginning is what is written without. */
 static void strings_are_quoted_alike(void)
 {
-    static const char *const ends[] = {"",
-                                       "\n",
-                                       "\xc3\xa9",
-                                       "\"",
-                                       "\\x",
-                                       "\xff",
-                                       "a\x01"
-                                       "b"};
+    static const char *const ends[] = {"", "\n", "\xc3\xa9", "\"", "\\x", "\xff", "a\001b"};
     const struct laz_json_api *api = laz_json_api();
 
     for (size_t plain = 0; plain < 3000; plain += 1 + plain / 40) {
