@@ -264,6 +264,8 @@ static const char *reader_peek_tag(struct laz_json_reader *reader)
         return NULL;
     laz_buf_clear(&reader->string);
     size_t n = laz_json_decode_string(p, (size_t)(end - p), &reader->string);
+    if (reader->string.failed) /* without memory for the tag it would be an object like any */
+        reader_fail(reader);
     if (!n || reader->string.failed)
         return NULL;
     p += n;
