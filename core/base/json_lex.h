@@ -3,6 +3,8 @@
 #ifndef LAZ_BASE_JSON_LEX_H
 #define LAZ_BASE_JSON_LEX_H
 
+#include "base/wide.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,26 +23,110 @@ static inline bool json_is_plain(char byte)
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* How many bytes from the start are plain: printable ASCII but '"' and '\'.
- * Tests eight bytes at a time. A byte of the word is flagged when its high bit is set, when it is
- * below 0x20, or when it equals one of the two characters (a test for a zero byte after XOR). */
+/* ---- spans ----------------------------------------------------------------------------------
+ *
+ * The first eight bytes, then 32 at a time where that can be, then eight: short spans, which
+ * hostile texts consist of, cost no step of 32 bytes. A byte of a word is flagged in its high bit;
+ * a test for a zero byte after XOR finds a character. */
+
+#define JSON_ONES  UINT64_C(0x0101010101010101)
+#define JSON_HIGHS UINT64_C(0x8080808080808080)
+
+static inline uint64_t json_word(const char *text)
+{
+    uint64_t word;
+
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* Are eight bytes plain? Flagged are those whose high bit is set and those below 0x20 as well. */
+static inline bool json_word_is_plain(uint64_t word)
+{
+    const uint64_t quote = word ^ (JSON_ONES * '"'), slash = word ^ (JSON_ONES * '\\');
+
+    return !((word | (word - JSON_ONES * 0x20) | (quote - JSON_ONES) | (slash - JSON_ONES)) &
+             JSON_HIGHS);
+}
+
+/* Is none of eight bytes '"' or '\'? */
+static inline bool json_word_is_quoted(uint64_t word)
+{
+    const uint64_t quote = word ^ (JSON_ONES * '"'), slash = word ^ (JSON_ONES * '\\');
+
+    return !((((quote - JSON_ONES) & ~quote) | ((slash - JSON_ONES) & ~slash)) & JSON_HIGHS);
+}
+
+/* How many bytes from the start are plain: printable ASCII but '"' and '\'. As a signed number, a
+ * byte that is not ASCII is less than 0x20. */
 static inline size_t json_plain_span(const char *text, size_t len)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t highs = UINT64_C(0x8080808080808080);
     size_t i = 0;
 
-    while (len - i >= 8) {
-        uint64_t w;
-        memcpy(&w, text + i, 8);
-        uint64_t quote = w ^ (ones * '"');
-        uint64_t slash = w ^ (ones * '\\');
-        uint64_t flags = w | (w - ones * 0x20) | (quote - ones) | (slash - ones);
-        if (flags & highs)
-            break;
-        i += 8;
+    if (len >= 8 && json_word_is_plain(json_word(text))) {
+        i = 8;
+#ifdef LAZ_WIDE
+        for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
+            const struct laz_wide w = laz_wide_load(text + i);
+            if (laz_wide_any((w.first < 0x20) | (w.second < 0x20) | (w.first == '"') |
+                             (w.second == '"') | (w.first == '\\') | (w.second == '\\')))
+                break;
+        }
+#endif
+        while (len - i >= 8 && json_word_is_plain(json_word(text + i)))
+            i += 8;
     }
     while (i < len && json_is_plain(text[i]))
+        i++;
+    return i;
+}
+
+/* How many bytes from the start are neither brackets, braces nor '"'. '[' and '{' differ by 0x20,
+ * as do the closing ones. */
+static inline size_t json_inner_span(const char *text, size_t len)
+{
+    static const bool ends[256] = {
+        ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true,
+    };
+    size_t i = 0;
+
+    while (i < len && i < 8 && !ends[(unsigned char)text[i]])
+        i++;
+    if (i < 8)
+        return i;
+#ifdef LAZ_WIDE
+    for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
+        const struct laz_wide w = laz_wide_load(text + i);
+        const laz_wide_half first = w.first | 0x20, second = w.second | 0x20;
+        if (laz_wide_any((w.first == '"') | (w.second == '"') | (first == '{') | (second == '{') |
+                         (first == '}') | (second == '}')))
+            break;
+    }
+#endif
+    while (i < len && !ends[(unsigned char)text[i]])
+        i++;
+    return i;
+}
+
+/* How many bytes from the start are neither '"' nor '\'. */
+static inline size_t json_quoted_span(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    if (len >= 8 && json_word_is_quoted(json_word(text))) {
+        i = 8;
+#ifdef LAZ_WIDE
+        for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
+            const struct laz_wide w = laz_wide_load(text + i);
+            if (laz_wide_any((w.first == '"') | (w.second == '"') | (w.first == '\\') |
+                             (w.second == '\\')))
+                break;
+        }
+#endif
+        while (len - i >= 8 && json_word_is_quoted(json_word(text + i)))
+            i += 8;
+    }
+    while (i < len && text[i] != '"' && text[i] != '\\')
         i++;
     return i;
 }

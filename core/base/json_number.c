@@ -8,6 +8,7 @@
  * on as text are made on its digits. */
 #include "base/json_number.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,107 @@
 #define NUMBER_FAR                                                                                 \
     ((int64_t)1 << 50) /* larger exponents need no exact value: no text has so many digits */
 #define NUMBER_INT ((int64_t)1 << 53)
+
+/* ---- short numbers --------------------------------------------------------------------------
+ *
+ * Most numbers have few digits. A double holds each integer up to 2^53 exactly, and each power of
+ * ten up to 10^22; so the quotient or product of two such numbers is rounded once, by the
+ * processor, to the double nearest to the number that was written: the one that strtod(3) gives (W.
+ * D. Clinger, How to read floating point numbers accurately, 1990). In the other direction, a
+ * number of at most 15 digits can be read from its double again (DBL_DIG). Both need a processor
+ * that rounds to the nearest double, and only once. */
+
+#define NUMBER_TENS   22 /* 10^22 is the last power of ten that is a double */
+#define NUMBER_DIGITS 18 /* an int64_t holds as many */
+
+static const double number_tens[NUMBER_TENS + 1] = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+/* Code in the same process may have changed the mode. */
+static bool number_rounds_once_to_nearest(void)
+{
+#if FLT_EVAL_METHOD == 0
+    volatile float least = FLT_MIN;
+    return least + 1.0f == 1.0f - least;
+#else
+    return false;
+#endif
+}
+
+static inline bool number_is_digit(const char *at, const char *end)
+{
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+/* A number of text as it is written. */
+struct number_written {
+    uint64_t digits; /* all of them, as far as NUMBER_DIGITS */
+    int64_t exponent;
+    bool is_negative, is_whole; /* whole: without a point and an exponent */
+    bool is_long;               /* it has more digits */
+};
+
+/* Adds the digits at `at`; returns what stands behind them. */
+static inline const char *number_add(struct number_written *number, const char *at, const char *end)
+{
+    const uint64_t full = UINT64_C(100000000000000000); /* NUMBER_DIGITS digits from here on */
+
+    for (; number_is_digit(at, end); at++) {
+        if (number->digits >= full)
+            number->is_long = true;
+        else
+            number->digits = number->digits * 10 + (uint64_t)(*at - '0');
+    }
+    return at;
+}
+
+/* The length of the number at text[0], which is taken apart; 0: there is none. */
+static inline size_t number_take(const char *text, size_t len, struct number_written *number)
+{
+    const char *end = text + len, *first = text + (len && *text == '-');
+
+    *number = (struct number_written){.is_negative = len && *text == '-', .is_whole = true};
+    const char *at = number_add(number, first, end);
+    if (at == first)
+        return 0;
+    if (at < end && *at == '.') {
+        const char *point = at++;
+        at = number_add(number, at, end);
+        if (at == point + 1)
+            return 0;
+        number->exponent = point + 1 - at;
+        number->is_whole = false;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        const bool is_negative = at + 1 < end && at[1] == '-';
+        int64_t exponent = 0;
+        at += at + 1 < end && (at[1] == '-' || at[1] == '+') ? 2 : 1;
+        if (!number_is_digit(at, end))
+            return 0;
+        for (; number_is_digit(at, end); at++)
+            exponent = exponent < NUMBER_FAR ? exponent * 10 + (*at - '0') : exponent;
+        number->exponent += is_negative ? -exponent : exponent;
+        number->is_whole = false;
+    }
+    return (size_t)(at - text);
+}
+
+/* The double of a number, if it is a short one. */
+static inline bool number_is_short(const struct number_written *number, double *value)
+{
+    const int64_t exponent = number->exponent;
+    /* From a signed number: for another, some compilers subtract, and 0 - 0 may be -0 here. */
+    double digits = (double)(int64_t)number->digits;
+
+    if (number->is_long || number->digits > (uint64_t)NUMBER_INT || exponent > NUMBER_TENS ||
+        exponent < -NUMBER_TENS || (exponent && !number_rounds_once_to_nearest()))
+        return false;
+    digits = exponent < 0 ? digits / number_tens[-exponent] : digits * number_tens[exponent];
+    *value = number->is_negative ? -digits : digits;
+    return true;
+}
 
 /* ---- doubles -------------------------------------------------------------------------------- */
 
@@ -46,10 +148,14 @@ static double number_read(char *text)
 
 double laz_json_strtod(const char *text, size_t len)
 {
+    struct number_written number;
     char copy[512];
     char *big = NULL;
     char *use = copy;
+    double value;
 
+    if (len && number_take(text, len, &number) == len && number_is_short(&number, &value))
+        return value;
     if (len >= sizeof copy) {
         big = laz_strndup(text, len);
         if (!big)
@@ -59,28 +165,94 @@ double laz_json_strtod(const char *text, size_t len)
         memcpy(copy, text, len);
         copy[len] = '\0';
     }
-    double value = number_read(use);
+    value = number_read(use);
     free(big);
     return value;
+}
+
+size_t laz_json_read_number(const char *text, size_t len, struct laz_json_number *number)
+{
+    struct number_written written;
+    size_t n = number_take(text, len, &written);
+
+    if (!n || (written.is_whole && written.is_long))
+        return 0;
+    number->is_whole = written.is_whole;
+    number->whole = written.is_whole ? (int64_t)written.digits : 0;
+    number->whole = written.is_negative ? -number->whole : number->whole;
+    if (!number_is_short(&written, &number->value))
+        number->value = laz_json_strtod(text, n);
+    return n;
+}
+
+/* Appends digits * 10^-places. */
+static void number_put(struct laz_buf *buf, bool is_negative, uint64_t digits, int places,
+                       bool keep_point)
+{
+    char text[64], *end = text + sizeof text, *at = end;
+
+    if (keep_point && !places) {
+        *--at = '0';
+        *--at = '.';
+    }
+    for (int i = 0; digits || i <= places; i++) {
+        if (i && i == places)
+            *--at = '.';
+        *--at = (char)('0' + digits % 10);
+        digits /= 10;
+    }
+    if (is_negative)
+        *--at = '-';
+    laz_buf_append(buf, at, (size_t)(end - at));
+}
+
+void laz_json_format_int(struct laz_buf *buf, int64_t value)
+{
+    number_put(buf, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value, 0, false);
+}
+
+/* Appends a number without an exponent, if it has at most 15 digits: what "%.15g" prints. False,
+ * and the least digits that it may have. */
+static bool number_put_short(struct laz_buf *buf, double value, bool keep_point, int *least)
+{
+    const double size = fabs(value), most = 1e15;
+    int places = 0;
+
+    *least = 15;
+    if (!(size < most))
+        return false;
+    uint64_t digits = (uint64_t)(int64_t)size;
+    if ((double)(int64_t)digits != size) {
+        if (size < 1e-4 || !number_rounds_once_to_nearest())
+            return false;
+        while (size * number_tens[places + 1] < most)
+            places++;
+        digits = (uint64_t)(int64_t)(size * number_tens[places] + 0.5);
+        *least = 16; /* if it had 15, they would be these */
+        if ((double)(int64_t)digits / number_tens[places] != size)
+            return false;
+        for (; places && digits % 10 == 0; digits /= 10)
+            places--;
+    }
+    number_put(buf, signbit(value), digits, places, keep_point);
+    return true;
 }
 
 void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point)
 {
     char text[64];
     size_t n = 0;
+    int digits;
 
-    if (fabs(value) < 1e15 && value == floor(value)) {
-        n = (size_t)snprintf(text, sizeof text, value == 0 && signbit(value) ? "-%.0f" : "%.0f",
-                             value == 0 ? 0.0 : value);
-    } else {
-        for (int digits = 15; digits <= 17; digits++) {
-            n = (size_t)snprintf(text, sizeof text, "%.*g", digits, value);
-            for (size_t i = 0; i < n; i++) /* the locale's decimal point */
-                if (!strchr("+-0123456789e.", text[i]))
-                    text[i] = '.';
-            if (digits == 17 || laz_json_strtod(text, n) == value)
-                break;
-        }
+    if (number_put_short(buf, value, keep_point, &digits))
+        return;
+    for (; digits <= 17; digits++) {
+        n = (size_t)snprintf(text, sizeof text, "%.*g", digits, value);
+        for (size_t i = 0; i < n; i++) /* the locale's decimal point */
+            if (!strchr("+-0123456789e.", text[i]))
+                text[i] = '.';
+        if (digits == 17 || laz_json_strtod(text, n) == value)
+            break;
     }
     laz_buf_append(buf, text, n);
     if (keep_point && !strpbrk(text, ".e"))

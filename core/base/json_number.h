@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 
+#include <lazaret/json.h> /* struct laz_json_number */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +14,11 @@
 /* A double, read and written without the process's locale. */
 double laz_json_strtod(const char *text, size_t len);
 void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point);
+void laz_json_format_int(struct laz_buf *buf, int64_t value);
+
+/* The number at text[0], and its length: 0 when there is none, or an integer of more digits than
+ * `whole` holds. */
+size_t laz_json_read_number(const char *text, size_t len, struct laz_json_number *number);
 
 /* A raw value as a C number; false when it is none (or, for int, not whole or beyond 2^53). */
 bool laz_json_to_int(const char *raw, size_t len, int64_t *value);

@@ -127,10 +127,20 @@ static void reader_value_done(struct laz_json_reader *reader)
     reader->state = reader->depth ? READER_AFTER_VALUE : READER_DONE;
 }
 
-static uint32_t reader_text(struct laz_json_reader *reader, uint32_t type)
+/* Reads the text of the next token, which it copies unless it may stay and has no escapes. */
+static uint32_t reader_text(struct laz_json_reader *reader, struct laz_json_token *token,
+                            uint32_t type, bool may_stay)
 {
     size_t n;
 
+    if (may_stay && type != LAZ_JSON_NUMBER) {
+        n = laz_json_plain_string(reader->text + reader->at, reader->len - reader->at);
+        if (n) {
+            *token = (struct laz_json_token){type, reader->text + reader->at + 1, n - 2};
+            reader->at += n;
+            return type;
+        }
+    }
     laz_buf_clear(&reader->string);
     if (type == LAZ_JSON_NUMBER) {
         n = laz_json_value_span(reader->text + reader->at, reader->len - reader->at);
@@ -141,6 +151,7 @@ static uint32_t reader_text(struct laz_json_reader *reader, uint32_t type)
     }
     if (!n || reader->string.failed)
         return reader_fail(reader);
+    *token = (struct laz_json_token){type, reader->string.data, reader->string.len};
     reader->at += n;
     return type;
 }
@@ -157,13 +168,15 @@ static uint32_t reader_word(struct laz_json_reader *reader, uint32_t type)
     return type;
 }
 
-static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_token *token)
+static uint32_t reader_take(struct laz_json_reader *reader, struct laz_json_token *token,
+                            bool may_stay)
 {
     uint32_t type = reader_peek(reader);
 
+    *token = (struct laz_json_token){.text = ""};
     switch (type) {
     case LAZ_JSON_KEY:
-        type = reader_text(reader, type);
+        type = reader_text(reader, token, type, may_stay);
         reader_space(reader);
         if (type && (reader->at >= reader->len || reader->text[reader->at++] != ':'))
             type = reader_fail(reader);
@@ -187,7 +200,7 @@ static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_toke
         break;
     case LAZ_JSON_STRING:
     case LAZ_JSON_NUMBER:
-        type = reader_text(reader, type);
+        type = reader_text(reader, token, type, may_stay);
         if (type)
             reader_value_done(reader);
         break;
@@ -198,10 +211,39 @@ static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_toke
         if (type)
             reader_value_done(reader);
     }
-    bool has_text = type == LAZ_JSON_KEY || type == LAZ_JSON_STRING || type == LAZ_JSON_NUMBER;
-    *token = (struct laz_json_token){type, has_text ? reader->string.data : "",
-                                     has_text ? reader->string.len : 0};
+    if (!type)
+        *token = (struct laz_json_token){.text = ""};
+    token->type = type;
     return type;
+}
+
+static uint32_t reader_next(struct laz_json_reader *reader, struct laz_json_token *token)
+{
+    return reader_take(reader, token, false);
+}
+
+static uint32_t reader_next_in_place(struct laz_json_reader *reader, struct laz_json_token *token)
+{
+    return reader_take(reader, token, true);
+}
+
+static size_t reader_next_numbers(struct laz_json_reader *reader, struct laz_json_number *numbers,
+                                  size_t max)
+{
+    size_t n = 0;
+
+    if (!reader->depth || reader_in_object(reader))
+        return 0;
+    while (n < max && reader_peek(reader) == LAZ_JSON_NUMBER) {
+        size_t len =
+            laz_json_read_number(reader->text + reader->at, reader->len - reader->at, &numbers[n]);
+        if (!len)
+            break;
+        reader->at += len;
+        reader->state = READER_AFTER_VALUE;
+        n++;
+    }
+    return n;
 }
 
 static bool reader_is_at_value(uint32_t type)
@@ -222,6 +264,8 @@ static const char *reader_peek_tag(struct laz_json_reader *reader)
         return NULL;
     laz_buf_clear(&reader->string);
     size_t n = laz_json_decode_string(p, (size_t)(end - p), &reader->string);
+    if (reader->string.failed) /* without memory for the tag it would be an object like any */
+        reader_fail(reader);
     if (!n || reader->string.failed)
         return NULL;
     p += n;
@@ -359,10 +403,13 @@ void laz_json_write_int(struct laz_json_writer *writer, int64_t value)
     const int64_t most = INT64_C(9007199254740992); /* 2^53 */
     char text[48];
 
-    int n =
-        snprintf(text, sizeof text,
-                 value > most || value < -most ? "{\"$int\":\"%" PRId64 "\"}" : "%" PRId64, value);
-    laz_json_write_raw(writer, text, (size_t)n);
+    if (value > most || value < -most) {
+        int n = snprintf(text, sizeof text, "{\"$int\":\"%" PRId64 "\"}", value);
+        laz_json_write_raw(writer, text, (size_t)n);
+    } else if (writer_value(writer, 1)) {
+        laz_json_format_int(&writer->buf, value);
+        writer_may(writer, 0);
+    }
 }
 
 void laz_json_write_double(struct laz_json_writer *writer, double value, bool keep_point)
@@ -377,6 +424,13 @@ void laz_json_write_double(struct laz_json_writer *writer, double value, bool ke
     }
 }
 
+static void writer_doubles(struct laz_json_writer *writer, const double *values, size_t n,
+                           bool keep_point)
+{
+    for (size_t i = 0; i < n && !laz_json_writer_failed(writer); i++)
+        laz_json_write_double(writer, values[i], keep_point);
+}
+
 void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size_t len)
 {
     if (!writer_value(writer, len / 3 * 4 + 16))
@@ -388,13 +442,15 @@ void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size
 
 void laz_json_write_string(struct laz_json_writer *writer, const char *text, size_t len)
 {
-    if (!laz_utf8_is_valid(text, len) || (len && memchr(text, 0, len))) {
+    const size_t plain = json_plain_span(text, len), rest = len - plain;
+
+    if (rest && (!laz_utf8_is_valid(text + plain, rest) || memchr(text + plain, 0, rest))) {
         laz_json_write_bytes(writer, text, len);
         return;
     }
     if (!writer_value(writer, len + 2))
         return;
-    laz_json_quote(&writer->buf, text, len);
+    laz_json_quote_from(&writer->buf, text, len, plain);
     writer_may(writer, 0); /* escapes may have made it longer */
 }
 
@@ -481,6 +537,9 @@ static const struct laz_json_api json_api = {
     .writer_reset = laz_json_writer_reset,
     .base64_decode = laz_base64_decode,
     .scan = laz_json_scan,
+    .next_numbers = reader_next_numbers,
+    .next_in_place = reader_next_in_place,
+    .write_doubles = writer_doubles,
 };
 
 const struct laz_json_api *laz_json_api(void)

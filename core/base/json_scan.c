@@ -183,6 +183,7 @@ struct scan {
     const char *text;
     size_t len;
     size_t at;
+    bool has_space; /* between what it consists of */
     const char *problem;
     struct keys keys;
     struct {
@@ -203,8 +204,10 @@ static bool scan_fail(struct scan *scan, const char *problem)
 
 static inline void scan_space(struct scan *scan)
 {
-    while (scan->at < scan->len && json_is_space(scan->text[scan->at]))
+    while (scan->at < scan->len && json_is_space(scan->text[scan->at])) {
         scan->at++;
+        scan->has_space = true;
+    }
 }
 
 /* Checks the escape sequence at *i and moves *i behind it. */
@@ -445,35 +448,42 @@ static bool scan_after(struct scan *scan, bool opened, bool *more)
     }
 }
 
+static int scan_all(struct scan *scan, struct laz_error *err)
+{
+    bool more = true;
+
+    while (more) {
+        bool opened;
+        if (!scan_value(scan, &opened))
+            break;
+        if (!opened && scan_finds(scan))
+            scan_found_value(scan, true);
+        if (!scan_after(scan, opened, &more))
+            break;
+    }
+    if (!scan->problem) {
+        scan_space(scan);
+        if (scan->at < scan->len)
+            scan->problem = "something follows the value";
+    }
+    keys_fini(&scan->keys);
+    if (scan->keys.failed)
+        return laz_error_nomem(err);
+    if (scan->problem)
+        return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan->problem,
+                             scan->at);
+    return 0;
+}
+
 int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *found, size_t max,
                           size_t *n, struct laz_error *err)
 {
     struct scan scan = {
         .text = text, .len = len, .keys.text = text, .found = found, .max_found = max};
-    bool more = true;
+    int rc = scan_all(&scan, err);
 
-    while (more) {
-        bool opened;
-        if (!scan_value(&scan, &opened))
-            break;
-        if (!opened && scan_finds(&scan))
-            scan_found_value(&scan, true);
-        if (!scan_after(&scan, opened, &more))
-            break;
-    }
     *n = scan.n_found;
-    if (!scan.problem) {
-        scan_space(&scan);
-        if (scan.at < len)
-            scan.problem = "something follows the value";
-    }
-    keys_fini(&scan.keys);
-    if (scan.keys.failed)
-        return laz_error_nomem(err);
-    if (scan.problem)
-        return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan.problem,
-                             scan.at);
-    return 0;
+    return rc;
 }
 
 int laz_json_scan(const char *text, size_t len, struct laz_error *err)
@@ -481,4 +491,18 @@ int laz_json_scan(const char *text, size_t len, struct laz_error *err)
     size_t n;
 
     return laz_json_scan_members(text, len, NULL, 0, &n, err);
+}
+
+int laz_json_scan_compact(const char *text, size_t len, struct laz_buf *buf, struct laz_error *err)
+{
+    struct scan scan = {.text = text, .len = len, .keys.text = text};
+    int rc = scan_all(&scan, err);
+
+    if (rc)
+        return rc;
+    if (scan.has_space)
+        laz_json_compact(buf, text, len);
+    else
+        laz_buf_append(buf, text, len);
+    return buf->failed ? laz_error_nomem(err) : 0;
 }

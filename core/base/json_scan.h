@@ -18,6 +18,9 @@
  * LAZ_ENOMEM. */
 int laz_json_scan(const char *text, size_t len, struct laz_error *err);
 
+/* laz_json_scan; appends the value to `buf` on one line (laz_json_compact). */
+int laz_json_scan_compact(const char *text, size_t len, struct laz_buf *buf, struct laz_error *err);
+
 /* laz_json_scan; finds the members of the outermost object as well. The first `max` are kept, *n is
  * how many there are (0 where the value is not an object). */
 int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *found, size_t max,

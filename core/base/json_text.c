@@ -85,6 +85,14 @@ static size_t text_span(const char *text, size_t len)
     return i;
 }
 
+size_t laz_json_plain_string(const char *text, size_t len)
+{
+    if (!len || text[0] != '"')
+        return 0;
+    const size_t n = 1 + text_span(text + 1, len - 1);
+    return n < len && text[n] == '"' ? n + 1 : 0;
+}
+
 size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
 {
     size_t i = 1;
@@ -110,26 +118,6 @@ size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
     return i < len ? i + 1 : 0;
 }
 
-/* How many bytes from the start are neither '"' nor '\\'; see json_plain_span. */
-static inline size_t quoted_span(const char *text, size_t len)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t highs = UINT64_C(0x8080808080808080);
-    size_t i = 0;
-
-    for (; len - i >= 8; i += 8) {
-        uint64_t w;
-        memcpy(&w, text + i, 8);
-        uint64_t quote = w ^ (ones * '"');
-        uint64_t slash = w ^ (ones * '\\');
-        if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & highs)
-            break;
-    }
-    while (i < len && text[i] != '"' && text[i] != '\\')
-        i++;
-    return i;
-}
-
 static size_t string_span(const char *text, size_t len)
 {
     for (size_t i = 1; i < len;) {
@@ -138,7 +126,7 @@ static size_t string_span(const char *text, size_t len)
         if (text[i] == '\\')
             i += 2;
         else
-            i += quoted_span(text + i, len - i);
+            i += json_quoted_span(text + i, len - i);
     }
     return 0;
 }
@@ -170,11 +158,11 @@ size_t laz_json_value_span(const char *text, size_t len)
                 return 0;
             depth--;
             i++;
-        } else if (c == ',' || c == ':' || json_is_space(c)) {
-            if (!depth)
-                return 0;
-            i++;
+        } else if (depth) {
+            i += json_inner_span(text + i, len - i);
             continue;
+        } else if (c == ',' || c == ':' || json_is_space(c)) {
+            return 0;
         } else {
             while (i < len && !span_ends_word[(unsigned char)text[i]])
                 i++;

@@ -24,6 +24,9 @@ void laz_json_compact(struct laz_buf *buf, const char *text, size_t len);
 /* Decodes the string whose opening quote is at text[0] into `out` (appended). Returns the bytes
  * consumed, quotes included; 0 when malformed. */
 size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out);
+/* The same when it has no escapes: its text, which is then valid UTF-8, stands between the quotes.
+ * 0: it has some, or is malformed. */
+size_t laz_json_plain_string(const char *text, size_t len);
 /* Length in bytes of the value at text[0], which may not begin with white space; 0 if malformed.
  * For scanned text: only nesting and strings are looked at. */
 size_t laz_json_value_span(const char *text, size_t len);

@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 
 #include "base/json_lex.h"
+#include "base/json_number.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -53,11 +54,14 @@ static inline size_t quote_some(char **to, const char *text, size_t len)
 
 #define QUOTE_PIECE 1024 /* bytes; room is reserved for the longest form of each */
 
-void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
+void laz_json_quote_from(struct laz_buf *buf, const char *text, size_t len, size_t plain)
 {
-    size_t i = 0;
+    size_t i = plain;
 
+    if (!laz_buf_reserve(buf, len + 2))
+        return;
     laz_buf_putc(buf, '"');
+    laz_buf_append(buf, text, plain);
     while (i < len) {
         size_t end = len - i < QUOTE_PIECE ? len : i + QUOTE_PIECE;
         size_t whole = len - end < 3 ? len : end + 3; /* the last character may end there */
@@ -76,6 +80,11 @@ void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
         buf->len = (size_t)(to - buf->data);
     }
     laz_buf_putc(buf, '"');
+}
+
+void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
+{
+    laz_json_quote_from(buf, text, len, 0);
 }
 
 void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings)
@@ -156,7 +165,7 @@ void laz_json_add_texts(struct laz_json_write *write, const char *key, const str
 void laz_json_add_int(struct laz_json_write *write, const char *key, int64_t value)
 {
     laz_json_add_key(write, key);
-    laz_buf_printf(write->to, "%" PRId64, value);
+    laz_json_format_int(write->to, value);
 }
 
 void laz_json_add_uint(struct laz_json_write *write, const char *key, uint64_t value)

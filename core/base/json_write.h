@@ -47,6 +47,8 @@ void laz_json_add_key(struct laz_json_write *write, const char *key);
 /* `text` as a JSON string, quotes included. Bytes that are not UTF-8, and NUL, become U+FFFD: this
  * is for messages; values go through the writer of lazaret/json.h. */
 void laz_json_quote(struct laz_buf *buf, const char *text, size_t len);
+/* The same; the first `plain` bytes are known to stand for themselves. */
+void laz_json_quote_from(struct laz_buf *buf, const char *text, size_t len, size_t plain);
 /* Appends a list of strings as a JSON array. */
 void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings);
 

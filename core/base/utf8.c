@@ -2,6 +2,8 @@
 /* utf8.c - UTF-8 as RFC 3629 defines it. */
 #include "base/utf8.h"
 
+#include "base/wide.h"
+
 #include <string.h>
 
 static bool utf8_is_tail(unsigned char c)
@@ -47,21 +49,42 @@ size_t laz_utf8_span(const char *text, size_t len)
     return i;
 }
 
+static bool utf8_word_is_ascii(const char *text)
+{
+    uint64_t word;
+
+    memcpy(&word, text, sizeof word);
+    return !(word & UINT64_C(0x8080808080808080));
+}
+
+/* How many bytes from the start are ASCII: the first 8, then 32 or 8 at a time. */
+static size_t utf8_ascii_span(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    if (len >= 8 && utf8_word_is_ascii(text)) {
+        i = 8;
+#ifdef LAZ_WIDE
+        for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
+            const struct laz_wide w = laz_wide_load(text + i);
+            if (laz_wide_any((w.first | w.second) < 0))
+                break;
+        }
+#endif
+        while (len - i >= 8 && utf8_word_is_ascii(text + i))
+            i += 8;
+    }
+    while (i < len && (unsigned char)text[i] < 0x80)
+        i++;
+    return i;
+}
+
 bool laz_utf8_is_valid(const char *text, size_t len)
 {
     size_t i = 0;
 
-    while (i < len) {
-        uint64_t word;
-        while (len - i >= sizeof word) { /* eight ASCII bytes at a time */
-            memcpy(&word, text + i, sizeof word);
-            if (word & UINT64_C(0x8080808080808080))
-                break;
-            i += sizeof word;
-        }
-        if (i >= len)
-            break;
-        size_t n = (unsigned char)text[i] < 0x80 ? 1 : laz_utf8_span(text + i, len - i);
+    while ((i += utf8_ascii_span(text + i, len - i)) < len) {
+        size_t n = laz_utf8_span(text + i, len - i);
         if (!n)
             return false;
         i += n;

@@ -195,13 +195,13 @@ void laz_call_answer(void *host, struct laz_call *call, const char *json, size_t
     struct laz_buf compact = LAZ_BUF_INIT;
 
     (void)host;
-    if (!json || laz_json_scan(json, len, &problem)) {
+    if (!json || laz_json_scan_compact(json, len, &compact, &problem)) {
+        laz_buf_fini(&compact);
         if (problem.code == LAZ_EPARSE)
             laz_error_prefix(&problem, "the tool's answer is ");
         laz_call_answer_error(host, call, json ? problem.text : "the tool gave no answer");
         return;
     }
-    laz_json_compact(&compact, json, len);
     size_t compact_len = compact.len;
     char *text = laz_buf_steal(&compact);
     call_set_answer(call, text, compact_len, text ? NULL : laz_strdup("out of memory"));

@@ -210,6 +210,12 @@ enum bench_outcome bench_session(struct bench *bench, struct bench_point *point,
                                  struct laz_session **session);
 /* Fills the numbers into the code. */
 void bench_code(const char *pattern, int bytes, int times, char *code, size_t size);
+/* ---- frames.c -------------------------------------------------------------------------------- */
+/* Code that calls frame(@b) @n times, or makes a data frame of @b rows, then keep(frame) @n times.
+ */
+const char *bench_frame_code(const struct bench_language *language, bool out);
+/* A data frame of so many rows as JSON, kept until the end. */
+const char *bench_frame(int rows, size_t *len);
 /* The same for the first of python, r and lua that is built, which becomes the point's runtime. */
 enum bench_outcome bench_any_session(struct bench *bench, struct bench_point *point,
                                      struct laz_session **session);
@@ -251,6 +257,7 @@ bench_measure bench_pool_acquire;
 bench_measure bench_alive_pss, bench_alive_engine, bench_alive_latency;
 void bench_alive_close(struct bench *bench);
 bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
+bench_measure bench_frame_in, bench_frame_out;
 bench_measure bench_lines, bench_timeout;
 bench_measure bench_tool_calls_at_once;
 /* ---- ends.c, neighbour.c --------------------------------------------------------------------- */

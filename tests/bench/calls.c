@@ -84,3 +84,29 @@ enum bench_outcome bench_value_out(struct bench *bench, struct bench_point *poin
     return calls_in_turn(bench, point, code, a_turn, BENCH_CALL_BYTES + (size_t)point->parameter,
                          BENCH_ANSWER_BYTES);
 }
+
+#define FRAMES_A_TURN 2
+
+static enum bench_outcome calls_with_frames(struct bench *bench, struct bench_point *point,
+                                            bool out)
+{
+    int a_turn = point->wanted < FRAMES_A_TURN ? point->wanted : FRAMES_A_TURN;
+    char code[512];
+    size_t len;
+
+    bench_frame(point->parameter, &len);
+    bench_code(bench_frame_code(point->language, out), point->parameter, a_turn + 1, code,
+               sizeof code);
+    return calls_in_turn(bench, point, code, a_turn, BENCH_CALL_BYTES + (out ? len : 0),
+                         BENCH_ANSWER_BYTES + (out ? 0 : len));
+}
+
+enum bench_outcome bench_frame_in(struct bench *bench, struct bench_point *point)
+{
+    return calls_with_frames(bench, point, false);
+}
+
+enum bench_outcome bench_frame_out(struct bench *bench, struct bench_point *point)
+{
+    return calls_with_frames(bench, point, true);
+}

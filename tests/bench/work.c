@@ -128,6 +128,17 @@ static void tool_give(void *user, const char *args, size_t len, struct laz_reply
     free(text);
 }
 
+/* Answers with a data frame of the given number of rows. */
+static void tool_frame(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    const char *digits = memchr(args, ':', len);
+    size_t bytes;
+    const char *text = bench_frame(digits ? atoi(digits + 1) : 0, &bytes);
+
+    bench_clock_tick(user);
+    laz_reply_value(reply, text, bytes);
+}
+
 static const struct {
     struct laz_tool tool;
     void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
@@ -142,9 +153,15 @@ static const struct {
      tool_give},
     {{.name = "take", .description = "", .parameters = "[{\"name\":\"text\",\"type\":\"string\"}]"},
      tool_add},
+    {{.name = "frame",
+      .description = "",
+      .parameters = "[{\"name\":\"rows\",\"type\":\"integer\"}]"},
+     tool_frame},
+    {{.name = "keep", .description = "", .parameters = "[{\"name\":\"frame\"}]"}, tool_add},
 };
 
-/* All layers have their defaults; only a text of 1 MiB must fit into a message. */
+/* All layers have their defaults; only a data frame of a million rows must fit into a
+ * message. */
 int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
                  struct laz_error *err)
 {
@@ -153,7 +170,7 @@ int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sess
 
     int rc = laz_settings_new(&settings, err);
     if (rc == 0)
-        rc = laz_settings_set(settings, "session.max_message_size", "2MiB", err);
+        rc = laz_settings_set(settings, "session.max_message_size", "64MiB", err);
     if (rc == 0) /* for a busy machine */
         rc = laz_settings_set(settings, "session.start_timeout", "600", err);
     snprintf(number, sizeof number, "%d", sessions);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_json.c - JSON with any bytes: for text that the scan accepts, the reader reaches the end, a
- * tree can be made, compacting preserves it, and the writer writes the same values again; rejected
- * text has a reason, and the reader still ends. */
+ * tree can be made, compacting preserves it, and the writer writes the same values again; lists of
+ * numbers are read alike one by one and together, strings in place and copied; rejected text has a
+ * reason, and the reader still ends. */
 #include "base/json.h"
 #include "base/utf8.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +84,55 @@ static char *rewrite(const char *text, size_t len, size_t *out_len)
     return copy;
 }
 
+/* Numbers that are read together are those that are read one by one. */
+static void check_numbers(const char *text, size_t len)
+{
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_json_reader *one = api->reader_new(text, len), *many = api->reader_new(text, len);
+    struct laz_json_number numbers[3];
+    struct laz_json_token token, other;
+    char whole[24];
+
+    must(one && many);
+    do {
+        size_t n = api->next_numbers(many, numbers, 3);
+        for (size_t i = 0; i < n; i++) {
+            must(api->next(one, &token) == LAZ_JSON_NUMBER);
+            double value = strtod(token.text, NULL);
+            must(memcmp(&value, &numbers[i].value, sizeof value) == 0);
+            must(numbers[i].is_whole == !strpbrk(token.text, ".eE"));
+            snprintf(whole, sizeof whole, "%lld", (long long)numbers[i].whole);
+            must(!numbers[i].is_whole || numbers[i].whole == 0 || strcmp(whole, token.text) == 0);
+        }
+        if (n == 3)
+            continue;
+        api->next(one, &token);
+        must(api->next(many, &other) == token.type && other.len == token.len);
+        must(memcmp(other.text, token.text, token.len) == 0);
+    } while (token.type);
+    must(!api->reader_failed(one) && !api->reader_failed(many));
+    api->reader_free(one);
+    api->reader_free(many);
+}
+
+/* Strings that stay where they are, are those that are copied, in text of any kind. */
+static void check_in_place(const char *text, size_t len)
+{
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_json_reader *one = api->reader_new(text, len), *other = api->reader_new(text, len);
+    struct laz_json_token token, in_place;
+
+    must(one && other);
+    do {
+        api->next(one, &token);
+        must(api->next_in_place(other, &in_place) == token.type && in_place.len == token.len);
+        must(memcmp(in_place.text, token.text, token.len) == 0);
+    } while (token.type);
+    must(api->reader_failed(one) == api->reader_failed(other));
+    api->reader_free(one);
+    api->reader_free(other);
+}
+
 static void check_accepted(const char *text, size_t len)
 {
     const struct laz_json_api *api = laz_json_api();
@@ -89,10 +140,11 @@ static void check_accepted(const char *text, size_t len)
     size_t once_len, twice_len, compact_len, raw_len = 0;
     const char *raw;
 
+    check_numbers(text, len);
     char *once = rewrite(text, len, &once_len);
     char *twice = rewrite(once, once_len, &twice_len);
     must(once_len == twice_len && memcmp(once, twice, once_len) == 0);
-    laz_json_compact(&compact, text, len);
+    must(laz_json_scan_compact(text, len, &compact, NULL) == 0);
     must(!compact.failed && laz_json_scan(compact.data, compact.len, NULL) == 0);
     must(!memchr(compact.data, '\n', compact.len));
     laz_json_compact(&again, compact.data, compact.len);
@@ -131,6 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     struct laz_error err = {0};
 
+    check_in_place(text, size);
     if (laz_json_scan(text, size, &err) == 0)
         check_accepted(text, size);
     else

@@ -61,6 +61,13 @@ struct laz_json_token {
     size_t len; /* bytes of text, without the NUL */
 };
 
+/* A number of a list (next_numbers). */
+struct laz_json_number {
+    double value;
+    int64_t whole; /* the same, exactly, when is_whole */
+    bool is_whole; /* written without '.', 'e' and 'E' */
+};
+
 /* Fields are only appended; `size` is the size of the table the host has. */
 struct laz_json_api {
     size_t size;
@@ -118,6 +125,19 @@ struct laz_json_api {
      * value, at most 64 levels, UTF-8, no NUL, no lone surrogate, no repeated key, numbers that a
      * double can hold. 0, LAZ_EPARSE with the place, LAZ_ENOMEM. Takes time linear in `len`. */
     int (*scan)(const char *text, size_t len, struct laz_error *err);
+
+    /* Reads the numbers that come next in the array that is open, up to `max`, into `numbers`, and
+     * returns how many. It stops before anything else, and before an integer of more than 18
+     * digits, which `next` reads; so 0 says nothing about the end. A double is the one nearest to
+     * the number that was written, whatever locale is set. */
+    size_t (*next_numbers)(struct laz_json_reader *reader, struct laz_json_number *numbers,
+                           size_t max);
+    /* As `next`, but the text of a string or of a key has no NUL behind it, and is not copied where
+     * it has no escapes: then it is a part of the text given to reader_new. */
+    uint32_t (*next_in_place)(struct laz_json_reader *reader, struct laz_json_token *token);
+    /* Writes `n` doubles, each as write_double does, until the writer fails. */
+    void (*write_doubles)(struct laz_json_writer *writer, const double *values, size_t n,
+                          bool keep_point);
 };
 
 #ifdef __cplusplus

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUE_DEPTH 60 /* levels of JSON; the enclosing message uses the rest of 64 */
+#define VALUE_DEPTH   60 /* levels of JSON; the enclosing message uses the rest of 64 */
+#define VALUE_NUMBERS 64 /* that are read together */
 
 /* Keys of the registry: their addresses. */
 static const char value_null_key, value_array_key, value_tagged_key, value_names_key;
@@ -376,6 +377,31 @@ void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_jso
 
 static void value_read(struct luart_state *st, lua_State *L, bool nested);
 
+/* A string or key has no NUL behind it. */
+static uint32_t value_next(struct luart_state *st, struct laz_json_token *token)
+{
+    return LAZ_HAS(st->json, next_in_place) ? st->json->next_in_place(st->reader, token)
+                                            : st->json->next(st->reader, token);
+}
+
+/* Appends the numbers that come next to the table on top, which has *n items. */
+static void value_read_numbers(struct luart_state *st, lua_State *L, lua_Integer *n)
+{
+    struct laz_json_number some[VALUE_NUMBERS];
+    size_t got = VALUE_NUMBERS;
+
+    while (got == VALUE_NUMBERS && LAZ_HAS(st->json, next_numbers)) {
+        got = st->json->next_numbers(st->reader, some, VALUE_NUMBERS);
+        for (size_t i = 0; i < got; i++) {
+            if (some[i].is_whole)
+                lua_pushinteger(L, (lua_Integer)some[i].whole);
+            else
+                lua_pushnumber(L, some[i].value);
+            lua_rawseti(L, -2, ++*n);
+        }
+    }
+}
+
 static void value_read_array(struct luart_state *st, lua_State *L)
 {
     struct laz_json_token token;
@@ -383,10 +409,12 @@ static void value_read_array(struct luart_state *st, lua_State *L)
 
     st->json->next(st->reader, &token);
     lua_newtable(L);
+    value_read_numbers(st, L, &n);
     while (st->json->peek(st->reader) != LAZ_JSON_ARRAY_END &&
            st->json->peek(st->reader) != LAZ_JSON_END) {
         value_read(st, L, true);
         lua_rawseti(L, -2, ++n);
+        value_read_numbers(st, L, &n);
     }
     st->json->next(st->reader, &token);
     value_mark(L, &value_array_key);
@@ -398,7 +426,7 @@ static void value_read_object(struct luart_state *st, lua_State *L)
 
     st->json->next(st->reader, &token);
     lua_newtable(L);
-    while (st->json->next(st->reader, &token) == LAZ_JSON_KEY) {
+    while (value_next(st, &token) == LAZ_JSON_KEY) {
         lua_pushlstring(L, token.text, token.len);
         value_read(st, L, true);
         lua_rawset(L, -3);
@@ -515,7 +543,7 @@ static void value_read(struct luart_state *st, lua_State *L, bool nested)
             value_read_object(st, L);
         return;
     }
-    switch (st->json->next(st->reader, &token)) {
+    switch (value_next(st, &token)) {
     case LAZ_JSON_TRUE:
     case LAZ_JSON_FALSE:
         lua_pushboolean(L, token.type == LAZ_JSON_TRUE);

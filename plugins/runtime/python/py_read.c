@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define READ_KEY_SHARED 64 /* equal keys up to this length share one object */
+#define READ_NUMBERS    64 /* that are read together */
 
 struct read_state {
     const struct laz_json_api *json;
@@ -18,6 +19,13 @@ struct read_state {
 };
 
 static PyObject *read_value(struct read_state *r);
+
+/* A string or key has no NUL behind it. */
+static uint32_t read_next(struct read_state *r, struct laz_json_token *token)
+{
+    return LAZ_HAS(r->json, next_in_place) ? r->json->next_in_place(r->reader, token)
+                                           : r->json->next(r->reader, token);
+}
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
@@ -223,16 +231,41 @@ static const struct read_tag *read_tag_find(const char *tag)
 
 /* ---- containers ----------------------------------------------------------------------------- */
 
+/* Takes the item; -1: exception. */
+static int read_append(PyObject *list, PyObject *item)
+{
+    int rc = item ? PyList_Append(list, item) : -1;
+
+    Py_XDECREF(item);
+    return rc;
+}
+
+/* Appends the numbers that come next. */
+static int read_numbers(struct read_state *r, PyObject *list)
+{
+    struct laz_json_number some[READ_NUMBERS];
+    size_t got = READ_NUMBERS;
+    int rc = 0;
+
+    while (rc == 0 && got == READ_NUMBERS && LAZ_HAS(r->json, next_numbers)) {
+        got = r->json->next_numbers(r->reader, some, READ_NUMBERS);
+        for (size_t i = 0; rc == 0 && i < got; i++)
+            rc = read_append(list, some[i].is_whole ? PyLong_FromLongLong(some[i].whole)
+                                                    : PyFloat_FromDouble(some[i].value));
+    }
+    return rc;
+}
+
 static PyObject *read_array(struct read_state *r)
 {
     struct laz_json_token token;
     PyObject *list = PyList_New(0);
 
+    if (list && read_numbers(r, list))
+        Py_CLEAR(list);
     while (list && r->json->peek(r->reader) != LAZ_JSON_ARRAY_END) {
-        PyObject *item = read_value(r);
-        if (!item || PyList_Append(list, item))
+        if (read_append(list, read_value(r)) || read_numbers(r, list))
             Py_CLEAR(list);
-        Py_XDECREF(item);
     }
     if (list)
         r->json->next(r->reader, &token);
@@ -244,7 +277,7 @@ static PyObject *read_object(struct read_state *r)
     struct laz_json_token token;
     PyObject *dict = PyDict_New();
 
-    while (dict && r->json->next(r->reader, &token) == LAZ_JSON_KEY) {
+    while (dict && read_next(r, &token) == LAZ_JSON_KEY) {
         PyObject *key = PyUnicode_DecodeUTF8(token.text, (Py_ssize_t)token.len, NULL);
         if (key && token.len <= READ_KEY_SHARED)
             PyUnicode_InternInPlace(&key);
@@ -284,7 +317,7 @@ static PyObject *read_value(struct read_state *r)
         if (tag)
             return read_tagged(r, tag);
     }
-    switch (r->json->next(r->reader, &token)) {
+    switch (read_next(r, &token)) {
     case LAZ_JSON_NULL:
         return Py_NewRef(Py_None);
     case LAZ_JSON_FALSE:

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define READ_NUMBERS 64 /* that are read together */
+
 enum read_kind {
     READ_NOTHING,
     READ_REAL,
@@ -249,7 +251,47 @@ static SEXP read_integer(const char *digits)
     return x;
 }
 
+/* A number of an array. */
+static void read_number_push(struct read_vector *v, const struct laz_json_number *number)
+{
+    char digits[32];
+
+    if (number->is_whole && (int64_t)number->value != number->whole) {
+        snprintf(digits, sizeof digits, "%lld", (long long)number->whole);
+        SEXP x = PROTECT(read_integer(digits));
+        read_vector_push(v, x, read_kind_of(x));
+        UNPROTECT(1);
+    } else if (v->kind == READ_REAL || v->kind == READ_NOTHING) {
+        read_vector_take(v, READ_REAL, false);
+        REAL(v->data)[v->n++] = number->value;
+    } else {
+        SEXP x = PROTECT(Rf_ScalarReal(number->value));
+        read_vector_push(v, x, READ_REAL);
+        UNPROTECT(1);
+    }
+}
+
 /* ---- arrays and objects ---- */
+
+/* A string or key has no NUL behind it. */
+static uint32_t read_next(struct r_state *s, struct laz_json_token *token)
+{
+    return LAZ_HAS(s->json, next_in_place) ? s->json->next_in_place(s->reader, token)
+                                           : s->json->next(s->reader, token);
+}
+
+/* Reads the numbers of an array that come next. */
+static void read_numbers(struct r_state *s, struct read_vector *v)
+{
+    struct laz_json_number some[READ_NUMBERS];
+    size_t got = READ_NUMBERS;
+
+    while (got == READ_NUMBERS && LAZ_HAS(s->json, next_numbers)) {
+        got = s->json->next_numbers(s->reader, some, READ_NUMBERS);
+        for (size_t i = 0; i < got; i++)
+            read_number_push(v, &some[i]);
+    }
+}
 
 /* Reads one element of an array. Numbers, the common case, need no R object. */
 static void read_array_element(struct r_state *s, struct read_vector *v, uint32_t type)
@@ -282,6 +324,7 @@ static SEXP read_array(struct r_state *s)
 
     PROTECT_WITH_INDEX(v.data = Rf_allocVector(VECSXP, 0), &v.index);
     for (;;) {
+        read_numbers(s, &v);
         uint32_t type = s->json->peek(s->reader);
         if (type == LAZ_JSON_ARRAY_END || type == LAZ_JSON_END)
             break;
@@ -305,7 +348,7 @@ static SEXP read_object(struct r_state *s)
 
     PROTECT_WITH_INDEX(values.data = Rf_allocVector(VECSXP, 0), &values.index);
     PROTECT_WITH_INDEX(names.data = Rf_allocVector(STRSXP, 0), &names.index);
-    while (s->json->next(s->reader, &token) == LAZ_JSON_KEY) {
+    while (read_next(s, &token) == LAZ_JSON_KEY) {
         read_vector_room(&names);
         SET_STRING_ELT(names.data, names.n, r_utf8(token.text, token.len));
         names.n++;
@@ -537,7 +580,7 @@ static SEXP read_value(struct r_state *s)
         if (strcmp(tag, read_tags[i].tag) == 0)
             return read_tagged(s, &read_tags[i]);
     }
-    switch (s->json->next(s->reader, &token)) {
+    switch (read_next(s, &token)) {
     case LAZ_JSON_TRUE:
     case LAZ_JSON_FALSE:
         return Rf_ScalarLogical(token.type == LAZ_JSON_TRUE);

@@ -4,8 +4,8 @@
  *
  * A vector of one is a scalar, a longer one an array, names make an object; values without a JSON
  * form take the tagged forms of <lazaret/json.h>. No function of the code runs here (no dispatch),
- * so the writer cannot be re-entered. Elements are read one by one and a full writer ends every
- * loop, so 1:1e9 is never expanded. */
+ * so the writer cannot be re-entered. Elements are read one by one, or a few at once, and a full
+ * writer ends every loop, so 1:1e9 is never expanded. */
 #include "r.h"
 
 #include <stdlib.h>
@@ -13,6 +13,8 @@
 
 /* Levels of an R value; tagged forms add up to four, and the protocol allows 64. */
 #define WRITE_MAX_DEPTH 48
+
+#define WRITE_NUMBERS 64 /* that are written together */
 
 enum write_kind {
     WRITE_LOGICAL,
@@ -210,13 +212,34 @@ static void write_element(struct r_writing *w, SEXP x, R_xlen_t i, enum write_ki
     }
 }
 
+/* The doubles between those that are NA are written together. */
+static void write_reals(struct r_writing *w, const double *values, R_xlen_t n)
+{
+    R_xlen_t from = 0;
+
+    for (R_xlen_t i = 0; i <= n; i++) {
+        if (i < n && !(ISNAN(values[i]) && R_IsNA(values[i])))
+            continue;
+        w->json->write_doubles(w->out, values + from, (size_t)(i - from), false);
+        if (i < n)
+            write_real(w, values[i]);
+        from = i + 1;
+    }
+}
+
 static void write_array(struct r_writing *w, SEXP x, unsigned depth)
 {
     enum write_kind kind = write_kind_of(x);
-    R_xlen_t n = Rf_xlength(x);
+    R_xlen_t n = Rf_xlength(x), i = 0;
+    double some[WRITE_NUMBERS];
 
     w->json->array_begin(w->out);
-    for (R_xlen_t i = 0; i < n && !write_is_full(w); i++)
+    while (kind == WRITE_REAL && LAZ_HAS(w->json, write_doubles) && i < n && !write_is_full(w)) {
+        R_xlen_t got = REAL_GET_REGION(x, i, WRITE_NUMBERS, some);
+        write_reals(w, some, got);
+        i += got;
+    }
+    for (; i < n && !write_is_full(w); i++)
         write_element(w, x, i, kind, depth);
     w->json->array_end(w->out);
 }
