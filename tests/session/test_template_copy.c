@@ -514,12 +514,54 @@ out:
     free(confine);
 }
 
+/* A program that the host replaces, or puts aside, while the template lives: the session that was
+ * made before has the old one, the next one what its path leads to. */
+static void a_file_that_was_replaced_is_what_its_path_says(void)
+{
+    static const char confine[] =
+        "{\"landlock\":{\"abi\":0,\"rules\":[{\"path\":\"/proc\",\"rights\":\"r\"},"
+        "{\"path\":\"/usr\",\"rights\":\"rx\"},"
+        "{\"path\":\"/run/lazaret/agent/own\",\"rights\":\"r\"}]}" TEMPLATE_FILTER "}";
+    static const char tell[] = "local at, own = '/run/lazaret/agent/', ''\n"
+                               "for _, name in ipairs {'own', 'aside'} do\n"
+                               "  local file = io.open(at .. name)\n"
+                               "  own = own .. (file and file:read('a') or 'refused') .. ' '\n"
+                               "end\n"
+                               "return own";
+    struct template_session session = NOBODY;
+    struct template_box box;
+    char own[192], aside[192];
+
+    if (laz_os_landlock_abi() == 0 && unit_skip("landlock", "the kernel has none"))
+        return;
+    template_confine = confine;
+    if (template_stage(&box, "lua")) {
+        snprintf(own, sizeof own, "%s/own", box.stage);
+        snprintf(aside, sizeof aside, "%s/aside", box.stage);
+        template_file(&box, "own", "old");
+        const char *line = template_start(&box, "");
+        CU_ASSERT(line && strstr(line, "\"ready\""));
+        (void)template_await_waiting(&box);
+        CU_ASSERT(rename(own, aside) == 0);
+        template_file(&box, "own", "new");
+        static const char *const said[] = {"\"refused old \"", "\"new refused \""};
+        for (size_t i = 0; line && i < 2; i++) {
+            if (template_session_open(&box, &session, confine))
+                UNIT_TEXT(template_run(&session, tell), said[i]);
+            template_session_close(&session);
+        }
+    }
+    template_close(&box);
+    template_confine = NULL;
+}
+
 static const struct unit_test tests[] = {
     UNIT(no_token_stays_in_memory),
     UNIT(a_package_may_change_the_limit_of_core_dumps),
     UNIT(nothing_that_a_template_has_read_stays_in_memory),
     UNIT(a_session_has_no_descriptor_of_its_template),
     UNIT(a_copy_has_the_rules_of_a_cold_session),
+    UNIT(a_file_that_was_replaced_is_what_its_path_says),
     {0},
 };
 
