@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/heap.h"
 #include "os/io.h"
 #include "os/landlock.h"
 #include "os/namespaces.h"
@@ -126,8 +127,9 @@ struct agent {
     void *state;
     const struct laz_message *request; /* being answered, or NULL */
     struct laz_agent_services services;
-    atomic_int stream;  /* that was written to last; 0: none */
-    struct laz_buf out; /* the line that is being made */
+    atomic_int stream;    /* that was written to last; 0: none */
+    struct laz_buf out;   /* the line that is being made */
+    struct laz_heap heap; /* since memory was given back */
     /* For `ready`: the steps of the confinement that are in force, sentences about the others, and
      * the time of each step: "fork 210, filter 150". */
     struct laz_strv confined, missing;

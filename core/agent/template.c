@@ -480,8 +480,10 @@ static int template_settle(struct agent *agent, struct laz_error *err)
         agent->ops->before_fork(agent->state);
     if (laz_os_threads() != 1)
         rc = template_leave_threads(agent, err);
-    if (!rc)
+    if (!rc) {
+        laz_heap_keep();
         laz_os_large_pages();
+    }
     return rc;
 }
 

@@ -18,14 +18,21 @@ void laz_frame_fini(struct laz_frame *frame)
     frame->start = frame->scanned = frame->written = 0;
 }
 
+void laz_frame_rest(struct laz_frame *frame)
+{
+    if (frame->start < frame->buf.len)
+        return;
+    frame->start = frame->scanned = 0;
+    if (frame->buf.cap > FRAME_KEEP)
+        laz_buf_fini(&frame->buf);
+    else
+        laz_buf_clear(&frame->buf);
+}
+
 char *laz_frame_room(struct laz_frame *frame, size_t want)
 {
     if (frame->start == frame->buf.len) {
-        frame->start = frame->scanned = 0;
-        if (frame->buf.cap > FRAME_KEEP)
-            laz_buf_fini(&frame->buf);
-        else
-            laz_buf_clear(&frame->buf);
+        laz_frame_rest(frame);
     } else if (frame->start > frame->buf.len / 2) {
         laz_buf_drop(&frame->buf, frame->start);
         frame->start = 0;

@@ -33,6 +33,8 @@ int laz_frame_next(struct laz_frame *frame, char **line, size_t *len);
 /* Overwrites everything that was read into it, lines that are done with as well, and empties it; it
  * keeps its memory. */
 void laz_frame_wipe(struct laz_frame *frame);
+/* Frees a large buffer that has no bytes of a line; lines handed out before are no longer valid. */
+void laz_frame_rest(struct laz_frame *frame);
 /* Bytes of a line that has begun and not ended. */
 size_t laz_frame_partial(const struct laz_frame *frame);
 

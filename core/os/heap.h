@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* heap.h - memory that was freed stays for the next large value, until it is given back.
+ *
+ * For our own programs: the allocator belongs to a process, so the library never calls this. */
+#ifndef LAZ_OS_HEAP_H
+#define LAZ_OS_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where the heap of the process ended when it was last looked at. */
+struct laz_heap {
+    uintptr_t end;
+};
+
+/* From here on, blocks of up to 4 MiB come from the heap, and up to 8 MiB of free memory stay at
+ * its end. A system whose allocator has no such settings ignores this. */
+void laz_heap_keep(void);
+void laz_heap_note(struct laz_heap *heap);
+/* Is it larger than then by so much that giving memory back may be worth while? Asks no system. */
+bool laz_heap_has_grown(const struct laz_heap *heap);
+/* Gives what is free back to the system, and notes where the heap ends then. */
+void laz_heap_give_back(struct laz_heap *heap);
+
+#endif

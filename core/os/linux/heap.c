@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* heap.c - what glibc keeps of freed memory (mallopt(3)).
+ *
+ * A buffer for a value grows by doubling, and fresh memory costs a page fault for each 4 KiB, which
+ * is more than all that is done with the value. By itself glibc gives a large block back as soon as
+ * it is freed. A value of 1 MiB and the buffers around it stay below HEAP_BLOCK; larger blocks have
+ * mappings of their own, which go back at once, so a program that frees much does not keep more
+ * than HEAP_KEPT. */
+#include "os/heap.h"
+
+#include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <unistd.h>
+
+#define HEAP_BLOCK (4 << 20)
+#define HEAP_KEPT  (8 << 20)
+#define HEAP_GROWN ((uintptr_t)1 << 20)
+
+#if defined __GLIBC__ && !defined LAZ_SANITIZE
+void laz_heap_keep(void)
+{
+    mallopt(M_MMAP_THRESHOLD, HEAP_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+}
+
+void laz_heap_note(struct laz_heap *heap)
+{
+    heap->end = (uintptr_t)sbrk(0);
+}
+
+bool laz_heap_has_grown(const struct laz_heap *heap)
+{
+    const uintptr_t end = (uintptr_t)sbrk(0);
+
+    return end > heap->end && end - heap->end > HEAP_GROWN;
+}
+
+void laz_heap_give_back(struct laz_heap *heap)
+{
+    malloc_trim(0);
+    laz_heap_note(heap);
+}
+#else
+void laz_heap_keep(void)
+{
+}
+
+void laz_heap_note(struct laz_heap *heap)
+{
+    heap->end = 0;
+}
+
+bool laz_heap_has_grown(const struct laz_heap *heap)
+{
+    (void)heap;
+    return false;
+}
+
+void laz_heap_give_back(struct laz_heap *heap)
+{
+    (void)heap;
+}
+#endif
