@@ -32,12 +32,15 @@
 #define AGENT_MAX_LINE    (64u * 1024 * 1024) /* of a value from the host, likewise */
 #define AGENT_LINE_SLACK  (1024u * 1024)      /* for the rest of the line around a value */
 
+#define AGENT_LARGE (64u * 1024) /* bytes of a line that leaves memory worth giving back */
+
 /* ---- channel.c: lines ----------------------------------------------------------------------- */
 
 struct agent_channel {
     int fd;
     struct laz_frame in;
-    char head[32]; /* the beginning of a line for which there was no memory, NUL-terminated */
+    char head[32];  /* the beginning of a line for which there was no memory, NUL-terminated */
+    bool was_large; /* a line in either direction was, since memory was given back */
 };
 
 /* The next line without its newline, NUL-terminated, borrowed until the next call. 0, or:

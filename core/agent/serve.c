@@ -39,6 +39,7 @@ void agent_flush_around(struct agent *agent, size_t hole, const char *value, siz
         {out->data, hole}, {value, len}, {out->data + hole, out->len - hole}};
     if (!laz_os_send_parts(agent->channel.fd, parts, 3))
         _exit(0);
+    agent->channel.was_large |= len + out->len >= AGENT_LARGE;
     laz_buf_clear(&agent->out);
 }
 
@@ -346,13 +347,14 @@ static void serve_rest(struct agent *agent)
     if (LAZ_HAS(agent->ops, rest))
         agent->ops->rest(agent->state);
     laz_heap_give_back(&agent->heap);
+    agent->channel.was_large = false;
 }
 
 /* The next request. What freed memory is kept makes the next large value cheap; it goes back when
- * none has come for a while. An agent whose heap has not grown sleeps until the next request. */
+ * none has come for a while. Without large values an agent sleeps until the next request. */
 static int serve_next(struct agent *agent, char **line, size_t *len)
 {
-    if (laz_heap_has_grown(&agent->heap)) {
+    if (agent->channel.was_large || laz_heap_has_grown(&agent->heap)) {
         int rc = agent_channel_line(&agent->channel, SERVE_REST_MS, line, len);
         if (rc != LAZ_ETIMEOUT)
             return rc;

@@ -6,6 +6,7 @@
  * opened would take the number of a closed one and receive the output of untrusted code. */
 #include "cli/cli.h"
 
+#include "os/heap.h"
 #include "os/library.h"
 #include "os/streams.h"
 
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
     int status;
 
     laz_library_secure();
+    laz_heap_keep();
     if (!laz_os_secure_streams())
         return CLI_SETUP;
     cli.terminal = terminal_new(&cli);

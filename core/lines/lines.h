@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "loop/loop.h"
+#include "os/heap.h"
 #include "wire/frame.h"
 
 struct laz_input; /* os/input.h */
@@ -57,5 +58,18 @@ int laz_lines_take_stdio(struct laz_input **input, int *in, int *out, struct laz
  * is 0, or has not changed for a while. `step` runs the loop, at most so long. */
 void laz_lines_drain(struct laz_loop *loop, size_t (*unread)(const void *user),
                      void (*step)(void *user, uint64_t ms), void *user);
+
+/* ---- rest.c: memory ------------------------------------------------------------------------- */
+
+/* Gives memory that is free back to the system when nothing has happened for a second. Starts
+ * zeroed. */
+struct laz_rest {
+    struct laz_timer *timer;
+    struct laz_heap heap;
+};
+int laz_rest_begin(struct laz_rest *rest, struct laz_loop *loop, struct laz_error *err);
+/* Something has happened: to be called after each turn of the loop. */
+void laz_rest_later(struct laz_rest *rest);
+void laz_rest_end(struct laz_rest *rest);
 
 #endif

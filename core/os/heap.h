@@ -17,7 +17,8 @@ struct laz_heap {
  * its end. A system whose allocator has no such settings ignores this. */
 void laz_heap_keep(void);
 void laz_heap_note(struct laz_heap *heap);
-/* Is it larger than then by so much that giving memory back may be worth while? Asks no system. */
+/* Is it larger than then by more than 4 MiB, so that giving memory back may be worth while? Makes
+ * no system call. */
 bool laz_heap_has_grown(const struct laz_heap *heap);
 /* Gives what is free back to the system, and notes where the heap ends then. */
 void laz_heap_give_back(struct laz_heap *heap);

@@ -16,7 +16,7 @@
 
 #define HEAP_BLOCK (4 << 20)
 #define HEAP_KEPT  (8 << 20)
-#define HEAP_GROWN ((uintptr_t)1 << 20)
+#define HEAP_GROWN ((uintptr_t)4 << 20)
 
 #if defined __GLIBC__ && !defined LAZ_SANITIZE
 void laz_heap_keep(void)
