@@ -132,7 +132,7 @@ struct agent {
     struct laz_agent_services services;
     atomic_int stream;    /* that was written to last; 0: none */
     struct laz_buf out;   /* the line that is being made */
-    struct laz_heap heap; /* since memory was given back */
+    struct laz_heap heap; /* as it was when the session began */
     /* For `ready`: the steps of the confinement that are in force, sentences about the others, and
      * the time of each step: "fork 210, filter 150". */
     struct laz_strv confined, missing;

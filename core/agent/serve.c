@@ -346,7 +346,7 @@ static void serve_rest(struct agent *agent)
     laz_frame_rest(&agent->channel.in);
     if (LAZ_HAS(agent->ops, rest))
         agent->ops->rest(agent->state);
-    laz_heap_give_back(&agent->heap);
+    laz_heap_give_back();
     agent->channel.was_large = false;
 }
 

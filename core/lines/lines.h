@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "loop/loop.h"
-#include "os/heap.h"
 #include "wire/frame.h"
 
 struct laz_input; /* os/input.h */
@@ -61,15 +60,14 @@ void laz_lines_drain(struct laz_loop *loop, size_t (*unread)(const void *user),
 
 /* ---- rest.c: memory ------------------------------------------------------------------------- */
 
-/* Gives memory that is free back to the system when nothing has happened for a second. Starts
- * zeroed. */
+/* Gives memory that is free back to the system, a second after something has happened, however much
+ * happens meanwhile. Starts zeroed. */
 struct laz_rest {
     struct laz_timer *timer;
-    struct laz_heap heap;
+    bool waits, is_due;
 };
 int laz_rest_begin(struct laz_rest *rest, struct laz_loop *loop, struct laz_error *err);
-/* Something has happened: to be called after each turn of the loop. */
-void laz_rest_later(struct laz_rest *rest);
+void laz_rest_turn(struct laz_rest *rest); /* at the end of each turn of the loop */
 void laz_rest_end(struct laz_rest *rest);
 
 #endif

@@ -344,7 +344,7 @@ int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
         else
             is_busy = mcp_work(mcp);
         mcp->is_over = mcp->lines.is_ending;
-        laz_rest_later(&mcp->rest);
+        laz_rest_turn(&mcp->rest);
     }
     if (mcp->why.code && err)
         *err = mcp->why;

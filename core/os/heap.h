@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the heap of the process ended when it was last looked at. */
+/* Where the heap of the process ended when it was noted. */
 struct laz_heap {
     uintptr_t end;
 };
@@ -20,7 +20,7 @@ void laz_heap_note(struct laz_heap *heap);
 /* Is it larger than then by more than 4 MiB, so that giving memory back may be worth while? Makes
  * no system call. */
 bool laz_heap_has_grown(const struct laz_heap *heap);
-/* Gives what is free back to the system, and notes where the heap ends then. */
-void laz_heap_give_back(struct laz_heap *heap);
+/* Gives all that is free back to the system, also between blocks that are in use. */
+void laz_heap_give_back(void);
 
 #endif

@@ -89,7 +89,7 @@ FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
 IGNORES(laz_heap_keep, void)
 IGNORES(laz_heap_note, struct laz_heap *heap)
 GIVES(bool, laz_heap_has_grown, false, const struct laz_heap *heap)
-IGNORES(laz_heap_give_back, struct laz_heap *heap)
+IGNORES(laz_heap_give_back, void)
 
 /* Templates. */
 FAILS("filters of system calls", laz_os_filter_ahead, , const char *name)

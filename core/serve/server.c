@@ -177,7 +177,7 @@ int laz_server_run(struct laz_server *server, struct laz_error *err)
         laz_loop_will_step(server->loop);
         is_busy = serve_clients_work(server);
         serve_clients_sweep(server);
-        laz_rest_later(&server->rest);
+        laz_rest_turn(&server->rest);
     }
     if (server->why.code && err)
         *err = server->why;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_heap.c - freed memory stays in the process, and goes back when it is asked to, or when a
- * server has had nothing to do for a while, by a clock that the test holds. */
+/* test_heap.c - freed memory stays in the process, and goes back when it is asked to, and from a
+ * server a second after it had something to do, by a clock that the test holds. */
 #include "unit.h"
 
 #include "lines/lines.h"
@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Other allocators, those of sanitizers too, have no such settings. */
@@ -20,6 +21,7 @@
 
 #define HEAP_BLOCKS 96
 #define HEAP_SIZE   ((size_t)64 << 10) /* 6 MiB in all */
+#define HEAP_LARGE  ((size_t)2 << 20)
 
 /* Uses memory and frees it; bytes by which the heap is larger afterwards. */
 static long heap_use(void)
@@ -36,11 +38,21 @@ static long heap_use(void)
     return (long)((char *)sbrk(0) - end);
 }
 
+/* Has the process the page with this byte? */
+static bool heap_is_there(uintptr_t place)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char there = 0;
+
+    return mincore((void *)(place & ~(page - 1)), page, &there) == 0 && (there & 1); // NOLINT
+}
+
 static void freed_memory_stays_until_it_is_given_back(void)
 {
     struct laz_heap heap;
 
-    laz_heap_give_back(&heap);
+    laz_heap_give_back();
+    laz_heap_note(&heap);
     CU_ASSERT_FALSE(laz_heap_has_grown(&heap));
     const long more = heap_use();
     CU_ASSERT(!HEAP_HERE || more > 5 << 20);
@@ -48,39 +60,120 @@ static void freed_memory_stays_until_it_is_given_back(void)
     const long again = heap_use();
     CU_ASSERT(!HEAP_HERE || again == 0); /* the same memory */
     char *end = sbrk(0);
-    laz_heap_give_back(&heap);
+    laz_heap_give_back();
     CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
     CU_ASSERT_FALSE(laz_heap_has_grown(&heap));
 }
 
-static void a_server_gives_memory_back_when_nothing_happens(void)
+/* Memory below a block that is still in use goes back as well. */
+static void freed_memory_goes_back_from_under_a_block(void)
 {
-    struct laz_rest rest = {0};
-    struct laz_loop *loop = NULL;
+    char *first = malloc(HEAP_SIZE), *large = malloc(HEAP_LARGE), *last = malloc(HEAP_SIZE);
 
-    CU_ASSERT_FATAL(laz_loop_new(&loop, NULL) == 0);
-    laz_loop_hold_clock(loop);
-    CU_ASSERT_FATAL(laz_rest_begin(&rest, loop, NULL) == 0);
+    CU_ASSERT_FATAL(first && large && last);
+    const uintptr_t middle = (uintptr_t)large + HEAP_LARGE / 2;
+    memset(large, 1, HEAP_LARGE);
+    free(large);
+    CU_ASSERT(!HEAP_HERE || heap_is_there(middle));
+    laz_heap_give_back();
+    CU_ASSERT(!HEAP_HERE || !heap_is_there(middle));
+    free(first);
+    free(last);
+}
+
+struct heap_server {
+    struct laz_loop *loop;
+    struct laz_rest rest;
+};
+
+static bool heap_server_begin(struct heap_server *server)
+{
+    *server = (struct heap_server){0};
+    if (laz_loop_new(&server->loop, NULL) ||
+        laz_rest_begin(&server->rest, server->loop, NULL)) {
+        CU_FAIL("no server");
+        return false;
+    }
+    laz_loop_hold_clock(server->loop);
+    return true;
+}
+
+/* One turn, after so much time. */
+static void heap_server_turn(struct heap_server *server, uint64_t ms)
+{
+    laz_loop_advance_clock(server->loop, ms);
+    laz_loop_step(server->loop, 0);
+    laz_rest_turn(&server->rest);
+}
+
+static void heap_server_end(struct heap_server *server)
+{
+    laz_rest_end(&server->rest);
+    CU_ASSERT_EQUAL(laz_loop_handles(server->loop), 0);
+    laz_loop_free(server->loop);
+}
+
+static void a_server_gives_memory_back_a_second_after_a_turn(void)
+{
+    struct heap_server server;
+
+    if (!heap_server_begin(&server))
+        return;
     heap_use();
     char *end = sbrk(0);
-    laz_rest_later(&rest);
-    laz_loop_advance_clock(loop, 900);
-    laz_loop_step(loop, 0);
-    laz_rest_later(&rest); /* something has happened */
-    laz_loop_advance_clock(loop, 900);
-    laz_loop_step(loop, 0);
+    heap_server_turn(&server, 0);
+    heap_server_turn(&server, 999);
     CU_ASSERT_PTR_EQUAL(sbrk(0), end);
-    laz_loop_advance_clock(loop, 100);
-    laz_loop_step(loop, 0);
+    heap_server_turn(&server, 1);
     CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
-    laz_rest_end(&rest);
-    CU_ASSERT_EQUAL(laz_loop_handles(loop), 0);
-    laz_loop_free(loop);
+    heap_server_end(&server);
+}
+
+/* Who keeps a server busy does not keep its memory. */
+static void a_busy_server_gives_memory_back_once_a_second(void)
+{
+    struct heap_server server;
+    unsigned times = 0;
+
+    if (!heap_server_begin(&server))
+        return;
+    heap_server_turn(&server, 0);
+    for (int turn = 0; turn < 100; turn++) {
+        heap_use();
+        char *end = sbrk(0);
+        heap_server_turn(&server, 100);
+        times += end - (char *)sbrk(0) > 5 << 20;
+    }
+    CU_ASSERT_EQUAL(times, HEAP_HERE ? 9 : 0); /* the time begins with the first turn after it */
+    heap_server_end(&server);
+}
+
+/* What the last turn frees, while the time is up, goes back too; and then nothing wakes it up. */
+static void a_server_without_work_sleeps(void)
+{
+    struct heap_server server;
+
+    if (!heap_server_begin(&server))
+        return;
+    heap_server_turn(&server, 0);
+    laz_loop_advance_clock(server.loop, 1000);
+    laz_loop_step(server.loop, 0);
+    heap_use();
+    char *end = sbrk(0);
+    laz_rest_turn(&server.rest);
+    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    laz_loop_advance_clock(server.loop, 3600 * 1000);
+    laz_loop_step(server.loop, 0);
+    CU_ASSERT_FALSE(server.rest.is_due);
+    heap_server_end(&server);
 }
 
 static const struct unit_test tests[] = {
     UNIT(freed_memory_stays_until_it_is_given_back),
-    UNIT(a_server_gives_memory_back_when_nothing_happens),
+    UNIT(freed_memory_goes_back_from_under_a_block),
+    UNIT(a_server_gives_memory_back_a_second_after_a_turn),
+    UNIT(a_busy_server_gives_memory_back_once_a_second),
+    UNIT(a_server_without_work_sleeps),
     {0},
 };
 

@@ -37,10 +37,9 @@ bool laz_heap_has_grown(const struct laz_heap *heap)
     return end > heap->end && end - heap->end > HEAP_GROWN;
 }
 
-void laz_heap_give_back(struct laz_heap *heap)
+void laz_heap_give_back(void)
 {
     malloc_trim(0);
-    laz_heap_note(heap);
 }
 #else
 void laz_heap_keep(void)
@@ -58,8 +57,7 @@ bool laz_heap_has_grown(const struct laz_heap *heap)
     return false;
 }
 
-void laz_heap_give_back(struct laz_heap *heap)
+void laz_heap_give_back(void)
 {
-    (void)heap;
 }
 #endif
