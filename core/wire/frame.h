@@ -3,7 +3,9 @@
  * Side: host and agent.  Input trusted: no.
  *
  * Bytes are read straight into the buffer; a line is handed out as a pointer into it and removed by
- * the next call, so no byte is copied twice and none is looked at twice. */
+ * the next call, so no byte is copied twice and none is looked at twice. Only a line that outgrows
+ * its buffer is moved, into room for a large value. Its end may never come: memory that no byte was
+ * read into is not touched, so it costs addresses and no pages. */
 #ifndef LAZ_WIRE_FRAME_H
 #define LAZ_WIRE_FRAME_H
 
@@ -19,6 +21,7 @@ struct laz_frame {
     size_t scanned; /* bytes after start that hold no newline */
     size_t written; /* bytes of the buffer that may hold what was read */
     size_t max;     /* bytes of a line, without its newline */
+    bool wipes;     /* what was read is overwritten before its memory is freed */
 };
 
 void laz_frame_init(struct laz_frame *frame, size_t max);

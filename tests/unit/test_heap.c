@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_heap.c - freed memory stays in the process, and goes back when it is asked to, and from a
- * server a second after it had something to do, by a clock that the test holds. */
+ * server a second after it had something to do, by a clock that the test holds; what a frame has
+ * read costs no more memory than came, and stays nowhere when it is to be wiped. */
 #include "unit.h"
 
 #include "lines/lines.h"
 #include "loop/loop.h"
 #include "os/heap.h"
+#include "wire/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,9 @@
 #define HEAP_BLOCKS 96
 #define HEAP_SIZE   ((size_t)64 << 10) /* 6 MiB in all */
 #define HEAP_LARGE  ((size_t)2 << 20)
+
+static const char heap_secret[] = "what the template has read";
+static const char *heap_begin; /* where the heap was to begin */
 
 /* Uses memory and frees it; bytes by which the heap is larger afterwards. */
 static long heap_use(void)
@@ -81,6 +86,67 @@ static void freed_memory_goes_back_from_under_a_block(void)
     free(last);
 }
 
+/* Reads so many bytes of a line that does not end, with a text in each piece. */
+static void heap_read(struct laz_frame *frame, size_t size, const char *text)
+{
+    size_t len;
+    char *line;
+
+    for (size_t done = 0; done < size; done += HEAP_SIZE) {
+        char *room = laz_frame_room(frame, HEAP_SIZE);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(room);
+        memset(room, 'p', HEAP_SIZE);
+        memcpy(room + HEAP_SIZE / 2, text, strlen(text));
+        laz_frame_added(frame, HEAP_SIZE);
+        CU_ASSERT_EQUAL(laz_frame_next(frame, &line, &len), 0);
+    }
+}
+
+/* How often is the text in the heap, in blocks that were freed as well? */
+static unsigned heap_count(void)
+{
+    const char *at = heap_begin, *end = sbrk(0);
+    unsigned n = 0;
+
+    while ((at = memmem(at, (size_t)(end - at), heap_secret, sizeof heap_secret - 1))) {
+        at += sizeof heap_secret - 1;
+        n++;
+    }
+    return n;
+}
+
+/* A peer may begin a large line and never end it. */
+static void a_line_takes_no_pages_before_its_bytes_come(void)
+{
+    struct laz_frame frame;
+
+    laz_heap_give_back();
+    laz_frame_init(&frame, 8 << 20);
+    heap_read(&frame, 5 * HEAP_SIZE, "");
+    CU_ASSERT_EQUAL(frame.buf.cap, 2 << 20);
+    CU_ASSERT(heap_is_there((uintptr_t)frame.buf.data + 4 * HEAP_SIZE));
+    CU_ASSERT(!HEAP_HERE || !heap_is_there((uintptr_t)frame.buf.data + 7 * HEAP_SIZE));
+    laz_frame_fini(&frame);
+}
+
+/* In a template: its sessions are copies of its memory. */
+static void a_frame_that_wipes_leaves_nothing_in_the_heap(void)
+{
+    struct laz_frame frame;
+
+    laz_frame_init(&frame, 8 << 20);
+    frame.wipes = true;
+    for (size_t size = HEAP_SIZE; size <= 64 * HEAP_SIZE; size *= 2) {
+        heap_read(&frame, size, heap_secret);
+        CU_ASSERT(!HEAP_HERE || frame.buf.cap >= 4 << 20 || heap_count() == size / HEAP_SIZE);
+        laz_frame_wipe(&frame);
+        CU_ASSERT_EQUAL(heap_count(), 0);
+        heap_read(&frame, size, heap_secret);
+        laz_frame_fini(&frame);
+        CU_ASSERT_EQUAL(heap_count(), 0);
+    }
+}
+
 struct heap_server {
     struct laz_loop *loop;
     struct laz_rest rest;
@@ -89,8 +155,7 @@ struct heap_server {
 static bool heap_server_begin(struct heap_server *server)
 {
     *server = (struct heap_server){0};
-    if (laz_loop_new(&server->loop, NULL) ||
-        laz_rest_begin(&server->rest, server->loop, NULL)) {
+    if (laz_loop_new(&server->loop, NULL) || laz_rest_begin(&server->rest, server->loop, NULL)) {
         CU_FAIL("no server");
         return false;
     }
@@ -171,6 +236,8 @@ static void a_server_without_work_sleeps(void)
 static const struct unit_test tests[] = {
     UNIT(freed_memory_stays_until_it_is_given_back),
     UNIT(freed_memory_goes_back_from_under_a_block),
+    UNIT(a_line_takes_no_pages_before_its_bytes_come),
+    UNIT(a_frame_that_wipes_leaves_nothing_in_the_heap),
     UNIT(a_server_gives_memory_back_a_second_after_a_turn),
     UNIT(a_busy_server_gives_memory_back_once_a_second),
     UNIT(a_server_without_work_sleeps),
@@ -179,6 +246,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
+    heap_begin = sbrk(0);
     laz_heap_keep();
     return unit_run("heap", tests);
 }
