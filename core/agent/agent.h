@@ -33,6 +33,7 @@
 #define AGENT_LINE_SLACK  (1024u * 1024)      /* for the rest of the line around a value */
 
 #define AGENT_LARGE (64u * 1024) /* bytes of a line that leaves memory worth giving back */
+#define AGENT_KEPT  (16 << 20)   /* of free memory; it counts against limits of the session */
 
 /* ---- channel.c: lines ----------------------------------------------------------------------- */
 

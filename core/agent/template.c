@@ -482,7 +482,7 @@ static int template_settle(struct agent *agent, struct laz_error *err)
     if (laz_os_threads() != 1)
         rc = template_leave_threads(agent, err);
     if (!rc) {
-        laz_heap_keep();
+        laz_heap_keep(AGENT_KEPT);
         laz_os_large_pages();
     }
     return rc;

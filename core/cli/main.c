@@ -12,6 +12,9 @@
 
 #include <stdlib.h>
 
+#define MAIN_KEPT (32 << 20) /* of freed memory, for the next large value; a server gives it back  \
+                              */
+
 static int main_dispatch(struct cli *cli)
 {
     int status;
@@ -36,7 +39,7 @@ int main(int argc, char **argv)
     int status;
 
     laz_library_secure();
-    laz_heap_keep();
+    laz_heap_keep(MAIN_KEPT);
     if (!laz_os_secure_streams())
         return CLI_SETUP;
     cli.terminal = terminal_new(&cli);

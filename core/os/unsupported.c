@@ -86,7 +86,7 @@ GIVES(bool, laz_os_landlock_close_kept, true, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
 
 /* Settings of the allocator. */
-IGNORES(laz_heap_keep, void)
+IGNORES(laz_heap_keep, int kept)
 IGNORES(laz_heap_note, struct laz_heap *heap)
 GIVES(bool, laz_heap_has_grown, false, const struct laz_heap *heap)
 IGNORES(laz_heap_give_back, void)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Other allocators, those of sanitizers too, have no such settings. */
@@ -233,6 +234,46 @@ static void a_server_without_work_sleeps(void)
     heap_server_end(&server);
 }
 
+/* A client may be idle for long after large lines. */
+static void a_peer_leaves_no_memory_of_large_lines(void)
+{
+    struct laz_lines lines = {0};
+    struct laz_loop *loop = NULL;
+    static char piece[HEAP_SIZE];
+    int pair[2];
+    char *line;
+    size_t len = 0;
+
+    memset(piece, 'p', sizeof piece);
+    CU_ASSERT_FATAL(laz_loop_new(&loop, NULL) == 0);
+    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    CU_ASSERT_FATAL(
+        laz_lines_begin(&lines, loop, pair[0], pair[0], 8 << 20, 8 << 20, 16 << 20, NULL) == 0);
+    for (int i = 0; i < 16; i++) {
+        piece[HEAP_SIZE - 1] = i == 15 ? '\n' : 'p';
+        CU_ASSERT_EQUAL(write(pair[1], piece, sizeof piece), (ssize_t)sizeof piece);
+        do {
+            laz_loop_step(loop, 0);
+            if (laz_lines_next(&lines, &line, &len) == 1) {
+                laz_buf_append(laz_lines_add(&lines), line, len); /* more than is written at once */
+                laz_lines_send(&lines);
+            }
+        } while (laz_lines_handled(&lines));
+    }
+    CU_ASSERT_EQUAL(len, 16 * HEAP_SIZE - 1);
+    CU_ASSERT(lines.frame.buf.cap <= 256 << 10);
+    CU_ASSERT(lines.unsent.cap > 512 << 10);
+    while (laz_lines_unread(&lines)) {
+        CU_ASSERT_FATAL(read(pair[1], piece, sizeof piece) > 0);
+        laz_loop_step(loop, 0);
+    }
+    CU_ASSERT(lines.unsent.cap <= 256 << 10);
+    laz_lines_end(&lines);
+    close(pair[0]);
+    close(pair[1]);
+    laz_loop_free(loop);
+}
+
 static const struct unit_test tests[] = {
     UNIT(freed_memory_stays_until_it_is_given_back),
     UNIT(freed_memory_goes_back_from_under_a_block),
@@ -241,12 +282,13 @@ static const struct unit_test tests[] = {
     UNIT(a_server_gives_memory_back_a_second_after_a_turn),
     UNIT(a_busy_server_gives_memory_back_once_a_second),
     UNIT(a_server_without_work_sleeps),
+    UNIT(a_peer_leaves_no_memory_of_large_lines),
     {0},
 };
 
 int main(void)
 {
     heap_begin = sbrk(0);
-    laz_heap_keep();
+    laz_heap_keep(8 << 20);
     return unit_run("heap", tests);
 }

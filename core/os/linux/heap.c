@@ -14,15 +14,14 @@
 #endif
 #include <unistd.h>
 
-#define HEAP_BLOCK (4 << 20)
-#define HEAP_KEPT  (8 << 20)
+#define HEAP_BLOCK ((4 << 20) + (64 << 10)) /* 4 MiB, and what an allocator adds */
 #define HEAP_GROWN ((uintptr_t)4 << 20)
 
 #if defined __GLIBC__ && !defined LAZ_SANITIZE
-void laz_heap_keep(void)
+void laz_heap_keep(int kept)
 {
     mallopt(M_MMAP_THRESHOLD, HEAP_BLOCK);
-    mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+    mallopt(M_TRIM_THRESHOLD, kept);
 }
 
 void laz_heap_note(struct laz_heap *heap)
@@ -42,8 +41,9 @@ void laz_heap_give_back(void)
     malloc_trim(0);
 }
 #else
-void laz_heap_keep(void)
+void laz_heap_keep(int kept)
 {
+    (void)kept;
 }
 
 void laz_heap_note(struct laz_heap *heap)
