@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/heap.h"
 #include "os/io.h"
 #include "os/landlock.h"
 #include "os/namespaces.h"
@@ -31,12 +32,16 @@
 #define AGENT_MAX_LINE    (64u * 1024 * 1024) /* of a value from the host, likewise */
 #define AGENT_LINE_SLACK  (1024u * 1024)      /* for the rest of the line around a value */
 
+#define AGENT_LARGE (64u * 1024) /* bytes of a line that leaves memory worth giving back */
+#define AGENT_KEPT  (16 << 20)   /* of free memory; it counts against limits of the session */
+
 /* ---- channel.c: lines ----------------------------------------------------------------------- */
 
 struct agent_channel {
     int fd;
     struct laz_frame in;
-    char head[32]; /* the beginning of a line for which there was no memory, NUL-terminated */
+    char head[32];  /* the beginning of a line for which there was no memory, NUL-terminated */
+    bool was_large; /* a line in either direction was, since memory was given back */
 };
 
 /* The next line without its newline, NUL-terminated, borrowed until the next call. 0, or:
@@ -126,8 +131,9 @@ struct agent {
     void *state;
     const struct laz_message *request; /* being answered, or NULL */
     struct laz_agent_services services;
-    atomic_int stream;  /* that was written to last; 0: none */
-    struct laz_buf out; /* the line that is being made */
+    atomic_int stream;    /* that was written to last; 0: none */
+    struct laz_buf out;   /* the line that is being made */
+    struct laz_heap heap; /* as it was when the session began */
     /* For `ready`: the steps of the confinement that are in force, sentences about the others, and
      * the time of each step: "fork 210, filter 150". */
     struct laz_strv confined, missing;

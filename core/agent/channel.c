@@ -64,6 +64,7 @@ int agent_channel_line(struct agent_channel *channel, int wait_ms, char **line, 
             return LAZ_ECLOSED;
         laz_frame_added(&channel->in, (size_t)got);
     }
+    channel->was_large |= have > 0 && *len >= AGENT_LARGE;
     return have > 0 ? 0 : have;
 }
 

@@ -41,6 +41,9 @@ static int main_run(enum agent_role role)
     struct laz_error err = {0};
 
     laz_frame_init(&agent.channel.in, AGENT_MAX_LINE + AGENT_LINE_SLACK);
+    agent.channel.in.wipes = role == AGENT_TEMPLATE;
+    if (role == AGENT_COLD) /* a template does so when it is as its copies are to be */
+        laz_heap_keep(AGENT_KEPT);
     /* Interpreters take the encoding of their text from here; the box has LANG=C.UTF-8. No other
      * category is set: a decimal comma must not get into a number. */
     setlocale(LC_CTYPE, "");

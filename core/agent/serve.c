@@ -20,6 +20,7 @@
 #define SERVE_FRAMES     100          /* of a traceback */
 #define SERVE_FRAME_SIZE 1000         /* bytes of each */
 #define SERVE_KEPT       (64u * 1024) /* of memory for a line that is kept for the next one */
+#define SERVE_REST_MS    1000         /* without a request: memory that is kept goes back */
 
 bool agent_is_forked(const struct agent *agent)
 {
@@ -38,6 +39,7 @@ void agent_flush_around(struct agent *agent, size_t hole, const char *value, siz
         {out->data, hole}, {value, len}, {out->data + hole, out->len - hole}};
     if (!laz_os_send_parts(agent->channel.fd, parts, 3))
         _exit(0);
+    agent->channel.was_large |= len + out->len >= AGENT_LARGE;
     laz_buf_clear(&agent->out);
 }
 
@@ -339,6 +341,28 @@ static void serve_no_memory(struct agent *agent, const struct laz_message *reque
                 &(struct laz_outcome){.message = "not enough memory for the code"});
 }
 
+static void serve_rest(struct agent *agent)
+{
+    laz_frame_rest(&agent->channel.in);
+    if (LAZ_HAS(agent->ops, rest))
+        agent->ops->rest(agent->state);
+    laz_heap_give_back();
+    agent->channel.was_large = false;
+}
+
+/* The next request. What freed memory is kept makes the next large value cheap; it goes back when
+ * none has come for a while. Without large values an agent sleeps until the next request. */
+static int serve_next(struct agent *agent, char **line, size_t *len)
+{
+    if (agent->channel.was_large || laz_heap_has_grown(&agent->heap)) {
+        int rc = agent_channel_line(&agent->channel, SERVE_REST_MS, line, len);
+        if (rc != LAZ_ETIMEOUT)
+            return rc;
+        serve_rest(agent);
+    }
+    return agent_channel_line(&agent->channel, -1, line, len);
+}
+
 int agent_serve(struct agent *agent)
 {
     char *line;
@@ -346,10 +370,11 @@ int agent_serve(struct agent *agent)
     int status = 0;
     bool done = false;
 
+    laz_heap_note(&agent->heap);
     while (!done) {
         struct laz_message message;
         struct laz_error err = {0};
-        int rc = agent_channel_line(&agent->channel, -1, &line, &len);
+        int rc = serve_next(agent, &line, &len);
         if (rc == LAZ_ENOMEM) {
             serve_no_memory(agent, &(struct laz_message){0});
             continue;

@@ -226,6 +226,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
         _exit(AGENT_EXIT_SETUP);
     laz_os_landlock_close_others(&agent->kept, AGENT_CHANNEL + 1);
     laz_frame_wipe(&agent->channel.in); /* a session must not see what the template has read */
+    agent->channel.in.wipes = false;    /* from here on it is what the session may see */
     signal(SIGCHLD, SIG_DFL);
     setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
     if (!rc)
@@ -480,8 +481,10 @@ static int template_settle(struct agent *agent, struct laz_error *err)
         agent->ops->before_fork(agent->state);
     if (laz_os_threads() != 1)
         rc = template_leave_threads(agent, err);
-    if (!rc)
+    if (!rc) {
+        laz_heap_keep(AGENT_KEPT);
         laz_os_large_pages();
+    }
     return rc;
 }
 

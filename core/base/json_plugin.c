@@ -315,6 +315,8 @@ struct laz_json_writer {
     bool failed;
 };
 
+#define WRITER_KEPT ((size_t)256 << 10) /* of memory that a reset keeps for the next text */
+
 struct laz_json_writer *laz_json_writer_new(size_t limit)
 {
     struct laz_json_writer *writer = calloc(1, sizeof *writer);
@@ -337,6 +339,8 @@ void laz_json_writer_reset(struct laz_json_writer *writer)
     size_t limit = writer->limit;
     struct laz_buf buf = writer->buf;
 
+    if (buf.cap > WRITER_KEPT)
+        laz_buf_fini(&buf);
     laz_buf_clear(&buf);
     *writer = (struct laz_json_writer){.buf = buf, .limit = limit};
 }

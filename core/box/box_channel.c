@@ -205,6 +205,7 @@ static void channel_lines(struct laz_box *box)
     }
     if (laz_box_was_killed(box))
         laz_frame_fini(&box->in);
+    laz_frame_rest(&box->in); /* an idle session holds no memory of a large message */
     bool behind = box->channel >= 0 && n == CHANNEL_LINES && !laz_box_was_killed(box);
     if (behind)
         laz_timer_start(box->next_turn, 0);

@@ -6,10 +6,14 @@
  * opened would take the number of a closed one and receive the output of untrusted code. */
 #include "cli/cli.h"
 
+#include "os/heap.h"
 #include "os/library.h"
 #include "os/streams.h"
 
 #include <stdlib.h>
+
+#define MAIN_KEPT (32 << 20) /* of freed memory, for the next large value; a server gives it back  \
+                              */
 
 static int main_dispatch(struct cli *cli)
 {
@@ -35,6 +39,7 @@ int main(int argc, char **argv)
     int status;
 
     laz_library_secure();
+    laz_heap_keep(MAIN_KEPT);
     if (!laz_os_secure_streams())
         return CLI_SETUP;
     cli.terminal = terminal_new(&cli);

@@ -8,7 +8,8 @@
 #include "os/io.h"
 
 #define LINES_READ     ((size_t)64 << 10)
-#define LINES_FLUSH_MS 500 /* in which no peer reads any of its last lines */
+#define LINES_KEPT     ((size_t)256 << 10) /* of memory for what is to be sent, when all of it is */
+#define LINES_FLUSH_MS 500                 /* in which no peer reads any of its last lines */
 #define LINES_INPUT    0
 #define LINES_OUTPUT   1
 
@@ -66,7 +67,7 @@ void laz_lines_flush(struct laz_lines *lines)
         lines->sent += (size_t)n;
     }
     if (!laz_lines_unread(lines)) {
-        if (lines->unsent.cap > lines->quiet)
+        if (lines->unsent.cap > LINES_KEPT)
             laz_buf_fini(&lines->unsent);
         laz_buf_clear(&lines->unsent);
         lines->sent = 0;
@@ -110,6 +111,8 @@ int laz_lines_next(struct laz_lines *lines, char **line, size_t *len)
 
 bool laz_lines_handled(struct laz_lines *lines)
 {
+    if (!lines->has_lines)
+        laz_frame_rest(&lines->frame);
     lines_watch(lines);
     return lines_has_next(lines);
 }

@@ -58,4 +58,16 @@ int laz_lines_take_stdio(struct laz_input **input, int *in, int *out, struct laz
 void laz_lines_drain(struct laz_loop *loop, size_t (*unread)(const void *user),
                      void (*step)(void *user, uint64_t ms), void *user);
 
+/* ---- rest.c: memory ------------------------------------------------------------------------- */
+
+/* Gives memory that is free back to the system, a second after something has happened, however much
+ * happens meanwhile. Starts zeroed. */
+struct laz_rest {
+    struct laz_timer *timer;
+    bool waits, is_due;
+};
+int laz_rest_begin(struct laz_rest *rest, struct laz_loop *loop, struct laz_error *err);
+void laz_rest_turn(struct laz_rest *rest); /* at the end of each turn of the loop */
+void laz_rest_end(struct laz_rest *rest);
+
 #endif

@@ -158,6 +158,7 @@ struct laz_mcp {
     size_t n_sessions, n_requests, n_resources, n_listens;
     size_t request_bytes, resource_bytes;
     struct laz_timer *timer; /* of what expires */
+    struct laz_rest rest;
     struct mcp_limits {
         uint64_t timeout_ms, max_sessions, max_line, session_timeout_ms;
         char *runtime; /* of a request that names none */

@@ -250,6 +250,8 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     if (!rc && !(mcp->timer = laz_timer_new(mcp->loop, mcp_timer_due, mcp)))
         rc = laz_error_nomem(err);
     if (!rc)
+        rc = laz_rest_begin(&mcp->rest, mcp->loop, err);
+    if (!rc)
         rc = mcp_approvals_begin(mcp, err);
     if (!rc)
         rc = mcp_tools_init(mcp, err);
@@ -342,6 +344,7 @@ int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err)
         else
             is_busy = mcp_work(mcp);
         mcp->is_over = mcp->lines.is_ending;
+        laz_rest_turn(&mcp->rest);
     }
     if (mcp->why.code && err)
         *err = mcp->why;
@@ -397,6 +400,7 @@ void laz_mcp_free(struct laz_mcp *mcp)
     if (mcp->is_watched)
         laz_lines_end(&mcp->lines);
     laz_timer_stop(mcp->timer);
+    laz_rest_end(&mcp->rest);
     laz_engine_free(mcp->engine); /* questions that are on their way end in here */
     laz_input_end(mcp->input);
     mcp_resources_end(mcp);

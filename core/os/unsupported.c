@@ -15,6 +15,7 @@
 #include "os/cgroup.h"
 #include "os/fd_passing.h"
 #include "os/filter.h"
+#include "os/heap.h"
 #include "os/landlock.h"
 #include "os/launcher.h"
 #include "os/namespaces.h"
@@ -83,6 +84,12 @@ IGNORES(laz_os_landlock_close_others, const struct laz_landlock_kept *kept, int 
 IGNORES(laz_os_landlock_check_kept, struct laz_landlock_kept *kept)
 GIVES(bool, laz_os_landlock_close_kept, true, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
+
+/* Settings of the allocator. */
+IGNORES(laz_heap_keep, int kept)
+IGNORES(laz_heap_note, struct laz_heap *heap)
+GIVES(bool, laz_heap_has_grown, false, const struct laz_heap *heap)
+IGNORES(laz_heap_give_back, void)
 
 /* Templates. */
 FAILS("filters of system calls", laz_os_filter_ahead, , const char *name)

@@ -104,6 +104,7 @@ struct laz_server {
     struct laz_loop *loop; /* of the engine */
     struct laz_io *listener_io;
     struct laz_timer *again; /* accepts connections again, after a shortage */
+    struct laz_rest rest;
     int listener;
     char *path;
     struct laz_input *input;

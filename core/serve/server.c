@@ -151,6 +151,8 @@ int laz_server_new(const struct laz_server_options *options, struct laz_server *
     if (!rc)
         rc = server_take_loop(server, err);
     if (!rc)
+        rc = laz_rest_begin(&server->rest, server->loop, err);
+    if (!rc)
         rc = serve_approvals_begin(server, err);
     if (!rc)
         rc = options->listen ? server_listen(server, options->listen, err)
@@ -175,6 +177,7 @@ int laz_server_run(struct laz_server *server, struct laz_error *err)
         laz_loop_will_step(server->loop);
         is_busy = serve_clients_work(server);
         serve_clients_sweep(server);
+        laz_rest_turn(&server->rest);
     }
     if (server->why.code && err)
         *err = server->why;
@@ -212,6 +215,7 @@ void laz_server_free(struct laz_server *server)
         return;
     laz_io_stop(server->listener_io);
     laz_timer_stop(server->again);
+    laz_rest_end(&server->rest);
     laz_os_close(&server->listener);
     if (server->path)
         (void)laz_os_remove_socket(server->path, NULL);

@@ -5,34 +5,93 @@
 
 #include <string.h>
 
-#define FRAME_KEEP ((size_t)256 << 10) /* a larger buffer is freed when it is empty */
+#define FRAME_KEEP  ((size_t)256 << 10) /* a larger buffer is freed when it is empty */
+#define FRAME_LARGE ((size_t)2 << 20)   /* what a line gets that needs a larger one */
 
 void laz_frame_init(struct laz_frame *frame, size_t max)
 {
     *frame = (struct laz_frame){.max = max};
 }
 
+/* The buffer may have become a smaller one since it was written to. */
+static void frame_overwrite(struct laz_frame *frame)
+{
+    struct laz_buf *buf = &frame->buf;
+
+    if (buf->data)
+        laz_wipe(buf->data, frame->written < buf->cap ? frame->written : buf->cap);
+    frame->written = 0;
+}
+
+static void frame_free(struct laz_frame *frame)
+{
+    if (frame->wipes)
+        frame_overwrite(frame);
+    laz_buf_fini(&frame->buf);
+    frame->written = 0;
+}
+
 void laz_frame_fini(struct laz_frame *frame)
 {
-    laz_buf_fini(&frame->buf);
-    frame->start = frame->scanned = frame->written = 0;
+    frame_free(frame);
+    frame->start = frame->scanned = 0;
+}
+
+void laz_frame_rest(struct laz_frame *frame)
+{
+    if (frame->start < frame->buf.len)
+        return;
+    frame->start = frame->scanned = 0;
+    if (frame->buf.cap > FRAME_KEEP)
+        frame_free(frame);
+    else
+        laz_buf_clear(&frame->buf);
+}
+
+/* Room for `more` bytes. */
+static bool frame_reserve(struct laz_frame *frame, size_t more)
+{
+    struct laz_buf *buf = &frame->buf;
+
+    if (!frame->wipes)
+        return laz_buf_reserve(buf, more);
+    struct laz_buf larger = LAZ_BUF_INIT;
+    if (!laz_buf_reserve(&larger, buf->len + more))
+        return false;
+    laz_buf_append(&larger, buf->data, buf->len);
+    frame_free(frame);
+    *buf = larger;
+    frame->written = larger.len;
+    return true;
+}
+
+static bool frame_grow(struct laz_frame *frame, size_t want)
+{
+    struct laz_buf *buf = &frame->buf;
+    const size_t most = frame->max < FRAME_LARGE ? frame->max + want : FRAME_LARGE;
+
+    if (buf->len + want >= FRAME_KEEP && buf->len + want < most) {
+        if (frame_reserve(frame, most - buf->len - 1))
+            return true;
+        buf->failed = false; /* there may be memory for what is read now */
+    }
+    return frame_reserve(frame, want);
 }
 
 char *laz_frame_room(struct laz_frame *frame, size_t want)
 {
-    if (frame->start == frame->buf.len) {
-        frame->start = frame->scanned = 0;
-        if (frame->buf.cap > FRAME_KEEP)
-            laz_buf_fini(&frame->buf);
-        else
-            laz_buf_clear(&frame->buf);
-    } else if (frame->start > frame->buf.len / 2) {
+    const struct laz_buf *buf = &frame->buf;
+
+    if (frame->start == buf->len) {
+        laz_frame_rest(frame);
+    } else if (frame->start > buf->len / 2) {
         laz_buf_drop(&frame->buf, frame->start);
         frame->start = 0;
     }
-    if (!laz_buf_reserve(&frame->buf, want))
+    const bool fits = buf->cap > buf->len && buf->cap - buf->len > want;
+    if (!fits && !frame_grow(frame, want))
         return NULL;
-    return frame->buf.data + frame->buf.len;
+    return buf->data + buf->len;
 }
 
 void laz_frame_added(struct laz_frame *frame, size_t len)
@@ -43,15 +102,11 @@ void laz_frame_added(struct laz_frame *frame, size_t len)
         frame->written = frame->buf.len;
 }
 
-/* The buffer may have become a smaller one since. */
 void laz_frame_wipe(struct laz_frame *frame)
 {
-    struct laz_buf *buf = &frame->buf;
-
-    if (buf->data)
-        laz_wipe(buf->data, frame->written < buf->cap ? frame->written : buf->cap);
-    laz_buf_clear(buf);
-    frame->start = frame->scanned = frame->written = 0;
+    frame_overwrite(frame);
+    laz_buf_clear(&frame->buf);
+    frame->start = frame->scanned = 0;
 }
 
 int laz_frame_next(struct laz_frame *frame, char **line, size_t *len)

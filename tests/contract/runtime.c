@@ -19,6 +19,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,6 +35,7 @@
 
 #define RUNTIME_CASE_MS 600000 /* enough for any machine */
 #define RUNTIME_SKIP    77
+#define RUNTIME_LARGE   ((size_t)256 << 10) /* bytes of a value that a runtime may keep */
 
 #ifdef LAZ_SANITIZE
 #define RUNTIME_SANITIZED true
@@ -203,6 +207,32 @@ static void trial_left(struct contract_host *host, int status)
     _exit(t->failed ? ENDED_BADLY : ENDED_WELL);
 }
 
+/* Bytes of the C library's memory that are in use; 0: it does not say. */
+static size_t trial_memory(void)
+{
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33) && !defined LAZ_SANITIZE
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* Between two steps a session may wait for long. A large value is given up then. */
+static void trial_rest(struct trial *t, const struct laz_outcome *o)
+{
+    const size_t before = trial_memory();
+    const size_t held = o->kind == LAZ_OUTCOME_VALUE ? o->value_len : 0;
+
+    if (!LAZ_HAS(t->ops, rest))
+        return;
+    t->ops->rest(t->state);
+    const size_t after = trial_memory();
+    if (before && held > RUNTIME_LARGE && before < after + held)
+        trial_complain(t, "a value of %zu bytes is kept, of %zu bytes in use before", held, before);
+}
+
 /* False when the case is over. */
 static bool trial_step(struct trial *t)
 {
@@ -232,6 +262,7 @@ static bool trial_step(struct trial *t)
         trial_check_value(t, &o);
     trial_stream(t, 1, CASE_STDOUT);
     trial_stream(t, 2, CASE_STDERR);
+    trial_rest(t, &o);
     return true;
 }
 

@@ -24,8 +24,9 @@
  *     option              the options create got
  *     tools               names, types and defaults of the tools, as a text
  *     broken              eval fails
- * Options: "fail" makes create fail, "last" makes destroy call a tool and write the outcome. check:
- * a line that begins with "bad" does not parse, line 2, column 3. */
+ * Options: "fail" makes create fail, "last" makes destroy call a tool and write the outcome, "rest"
+ * makes rest write that word. check: a line that begins with "bad" does not parse, line 2, column 3.
+ */
 #include <lazaret/runtime.h>
 
 #include <dlfcn.h>
@@ -428,6 +429,17 @@ static void script_destroy(void *state)
     free(st);
 }
 
+static void script_rest(void *state)
+{
+    struct script_state *st = state;
+
+    free(st->value);
+    free(st->text);
+    st->value = st->text = NULL;
+    if (strstr(st->options, "\"rest\""))
+        st->services->output(st->services->agent, 1, "rest", 4);
+}
+
 static const struct laz_runtime_ops ops = {
     .size = sizeof ops,
     .suffixes = suffixes,
@@ -437,6 +449,7 @@ static const struct laz_runtime_ops ops = {
     .check = script_check,
     .eval = script_eval,
     .destroy = script_destroy,
+    .rest = script_rest,
 };
 
 LAZ_PLUGIN(mock_script) = {

@@ -92,19 +92,38 @@ static void a_package_may_change_the_limit_of_core_dumps(void)
     template_confine = NULL;
 }
 
+/* A message that outgrows the memory for lines, and is refused. */
+static void send_large_spawn(struct template_box *box, const char *text)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    laz_buf_puts(&line, "{\"type\":\"spawn\",\"id\":7,\"token\":\"");
+    while (line.len < 1 << 20)
+        laz_buf_puts(&line, text);
+    laz_buf_puts(&line, "\"}\n");
+    CU_ASSERT(peer_send_bytes(&box->peer, line.data, line.len));
+    laz_buf_fini(&line);
+    const char *answer = peer_line(&box->peer);
+    CU_ASSERT(answer && strstr(answer, "\"id\":7,\"error\""));
+}
+
 /* The half of a message that comes with a spawn is in the template while the next session is made.
  */
 static void nothing_that_a_template_has_read_stays_in_memory(void)
 {
     static const char half[] = "{\"type\":\"spawn\",\"id\":2,\"token\":\"half-of-a-message-";
+    static const char large[] = "a part of a large message ";
     struct template_session session = NOBODY;
     struct template_box box;
 
     template_confine = template_confined;
-    if (template_open(&box, "lua", "\"options\":{}") &&
-        template_ask_and_say(&box, &session, half) > 0 && peer_line(&box.peer) &&
+    bool open = template_open(&box, "lua", "\"options\":{}");
+    if (open)
+        send_large_spawn(&box, large);
+    if (open && template_ask_and_say(&box, &session, half) > 0 && peer_line(&box.peer) &&
         template_met(&session)) {
-        const char *const texts[] = {"LANG=C.UTF-8", "half-of-a-message-", session.token, NULL};
+        const char *const texts[] = {"LANG=C.UTF-8", "half-of-a-message-", session.token, large,
+                                     NULL};
         template_session_close(&session);
         CU_ASSERT_EQUAL(peer_memory_find(template_await_waiting(&box), texts), 1);
         CU_ASSERT_EQUAL(peer_memory_find(template_pid(&box), texts), 3); /* it has read that */

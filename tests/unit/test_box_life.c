@@ -524,6 +524,27 @@ static void many_lines_are_served_in_more_than_one_turn(void)
     world_close("");
 }
 
+/* A session may be idle for long after it. */
+static void a_line_leaves_no_memory_when_it_was_served(void)
+{
+    char piece[8 << 10];
+
+    memset(piece, 'x', sizeof piece - 1);
+    piece[sizeof piece - 1] = '\0';
+    CU_ASSERT_EQUAL_FATAL(world_open(STARTS), 0);
+    world_authenticates();
+    world.box->in.max = 1 << 20;
+    for (int i = 0; i < 64; i++)
+        world_says(piece);
+    CU_ASSERT(world.box->in.buf.cap > 512 << 10);
+    world_says("\n");
+    CU_ASSERT_EQUAL(world.lines, 1);
+    CU_ASSERT(world.box->in.buf.cap <= 256 << 10);
+    laz_box_release(world.box);
+    world_ends(true);
+    world_close("");
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_box_lives_and_is_closed),
     UNIT(a_start_that_fails_at_once_leaves_nothing),
@@ -543,6 +564,7 @@ static const struct unit_test tests[] = {
     UNIT(who_looks_sees_an_end_that_no_turn_has_served),
     UNIT(a_line_that_was_begun_has_five_seconds),
     UNIT(many_lines_are_served_in_more_than_one_turn),
+    UNIT(a_line_leaves_no_memory_when_it_was_served),
     {0},
 };
 

@@ -44,6 +44,58 @@ static void frames_are_the_same_however_they_are_cut(void)
     }
 }
 
+/* Begins a line of so many bytes, as it is read from a channel; how often its buffer became another
+ * one. */
+static unsigned feed_large(struct laz_frame *frame, size_t size)
+{
+    static char piece[64 << 10];
+    unsigned buffers = 0;
+    size_t cap = frame->buf.cap, len;
+    char *line;
+
+    for (size_t done = 0; done < size; done += sizeof piece) {
+        memset(piece, 'a' + (int)(done / sizeof piece % 26), sizeof piece);
+        feed(frame, piece, sizeof piece);
+        CU_ASSERT_EQUAL(laz_frame_next(frame, &line, &len), 0);
+        buffers += frame->buf.cap != cap;
+        cap = frame->buf.cap;
+    }
+    return buffers;
+}
+
+static void a_large_line_is_moved_once(void)
+{
+    const size_t sizes[] = {1 << 20, (2 << 20) - (64 << 10)};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct laz_frame frame;
+        size_t len;
+        char *line;
+
+        laz_frame_init(&frame, 8 << 20);
+        CU_ASSERT(feed_large(&frame, sizes[i]) <= 3); /* 128 and 256 KiB, 2 MiB */
+        feed(&frame, "\n", 1);
+        CU_ASSERT_FATAL(laz_frame_next(&frame, &line, &len) == 1);
+        CU_ASSERT_EQUAL(len, sizes[i]);
+        for (size_t at = 0; at < len; at += 64 << 10)
+            CU_ASSERT(line[at] == 'a' + (int)(at / (64 << 10) % 26) &&
+                      line[at + 65535] == line[at]);
+        laz_frame_room(&frame, 1);
+        CU_ASSERT(frame.buf.cap <= 256 << 10); /* it is not kept */
+        laz_frame_fini(&frame);
+    }
+}
+
+static void a_frame_takes_no_more_than_its_longest_line_needs(void)
+{
+    struct laz_frame frame;
+
+    laz_frame_init(&frame, 300 << 10);
+    feed_large(&frame, 256 << 10);
+    CU_ASSERT(frame.buf.cap <= 512 << 10);
+    laz_frame_fini(&frame);
+}
+
 static void frame_refuses_a_line_over_the_limit(void)
 {
     static const struct {
@@ -633,6 +685,8 @@ static void the_id_of_a_reply_is_in_its_first_bytes(void)
 
 static const struct unit_test tests[] = {
     UNIT(frames_are_the_same_however_they_are_cut),
+    UNIT(a_large_line_is_moved_once),
+    UNIT(a_frame_takes_no_more_than_its_longest_line_needs),
     UNIT(frame_refuses_a_line_over_the_limit),
     UNIT(wiped_frame_holds_nothing_that_was_read),
     UNIT(message_table_decides),

@@ -185,6 +185,9 @@ struct laz_runtime_ops {
      * for before all other places. May be NULL: the language has nothing of the kind. Returns 0 or
      * LAZ_ENOMEM. */
     int (*set_script)(void *state, const char *const *argv, size_t n, const char *directory);
+    /* The session waits, and nothing that eval or check returned is needed any more: gives up memory
+     * that is kept for the next value. May be NULL. */
+    void (*rest)(void *state);
 };
 
 #ifdef __cplusplus

@@ -697,6 +697,14 @@ static const char *const reserved_words[] = {
     "function", "goto",   "if",   "in",   "local",  "nil",   "not",      "or",
     "repeat",   "return", "then", "true", "until",  "while", "tool_map", NULL};
 
+static void luart_rest(void *state)
+{
+    struct luart_state *st = state;
+
+    st->json->writer_reset(st->value);
+    st->json->writer_reset(st->args);
+}
+
 static const struct laz_runtime_ops ops = {
     .size = sizeof ops,
     .suffixes = suffixes,
@@ -714,6 +722,7 @@ static const struct laz_runtime_ops ops = {
     .before_fork = luart_before_fork,
     .renew = luart_renew,
     .set_script = luart_set_script,
+    .rest = luart_rest,
 };
 
 LAZ_PLUGIN(lua) = {

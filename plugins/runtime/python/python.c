@@ -189,6 +189,14 @@ static void python_destroy(void *data)
     (void)Py_FinalizeEx();
 }
 
+static void python_rest(void *data)
+{
+    struct python_state *state = data;
+
+    if (state->value)
+        state->json->writer_reset(state->value);
+}
+
 static const struct laz_runtime_ops python_ops = {
     .size = sizeof python_ops,
     .suffixes = python_suffixes,
@@ -209,6 +217,7 @@ static const struct laz_runtime_ops python_ops = {
     .renew = py_renew,
 #endif
     .set_script = py_set_script,
+    .rest = python_rest,
 };
 
 LAZ_PLUGIN(python) = {

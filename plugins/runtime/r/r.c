@@ -279,6 +279,14 @@ static const char *const r_reserved_words[] = {
     "tool_map", NULL,
 };
 
+static void r_rest(void *state)
+{
+    struct r_state *s = state;
+
+    s->json->writer_reset(s->value_writer);
+    s->json->writer_reset(s->writer);
+}
+
 static const struct laz_runtime_ops r_ops = {
     .size = sizeof r_ops,
     .suffixes = r_suffixes,
@@ -299,6 +307,7 @@ static const struct laz_runtime_ops r_ops = {
     .renew = r_renew,
 #endif
     .set_script = r_set_script,
+    .rest = r_rest,
 };
 
 LAZ_PLUGIN(r) = {
