@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#define MAIN_KEPT (32 << 20) /* of freed memory, for the next large value; a server gives it back  \
-                              */
+/* Of freed memory, for the next large value; a server gives it back. */
+#define MAIN_KEPT (32 << 20)
 
 static int main_dispatch(struct cli *cli)
 {
