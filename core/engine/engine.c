@@ -117,6 +117,17 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
     return rc;
 }
 
+int laz_execute_async(struct laz_engine *engine, const struct laz_session_options *session,
+                      const char *code, size_t len, const struct laz_execute_options *options,
+                      void (*done)(void *user, struct laz_result *result,
+                                   const struct laz_error *err),
+                      void *user, struct laz_error *err)
+{
+    if (!engine)
+        return laz_error_null(err, "the engine");
+    return laz_sessions_execute(&engine->sessions, session, code, len, options, done, user, err);
+}
+
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
                         void (*call)(void *user, const char *args, size_t args_len,
                                      struct laz_reply *reply),

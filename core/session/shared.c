@@ -53,6 +53,7 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
 
 void laz_sessions_free(struct laz_session_shared *shared)
 {
+    laz_onces_abandon(shared);
     laz_pools_free(shared);
     while (shared->sessions)
         laz_session_free(shared->sessions);

@@ -9,7 +9,10 @@
 #include "tool/tool.h"
 
 struct laz_audit;
+struct laz_execute_options;
+struct laz_once;
 struct laz_pool;
+struct laz_result;
 struct laz_session;
 struct laz_session_listener;
 
@@ -24,6 +27,7 @@ struct laz_session_shared {
     const struct laz_session_listener *listener;
     struct laz_session *sessions;
     struct laz_pool *pools;
+    struct laz_once *onces; /* laz_sessions_execute: not reported yet */
     unsigned running; /* number of executions that run in boxes */
     unsigned processors;
 };
@@ -47,6 +51,13 @@ int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *er
 int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
                              const struct laz_execute_options *options, struct laz_result **result,
                              struct laz_error *err);
+/* Implements laz_execute_async. */
+int laz_sessions_execute(struct laz_session_shared *shared,
+                         const struct laz_session_options *options, const char *code, size_t len,
+                         const struct laz_execute_options *execute_options,
+                         void (*done)(void *user, struct laz_result *result,
+                                      const struct laz_error *err),
+                         void *user, struct laz_error *err);
 /* Implements laz_pool_new. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    struct laz_pool **pool, struct laz_error *err);

@@ -246,6 +246,8 @@ static void no_handle_is_an_error(void)
     CHECK(laz_execute(NULL, NULL, "", 0, NULL, &result, &err) == LAZ_EINVAL);
     CHECK(laz_execute(engine, NULL, "", 0, NULL, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_execute(engine, NULL, NULL, 0, NULL, &result, &err) == LAZ_EINVAL);
+    CHECK(laz_execute_async(NULL, NULL, "", 0, NULL, NULL, NULL, &err) == LAZ_EINVAL);
+    CHECK(laz_execute_async(engine, NULL, "", 0, NULL, NULL, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_pool_new(NULL, NULL, &pool, &err) == LAZ_EINVAL);
     CHECK(laz_pool_new(engine, NULL, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_pool_acquire(NULL, 0, &session, &err) == LAZ_EINVAL);

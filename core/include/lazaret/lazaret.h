@@ -406,6 +406,18 @@ LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_o
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
 
+/* The same without waiting: the result comes when nothing of its session runs any more. `session`
+ * (its no_wait counts for nothing), `code` and `options` are copied, `done` is called once, as in
+ * laz_session_execute_async. Errors, and then `done` is not called: those of laz_session_open but for
+ * LAZ_ESETUP, which is a verdict; LAZ_EINVAL. A start that fails later by one of the others is
+ * reported to `done` with that error. */
+LAZ_EXPORT int laz_execute_async(struct laz_engine *engine,
+                                 const struct laz_session_options *session, const char *code,
+                                 size_t len, const struct laz_execute_options *options,
+                                 void (*done)(void *user, struct laz_result *result,
+                                              const struct laz_error *err),
+                                 void *user, struct laz_error *err);
+
 /* ---- pool: sessions kept ready --------------------------------------------------------------- */
 
 struct laz_pool;
