@@ -122,6 +122,12 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     return 0;
 }
 
+int laz_cgroups_new_beside(const struct laz_cgroups *first, struct laz_cgroups **groups,
+                           struct laz_error *err)
+{
+    return laz_cgroups_new(false, groups, err);
+}
+
 int laz_os_filter(const char *name, struct laz_error *err)
 {
     if (strcmp(name, LAZ_FILTER_SESSION) != 0 && strcmp(name, LAZ_FILTER_SAME_USER) != 0)

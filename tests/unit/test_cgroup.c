@@ -8,6 +8,7 @@
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
+#include "os/linux/cgroup.h"
 #include "os/spawner.h"
 #include "os/users.h"
 
@@ -329,6 +330,37 @@ static void live_groups_share_the_processors_in_one_nest(void)
     laz_cgroups_free(others);
     laz_cgroups_free(groups);
     CU_ASSERT_EQUAL(groups_left(), 0);
+}
+
+/* Engines of a group share one nest, whichever ends first; their groups have names of their own. */
+static void live_engines_of_a_group_have_one_nest(void)
+{
+    struct laz_cgroups *groups[3] = {NULL};
+    char nests[3][256];
+
+    if (!groups_of_this_host(&groups[0]))
+        return;
+    if (!laz_cgroups_mechanism(groups[0], LAZ_CGROUP_SHARE, false)) {
+        unit_skip("cgroup-cpu", "no group can have a share of the processors here");
+        laz_cgroups_free(groups[0]);
+        return;
+    }
+    for (int i = 1; i < 3; i++)
+        CU_ASSERT_EQUAL_FATAL(laz_cgroups_new_beside(groups[0], &groups[i], NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        nest_of_new(groups[i], false, nests[i], sizeof nests[i]);
+        CU_ASSERT(*nests[i] && strcmp(nests[i], nests[0]) == 0);
+        CU_ASSERT_EQUAL(groups[i]->next.number >> 32, (uint64_t)i);
+    }
+    laz_cgroups_free(groups[0]);
+    nest_of_new(groups[1], true, nests[1], sizeof nests[1]);
+    UNIT_TEXT(nests[1], nests[2]);
+    laz_cgroups_free(groups[2]);
+    CU_ASSERT(groups_left() > 0);
+    laz_cgroups_free(groups[1]);
+    CU_ASSERT_EQUAL(groups_left(), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroups_new_beside(NULL, &groups[0], NULL), 0);
+    laz_cgroups_free(groups[0]);
 }
 
 /* A child enters the group by itself and reports it; then another is moved in by its process id. */
@@ -666,6 +698,7 @@ static const struct unit_test tests[] = {
     UNIT(live_group_limits_processes_and_ends_them),
     UNIT(live_group_is_entered_at_once_and_counts),
     UNIT(live_groups_share_the_processors_in_one_nest),
+    UNIT(live_engines_of_a_group_have_one_nest),
     UNIT(live_group_is_entered_through_its_files),
     UNIT(live_group_is_kept_when_it_is_as_new),
     UNIT(live_group_tells_that_memory_ran_out),
