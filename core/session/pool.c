@@ -350,15 +350,6 @@ static void pool_tend(struct laz_stir *stir)
 
 /* ---- making and undoing --------------------------------------------------------------------- */
 
-static int pool_check_size(const struct laz_session_shared *shared, unsigned n,
-                           struct laz_error *err)
-{
-    if (n < 1 || n > LAZ_POOL_MOST)
-        return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u",
-                             LAZ_POOL_MOST, n);
-    return laz_pool_count_in(shared->pooled, n, shared->values->pool.max_sessions, err);
-}
-
 static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
                                      const struct laz_pool_options *options, unsigned n)
 {
@@ -441,7 +432,8 @@ static int pool_open(struct laz_session_shared *shared, const struct laz_pool_op
                      unsigned n, const struct laz_pool_feed *feed, struct laz_pool **out,
                      struct laz_error *err)
 {
-    int rc = feed ? 0 : pool_check_size(shared, n, err);
+    int rc =
+        feed ? 0 : laz_pool_count_in(shared->pooled, n, shared->values->pool.max_sessions, err);
 
     if (rc)
         return rc;

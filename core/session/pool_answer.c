@@ -8,10 +8,14 @@
 
 #include <lazaret/lazaret.h>
 
+#define POOL_MOST 100u /* sessions */
+
 int laz_pool_count_in(atomic_uint *pooled, unsigned n, uint64_t most, struct laz_error *err)
 {
+    if (n < 1 || n > POOL_MOST)
+        return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u", POOL_MOST,
+                             n);
     const unsigned others = atomic_fetch_add(pooled, n);
-
     if (!most || others + n <= most)
         return 0;
     atomic_fetch_sub(pooled, n);

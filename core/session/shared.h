@@ -71,8 +71,6 @@ void laz_sessions_free(struct laz_session_shared *shared);
 
 /* ---- pools whose callers wait elsewhere ------------------------------------------------------- */
 
-#define LAZ_POOL_MOST 100u /* sessions */
-
 /* The part of a pool that is in one engine, for a queue of callers that all parts serve. */
 struct laz_pool_feed {
     void *user;
@@ -105,7 +103,8 @@ int laz_pool_answer(const struct laz_pool_view *view, int ended, uint64_t wait_m
                     struct laz_error *err);
 int laz_pool_is_closed(struct laz_error *err);
 int laz_pool_is_full(unsigned waiting, struct laz_error *err);
-/* Counts the sessions of a new pool in, unless there would be more than `most` (0: no limit). */
+/* Counts the sessions of a new pool in. LAZ_EINVAL: not 1 to 100; LAZ_EREFUSED: there would be more
+ * than `most` (0: no limit). */
 int laz_pool_count_in(atomic_uint *pooled, unsigned n, uint64_t most, struct laz_error *err);
 
 /* The user of its box; LAZ_SPAWN_SAME_ID: none of its own. */
