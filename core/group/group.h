@@ -94,7 +94,7 @@ void group_wait_init(struct group_wait *wait);
 void group_wait_over(struct group_wait *wait); /* the last that its caller does with it */
 void group_wait(struct group_wait *wait);      /* waits, and undoes it */
 
-/* ---- the group: group.c ---------------------------------------------------------------------- */
+/* ---- who may call: group_check.c --------------------------------------------------------------- */
 
 /* May this process use it? LAZ_EINVAL, LAZ_EREFUSED. */
 int group_check(const struct laz_group *group, struct laz_error *err);
