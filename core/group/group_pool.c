@@ -91,6 +91,19 @@ static void part_wake(struct group_part *part)
     laz_loop_post(part->place->engine->driver.loop, &part->look);
 }
 
+/* All places have failed, and a caller waits: they are filled now. */
+static void pool_retry(struct laz_group_pool *pool)
+{
+    for (unsigned i = 0; i < pool->group->n; i++) {
+        struct group_part *part = &pool->parts[i];
+        if (!part->members)
+            continue;
+        part->retries = true;
+        part->view.failed = 0;
+        part_wake(part);
+    }
+}
+
 /* Wakes the least loaded part with an idle place that is nobody's yet. False: there is none. */
 static bool pool_promise(struct laz_group_pool *pool)
 {
@@ -260,10 +273,14 @@ static void part_woken(struct laz_post *post)
  * lock. */
 static struct group_call *clerk_next(struct laz_group_pool *pool, struct laz_error *err)
 {
-    const struct laz_pool_view view = pool_view(pool);
+    struct laz_pool_view view = pool_view(pool);
     const uint64_t now = laz_loop_now_ms(pool->clerk->place->engine->driver.loop);
     uint64_t first_due = UINT64_MAX;
 
+    if (pool->first && view.failed == view.total && view.why->code == LAZ_ECANCELLED) {
+        pool_retry(pool); /* those starts were not of callers that came after the cancel */
+        view = pool_view(pool);
+    }
     pool->cancels = atomic_load(&pool->group->cancels);
     for (struct group_call *call = pool->first; call; call = call->next) {
         if (call_is_timed(call) && !call->has_due) {
@@ -589,19 +606,6 @@ void group_pools_free(struct laz_group *group)
 }
 
 /* ---- for callers ----------------------------------------------------------------------------- */
-
-/* All places have failed, and a caller comes: they are filled now. */
-static void pool_retry(struct laz_group_pool *pool)
-{
-    for (unsigned i = 0; i < pool->group->n; i++) {
-        struct group_part *part = &pool->parts[i];
-        if (!part->members)
-            continue;
-        part->retries = true;
-        part->view.failed = 0;
-        part_wake(part);
-    }
-}
 
 /* Puts a caller into the queue, or says why it need not wait. By the lock. Those to whom places are
  * promised do not count as waiting. */

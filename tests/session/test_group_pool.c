@@ -16,6 +16,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
+static struct {
+    struct laz_group *group;
+    struct laz_group_pool *pool;
+    int sync, again;
+    struct laz_pool_status status;
+} inside;
+
 static struct laz_group_pool *pool_of(struct laz_group *group, unsigned members)
 {
     const struct laz_pool_options options = {.size = sizeof options, .members = members};
@@ -259,6 +266,35 @@ static void a_cancel_ends_the_waits(void)
     laz_group_free(group);
 }
 
+/* The session is being started anew when all is cancelled; then a caller comes. */
+static void cancel_a_start(void *user, struct laz_engine *engine)
+{
+    struct gate_told *told = user;
+    bool starts = false;
+
+    kill_sessions(NULL, engine);
+    while (!starts) {
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 0, NULL), 0);
+        for (const struct laz_session *s = engine->sessions.sessions; s; s = s->next)
+            starts |= s->start.under_way;
+    }
+    laz_group_cancel(inside.group);
+    ask(inside.pool, "return 5", told);
+}
+
+static void starts_that_are_cancelled_are_made_again(void)
+{
+    struct gate_told told = {0};
+
+    inside.group = gates_group("pool.reset=false", 1);
+    inside.pool = pool_of(inside.group, 1);
+    gates_hold_clock(inside.group, 0); /* the pool tries nothing by itself */
+    gates_run(inside.group, 0, cancel_a_start, &told);
+    gate_told_await(&told);
+    UNIT_TEXT(told.text, "5");
+    laz_group_free(inside.group);
+}
+
 /* ---- starts that fail ------------------------------------------------------------------------- */
 
 static char missing[] = "/nonexistent/lazaret-agent";
@@ -316,13 +352,6 @@ static void starts_that_fail_are_told_and_tried_again(void)
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
-
-static struct {
-    struct laz_group *group;
-    struct laz_group_pool *pool;
-    int sync, again;
-    struct laz_pool_status status;
-} inside;
 
 static void try_all(struct gate_told *told)
 {
@@ -453,6 +482,7 @@ static const struct unit_test tests[] = {
     UNIT(a_caller_does_not_depend_on_a_session_that_has_died),
     UNIT(the_clock_of_a_wait_is_that_of_the_group),
     UNIT(a_cancel_ends_the_waits),
+    UNIT(starts_that_are_cancelled_are_made_again),
     UNIT(starts_that_fail_are_told_and_tried_again),
     UNIT(a_callback_cannot_wait_for_a_place),
     UNIT(freeing_a_pool_tells_all),
