@@ -483,9 +483,43 @@ static void live_group_is_kept_when_it_is_as_new(void)
     laz_cgroups_free(groups);
 }
 
+static const char eat[] = "a=x; while :; do a=$a$a; done";
+
+static int descriptors_open(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) != -1;
+    return n;
+}
+
+/* One to be kept that nobody has asked: whether memory ran out in it is found when it is freed. */
+static void live_group_that_is_freed_has_no_descriptor(void)
+{
+    struct laz_cgroups *groups;
+    struct laz_cgroup *group = NULL;
+    struct laz_spawner *spawner = NULL;
+    struct laz_process process = LAZ_PROCESS_INIT;
+    int out = -1;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
+    const int before = descriptors_open();
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group, NULL), 0);
+    start_in(group, eat, spawner, &process, &out, NULL);
+    CU_ASSERT_TRUE(laz_process_wait(&process, UNIT_HANG_MS, NULL));
+    laz_os_close(&out);
+    laz_process_close(&process);
+    laz_cgroup_free(group);
+    CU_ASSERT_EQUAL(descriptors_open(), before);
+    laz_spawner_free(spawner);
+    laz_cgroups_free(groups);
+}
+
 static void live_group_tells_that_memory_ran_out(void)
 {
-    static const char eat[] = "a=x; while :; do a=$a$a; done";
     struct laz_cgroups *groups;
     struct laz_cgroup *group = NULL;
     struct laz_spawner *spawner = NULL;
@@ -702,6 +736,7 @@ static const struct unit_test tests[] = {
     UNIT(live_group_is_entered_through_its_files),
     UNIT(live_group_is_kept_when_it_is_as_new),
     UNIT(live_group_tells_that_memory_ran_out),
+    UNIT(live_group_that_is_freed_has_no_descriptor),
     UNIT(live_groups_of_dead_hosts_are_swept),
     UNIT(live_groups_of_hosts_that_were_beside_are_swept),
     UNIT(groups_that_cannot_be_had_are_not_claimed),
