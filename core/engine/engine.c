@@ -125,7 +125,8 @@ int laz_execute_async(struct laz_engine *engine, const struct laz_session_option
 {
     if (!engine)
         return laz_error_null(err, "the engine");
-    return laz_sessions_execute(&engine->sessions, session, code, len, options, done, user, err);
+    return laz_sessions_execute(&engine->sessions, session, code, len, options, done, user, NULL,
+                                err);
 }
 
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,

@@ -151,9 +151,9 @@ static void each_run(void *user, struct laz_engine *engine)
 {
     struct group_each *each = user;
 
-    each->rc = each->tool ? laz_engine_add_tool(engine, each->tool, each->call, each->user,
-                                                &each->err)
-                          : laz_engine_set_approver(engine, each->call, each->user, &each->err);
+    each->rc = each->tool
+                   ? laz_engine_add_tool(engine, each->tool, each->call, each->user, &each->err)
+                   : laz_engine_set_approver(engine, each->call, each->user, &each->err);
 }
 
 static int group_in_each(struct laz_group *group, struct group_each *each, struct laz_error *err)
@@ -197,9 +197,9 @@ static int group_engines(const struct laz_group_options *options, unsigned *n,
 {
     const unsigned processors = laz_os_usable_processors();
 
-    *n = options->engines              ? options->engines
+    *n = options->engines             ? options->engines
          : processors < GROUP_DEFAULT ? processors
-                                       : GROUP_DEFAULT;
+                                      : GROUP_DEFAULT;
     if (*n <= GROUP_MOST)
         return 0;
     return laz_error_set(err, LAZ_EINVAL, 0, "a group has 1 to %u engines, not %u", GROUP_MOST, *n);
@@ -240,8 +240,7 @@ static void group_end(struct laz_group *group, unsigned n)
 
 static struct laz_group *group_prepare(const struct laz_group_options *options, unsigned n)
 {
-    struct laz_group *group =
-        calloc(1, sizeof *group + n * sizeof *group->places);
+    struct laz_group *group = calloc(1, sizeof *group + n * sizeof *group->places);
 
     if (!group)
         return NULL;

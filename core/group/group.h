@@ -2,9 +2,9 @@
 /* group.h - what the files of a group share, and tests see. The public functions are in
  * lazaret/lazaret.h.
  *
- * A *place* is one engine and the thread that alone uses it.  What another thread wants of an engine
- * it hands over as a post of its loop.  Locks: of a place, held to hand over; of a pool, for its
- * queue; of the group, for its list of pools.  None is held while an engine makes a step or a
+ * A *place* is one engine and the thread that alone uses it.  What another thread wants of an
+ * engine it hands over as a post of its loop.  Locks: of a place, held to hand over; of a pool, for
+ * its queue; of the group, for its list of pools.  None is held while an engine makes a step or a
  * callback runs. */
 #ifndef LAZ_GROUP_GROUP_H
 #define LAZ_GROUP_GROUP_H
@@ -94,7 +94,8 @@ void group_wait_init(struct group_wait *wait);
 void group_wait_over(struct group_wait *wait); /* the last that its caller does with it */
 void group_wait(struct group_wait *wait);      /* waits, and undoes it */
 
-/* ---- who may call: group_check.c --------------------------------------------------------------- */
+/* ---- who may call: group_check.c ---------------------------------------------------------------
+ */
 
 /* May this process use it? LAZ_EINVAL, LAZ_EREFUSED. */
 int group_check(const struct laz_group *group, struct laz_error *err);
@@ -108,8 +109,8 @@ int group_is_closed(struct laz_error *err);
 struct group_call {
     struct laz_post post; /* to the engine */
     struct group_call *next;
-    struct group_place *place;
-    unsigned cancels; /* of the group, when it was made */
+    struct group_place *place; /* whose engine has it */
+    unsigned cancels;          /* of the group, when it was made */
     char *code;
     size_t len;
     struct laz_execute_options options;
@@ -144,6 +145,8 @@ void group_call_report(struct group_call *call, struct laz_result *result,
                        const struct laz_error *err);
 /* Thread of its engine: begins one that was handed over. */
 void group_call_begin(struct group_call *call);
+/* It executes in this session (NULL: none): a cancel that came meanwhile may have found nothing. */
+void group_call_has_begun(const struct group_call *call, struct laz_session *session);
 /* Was laz_group_cancel called since it was made? */
 bool group_call_is_cancelled(const struct group_call *call, const struct laz_group *group);
 

@@ -176,29 +176,40 @@ void group_call_report(struct group_call *call, struct laz_result *result,
 /* Errors that every engine would give. */
 static bool call_is_wrong(int code)
 {
-    return code == LAZ_EINVAL || code == LAZ_ENOENT || code == LAZ_ECONFIG ||
-           code == LAZ_ETOOBIG || code == LAZ_ECANCELLED || code == LAZ_ECLOSED;
+    return code == LAZ_EINVAL || code == LAZ_ENOENT || code == LAZ_ECONFIG || code == LAZ_ETOOBIG ||
+           code == LAZ_ECANCELLED || code == LAZ_ECLOSED;
 }
 
 static void call_ended(void *user, struct laz_result *result, const struct laz_error *err)
 {
     struct group_call *call = user;
-    const bool failed = result ? laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED
-                               : !call_is_wrong(err->code);
+    const bool failed =
+        result ? laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED : !call_is_wrong(err->code);
 
     group_place_done(call->place, failed);
     group_call_report(call, result, err);
 }
 
+void group_call_has_begun(const struct group_call *call, struct laz_session *session)
+{
+    if (group_call_is_cancelled(call, call->place->group))
+        laz_session_cancel(session);
+}
+
 static int call_start(struct group_call *call, struct laz_error *err)
 {
     struct laz_group *group = call->place->group;
+    struct laz_session *session;
 
     if (atomic_load(&group->closed))
         return group_is_closed(err);
-    if (!group_call_is_cancelled(call, group))
-        return laz_execute_async(call->place->engine, &call->session, call->code, call->len,
-                                 &call->options, call_ended, call, err);
+    if (!group_call_is_cancelled(call, group)) {
+        int rc = laz_sessions_execute(&call->place->engine->sessions, &call->session, call->code,
+                                      call->len, &call->options, call_ended, call, &session, err);
+        if (!rc)
+            group_call_has_begun(call, session);
+        return rc;
+    }
     struct laz_result *result = laz_result_not_started(LAZ_ECANCELLED, "cancelled");
     if (!result)
         return laz_error_nomem(err);

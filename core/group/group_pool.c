@@ -2,17 +2,17 @@
 /* group_pool.c - a pool whose places are spread over the engines of a group, with one queue.
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
- * Each engine that has places has a *part*, which is a pool of that engine.  After each turn in which
- * something happened to it, the part publishes how many of its places are in which state, and takes
- * the first callers of the queue for the sessions that are ready.  A caller that comes when a part
- * has published an idle place wakes that part, which is promised to it until the part looks; so two
- * callers wake two.  Where that is out of date the next part with an idle place is woken.
+ * Each engine that has places has a *part*, which is a pool of that engine.  After each turn in
+ * which something happened to it, the part publishes how many of its places are in which state, and
+ * takes the first callers of the queue for the sessions that are ready.  A caller that comes when a
+ * part has published an idle place wakes that part, which is promised to it until the part looks;
+ * so two callers wake two.  Where that is out of date the next part with an idle place is woken.
  *
- * What a caller gets that is not served is decided by the numbers of all parts (laz_pool_answer), and
- * told by the thread of the *clerk*, the first engine with a part, whose clock is that of the waits.
- * It is woken when a wait is to be timed, and when there may be such an answer.  The invariant: when
- * the lock is free, a caller waits only where no idle place is unpromised, and where none of its
- * answers is due unless the clerk was woken. */
+ * What a caller gets that is not served is decided by the numbers of all parts (laz_pool_answer),
+ * and told by the thread of the *clerk*, the first engine with a part, whose clock is that of the
+ * waits. It is woken when a wait is to be timed, and when there may be such an answer.  The
+ * invariant: when the lock is free, a caller waits only where no idle place is unpromised, and
+ * where none of its answers is due unless the clerk was woken. */
 #include "group/group.h"
 
 #include "base/options.h"
@@ -24,7 +24,7 @@
 struct group_part {
     struct laz_group_pool *pool;
     struct group_place *place;
-    unsigned members;       /* 0: nothing */
+    unsigned members;        /* 0: nothing */
     struct laz_pool *places; /* thread of the engine; NULL: not made yet */
     struct laz_post look;
     /* By the lock of the pool: */
@@ -192,7 +192,8 @@ static void part_publish(struct group_part *part)
     pthread_cond_broadcast(&part->pool->changed);
 }
 
-/* ---- serving: on the thread of a part ---------------------------------------------------------- */
+/* ---- serving: on the thread of a part ----------------------------------------------------------
+ */
 
 static void part_call_ended(void *user, struct laz_result *result, const struct laz_error *err)
 {
@@ -214,11 +215,14 @@ static void part_serve(struct group_part *part, struct group_call *call,
     struct laz_error why = {0};
 
     call->part = part;
+    call->place = part->place;
     call->held = session;
     laz_driver_begin_callback(driver);
     if (laz_session_execute_async(session, call->code, call->len, &call->options, part_call_ended,
                                   call, &why))
         part_call_ended(call, NULL, &why);
+    else
+        group_call_has_begun(call, session);
     laz_driver_end_callback(driver);
 }
 
@@ -565,7 +569,8 @@ void laz_group_pool_free(struct laz_group_pool *pool)
         pool_destroy(pool);
 }
 
-/* ---- when the group is freed ------------------------------------------------------------------ */
+/* ---- when the group is freed ------------------------------------------------------------------
+ */
 
 /* The list may change: a callback of one that is closed may free another, though not here. */
 void group_pools_close(struct laz_group *group)
@@ -609,8 +614,7 @@ void group_pools_free(struct laz_group *group)
 
 /* Puts a caller into the queue, or says why it need not wait. By the lock. Those to whom places are
  * promised do not count as waiting. */
-static int pool_enqueue(struct laz_group_pool *pool, struct group_call *call,
-                        struct laz_error *err)
+static int pool_enqueue(struct laz_group_pool *pool, struct group_call *call, struct laz_error *err)
 {
     const uint64_t most = pool->group->values->pool.max_waiting;
     unsigned promised = 0;

@@ -2,10 +2,10 @@
 /* group_threads.c - the thread of each engine of a group, and what other threads hand over to it.
  * Side: host.  Input trusted: yes (the application).
  *
- * The thread makes its engine, steps it until it is told to end, and frees it.  Calls are begun by an
- * entry of the driver's list, which advances in any turn of the loop, also while a run waits in one:
- * beginning one never waits.  Runs may wait, and would pile up on the stack if they were nested, so
- * they are made between two steps, one after the other.
+ * The thread makes its engine, steps it until it is told to end, and frees it.  Calls are begun by
+ * an entry of the driver's list, which advances in any turn of the loop, also while a run waits in
+ * one: beginning one never waits.  Runs may wait, and would pile up on the stack if they were
+ * nested, so they are made between two steps, one after the other.
  *
  * The end is handed over like everything else, under the lock of the place and after the group was
  * closed: so it is the last, and what came before it is known to the thread. */
@@ -83,7 +83,8 @@ static void place_make_runs(struct group_place *place)
 int group_run_at(struct group_place *place, void (*run)(void *user, struct laz_engine *engine),
                  void *user, struct laz_error *err)
 {
-    struct group_run here = {.post = {.run = run_arrived}, .place = place, .run = run, .user = user};
+    struct group_run here = {
+        .post = {.run = run_arrived}, .place = place, .run = run, .user = user};
 
     group_wait_init(&here.wait);
     int rc = group_hand_over(place, &here.post, err);

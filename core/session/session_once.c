@@ -76,8 +76,7 @@ static void once_advance(struct laz_stir *stir)
         laz_session_finish_told(session, once->result);
         once_close(once);
     }
-    if (once->phase == ONCE_CLOSES &&
-        (!session || !session->box || laz_box_is_ended(session->box)))
+    if (once->phase == ONCE_CLOSES && (!session || !session->box || laz_box_is_ended(session->box)))
         once_report(once);
 }
 
@@ -179,8 +178,10 @@ int laz_sessions_execute(struct laz_session_shared *shared,
                          const struct laz_execute_options *execute_options,
                          void (*done)(void *user, struct laz_result *result,
                                       const struct laz_error *err),
-                         void *user, struct laz_error *err)
+                         void *user, struct laz_session **session, struct laz_error *err)
 {
+    if (session)
+        *session = NULL;
     if (!code || !done)
         return laz_error_set(err, LAZ_EINVAL, 0, "code and a callback for its result are required");
     int rc = laz_driver_enter(shared->driver, err);
@@ -194,6 +195,8 @@ int laz_sessions_execute(struct laz_session_shared *shared,
         once->done = done;
         once->user = user;
         atomic_fetch_add(&shared->driver->busy, 1); /* up to its report, so it can be cancelled */
+        if (session)
+            *session = once->session;
     } else if (once) {
         once_drop(once);
     }

@@ -54,13 +54,14 @@ int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *er
 int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
                              const struct laz_execute_options *options, struct laz_result **result,
                              struct laz_error *err);
-/* Implements laz_execute_async. */
+/* Implements laz_execute_async. *session (NULL: not asked for): the one that it has made, borrowed
+ * until this thread drives the engine again; NULL: none. */
 int laz_sessions_execute(struct laz_session_shared *shared,
                          const struct laz_session_options *options, const char *code, size_t len,
                          const struct laz_execute_options *execute_options,
                          void (*done)(void *user, struct laz_result *result,
                                       const struct laz_error *err),
-                         void *user, struct laz_error *err);
+                         void *user, struct laz_session **session, struct laz_error *err);
 /* Implements laz_pool_new. `feed`: of callers that wait elsewhere (below), and then its sessions are
  * not counted here; or NULL. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,

@@ -46,10 +46,8 @@ struct laz_group *gates_group(const char *settings_text, unsigned engines)
                                   .description = "Waits",
                                   .parameters = "[{\"name\":\"name\",\"type\":\"string\"}]",
                                   .nonblocking = 1};
-    const struct laz_group_options options = {.size = sizeof options,
-                                              .engines = engines,
-                                              .log = test_log,
-                                              .log_level = LAZ_LOG_ERROR};
+    const struct laz_group_options options = {
+        .size = sizeof options, .engines = engines, .log = test_log, .log_level = LAZ_LOG_ERROR};
     char *text = laz_strdupf("sandbox.backend=none;sandbox.require=[];session.runtime=lua;"
                              "pool.warm=cold%s%s",
                              *settings_text ? ";" : "", settings_text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gates.h (tests) - groups of engines, and executions that stop at a gate until the test opens it.
  *
- * Code calls the tool gate(NAME), which is answered by gate_open(NAME): so a test knows what runs, in
- * which order it began, and in which it ends, without a clock. */
+ * Code calls the tool gate(NAME), which is answered by gate_open(NAME): so a test knows what runs,
+ * in which order it began, and in which it ends, without a clock. */
 #ifndef LAZ_TESTS_GATES_H
 #define LAZ_TESTS_GATES_H
 
@@ -12,8 +12,8 @@
 
 #define GATES_MOST 64
 
-/* A group of that many engines without isolation whose sessions are of Lua, with the tool gate; also
- * with these settings. Forgets all gates. */
+/* A group of that many engines without isolation whose sessions are of Lua, with the tool gate;
+ * also with these settings. Forgets all gates. */
 struct laz_group *gates_group(const char *settings, unsigned engines);
 /* Stops code `return gate('NAME')` here. */
 #define GATE(name) "return gate('" name "')"
@@ -33,7 +33,7 @@ struct gate_told {
     enum laz_verdict verdict;
     char text[256]; /* of the error, or the value */
     pthread_t thread;
-    unsigned order; /* the first is 1 */
+    unsigned order;                       /* the first is 1 */
     void (*then)(struct gate_told *told); /* called in the callback; or NULL */
     void *user;
 };

@@ -133,9 +133,9 @@ static void everything_is_copied(void)
         .size = sizeof options, .argv = argv, .n_argv = 2, .deadline_ms = LAZ_NO_LIMIT};
 
     gate_halt_begin(&halt, group, 0);
-    CU_ASSERT_EQUAL(laz_group_execute_async(group, &session, code, SIZE_MAX, &options, gate_tell,
-                                            &told, NULL),
-                    0);
+    CU_ASSERT_EQUAL(
+        laz_group_execute_async(group, &session, code, SIZE_MAX, &options, gate_tell, &told, NULL),
+        0);
     memset(code, 'x', sizeof code - 1);
     memset(runtime, 'x', sizeof runtime - 1);
     memset(arg, 'x', sizeof arg - 1);
@@ -538,11 +538,11 @@ static void a_child_cannot_use_it(void)
     pid_t child = fork();
     if (child == 0) {
         struct laz_error err = {0};
-        bool good = laz_group_execute(group, NULL, "1", SIZE_MAX, NULL, &result, &err) ==
-                        LAZ_EREFUSED &&
-                    strstr(err.text, "fork") &&
-                    laz_group_execute_async(group, NULL, "1", SIZE_MAX, NULL, gate_tell, NULL,
-                                            NULL) == LAZ_EREFUSED;
+        bool good =
+            laz_group_execute(group, NULL, "1", SIZE_MAX, NULL, &result, &err) == LAZ_EREFUSED &&
+            strstr(err.text, "fork") &&
+            laz_group_execute_async(group, NULL, "1", SIZE_MAX, NULL, gate_tell, NULL, NULL) ==
+                LAZ_EREFUSED;
         laz_group_cancel(group);
         laz_group_free(group);
         _exit(good ? 0 : 1);
@@ -553,7 +553,8 @@ static void a_child_cannot_use_it(void)
     laz_group_free(group);
 }
 
-/* ---- what engines share ----------------------------------------------------------------------- */
+/* ---- what engines share -----------------------------------------------------------------------
+ */
 
 struct log_seen {
     unsigned findings;
@@ -570,13 +571,14 @@ static void count_finding(void *user, enum laz_audit_finding finding, uint64_t l
 /* The records of one execution are in the order of its events. */
 static void records_are_in_order(const char *text)
 {
-    static const char *const events[] = {"session_start", "execute", "tool_call", "tool_result",
-                                         "execute_complete", "session_close"};
+    static const char *const events[] = {"session_start", "execute",          "tool_call",
+                                         "tool_result",   "execute_complete", "session_close"};
     char sessions[LOGGED][17], mine[17];
     unsigned at[LOGGED] = {0}, n = 0;
 
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
-        const char *session = strstr(line, "\"session_id\":\""), *event = strstr(line, "\"event\":\"");
+        const char *session = strstr(line, "\"session_id\":\""),
+                   *event = strstr(line, "\"event\":\"");
         CU_ASSERT_FATAL(session && event);
         snprintf(mine, sizeof mine, "%.16s", session + strlen("\"session_id\":\""));
         unsigned i = 0;

@@ -2,8 +2,8 @@
 /* test_group_pool.c - a pool over several engines: one queue, whose callers are served in order and
  * told once, whatever happens to its sessions and to the engines that they are in.
  *
- * Clocks are held, engines are halted between two turns, and code waits at gates, so the order of all
- * events is that of the test. */
+ * Clocks are held, engines are halted between two turns, and code waits at gates, so the order of
+ * all events is that of the test. */
 #include "gates.h"
 
 #include "base/buf.h"
@@ -201,15 +201,15 @@ static void the_clock_of_a_wait_is_that_of_the_group(void)
     for (unsigned i = 0; i < 2; i++)
         ask(pool, GATE("a"), &held[i]);
     gates_await(2);
-    CU_ASSERT_EQUAL(laz_group_pool_execute_async(pool, 0, "1", SIZE_MAX, NULL, gate_tell, &none,
-                                                 &err),
-                    LAZ_EBUSY);
+    CU_ASSERT_EQUAL(
+        laz_group_pool_execute_async(pool, 0, "1", SIZE_MAX, NULL, gate_tell, &none, &err),
+        LAZ_EBUSY);
     UNIT_TEXT(err.text, "All sessions are busy");
     ask_for(pool, 2000, "return 1", &waits[0]);
     ask_for(pool, 1000, "return 2", &waits[1]);
-    CU_ASSERT_EQUAL(laz_group_pool_execute_async(pool, 1000, "1", SIZE_MAX, NULL, gate_tell, &none,
-                                                 &err),
-                    LAZ_EBUSY);
+    CU_ASSERT_EQUAL(
+        laz_group_pool_execute_async(pool, 1000, "1", SIZE_MAX, NULL, gate_tell, &none, &err),
+        LAZ_EBUSY);
     UNIT_TEXT(err.text, "All sessions are busy, and 2 callers wait (pool.max_waiting)");
     settle(group); /* the clocks of both run */
     gates_advance_clock(group, 0, 999);
@@ -295,7 +295,8 @@ static void starts_that_are_cancelled_are_made_again(void)
     laz_group_free(inside.group);
 }
 
-/* ---- starts that fail ------------------------------------------------------------------------- */
+/* ---- starts that fail -------------------------------------------------------------------------
+ */
 
 static char missing[] = "/nonexistent/lazaret-agent";
 
@@ -310,8 +311,8 @@ static void fail_twice(struct laz_group *group, struct laz_group_pool *pool)
     struct laz_error err = {0};
 
     for (int i = 0; i < 2; i++) { /* each retries at once, for its caller */
-        int rc = laz_group_pool_execute(pool, LAZ_NO_LIMIT, "return 1", SIZE_MAX, NULL, &result,
-                                        &err);
+        int rc =
+            laz_group_pool_execute(pool, LAZ_NO_LIMIT, "return 1", SIZE_MAX, NULL, &result, &err);
         CU_ASSERT(rc < 0 && rc == err.code && !result && strstr(err.text, missing));
         settle(group);
         CU_ASSERT_EQUAL(status_of(pool).dead, 2);
@@ -351,7 +352,8 @@ static void starts_that_fail_are_told_and_tried_again(void)
     laz_group_free(group);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------
+ */
 
 static void try_all(struct gate_told *told)
 {
