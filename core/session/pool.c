@@ -718,14 +718,17 @@ void laz_pool_hand_out(struct laz_session *session)
 void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)
 {
     const struct pool_count count = pool_count(pool);
+    const struct laz_pool_member *failed = pool->members; /* one of them has, or nobody asks why */
 
+    while (count.of[PLACE_FAILED] && place_state(failed) != PLACE_FAILED)
+        failed++;
     *view = (struct laz_pool_view){.closed = pool->closed,
                                    .total = pool->n,
                                    .busy = count.of[PLACE_BUSY],
                                    .idle = count.of[PLACE_READY],
                                    .starting = count.of[PLACE_STARTING],
                                    .failed = count.of[PLACE_FAILED],
-                                   .why = &pool->members[0].why};
+                                   .why = &failed->why};
 }
 
 /* ---- status --------------------------------------------------------------------------------- */

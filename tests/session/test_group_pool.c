@@ -8,12 +8,14 @@
 
 #include "base/buf.h"
 #include "group/group.h"
+#include "os/directories.h"
 #include "session/session.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static struct {
@@ -352,8 +354,43 @@ static void starts_that_fail_are_told_and_tried_again(void)
     laz_group_free(group);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------
- */
+/* An agent that starts once: of several places all but one fail. */
+static void only_one_start(void *user, struct laz_engine *engine)
+{
+    static char script[80];
+    char text[512];
+    const char *folder = user;
+
+    snprintf(script, sizeof script, "%s/agent", folder);
+    snprintf(text, sizeof text, "#!/bin/sh\nmkdir %s/once 2>/dev/null || exit 1\nexec %s \"$@\"\n",
+             folder, engine->agent);
+    FILE *file = fopen(script, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT(fputs(text, file) >= 0);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    CU_ASSERT_EQUAL(chmod(script, 0755), 0);
+    engine->boxes.agent = script;
+}
+
+/* Whichever of the places of an engine it is. */
+static void a_place_that_fails_is_the_error_of_a_new_pool(void)
+{
+    struct laz_group *group = gates_group("", 1);
+    const struct laz_pool_options four = {.size = sizeof four, .members = 4};
+    struct laz_group_pool *pool = NULL;
+    struct laz_error err = {0};
+    char folder[] = "/tmp/laz-test-XXXXXX";
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    gates_run(group, 0, only_one_start, folder);
+    CU_ASSERT_EQUAL(laz_group_pool_new(group, &four, &pool, &err), LAZ_ESETUP);
+    CU_ASSERT(!pool && err.code == LAZ_ESETUP && *err.text);
+    gates_run(group, 0, break_agent, NULL);
+    laz_group_free(group);
+    laz_os_remove_tree(folder);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
 
 static void try_all(struct gate_told *told)
 {
@@ -486,6 +523,7 @@ static const struct unit_test tests[] = {
     UNIT(a_cancel_ends_the_waits),
     UNIT(starts_that_are_cancelled_are_made_again),
     UNIT(starts_that_fail_are_told_and_tried_again),
+    UNIT(a_place_that_fails_is_the_error_of_a_new_pool),
     UNIT(a_callback_cannot_wait_for_a_place),
     UNIT(freeing_a_pool_tells_all),
     UNIT(freeing_the_group_tells_all),
