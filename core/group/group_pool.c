@@ -168,13 +168,20 @@ static void queue_remove(struct laz_group_pool *pool, struct group_call *call)
     atomic_fetch_sub(&pool->clerk->place->engine->driver.busy, 1);
 }
 
-/* The first caller that a session is for. */
-static struct group_call *queue_take(struct laz_group_pool *pool)
+/* The first caller that a session is for: not those that the clerk will tell of a cancel. */
+static struct group_call *queue_first(const struct laz_group_pool *pool)
 {
     struct group_call *call = pool->first;
 
     while (call && group_call_is_cancelled(call, pool->group))
         call = call->next;
+    return call;
+}
+
+static struct group_call *queue_take(struct laz_group_pool *pool)
+{
+    struct group_call *call = queue_first(pool);
+
     if (call)
         queue_remove(pool, call);
     return call;
@@ -251,7 +258,8 @@ static void part_changed(void *user)
         part_publish(part);
         if (!call && pool->first && !pool->closed) {
             pool_settle(pool);
-            (void)pool_promise(pool);
+            if (queue_first(pool))
+                (void)pool_promise(pool);
         }
         pthread_mutex_unlock(&pool->lock);
         if (call)

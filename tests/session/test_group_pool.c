@@ -11,6 +11,7 @@
 #include "os/directories.h"
 #include "session/session.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,8 +298,47 @@ static void starts_that_are_cancelled_are_made_again(void)
     laz_group_free(inside.group);
 }
 
-/* ---- starts that fail -------------------------------------------------------------------------
- */
+/* Is its turn over for good? An engine that is always woken again never gets there. */
+static void await_quiet(void *user, struct laz_engine *engine)
+{
+    struct pollfd loop = {.fd = laz_engine_fd(engine), .events = POLLIN};
+    unsigned turns = 0;
+
+    do {
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+    } while (poll(&loop, 1, 0) > 0 && ++turns < 10000);
+    *(unsigned *)user = turns;
+}
+
+/* The one who tells them stands still; meanwhile an idle place, which is not for them, is let be. */
+static void callers_that_are_cancelled_wake_no_engine(void)
+{
+    struct laz_group *group = gates_group("pool.reset=false", 2);
+    struct laz_group_pool *pool = pool_of(group, 2);
+    struct gate_told held[2] = {{0}}, waits = {0};
+    struct gate_halt halt;
+    unsigned turns = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        ask(pool, GATE("a"), &held[i]);
+        gates_await(i + 1);
+    }
+    ask(pool, "return 1", &waits);
+    gate_halt_begin(&halt, group, 0); /* the clerk */
+    laz_group_cancel(group);
+    gate_told_await(&held[pthread_equal(gate_thread(0), group->places[1].thread) ? 0 : 1]);
+    while (!status_of(pool).idle) /* started anew */
+        gates_run(group, 1, nothing, NULL);
+    gates_run(group, 1, await_quiet, &turns);
+    CU_ASSERT(turns < 10000);
+    gate_halt_end(&halt);
+    gate_told_await(&waits);
+    CU_ASSERT_EQUAL(waits.code, LAZ_ECANCELLED);
+    gates_open_all();
+    laz_group_free(group);
+}
+
+/* ---- starts that fail ------------------------------------------------------------------------- */
 
 static char missing[] = "/nonexistent/lazaret-agent";
 
@@ -522,6 +562,7 @@ static const struct unit_test tests[] = {
     UNIT(the_clock_of_a_wait_is_that_of_the_group),
     UNIT(a_cancel_ends_the_waits),
     UNIT(starts_that_are_cancelled_are_made_again),
+    UNIT(callers_that_are_cancelled_wake_no_engine),
     UNIT(starts_that_fail_are_told_and_tried_again),
     UNIT(a_place_that_fails_is_the_error_of_a_new_pool),
     UNIT(a_callback_cannot_wait_for_a_place),
