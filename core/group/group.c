@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define GROUP_LOOK_US 1000u /* how often a free looks whether a cancel is over */
+#define GROUP_LOOK_US 1000u /* how often a free looks whether other threads have left */
 
 /* ---- which engine --------------------------------------------------------------------------- */
 
@@ -44,14 +44,10 @@ uint32_t laz_group_load(const struct laz_group *group, unsigned place)
     return group && place < group->n ? atomic_load(&group->places[place].load.n) : 0;
 }
 
-int laz_group_run(struct laz_group *group, int place,
-                  void (*run)(void *user, struct laz_engine *engine), void *user,
-                  struct laz_error *err)
+static int group_run(struct laz_group *group, int place,
+                     void (*run)(void *user, struct laz_engine *engine), void *user,
+                     struct laz_error *err)
 {
-    int rc = group_check_wait(group, err);
-
-    if (rc)
-        return rc;
     if (!run)
         return laz_error_null(err, "the function to run");
     if (place >= (int)group->n)
@@ -60,9 +56,22 @@ int laz_group_run(struct laz_group *group, int place,
     struct group_place *at = place < 0 ? group_choose(group) : &group->places[place];
     if (place >= 0)
         atomic_fetch_add(&at->load.n, 1);
-    rc = group_run_at(at, run, user, err);
+    int rc = group_run_at(at, run, user, err);
     atomic_fetch_sub(&at->load.n, 1);
     return rc ? rc : (int)at->number;
+}
+
+int laz_group_run(struct laz_group *group, int place,
+                  void (*run)(void *user, struct laz_engine *engine), void *user,
+                  struct laz_error *err)
+{
+    int rc = group_enter(group, true, err);
+
+    if (rc)
+        return rc;
+    rc = group_run(group, place, run, user, err);
+    group_leave(group);
+    return rc;
 }
 
 /* ---- one-shot calls ------------------------------------------------------------------------- */
@@ -79,6 +88,16 @@ static void call_arrived(struct laz_post *post)
     laz_driver_stir(&place->engine->driver, &place->stir);
 }
 
+static int call_hand_over(struct group_call *call, struct group_place *place, struct laz_error *err)
+{
+    call->post.run = call_arrived;
+    call->place = place;
+    int rc = group_hand_over(place, &call->post, err);
+    if (rc)
+        atomic_fetch_sub(&place->load.n, 1);
+    return rc;
+}
+
 int laz_group_execute_async(struct laz_group *group, const struct laz_session_options *session,
                             const char *code, size_t len, const struct laz_execute_options *options,
                             void (*done)(void *user, struct laz_result *result,
@@ -86,23 +105,18 @@ int laz_group_execute_async(struct laz_group *group, const struct laz_session_op
                             void *user, struct laz_error *err)
 {
     struct group_call *call = NULL;
-    int rc = group_check(group, err);
+    int rc = group_enter(group, false, err);
 
-    if (!rc)
-        rc = group_call_new(group, code, len, options, done, user, &call, err);
+    if (rc)
+        return rc;
+    rc = group_call_new(group, code, len, options, done, user, &call, err);
     if (!rc)
         rc = group_call_take_session(call, session, err);
-    if (rc) {
+    if (!rc)
+        rc = call_hand_over(call, group_choose(group), err);
+    if (rc)
         group_call_free(call);
-        return rc;
-    }
-    call->post.run = call_arrived;
-    struct group_place *place = call->place = group_choose(group);
-    rc = group_hand_over(place, &call->post, err);
-    if (rc) {
-        atomic_fetch_sub(&place->load.n, 1);
-        group_call_free(call);
-    }
+    group_leave(group);
     return rc;
 }
 
@@ -115,13 +129,15 @@ int laz_group_execute(struct laz_group *group, const struct laz_session_options 
     if (!result)
         return laz_error_null(err, "the place for the result");
     *result = NULL;
-    int rc = group_check_wait(group, err);
+    int rc = group_enter(group, true, err);
     if (rc)
         return rc;
     group_wait_init(&caller.wait);
     rc = laz_group_execute_async(group, session, code, len, options, group_caller_told, &caller,
                                  err);
-    return group_caller_wait(&caller, rc, result, err);
+    rc = group_caller_wait(&caller, rc, result, err);
+    group_leave(group);
+    return rc;
 }
 
 /* A signal handler may call it: it takes no lock. */
@@ -158,13 +174,16 @@ static void each_run(void *user, struct laz_engine *engine)
 
 static int group_in_each(struct laz_group *group, struct group_each *each, struct laz_error *err)
 {
-    int rc = group_check_wait(group, err);
+    int rc = group_enter(group, true, err);
 
+    if (rc)
+        return rc;
     for (unsigned i = 0; i < group->n && !rc; i++) {
         rc = group_run_at(&group->places[i], each_run, each, err);
         if (!rc && (rc = each->rc) != 0 && err)
             *err = each->err;
     }
+    group_leave(group);
     return rc;
 }
 
@@ -216,26 +235,34 @@ static void group_destroy(struct laz_group *group)
     free(group);
 }
 
-/* Ends the threads of the first `n` places. A cancel that is under way, on whatever thread, still
- * uses the engines. */
-static void group_end(struct laz_group *group, unsigned n)
+/* Waits until no thread counts in `users` any more: a signal handler may, so nothing is signalled. */
+static void group_await_none(struct laz_group *group, atomic_uint *users)
 {
     pthread_cond_t nothing;
 
-    atomic_store(&group->closed, true);
-    group_pools_close(group);
     laz_os_condition_init(&nothing);
     pthread_mutex_lock(&group->lock);
-    while (atomic_load(&group->cancelling))
+    while (atomic_load(users))
         (void)laz_os_condition_wait(&nothing, &group->lock, laz_clock_us() + GROUP_LOOK_US);
     pthread_mutex_unlock(&group->lock);
     pthread_cond_destroy(&nothing);
+}
+
+/* Ends the threads of the first `n` places. A cancel that is under way, on whatever thread, still
+ * uses the engines; who was told, or waited for a run, still uses the group. */
+static void group_end(struct laz_group *group, unsigned n)
+{
+    atomic_store(&group->closed, true);
+    group_pools_close(group);
+    group_await_none(group, &group->cancelling);
     for (unsigned i = 0; i < n; i++)
         laz_engine_cancel(group->places[i].engine);
     for (unsigned i = 0; i < n; i++)
         group_place_end(&group->places[i]);
     for (unsigned i = 0; i < n; i++)
         group_place_join(&group->places[i]);
+    group_await_none(group, &group->inside);
+    group_await_none(group, &group->cancelling);
 }
 
 static struct laz_group *group_prepare(const struct laz_group_options *options, unsigned n)

@@ -449,13 +449,17 @@ static struct laz_group_pool *pool_prepare(struct laz_group *group,
     return pool;
 }
 
-/* What is left of it when no thread uses it any more. */
-static void pool_destroy(struct laz_group_pool *pool)
+/* What is left of it when no thread uses it any more. One that the group closes is the group's. */
+static void pool_destroy(struct laz_group_pool *pool, bool by_group)
 {
     struct laz_group *group = pool->group;
     struct laz_group_pool **at = &group->pools;
 
     pthread_mutex_lock(&group->lock);
+    if (pool->is_ending && !by_group) {
+        pthread_mutex_unlock(&group->lock);
+        return;
+    }
     while (*at != pool)
         at = &(*at)->next;
     *at = pool->next;
@@ -482,11 +486,13 @@ static void pool_close(struct laz_group_pool *pool)
     while (pool->first)
         queue_remove(pool, pool->first);
     pthread_mutex_unlock(&pool->lock);
+    const struct laz_group *before = group_calls_back(pool->group);
     while (left) {
         struct group_call *call = left;
         left = call->next;
         group_call_report(call, NULL, &why);
     }
+    (void)group_calls_back(before);
 }
 
 /* Waits until all places are ready or one has failed. */
@@ -535,17 +541,19 @@ static bool pool_unmake(struct laz_group_pool *pool)
     return done;
 }
 
-int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *given,
-                       struct laz_group_pool **out, struct laz_error *err)
+static void pool_free(struct laz_group_pool *pool)
+{
+    pool_close(pool);
+    if (pool_unmake(pool))
+        pool_destroy(pool, false);
+}
+
+static int pool_new(struct laz_group *group, const struct laz_pool_options *given,
+                    struct laz_group_pool **out, struct laz_error *err)
 {
     struct laz_pool_options options;
 
-    if (!out)
-        return laz_error_null(err, "the place for the pool");
-    *out = NULL;
-    int rc = group_check_wait(group, err);
-    if (!rc)
-        rc = LAZ_OPTIONS_TAKE(&options, given, laz_pool_options, err);
+    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_pool_options, err);
     if (rc)
         return rc;
     const unsigned n = options.members ? options.members : (unsigned)group->values->pool.size;
@@ -558,29 +566,41 @@ int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *g
         return laz_error_nomem(err);
     }
     rc = pool_make(pool, err);
-    if (!rc) {
+    if (rc)
+        pool_free(pool);
+    else
         *out = pool;
-        return 0;
-    }
-    pool_close(pool);
-    if (pool_unmake(pool))
-        pool_destroy(pool);
+    return rc;
+}
+
+int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *options,
+                       struct laz_group_pool **pool, struct laz_error *err)
+{
+    if (!pool)
+        return laz_error_null(err, "the place for the pool");
+    *pool = NULL;
+    int rc = group_enter(group, true, err);
+    if (rc)
+        return rc;
+    rc = pool_new(group, options, pool, err);
+    group_leave(group);
     return rc;
 }
 
 void laz_group_pool_free(struct laz_group_pool *pool)
 {
-    if (!pool || group_check_wait(pool->group, NULL))
+    struct laz_group *group = pool ? pool->group : NULL;
+
+    if (!pool || group_enter(group, true, NULL))
         return;
-    pool_close(pool);
-    if (pool_unmake(pool))
-        pool_destroy(pool);
+    pool_free(pool);
+    group_leave(group);
 }
 
 /* ---- when the group is freed ------------------------------------------------------------------
  */
 
-/* The list may change: a callback of one that is closed may free another, though not here. */
+/* The list may change: another thread may free one of them. */
 void group_pools_close(struct laz_group *group)
 {
     for (;;) {
@@ -615,7 +635,7 @@ void group_pools_leave(struct group_place *place)
 void group_pools_free(struct laz_group *group)
 {
     while (group->pools)
-        pool_destroy(group->pools);
+        pool_destroy(group->pools, true);
 }
 
 /* ---- for callers ----------------------------------------------------------------------------- */
@@ -657,13 +677,15 @@ int laz_group_pool_execute_async(struct laz_group_pool *pool, uint64_t wait_ms, 
                                               const struct laz_error *err),
                                  void *user, struct laz_error *err)
 {
+    struct laz_group *group = pool ? pool->group : NULL;
     struct group_call *call = NULL;
 
     if (!pool)
         return laz_error_null(err, "the pool");
-    int rc = group_check(pool->group, err);
-    if (!rc)
-        rc = group_call_new(pool->group, code, len, options, done, user, &call, err);
+    int rc = group_enter(group, false, err);
+    if (rc)
+        return rc;
+    rc = group_call_new(group, code, len, options, done, user, &call, err);
     if (!rc) {
         call->wait_ms = wait_ms;
         pthread_mutex_lock(&pool->lock);
@@ -672,6 +694,7 @@ int laz_group_pool_execute_async(struct laz_group_pool *pool, uint64_t wait_ms, 
     }
     if (rc)
         group_call_free(call);
+    group_leave(group);
     return rc;
 }
 
@@ -679,18 +702,21 @@ int laz_group_pool_execute(struct laz_group_pool *pool, uint64_t wait_ms, const 
                            size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err)
 {
+    struct laz_group *group = pool ? pool->group : NULL;
     struct group_caller caller = {0};
 
     if (!result)
         return laz_error_null(err, "the place for the result");
     *result = NULL;
-    int rc = pool ? group_check_wait(pool->group, err) : laz_error_null(err, "the pool");
+    int rc = pool ? group_enter(group, true, err) : laz_error_null(err, "the pool");
     if (rc)
         return rc;
     group_wait_init(&caller.wait);
     rc = laz_group_pool_execute_async(pool, wait_ms, code, len, options, group_caller_told, &caller,
                                       err);
-    return group_caller_wait(&caller, rc, result, err);
+    rc = group_caller_wait(&caller, rc, result, err);
+    group_leave(group);
+    return rc;
 }
 
 int laz_group_pool_status(struct laz_group_pool *pool, struct laz_pool_status *out,
@@ -700,7 +726,8 @@ int laz_group_pool_status(struct laz_group_pool *pool, struct laz_pool_status *o
 
     if (!pool || !out)
         return laz_error_null(err, pool ? "the place for the status" : "the pool");
-    int rc = group_check(pool->group, err);
+    struct laz_group *group = pool->group;
+    int rc = group_enter(group, false, err);
     if (rc)
         return rc;
     pthread_mutex_lock(&pool->lock);
@@ -714,5 +741,6 @@ int laz_group_pool_status(struct laz_group_pool *pool, struct laz_pool_status *o
     }
     status.waiting = pool->n_waiting;
     pthread_mutex_unlock(&pool->lock);
+    group_leave(group);
     return LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err);
 }

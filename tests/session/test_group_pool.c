@@ -444,6 +444,8 @@ static void try_all(struct gate_told *told)
 
 static void ask_again(struct gate_told *told)
 {
+    try_all(told); /* as in an engine's thread, though this one frees */
+    laz_group_free(inside.group);
     inside.again = laz_group_pool_execute_async(inside.pool, LAZ_NO_LIMIT, "1", SIZE_MAX, NULL,
                                                 gate_tell, told, NULL);
 }
@@ -488,6 +490,7 @@ static void freeing_tells_all(bool whole)
         UNIT_TEXT(waits[i].text, "Pool is closed");
         CU_ASSERT(pthread_equal(waits[i].thread, pthread_self())); /* that frees */
     }
+    CU_ASSERT_EQUAL(inside.sync, LAZ_EBUSY);
     CU_ASSERT_EQUAL(inside.again, LAZ_ECLOSED);
     for (unsigned i = 0; i < 2; i++) {
         CU_ASSERT_EQUAL(held[i].times, 1);

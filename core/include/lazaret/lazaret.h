@@ -523,9 +523,11 @@ LAZ_EXPORT int laz_group_new(const struct laz_settings *settings,
                              const struct laz_group_options *options, struct laz_group **group,
                              struct laz_error *err);
 /* Ends everything: calls that wait are reported with LAZ_ECLOSED, executions as cancelled, each once,
- * in here; new calls, of callbacks, get LAZ_ECLOSED. It waits for callbacks of tools as
- * laz_engine_free does. Then no callback runs any more, but those of such tools. Must not be called
- * from a callback, where it has no effect. NULL is allowed. */
+ * in here; new calls, of callbacks, get LAZ_ECLOSED. It waits for runs that have begun, in which the
+ * engine cancels what they begin, and for callbacks of tools as laz_engine_free does. Then no callback
+ * runs any more, but those of such tools. Other threads that wait in a function of the group return
+ * first; none may call one after this has returned. Must not be called from a callback, where it has
+ * no effect. NULL is allowed. */
 LAZ_EXPORT void laz_group_free(struct laz_group *group);
 /* The number of engines. */
 LAZ_EXPORT unsigned laz_group_engines(const struct laz_group *group);
