@@ -122,10 +122,21 @@ int group_hand_over(struct group_place *place, struct laz_post *post, struct laz
 
 /* ---- load ----------------------------------------------------------------------------------- */
 
+/* A run that is being made may begin one thing after the other; it is not to wait for any of them. */
+static void place_cancel(struct group_place *place)
+{
+    laz_engine_cancel(place->engine);
+    laz_timer_start(place->pause, GROUP_AGAIN_MS);
+}
+
 static void place_pause_over(void *user)
 {
     struct group_place *place = user;
 
+    if (place->ends) {
+        place_cancel(place);
+        return;
+    }
     atomic_fetch_sub(&place->load.n, place->held);
     place->held = 0;
 }
@@ -133,7 +144,7 @@ static void place_pause_over(void *user)
 /* An engine that starts nothing reports soon, and would attract all calls. */
 void group_place_done(struct group_place *place, bool failed)
 {
-    if (failed && place->pause) {
+    if (failed && place->pause && !place->ends) {
         if (!place->held++) {
             uint64_t ms = place->pause_ms ? place->pause_ms * 2 : GROUP_PAUSE_MS;
             place->pause_ms = ms < GROUP_PAUSE_MAX ? ms : GROUP_PAUSE_MAX;
@@ -154,6 +165,7 @@ static void place_ends(struct laz_post *post)
         (struct group_place *)(void *)((char *)post - offsetof(struct group_place, end));
 
     place->ends = true;
+    place_cancel(place);
 }
 
 /* What its maker waits for. */

@@ -10,6 +10,8 @@
 #include "os/directories.h"
 #include "os/files.h"
 
+#include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 #define ENGINES 3
 #define LOGGED  9 /* executions */
+#define RUN_CALLS 3
 
 static void begin(struct laz_group *group, const char *code, struct gate_told *told)
 {
@@ -481,6 +484,59 @@ static void freeing_reports_each_call_once(void)
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
 }
 
+/* A run that has begun goes on, but nothing that it waits for. */
+struct last_run {
+    struct laz_group *group;
+    sem_t opened;
+    int place;
+    unsigned cancelled;
+};
+
+static void execute_for_ever(void *user, struct laz_engine *engine)
+{
+    struct laz_session *session = NULL;
+    struct laz_result *result = NULL;
+    struct last_run *last = user;
+    const struct laz_execute_options options = {.size = sizeof options,
+                                                .timeout_ms = LAZ_NO_LIMIT};
+
+    CU_ASSERT_EQUAL(laz_session_open(engine, NULL, &session, NULL), 0);
+    CU_ASSERT_EQUAL(sem_post(&last->opened), 0);
+    while (!atomic_load(&last->group->closed))
+        CU_ASSERT_EQUAL(sched_yield(), 0);
+    for (unsigned i = 0; i < RUN_CALLS; i++) {
+        CU_ASSERT_EQUAL(laz_session_execute(session, "while true do end", SIZE_MAX, &options,
+                                            &result, NULL),
+                        0);
+        last->cancelled += laz_result_verdict(result) == LAZ_VERDICT_CANCELLED;
+        laz_result_free(result);
+    }
+}
+
+static void *run_last(void *user)
+{
+    struct last_run *last = user;
+
+    last->place = laz_group_run(last->group, 1, execute_for_ever, last, NULL);
+    return NULL;
+}
+
+static void freeing_cancels_what_a_run_waits_for(void)
+{
+    struct last_run last = {.group = gates_group("limits.cpu=unlimited", 2)};
+    pthread_t thread;
+
+    CU_ASSERT_EQUAL_FATAL(sem_init(&last.opened, 0, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, run_last, &last), 0);
+    while (sem_wait(&last.opened))
+        continue;
+    laz_group_free(last.group); /* also waits until the other thread has left it */
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    CU_ASSERT_EQUAL(last.place, 1);
+    CU_ASSERT_EQUAL(last.cancelled, RUN_CALLS);
+    CU_ASSERT_EQUAL(sem_destroy(&last.opened), 0);
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 /* However far the descriptors reach. */
@@ -645,6 +701,7 @@ static const struct unit_test tests[] = {
     UNIT(a_tool_may_execute_in_its_group),
     UNIT(a_cancel_ends_what_was_asked_for_before),
     UNIT(freeing_reports_each_call_once),
+    UNIT(freeing_cancels_what_a_run_waits_for),
     UNIT(a_group_is_made_as_a_whole_or_not_at_all),
     UNIT(limits_of_the_application_hold_for_the_group),
     UNIT(a_child_cannot_use_it),
