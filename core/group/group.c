@@ -235,7 +235,8 @@ static void group_destroy(struct laz_group *group)
     free(group);
 }
 
-/* Waits until no thread counts in `users` any more: a signal handler may, so nothing is signalled. */
+/* Waits until no thread counts in `users` any more: a signal handler may, so nothing is signalled.
+ */
 static void group_await_none(struct laz_group *group, atomic_uint *users)
 {
     pthread_cond_t nothing;

@@ -22,7 +22,8 @@
 #define GROUP_LINE      64u /* bytes of a cache line */
 #define GROUP_PAUSE_MS  100u
 #define GROUP_PAUSE_MAX 30000u
-#define GROUP_AGAIN_MS  10u /* how often an engine that ends is cancelled while a run is made there */
+#define GROUP_AGAIN_MS                                                                             \
+    10u /* how often an engine that ends is cancelled while a run is made there */
 
 /* Executions that an engine was given and has not reported, and starts that have failed a moment
  * ago. Written by callers and by the engine's thread, so nothing else is near it. */
@@ -69,7 +70,8 @@ struct laz_group {
     atomic_uint pooled;     /* sessions of pools */
     atomic_uint cancels;    /* how often laz_group_cancel was called: calls older than that end */
     atomic_uint cancelling; /* threads that are in it */
-    atomic_uint inside;     /* threads that are in another function, and use the group until they leave */
+    atomic_uint
+        inside; /* threads that are in another function, and use the group until they leave */
     atomic_bool closed;
     pthread_mutex_t lock;
     struct laz_group_pool *pools; /* by `lock` */
@@ -100,14 +102,14 @@ void group_wait(struct group_wait *wait);      /* waits, and undoes it */
 /* ---- who may call: group_check.c ---------------------------------------------------------------
  */
 
-/* May this thread wait for an engine of it? LAZ_EINVAL; LAZ_EREFUSED: not this process; LAZ_EBUSY: it
- * is that of an engine, or calls back. */
+/* May this thread wait for an engine of it? LAZ_EINVAL; LAZ_EREFUSED: not this process; LAZ_EBUSY:
+ * it is that of an engine, or calls back. */
 int group_check_wait(const struct laz_group *group, struct laz_error *err);
 /* The same, or only the first two; then laz_group_free waits until the caller has left. */
 int group_enter(struct laz_group *group, bool waits, struct laz_error *err);
 void group_leave(struct laz_group *group);
-/* A thread that is none of an engine calls back callers of the group; NULL: not any more. Returns what
- * was before. */
+/* A thread that is none of an engine calls back callers of the group; NULL: not any more. Returns
+ * what was before. */
 const struct laz_group *group_calls_back(const struct laz_group *group);
 int group_is_closed(struct laz_error *err);
 

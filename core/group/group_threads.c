@@ -122,7 +122,8 @@ int group_hand_over(struct group_place *place, struct laz_post *post, struct laz
 
 /* ---- load ----------------------------------------------------------------------------------- */
 
-/* A run that is being made may begin one thing after the other; it is not to wait for any of them. */
+/* A run that is being made may begin one thing after the other; it is not to wait for any of them.
+ */
 static void place_cancel(struct group_place *place)
 {
     laz_engine_cancel(place->engine);

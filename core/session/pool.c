@@ -691,7 +691,8 @@ int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, 
     return rc;
 }
 
-/* ---- callers that wait elsewhere -------------------------------------------------------------- */
+/* ---- callers that wait elsewhere --------------------------------------------------------------
+ */
 
 void laz_pool_look(struct laz_pool *pool)
 {

@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ENGINES 3
-#define LOGGED  9 /* executions */
+#define ENGINES   3
+#define LOGGED    9 /* executions */
 #define RUN_CALLS 3
 
 static void begin(struct laz_group *group, const char *code, struct gate_told *told)
@@ -497,17 +497,16 @@ static void execute_for_ever(void *user, struct laz_engine *engine)
     struct laz_session *session = NULL;
     struct laz_result *result = NULL;
     struct last_run *last = user;
-    const struct laz_execute_options options = {.size = sizeof options,
-                                                .timeout_ms = LAZ_NO_LIMIT};
+    const struct laz_execute_options options = {.size = sizeof options, .timeout_ms = LAZ_NO_LIMIT};
 
     CU_ASSERT_EQUAL(laz_session_open(engine, NULL, &session, NULL), 0);
     CU_ASSERT_EQUAL(sem_post(&last->opened), 0);
     while (!atomic_load(&last->group->closed))
         CU_ASSERT_EQUAL(sched_yield(), 0);
     for (unsigned i = 0; i < RUN_CALLS; i++) {
-        CU_ASSERT_EQUAL(laz_session_execute(session, "while true do end", SIZE_MAX, &options,
-                                            &result, NULL),
-                        0);
+        CU_ASSERT_EQUAL(
+            laz_session_execute(session, "while true do end", SIZE_MAX, &options, &result, NULL),
+            0);
         last->cancelled += laz_result_verdict(result) == LAZ_VERDICT_CANCELLED;
         laz_result_free(result);
     }

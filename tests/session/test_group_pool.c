@@ -310,7 +310,8 @@ static void await_quiet(void *user, struct laz_engine *engine)
     *(unsigned *)user = turns;
 }
 
-/* The one who tells them stands still; meanwhile an idle place, which is not for them, is let be. */
+/* The one who tells them stands still; meanwhile an idle place, which is not for them, is let be.
+ */
 static void callers_that_are_cancelled_wake_no_engine(void)
 {
     struct laz_group *group = gates_group("pool.reset=false", 2);
@@ -338,7 +339,8 @@ static void callers_that_are_cancelled_wake_no_engine(void)
     laz_group_free(group);
 }
 
-/* ---- starts that fail ------------------------------------------------------------------------- */
+/* ---- starts that fail -------------------------------------------------------------------------
+ */
 
 static char missing[] = "/nonexistent/lazaret-agent";
 
@@ -430,7 +432,8 @@ static void a_place_that_fails_is_the_error_of_a_new_pool(void)
     laz_os_remove_tree(folder);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------
+ */
 
 static void try_all(struct gate_told *told)
 {
