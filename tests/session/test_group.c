@@ -9,6 +9,7 @@
 #include "group/group.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "session/session.h"
 
 #include <sched.h>
 #include <semaphore.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,6 +250,65 @@ static void a_failed_start_counts_as_load_for_a_while(void)
         CU_ASSERT_EQUAL(verdict_of_one(group), LAZ_VERDICT_OK);
     CU_ASSERT_EQUAL(group->places[1].pause_ms, 0); /* a start has succeeded */
     laz_group_free(group);
+}
+
+/* ---- starts -----------------------------------------------------------------------------------
+ */
+
+struct late {
+    struct laz_post post;
+    struct laz_group *group;
+    struct gate_told told;
+};
+
+/* Time has passed while the engine waited, and a call comes in the same turn. */
+static void late_arrived(struct laz_post *post)
+{
+    struct late *late = (struct late *)(void *)post;
+
+    laz_loop_advance_clock(late->group->places[0].engine->driver.loop, 100000);
+    begin(late->group, "return 1", &late->told);
+}
+
+static void look_for_box(void *user, struct laz_engine *engine)
+{
+    const struct laz_session *session = engine->sessions.sessions;
+
+    *(bool *)user = session && session->start.under_way && session->box;
+}
+
+/* The time of a start, here 150 seconds until the agent says a word, is not begun again by calls
+ * that come meanwhile. */
+static void a_start_is_late_however_many_calls_come(void)
+{
+    struct laz_group *group = gates_group("", 1);
+    char folder[] = "/tmp/laz-test-XXXXXX", script[64];
+    struct gate_told hangs = {0};
+    bool starts = false;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(script, sizeof script, "%s/agent", folder);
+    FILE *file = fopen(script, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT(fputs("#!/bin/sh\nexec sleep 3600\n", file) >= 0);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    CU_ASSERT_EQUAL(chmod(script, 0755), 0);
+    gates_hold_clock(group, 0);
+    gates_run(group, 0, break_agent, script);
+    begin(group, "return 1", &hangs);
+    while (!starts)
+        gates_run(group, 0, look_for_box, &starts);
+    gates_run(group, 0, break_agent, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        struct late late = {.post = {.run = late_arrived}, .group = group};
+        laz_loop_post(group->places[0].engine->driver.loop, &late.post);
+        gate_told_await(&late.told);
+        UNIT_TEXT(late.told.text, "1");
+    }
+    gate_told_await(&hangs);
+    CU_ASSERT_EQUAL(hangs.verdict, LAZ_VERDICT_SETUP_FAILED);
+    laz_group_free(group);
+    laz_os_remove_tree(folder);
 }
 
 /* ---- runs and tools -------------------------------------------------------------------------- */
@@ -694,6 +755,7 @@ static const struct unit_test tests[] = {
     UNIT(a_session_has_tools_of_its_own),
     UNIT(errors_are_those_of_an_engine),
     UNIT(a_failed_start_counts_as_load_for_a_while),
+    UNIT(a_start_is_late_however_many_calls_come),
     UNIT(sessions_last_from_run_to_run),
     UNIT(each_engine_has_tools_and_approver),
     UNIT(a_callback_cannot_wait_for_its_group),
