@@ -15,10 +15,10 @@ int laz_pool_count_in(atomic_uint *pooled, unsigned n, uint64_t most, struct laz
     if (n < 1 || n > POOL_MOST)
         return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u", POOL_MOST,
                              n);
-    const unsigned others = atomic_fetch_add(pooled, n);
-    if (!most || others + n <= most)
-        return 0;
-    atomic_fetch_sub(pooled, n);
+    unsigned others = atomic_load(pooled);
+    while (!most || others + n <= most)
+        if (atomic_compare_exchange_weak(pooled, &others, others + n))
+            return 0;
     return laz_error_set(err, LAZ_EREFUSED, 0,
                          "%u sessions of pools, and %u more, exceed pool.max_sessions (%llu)",
                          others, n, (unsigned long long)most);
