@@ -93,8 +93,14 @@ int group_hand_over(struct group_place *place, struct laz_post *post, struct laz
  * another thread. */
 int group_run_at(struct group_place *place, void (*run)(void *user, struct laz_engine *engine),
                  void *user, struct laz_error *err);
-/* Thread of the engine: one of its executions was reported; `failed`: its session did not start. */
-void group_place_done(struct group_place *place, bool failed);
+/* What an execution shows of the starts of its engine. */
+enum group_start {
+    GROUP_START_UNKNOWN, /* it may not have come so far */
+    GROUP_START_GOOD,
+    GROUP_START_FAILED,
+};
+/* Thread of the engine: one of its executions was reported. */
+void group_place_done(struct group_place *place, enum group_start start);
 void group_wait_init(struct group_wait *wait);
 void group_wait_over(struct group_wait *wait); /* the last that its caller does with it */
 void group_wait(struct group_wait *wait);      /* waits, and undoes it */

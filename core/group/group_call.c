@@ -180,13 +180,22 @@ static bool call_is_wrong(int code)
            code == LAZ_ECANCELLED || code == LAZ_ECLOSED;
 }
 
+static enum group_start call_shows(const struct laz_result *result, const struct laz_error *err)
+{
+    const enum laz_verdict verdict = laz_result_verdict(result);
+
+    if (!result)
+        return call_is_wrong(err->code) ? GROUP_START_UNKNOWN : GROUP_START_FAILED;
+    if (verdict == LAZ_VERDICT_CANCELLED || verdict == LAZ_VERDICT_BLOCKED)
+        return GROUP_START_UNKNOWN;
+    return verdict == LAZ_VERDICT_SETUP_FAILED ? GROUP_START_FAILED : GROUP_START_GOOD;
+}
+
 static void call_ended(void *user, struct laz_result *result, const struct laz_error *err)
 {
     struct group_call *call = user;
-    const bool failed =
-        result ? laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED : !call_is_wrong(err->code);
 
-    group_place_done(call->place, failed);
+    group_place_done(call->place, call_shows(result, err));
     group_call_report(call, result, err);
 }
 

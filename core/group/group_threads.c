@@ -143,9 +143,9 @@ static void place_pause_over(void *user)
 }
 
 /* An engine that starts nothing reports soon, and would attract all calls. */
-void group_place_done(struct group_place *place, bool failed)
+void group_place_done(struct group_place *place, enum group_start start)
 {
-    if (failed && place->pause && !place->ends) {
+    if (start == GROUP_START_FAILED && place->pause && !place->ends) {
         if (!place->held++) {
             uint64_t ms = place->pause_ms ? place->pause_ms * 2 : GROUP_PAUSE_MS;
             place->pause_ms = ms < GROUP_PAUSE_MAX ? ms : GROUP_PAUSE_MAX;
@@ -153,7 +153,7 @@ void group_place_done(struct group_place *place, bool failed)
         }
         return;
     }
-    if (!failed)
+    if (start == GROUP_START_GOOD)
         place->pause_ms = 0;
     atomic_fetch_sub(&place->load.n, 1);
 }

@@ -229,7 +229,9 @@ static enum laz_verdict verdict_of_one(struct laz_group *group)
 static void a_failed_start_counts_as_load_for_a_while(void)
 {
     static char missing[] = "/nonexistent/lazaret-agent";
+    const struct laz_session_options none = {.size = sizeof none, .runtime = "cobol"};
     struct laz_group *group = gates_group("", 2);
+    struct laz_result *result = NULL;
     uint64_t pause_ms = 100;
 
     gates_hold_clock(group, 1);
@@ -244,6 +246,9 @@ static void a_failed_start_counts_as_load_for_a_while(void)
         CU_ASSERT_EQUAL(laz_group_load(group, 1), 1);
         gates_advance_clock(group, 1, 1);
         CU_ASSERT_EQUAL(laz_group_load(group, 1), 0);
+        for (int i = 0; i < 2; i++) /* one of them is there, and says nothing of its starts */
+            CU_ASSERT_EQUAL(laz_group_execute(group, &none, "1", SIZE_MAX, NULL, &result, NULL),
+                            LAZ_ENOENT);
     }
     gates_run(group, 1, break_agent, NULL);
     for (int i = 0; i < 4; i++)
