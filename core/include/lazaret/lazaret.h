@@ -535,7 +535,8 @@ LAZ_EXPORT unsigned laz_group_engines(const struct laz_group *group);
  * Starts that have failed count as well, for a moment: 0.1 to 30 seconds, the longer the more of them
  * have failed one after the other. 0: there is no such engine. */
 LAZ_EXPORT uint32_t laz_group_load(const struct laz_group *group, unsigned place);
-/* As laz_engine_add_tool, in each engine. After an error some of them may have the tool. */
+/* As laz_engine_add_tool, in each engine. After an error some of them may have the tool. Its
+ * max_concurrent holds in each of them: so many calls of each may run at the same time. */
 LAZ_EXPORT int laz_group_add_tool(struct laz_group *group, const struct laz_tool *tool,
                                   void (*call)(void *user, const char *args, size_t args_len,
                                                struct laz_reply *reply),
@@ -559,8 +560,9 @@ LAZ_EXPORT int laz_group_execute(struct laz_group *group, const struct laz_sessi
                                  const char *code, size_t len,
                                  const struct laz_execute_options *options,
                                  struct laz_result **result, struct laz_error *err);
-/* The same without waiting; everything is copied. `done` is called once, on the thread of the engine,
- * with a result that is the callee's to free, or with NULL and an error; perhaps before this returns.
+/* The same without waiting; everything is copied, but the descriptor of `input` is borrowed until
+ * `done`, which is called once, on the thread of the engine, with a result that is the callee's to
+ * free, or with NULL and an error; perhaps before this returns.
  * Errors, and then it is not called: LAZ_EINVAL, LAZ_EREFUSED, LAZ_ECLOSED, LAZ_ENOMEM; all others
  * are reported to it. */
 LAZ_EXPORT int laz_group_execute_async(struct laz_group *group,
