@@ -12,6 +12,7 @@
 #include "session/session.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -520,6 +521,70 @@ static void freeing_the_group_tells_all(void)
     freeing_tells_all(true);
 }
 
+/* Threads that wait in a function of the group. */
+struct waiting {
+    struct laz_group *group;
+    int rc;
+};
+
+static void *wait_for_run(void *user)
+{
+    struct waiting *waiting = user;
+
+    waiting->rc = laz_group_run(waiting->group, 0, nothing, NULL, NULL);
+    return NULL;
+}
+
+static void *wait_for_pool(void *user)
+{
+    struct waiting *waiting = user;
+    struct laz_group_pool *pool = NULL;
+
+    waiting->rc = laz_group_pool_new(waiting->group, NULL, &pool, NULL);
+    CU_ASSERT_PTR_NULL(pool);
+    return NULL;
+}
+
+static void *wait_for_approver(void *user)
+{
+    struct waiting *waiting = user;
+
+    waiting->rc = laz_group_set_approver(waiting->group, NULL, NULL, NULL);
+    return NULL;
+}
+
+static void *free_group(void *user)
+{
+    laz_group_free(user);
+    return NULL;
+}
+
+static void who_waits_has_left_before_the_group_is_gone(void)
+{
+    static void *(*const waits[])(void *) = {wait_for_run, wait_for_pool, wait_for_approver};
+    struct laz_group *group = gates_group("", 2);
+    struct waiting waiting[3] = {{0}};
+    pthread_t threads[3], frees;
+    struct gate_halt halt;
+
+    gate_halt_begin(&halt, group, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        waiting[i].group = group;
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, waits[i], &waiting[i]), 0);
+    }
+    while (atomic_load(&group->inside) < 4)
+        CU_ASSERT_EQUAL(sched_yield(), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&frees, NULL, free_group, group), 0);
+    while (!atomic_load(&group->closed))
+        CU_ASSERT_EQUAL(sched_yield(), 0);
+    gate_halt_end(&halt);
+    for (unsigned i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
+        CU_ASSERT_EQUAL(waiting[i].rc, LAZ_ECLOSED);
+    }
+    CU_ASSERT_EQUAL(pthread_join(frees, NULL), 0);
+}
+
 /* ---- many ------------------------------------------------------------------------------------ */
 
 #define MANY 40
@@ -574,6 +639,7 @@ static const struct unit_test tests[] = {
     UNIT(a_callback_cannot_wait_for_a_place),
     UNIT(freeing_a_pool_tells_all),
     UNIT(freeing_the_group_tells_all),
+    UNIT(who_waits_has_left_before_the_group_is_gone),
     UNIT(many_callers_are_told_once),
     {0},
 };
