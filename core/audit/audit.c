@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c - the audit log of an engine: one file, one record per line, in a hash chain.
+/* audit.c - the audit log of an engine, or of all engines of a group: one file, one record per line,
+ * in a hash chain.
  * Side: host.  Input trusted: the file no (others may have written to it).
  *
  * Several processes append to one file, so each append locks it, finds the end of the chain, writes
@@ -7,7 +8,10 @@
  * line is read.  Any other change since the last write is recorded first: a rotated file, a shorter
  * one, a line that a killed writer left unfinished, foreign text, records that could not be
  * written. Nothing is ever removed from the file except the part of a record that did not fit on
- * the disk. */
+ * the disk.
+ *
+ * Engines of one process, each with a thread, share one log: what this process knows of the file is
+ * behind a mutex, which is held for one append, and no callback runs meanwhile. */
 #include "audit/audit.h"
 
 #include "base/clock.h"
@@ -17,6 +21,7 @@
 #include <lazaret/plugin.h>
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +33,9 @@
 struct laz_audit {
     char *path;
     bool refuse, sync;
-    const struct laz_log *log;
+    struct laz_log log;
+    pthread_mutex_t lock; /* of all below */
+    unsigned holders;
     struct laz_append file;
     bool known;                 /* `last` and `end` belong to the open file */
     struct laz_audit_link last; /* the last record that this process has written or read */
@@ -192,36 +199,53 @@ static int audit_append(struct laz_audit *audit, const char *event, const char *
     return rc;
 }
 
-static void audit_count_lost(struct laz_audit *audit, const struct laz_error *why)
+/* True: it is the first one. */
+static bool audit_count_lost(struct laz_audit *audit, const struct laz_error *why)
 {
-    if (!audit->lost++) {
+    const bool is_first = !audit->lost++;
+
+    if (is_first)
         laz_clock_stamp(audit->lost_since);
-        laz_log(audit->log, LAZ_LOG_WARNING, "%s", why->text);
-    }
     snprintf(audit->lost_why, sizeof audit->lost_why, "%.250s", why->text);
+    return is_first;
 }
 
 int laz_audit_write(struct laz_audit *audit, const char *event, const char *session,
                     struct laz_audit_line *line, struct laz_error *err)
 {
     struct laz_error why = {0};
-    int rc = audit ? audit_append(audit, event, session, &line->members, &why) : 0;
+    bool is_first = false;
+    int rc = 0;
 
+    if (audit) {
+        pthread_mutex_lock(&audit->lock);
+        rc = audit_append(audit, event, session, &line->members, &why);
+        if (rc)
+            is_first = audit_count_lost(audit, &why);
+        pthread_mutex_unlock(&audit->lock);
+    }
     laz_audit_line_fini(line);
     if (!rc)
         return 0;
-    audit_count_lost(audit, &why);
+    if (is_first)
+        laz_log(&audit->log, LAZ_LOG_WARNING, "%s", why.text);
     return audit->refuse ? laz_error_set(err, LAZ_EREFUSED, why.os_errno,
                                          "%s (audit.on_error = \"refuse\")", why.text)
                          : 0;
 }
 
-char *laz_audit_trouble(const struct laz_audit *audit)
+char *laz_audit_trouble(struct laz_audit *audit)
 {
-    if (!audit || !audit->lost)
+    char *text = NULL;
+
+    if (!audit)
         return NULL;
-    return laz_strdupf("%s; %" PRIu64 " record%s missing from it", audit->lost_why, audit->lost,
-                       audit->lost == 1 ? " is" : "s are");
+    pthread_mutex_lock(&audit->lock);
+    if (audit->lost)
+        text = laz_strdupf("%s; %" PRIu64 " record%s missing from it", audit->lost_why, audit->lost,
+                           audit->lost == 1 ? " is" : "s are");
+    pthread_mutex_unlock(&audit->lock);
+    return text;
 }
 
 /* ---- opening and closing -------------------------------------------------------------------- */
@@ -237,10 +261,12 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
         free(audit);
         return laz_error_nomem(err);
     }
+    pthread_mutex_init(&audit->lock, NULL);
+    audit->holders = 1;
     audit->refuse = options->refuse;
     audit->sync = options->sync;
     audit->lock_ms = options->lock_ms ? options->lock_ms : AUDIT_LOCK_MS;
-    audit->log = options->log;
+    audit->log = *options->log;
     audit->file = (struct laz_append)LAZ_APPEND_INIT(audit->path);
     laz_audit_link_init(&audit->last);
     int rc = audit_append(audit, NULL, NULL, &audit_nothing, &why);
@@ -251,20 +277,35 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
         return rc;
     }
     if (rc)
-        laz_log(audit->log, LAZ_LOG_WARNING, "%s", why.text);
+        laz_log(&audit->log, LAZ_LOG_WARNING, "%s", why.text);
     *out = audit;
     return 0;
 }
 
+struct laz_audit *laz_audit_share(struct laz_audit *audit)
+{
+    if (!audit)
+        return NULL;
+    pthread_mutex_lock(&audit->lock);
+    audit->holders++;
+    pthread_mutex_unlock(&audit->lock);
+    return audit;
+}
+
 void laz_audit_free(struct laz_audit *audit)
 {
-
     if (!audit)
         return;
+    pthread_mutex_lock(&audit->lock);
+    const bool is_last = --audit->holders == 0;
+    pthread_mutex_unlock(&audit->lock);
+    if (!is_last)
+        return;
     if (audit->lost && audit_append(audit, NULL, NULL, &audit_nothing, NULL) != 0)
-        laz_log(audit->log, LAZ_LOG_ERROR, "%s; %" PRIu64 " records are missing from it",
+        laz_log(&audit->log, LAZ_LOG_ERROR, "%s; %" PRIu64 " records are missing from it",
                 audit->lost_why, audit->lost);
     laz_append_close(&audit->file);
+    pthread_mutex_destroy(&audit->lock);
     free(audit->path);
     free(audit);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.h - the audit log of an engine: one file, one record per line, in a hash chain. */
+/* audit.h - the audit log of an engine, or of the engines of a group: one file, one record per line,
+ * in a hash chain. */
 #ifndef LAZ_AUDIT_AUDIT_H
 #define LAZ_AUDIT_AUDIT_H
 
@@ -50,7 +51,7 @@ void laz_audit_harmless(struct laz_buf *out, const char *json, size_t len);
 
 /* ---- the log -------------------------------------------------------------------------------- */
 
-/* Its functions are for the thread that holds the loop; they block for the lock and the disk. */
+/* Any thread. What appends blocks for the lock and the disk. */
 struct laz_audit;
 
 struct laz_audit_options {
@@ -58,7 +59,7 @@ struct laz_audit_options {
     bool refuse;      /* refuse an event whose record cannot be written */
     bool sync;        /* each record is on the disk before its event goes on */
     uint64_t lock_ms; /* how long to wait for the lock of other writers; 0: half a second */
-    const struct laz_log *log; /* borrowed until laz_audit_free */
+    const struct laz_log *log; /* copied */
 };
 
 /* Opens the log and finds the end of its chain. LAZ_ECONFIG, with or without `refuse`: the file
@@ -67,7 +68,10 @@ struct laz_audit_options {
  * record tries again. */
 int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **audit,
                   struct laz_error *err);
-/* Records how many records were lost, if possible, and frees the log. NULL is allowed. */
+/* For one more engine, which frees it as well; its last holder ends it. NULL: NULL. */
+struct laz_audit *laz_audit_share(struct laz_audit *audit);
+/* Of its last holder: records how many records were lost, if possible, and frees the log. NULL is
+ * allowed. */
 void laz_audit_free(struct laz_audit *audit);
 
 /* Appends a record; takes the fields of the line, which is empty afterwards. `session`: its id, or
@@ -77,6 +81,6 @@ void laz_audit_free(struct laz_audit *audit);
 int laz_audit_write(struct laz_audit *audit, const char *event, const char *session,
                     struct laz_audit_line *line, struct laz_error *err);
 /* Says which records could not be written since the last one that was; a new string. NULL: none. */
-char *laz_audit_trouble(const struct laz_audit *audit);
+char *laz_audit_trouble(struct laz_audit *audit);
 
 #endif

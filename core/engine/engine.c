@@ -77,7 +77,7 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
     *pool = NULL;
     if (!engine)
         return laz_error_null(err, "the engine");
-    return laz_pools_open(&engine->sessions, options, pool, err);
+    return laz_pools_open(&engine->sessions, options, NULL, pool, err);
 }
 
 int laz_execute_in(int (*before)(void *user, struct laz_session *session, struct laz_error *err),
@@ -115,6 +115,18 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
     laz_session_close(session); /* whoever has the result finds nothing of it running */
     laz_session_free(session);
     return rc;
+}
+
+int laz_execute_async(struct laz_engine *engine, const struct laz_session_options *session,
+                      const char *code, size_t len, const struct laz_execute_options *options,
+                      void (*done)(void *user, struct laz_result *result,
+                                   const struct laz_error *err),
+                      void *user, struct laz_error *err)
+{
+    if (!engine)
+        return laz_error_null(err, "the engine");
+    return laz_sessions_execute(&engine->sessions, session, code, len, options, done, user, NULL,
+                                err);
 }
 
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
@@ -304,8 +316,9 @@ static int engine_take_options(struct laz_engine *engine, const struct laz_engin
     return rc;
 }
 
-/* Passes to each room what it needs of the others. */
-static int engine_join(struct laz_engine *engine, struct laz_error *err)
+/* Passes to each room what it needs of the others; `first`: of its group, or NULL. */
+static int engine_join(struct laz_engine *engine, const struct laz_engine *first,
+                       struct laz_error *err)
 {
     struct laz_box_shared *boxes = &engine->boxes;
 
@@ -321,7 +334,8 @@ static int engine_join(struct laz_engine *engine, struct laz_error *err)
     int rc = laz_os_is_root() ? laz_uids_new(engine->values->sandbox.uids, &boxes->uids, err) : 0;
     rc = laz_settings_wrong(engine->values, "sandbox.uids", NULL, rc, err);
     if (!rc)
-        rc = laz_cgroups_new(false, &boxes->groups, err);
+        rc = first ? laz_cgroups_new_beside(first->boxes.groups, &boxes->groups, err)
+                   : laz_cgroups_new(false, &boxes->groups, err);
     if (!rc)
         rc = laz_tools_init(&engine->tools, &engine->driver, engine->spawner, engine->registry,
                             engine->settings, err);
@@ -332,6 +346,14 @@ static int engine_join(struct laz_engine *engine, struct laz_error *err)
 
 int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_options *options,
                    struct laz_engine **out, struct laz_error *err)
+{
+    return laz_engine_new_beside(settings, options, &(struct laz_engine_beside){0}, out, err);
+}
+
+int laz_engine_new_beside(const struct laz_settings *settings,
+                          const struct laz_engine_options *options,
+                          const struct laz_engine_beside *beside, struct laz_engine **out,
+                          struct laz_error *err)
 {
     struct laz_engine *engine = out ? calloc(1, sizeof *engine) : NULL;
 
@@ -345,6 +367,9 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
     engine->sessions.tools = &engine->tools;
+    engine->sessions.pooled = beside->pooled ? beside->pooled : &engine->pooled;
+    if (beside->first)
+        engine->sessions.audit = laz_audit_share(beside->first->sessions.audit);
     int rc = settings ? laz_settings_copy(settings, &engine->settings, err)
                       : laz_settings_new(&engine->settings, err);
     if (rc)
@@ -352,13 +377,16 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine->values = engine->sessions.values = laz_settings_values(engine->settings);
     if ((rc = engine_take_options(engine, options, err)) ||
         (rc = laz_sessions_init(&engine->sessions, err)) ||
-        (rc = laz_driver_init(&engine->driver, (unsigned)engine->values->workers.max, err)) ||
+        (rc = laz_driver_init(&engine->driver,
+                              beside->workers ? beside->workers
+                                              : (unsigned)engine->values->workers.max,
+                              err)) ||
         (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(engine->values, &engine->driver.log, &engine->registry, err)) ||
         (rc = laz_tables_check(engine->registry, engine->settings, err)) ||
         (rc = laz_os_runtime_directory(&engine->folder, &engine->folder_lock, err)) ||
-        (rc = engine_join(engine, err)))
+        (rc = engine_join(engine, beside->first, err)))
         goto fail;
     *out = engine;
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - an engine owns what its sessions share, and passes it to the rooms. Private to
- * core/engine, the command and tests; the public functions are in lazaret/lazaret.h. */
+ * core/engine, core/group, the command and tests; the public functions are in lazaret/lazaret.h. */
 #ifndef LAZ_ENGINE_ENGINE_H
 #define LAZ_ENGINE_ENGINE_H
 
@@ -22,6 +22,7 @@ struct laz_engine {
     char *folder;      /* /tmp/lazaret-...: directory for all files of this engine */
     int folder_lock;   /* descriptor that shows that the directory is in use */
     char *agent;       /* path of lazaret-agent */
+    atomic_uint pooled; /* sessions of its pools, see struct laz_session_shared */
     uint64_t tools_ms; /* the wait for callbacks of tools when it is freed */
     struct laz_driver driver;
     struct laz_box_shared boxes;
@@ -29,6 +30,17 @@ struct laz_engine {
     struct laz_session_shared sessions;
 };
 
+/* What an engine of a group takes over. Zeroed: of no group. */
+struct laz_engine_beside {
+    const struct laz_engine *first; /* its audit log, and the nest of its control groups, are shared;
+                                       nothing happens in it during the call. NULL: it is the first */
+    unsigned workers;               /* in place of workers.max; 0: as that says */
+    atomic_uint *pooled;            /* counts sessions of the pools of all */
+};
+int laz_engine_new_beside(const struct laz_settings *settings,
+                          const struct laz_engine_options *options,
+                          const struct laz_engine_beside *beside, struct laz_engine **engine,
+                          struct laz_error *err);
 /* As laz_execute, but the session is the caller's, who closes and frees it when the result is where
  * it has to be; also after an error. *session is NULL if there was none. Before the code, `before`
  * (NULL: nothing) is called with it; its error is the end. */

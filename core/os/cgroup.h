@@ -31,6 +31,12 @@ struct laz_cgroup;
  * what dead hosts left there. `look`: changes nothing, to show what it would do. It fails only when
  * an allocation failed: a host that offers nothing is a valid result. */
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err);
+/* For one more engine of a group of engines, each with a thread of its own: sessions of it and of
+ * `first` (NULL: none) share what one engine's get of the processors. `first` must not change
+ * meanwhile, and may be freed before or after. Where the user's systemd gives the groups (scope.h),
+ * each engine has a share. */
+int laz_cgroups_new_beside(const struct laz_cgroups *first, struct laz_cgroups **groups,
+                           struct laz_error *err);
 /* The groups made with it must have been freed. Waits a moment for those that are still busy. */
 void laz_cgroups_free(struct laz_cgroups *groups);
 /* The groups are made in a scope (scope.h), and its launcher is gone: no new ones can be used, and

@@ -23,6 +23,7 @@
 #include "os/process.h"
 #include "os/packages.h"
 #include "os/scope.h"
+#include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
 #include "os/warden.h"
@@ -127,6 +128,17 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
 {
     *groups = NULL;
     return 0;
+}
+
+unsigned laz_os_usable_processors(void)
+{
+    return laz_os_processors();
+}
+
+int laz_cgroups_new_beside(const struct laz_cgroups *first, struct laz_cgroups **groups,
+                           struct laz_error *err)
+{
+    return laz_cgroups_new(false, groups, err);
 }
 
 int laz_os_filter(const char *name, struct laz_error *err)

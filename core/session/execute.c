@@ -431,6 +431,13 @@ static void execution_submit(struct laz_execution *execution)
     struct laz_error why = {0};
     int rc = start->rc;
 
+    if (rc && rc != LAZ_ESETUP && rc != LAZ_ECANCELLED && execution->is_last) { /* laz_execute */
+        why = start->why;
+        why.code = rc;
+        start->rc = 0;
+        execution_end(execution, rc, &why);
+        return;
+    }
     if (rc || atomic_load(&session->closing)) {
         start->rc = 0;
         execution_end_with(execution, laz_result_not_started(rc ? rc : LAZ_ECANCELLED,

@@ -29,7 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_MOST          100u /* members */
 #define POOL_PAUSE_MS      100u /* after the first start that failed */
 #define POOL_PAUSE_MOST_MS 30000u
 
@@ -71,6 +70,7 @@ struct laz_pool {
     char *runtime;
     struct laz_session_options session_options;
     bool reset, closed;
+    struct laz_pool_feed feed; /* callers that wait elsewhere; changed NULL: none */
     unsigned holds; /* functions in progress that need the pool: it is freed after the last */
     bool is_freed;
     struct laz_timer *retry;
@@ -216,38 +216,19 @@ static void waiter_timed_out(void *user)
     waiter_end(user, LAZ_EBUSY);
 }
 
-static int pool_is_busy(uint64_t wait_ms, struct laz_error *err)
-{
-    if (wait_ms)
-        return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy (waited %g seconds)",
-                             (double)wait_ms / 1000.0);
-    return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy");
-}
-
-static int pool_is_closed(struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_ECLOSED, 0, "Pool is closed");
-}
-
 /* The error that a caller gets while no session is ready; 0: it continues to wait, for an event
  * that will come. */
 static int waiter_answer(const struct pool_waiter *waiter, const struct pool_count *count,
                          struct laz_error *err)
 {
     const struct laz_pool *pool = waiter->pool;
-    unsigned failed = count->of[PLACE_FAILED];
+    const struct laz_pool_view view = {.closed = pool->closed,
+                                       .total = pool->n,
+                                       .busy = count->of[PLACE_BUSY],
+                                       .failed = count->of[PLACE_FAILED],
+                                       .why = &pool->members[0].why};
 
-    if (pool->closed)
-        return pool_is_closed(err);
-    if (waiter->ended == LAZ_ECANCELLED)
-        return laz_error_set(err, LAZ_ECANCELLED, 0, "The wait for a session was cancelled");
-    if (failed == pool->n) {
-        *err = pool->members[0].why;
-        return err->code;
-    }
-    if (waiter->ended || (!waiter->wait_ms && count->of[PLACE_BUSY] + failed == pool->n))
-        return pool_is_busy(waiter->wait_ms, err);
-    return 0;
+    return laz_pool_answer(&view, waiter->ended, waiter->wait_ms, err);
 }
 
 /* ---- checking the places -------------------------------------------------------------------- */
@@ -362,28 +343,12 @@ static void pool_tend(struct laz_stir *stir)
         pool_check_places(pool);
     while ((waiter = pool_next_answered(pool, &session, &err)))
         waiter_finish(waiter, session, session ? NULL : &err);
+    if (pool->feed.changed)
+        pool->feed.changed(pool->feed.user);
     pool_let_go(pool);
 }
 
 /* ---- making and undoing --------------------------------------------------------------------- */
-
-static int pool_check_size(const struct laz_session_shared *shared, unsigned n,
-                           struct laz_error *err)
-{
-    uint64_t most = shared->values->pool.max_sessions;
-    unsigned others = 0;
-
-    for (const struct laz_pool *pool = shared->pools; pool; pool = pool->next)
-        others += pool->closed ? 0 : pool->n;
-    if (n < 1 || n > POOL_MOST)
-        return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u", POOL_MOST,
-                             n);
-    if (most && others + n > most)
-        return laz_error_set(err, LAZ_EREFUSED, 0,
-                             "%u sessions of pools, and %u more, exceed pool.max_sessions (%llu)",
-                             others, n, (unsigned long long)most);
-    return 0;
-}
 
 static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
                                      const struct laz_pool_options *options, unsigned n)
@@ -421,6 +386,8 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
 /* Its sessions end; `waits`: for that. */
 static void pool_end(struct laz_pool *pool, bool waits)
 {
+    if (!pool->closed && !pool->feed.changed)
+        atomic_fetch_sub(pool->shared->pooled, pool->n);
     pool->closed = true;
     laz_driver_stir(pool->shared->driver, &pool->stir); /* calls back while sessions end below */
     laz_timer_cancel(pool->retry);
@@ -460,8 +427,40 @@ static int pool_await(struct laz_pool *pool, struct laz_error *err)
     return pool_failed(pool, err);
 }
 
+/* The driver is held. */
+static int pool_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
+                     unsigned n, const struct laz_pool_feed *feed, struct laz_pool **out,
+                     struct laz_error *err)
+{
+    int rc =
+        feed ? 0 : laz_pool_count_in(shared->pooled, n, shared->values->pool.max_sessions, err);
+
+    if (rc)
+        return rc;
+    rc = laz_tools_prepare(shared->tools, err);
+    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, options, n);
+    if (!pool && !feed)
+        atomic_fetch_sub(shared->pooled, n);
+    if (!pool)
+        return rc ? rc : laz_error_nomem(err);
+    if (feed)
+        pool->feed = *feed;
+    pool->holds++;
+    pool_check_places(pool);
+    rc = options->no_wait ? pool_failed(pool, err) : pool_await(pool, err);
+    if (rc) {
+        pool_end(pool, false);
+        pool->feed = (struct laz_pool_feed){0};
+        pool->is_freed = true;
+    }
+    pool_let_go(pool);
+    if (!rc)
+        *out = pool;
+    return rc;
+}
+
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *given,
-                   struct laz_pool **out, struct laz_error *err)
+                   const struct laz_pool_feed *feed, struct laz_pool **out, struct laz_error *err)
 {
     struct laz_pool_options options;
 
@@ -472,24 +471,7 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
     rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
-    rc = pool_check_size(shared, n, err);
-    if (!rc)
-        rc = laz_tools_prepare(shared->tools, err);
-    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, &options, n);
-    if (!rc && !pool)
-        rc = laz_error_nomem(err);
-    if (pool) {
-        pool->holds++;
-        pool_check_places(pool);
-        rc = options.no_wait ? pool_failed(pool, err) : pool_await(pool, err);
-        if (rc) {
-            pool_end(pool, false);
-            pool->is_freed = true;
-        }
-        pool_let_go(pool);
-    }
-    if (!rc)
-        *out = pool;
+    rc = pool_open(shared, &options, n, feed, out, err);
     laz_driver_leave(shared->driver);
     return rc;
 }
@@ -530,9 +512,12 @@ void laz_pool_free(struct laz_pool *pool)
 
 void laz_pools_cancel(struct laz_session_shared *shared)
 {
-    for (struct laz_pool *pool = shared->pools; pool; pool = pool->next)
+    for (struct laz_pool *pool = shared->pools; pool; pool = pool->next) {
         for (struct pool_waiter *waiter = pool->first; waiter; waiter = waiter->next)
             waiter_end(waiter, LAZ_ECANCELLED);
+        if (pool->feed.changed)
+            laz_driver_stir(shared->driver, &pool->stir); /* its callers are told */
+    }
 }
 
 void laz_pools_free(struct laz_session_shared *shared)
@@ -553,11 +538,9 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     uint64_t most = pool->shared->values->pool.max_waiting;
 
     if (pool->closed)
-        return pool_is_closed(err);
+        return laz_pool_is_closed(err);
     if (most && pool->n_waiting >= most)
-        return laz_error_set(err, LAZ_EBUSY, 0,
-                             "All sessions are busy, and %u callers wait (pool.max_waiting)",
-                             pool->n_waiting);
+        return laz_pool_is_full(pool->n_waiting, err);
     struct pool_waiter *waiter = calloc(1, sizeof *waiter);
     if (!waiter)
         return laz_error_nomem(err);
@@ -640,7 +623,7 @@ static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
             laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
         if (acquired.session && pool->closed) { /* by a callback in this turn */
             acquired.session = NULL;
-            acquired.err.code = pool_is_closed(&acquired.err);
+            acquired.err.code = laz_pool_is_closed(&acquired.err);
         }
         *session = acquired.session;
         rc = acquired.err.code;
@@ -706,6 +689,47 @@ int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, 
     pool_let_go(pool);
     laz_driver_leave(shared->driver);
     return rc;
+}
+
+/* ---- callers that wait elsewhere --------------------------------------------------------------
+ */
+
+void laz_pool_look(struct laz_pool *pool)
+{
+    laz_driver_stir(pool->shared->driver, &pool->stir);
+}
+
+void laz_pool_retry(struct laz_pool *pool)
+{
+    pool_retry(pool);
+}
+
+struct laz_session *laz_pool_ready(struct laz_pool *pool)
+{
+    struct laz_pool_member *member = pool_ready(pool);
+
+    return member ? member->session : NULL;
+}
+
+void laz_pool_hand_out(struct laz_session *session)
+{
+    (void)member_hand_out(session->member);
+}
+
+void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)
+{
+    const struct pool_count count = pool_count(pool);
+    const struct laz_pool_member *failed = pool->members; /* one of them has, or nobody asks why */
+
+    while (count.of[PLACE_FAILED] && place_state(failed) != PLACE_FAILED)
+        failed++;
+    *view = (struct laz_pool_view){.closed = pool->closed,
+                                   .total = pool->n,
+                                   .busy = count.of[PLACE_BUSY],
+                                   .idle = count.of[PLACE_READY],
+                                   .starting = count.of[PLACE_STARTING],
+                                   .failed = count.of[PLACE_FAILED],
+                                   .why = &failed->why};
 }
 
 /* ---- status --------------------------------------------------------------------------------- */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.h - what sessions and the engine call of a pool. All functions are for the loop thread. */
+/* pool.h - what sessions and the engine call of a pool; the rest is in shared.h. All functions are for
+ * the loop thread. */
 #ifndef LAZ_SESSION_POOL_H
 #define LAZ_SESSION_POOL_H
 
+#include "base/error.h"
+
+#include <stdint.h>
+
 struct laz_session_shared;
 struct laz_pool;
+struct laz_pool_view;
 struct laz_pool_member;
 
 /* Who held its session is done with it. With pool.reset it goes, and so does one that does not run.

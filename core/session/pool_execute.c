@@ -31,6 +31,11 @@ static void run_end(void *user, struct laz_result *result, const struct laz_erro
     ended.done(ended.user, result, err); /* may call the engine, as our caller is such a callback */
 }
 
+void laz_pool_take_back(struct laz_session *session)
+{
+    laz_pool_give_back(session->member);
+}
+
 static void run_begin(void *user, struct laz_session *session, const struct laz_error *err)
 {
     struct pool_run *run = user;

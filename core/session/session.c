@@ -31,6 +31,8 @@ static void session_advance(struct laz_stir *stir)
     } else if (session->member) {
         laz_session_look(session);
         session->keeper->changed(session->member);
+    } else if (session->follower) {
+        laz_driver_stir(session->shared->driver, session->follower);
     }
 }
 

@@ -40,6 +40,8 @@ struct laz_finish {
     bool has_run; /* code has run in this box */
     bool under_way;
     bool is_over;              /* its time is, or it was cancelled */
+    bool was_ending;           /* is_ending of the session before */
+    struct laz_timer *timer;   /* while it is under way */
     uint64_t left_ms;          /* of the clocks of the last execution; LAZ_UNLIMITED: they stand */
     struct laz_output *output; /* of a last result: takes what is written after it; or NULL */
 };
@@ -53,6 +55,7 @@ struct laz_session {
     struct laz_start start;
     struct laz_pool_member *member;          /* of a pool; NULL: none */
     const struct laz_session_keeper *keeper; /* with `member` */
+    struct laz_stir *follower; /* advances after the session, when that executes nothing; or NULL */
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
@@ -143,6 +146,14 @@ void laz_session_finish_cancel(struct laz_session *session);
 /* After the last execution, outside of the driver: the same in the time that its clocks have left.
  * What is written meanwhile belongs to the result. */
 void laz_session_finish_last(struct laz_session *session, struct laz_result *result);
+/* The same without waiting: asks the interpreter to end. True: laz_session_finish_is_over tells
+ * when it has, or its time is over, and the session advances then; laz_session_finish_told comes
+ * next. False: there is nothing to wait for. */
+bool laz_session_finish_ask(struct laz_session *session, struct laz_result *result);
+bool laz_session_finish_is_over(const struct laz_session *session);
+void laz_session_finish_told(struct laz_session *session, struct laz_result *result);
+/* session_once.c: reports all executions of laz_sessions_execute, those that run as cancelled. */
+void laz_onces_abandon(struct laz_session_shared *shared);
 /* The session is closed: ends its box without waiting, and records its end. */
 void laz_session_shut(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in

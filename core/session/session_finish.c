@@ -20,6 +20,8 @@ static void finish_is_late(void *user)
     struct laz_session *session = user;
 
     session->finish.is_over = true;
+    if (session->follower)
+        laz_session_stir(session);
 }
 
 static bool finish_ask(struct laz_session *session)
@@ -32,49 +34,81 @@ static bool finish_ask(struct laz_session *session)
     return sent;
 }
 
-bool laz_session_finish(struct laz_session *session, uint64_t ms)
+static void finish_end(struct laz_session *session)
 {
     struct laz_finish *finish = &session->finish;
-    struct laz_driver *driver = session->shared->driver;
-    const bool was_ending = session->is_ending;
 
-    if (!finish_can_begin(session))
-        return true;
-    struct laz_timer *timer = laz_timer_new(driver->loop, finish_is_late, session);
-    if (!timer)
+    laz_timer_stop(finish->timer);
+    finish->timer = NULL;
+    finish->under_way = false;
+    session->is_ending = finish->was_ending;
+}
+
+/* True: it is under way. False: there is nothing to wait for; `*whole`: nothing was to be ended. */
+static bool finish_begin(struct laz_session *session, uint64_t ms, bool *whole)
+{
+    struct laz_finish *finish = &session->finish;
+
+    *whole = !finish_can_begin(session);
+    if (*whole)
         return false;
-    session->waiters++;
+    finish->timer = laz_timer_new(session->shared->driver->loop, finish_is_late, session);
+    if (!finish->timer)
+        return false;
+    finish->was_ending = session->is_ending;
     session->is_ending = true; /* a callback executes nothing here */
     finish->has_run = finish->is_over = false;
     finish->under_way = true;
     laz_box_hear(session->box);
     if (ms != LAZ_UNLIMITED)
-        laz_timer_start(timer, ms);
-    bool asked = finish_ask(session);
-    while (asked && !finish->is_over && session->box && !laz_box_is_ended(session->box))
-        laz_driver_turn(driver, LAZ_LOOP_FOREVER);
-    bool whole = asked && !finish->is_over && !session->guard.why;
+        laz_timer_start(finish->timer, ms);
+    if (finish_ask(session))
+        return true;
+    finish_end(session);
+    return false;
+}
+
+bool laz_session_finish_is_over(const struct laz_session *session)
+{
+    return session->finish.is_over || !session->box || laz_box_is_ended(session->box);
+}
+
+/* As laz_session_finish, of one that is over. */
+static bool finish_was_whole(struct laz_session *session)
+{
+    bool whole = !session->finish.is_over && !session->guard.why;
+
     if (whole && session->box)
         laz_box_drain(session->box);
-    laz_timer_stop(timer);
-    finish->under_way = false;
-    session->is_ending = was_ending;
-    session->waiters--;
+    finish_end(session);
     return whole;
+}
+
+bool laz_session_finish(struct laz_session *session, uint64_t ms)
+{
+    bool whole;
+
+    if (!finish_begin(session, ms, &whole))
+        return whole;
+    session->waiters++;
+    while (!laz_session_finish_is_over(session))
+        laz_driver_turn(session->shared->driver, LAZ_LOOP_FOREVER);
+    session->waiters--;
+    return finish_was_whole(session);
 }
 
 void laz_session_finish_cancel(struct laz_session *session)
 {
     session->finish.is_over |= session->finish.under_way;
+    if (session->follower)
+        laz_session_stir(session);
 }
 
-void laz_session_finish_last(struct laz_session *session, struct laz_result *result)
-{
-    struct laz_session_shared *shared = session->shared;
+/* ---- after a last execution ------------------------------------------------------------------ */
 
-    if (!session->finish.output || laz_driver_enter(shared->driver, NULL))
-        return;
-    if (!laz_session_finish(session, session->finish.left_ms))
+static void finish_tell(struct laz_session *session, bool whole, struct laz_result *result)
+{
+    if (!whole)
         laz_strv_add(&result->warnings,
                      session->guard.why
                          ? "the interpreter was ended before it had finished: it used up a limit"
@@ -83,5 +117,31 @@ void laz_session_finish_last(struct laz_session *session, struct laz_result *res
     if (session->finish.output)
         laz_output_end(session->finish.output);
     session->finish.output = NULL;
+}
+
+void laz_session_finish_last(struct laz_session *session, struct laz_result *result)
+{
+    struct laz_session_shared *shared = session->shared;
+
+    if (!session->finish.output || laz_driver_enter(shared->driver, NULL))
+        return;
+    bool whole = laz_session_finish(session, session->finish.left_ms);
+    finish_tell(session, whole, result);
     laz_driver_leave(shared->driver);
+}
+
+bool laz_session_finish_ask(struct laz_session *session, struct laz_result *result)
+{
+    bool whole;
+
+    session->finish.output = &result->output;
+    if (finish_begin(session, session->finish.left_ms, &whole))
+        return true;
+    finish_tell(session, whole, result);
+    return false;
+}
+
+void laz_session_finish_told(struct laz_session *session, struct laz_result *result)
+{
+    finish_tell(session, finish_was_whole(session), result);
 }

@@ -48,11 +48,12 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
         (struct laz_driver_owner){shared, sessions_serve, sessions_cancelled, sessions_resumed};
     shared->listener = &laz_execution_listener;
     shared->processors = laz_os_processors();
-    return laz_audit_open(shared, err);
+    return shared->audit ? 0 : laz_audit_open(shared, err);
 }
 
 void laz_sessions_free(struct laz_session_shared *shared)
 {
+    laz_onces_abandon(shared);
     laz_pools_free(shared);
     while (shared->sessions)
         laz_session_free(shared->sessions);

@@ -9,7 +9,12 @@
 #include "tool/tool.h"
 
 struct laz_audit;
+struct laz_execute_options;
+struct laz_once;
 struct laz_pool;
+struct laz_pool_feed;
+struct laz_pool_options;
+struct laz_result;
 struct laz_session;
 struct laz_session_listener;
 
@@ -21,15 +26,17 @@ struct laz_session_shared {
     struct laz_box_shared *boxes;
     struct laz_tools *tools;
     struct laz_audit *audit; /* NULL: none */
+    atomic_uint *pooled;     /* sessions of pools that are not closed, of all engines of a group */
     const struct laz_session_listener *listener;
     struct laz_session *sessions;
     struct laz_pool *pools;
+    struct laz_once *onces; /* laz_sessions_execute: not reported yet */
     unsigned running; /* number of executions that run in boxes */
     unsigned processors;
 };
 
-/* Becomes the owner of the driver, and opens the audit log that the settings name, if any. Needs
- * `driver`, `values`, `boxes` and `tools`; the caller frees `audit`, after a failure too. Errors:
+/* Becomes the owner of the driver, and opens the audit log that the settings name, if any, unless
+ * there is one already. Needs `driver`, `values`, `boxes`, `tools` and `pooled`; the caller frees `audit`, after a failure too. Errors:
  * as laz_audit_new; LAZ_ECONFIG if the settings show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 
@@ -47,12 +54,59 @@ int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *er
 int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
                              const struct laz_execute_options *options, struct laz_result **result,
                              struct laz_error *err);
-/* Implements laz_pool_new. */
+/* Implements laz_execute_async. *session (NULL: not asked for): the one that it has made, borrowed
+ * until this thread drives the engine again; NULL: none. */
+int laz_sessions_execute(struct laz_session_shared *shared,
+                         const struct laz_session_options *options, const char *code, size_t len,
+                         const struct laz_execute_options *execute_options,
+                         void (*done)(void *user, struct laz_result *result,
+                                      const struct laz_error *err),
+                         void *user, struct laz_session **session, struct laz_error *err);
+/* Implements laz_pool_new. `feed`: of callers that wait elsewhere (below), and then its sessions are
+ * not counted here; or NULL. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
-                   struct laz_pool **pool, struct laz_error *err);
+                   const struct laz_pool_feed *feed, struct laz_pool **pool, struct laz_error *err);
 /* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
  * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
+
+/* ---- pools whose callers wait elsewhere ------------------------------------------------------- */
+
+/* The part of a pool that is in one engine, for a queue of callers that all parts serve. */
+struct laz_pool_feed {
+    void *user;
+    /* Between two turns of the loop: something may have changed. May use the pool, and may end its
+     * sessions, but not free it. */
+    void (*changed)(void *user);
+};
+
+/* The places of a pool, or of a part. */
+struct laz_pool_view {
+    bool closed;
+    unsigned total, busy, idle, starting, failed; /* the others have ended, or are to be filled */
+    const struct laz_error *why;                  /* of one that has failed; borrowed */
+};
+
+/* Thread of the loop: has `changed` called; makes places that have failed empty, to be filled. */
+void laz_pool_look(struct laz_pool *pool);
+void laz_pool_retry(struct laz_pool *pool);
+void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view);
+/* A session that is ready, and runs for all that can be seen; NULL: there is none. Borrowed until
+ * it is handed out, which changes nothing else. It is given back when it executes nothing. */
+struct laz_session *laz_pool_ready(struct laz_pool *pool);
+void laz_pool_hand_out(struct laz_session *session);
+void laz_pool_take_back(struct laz_session *session);
+
+/* Any thread, pool_answer.c. What a caller gets while no session is ready; 0: it continues to wait,
+ * for an event that will come. `ended`: 0: it waits; LAZ_EBUSY: its time has passed;
+ * LAZ_ECANCELLED. `wait_ms`: as in laz_pool_acquire. */
+int laz_pool_answer(const struct laz_pool_view *view, int ended, uint64_t wait_ms,
+                    struct laz_error *err);
+int laz_pool_is_closed(struct laz_error *err);
+int laz_pool_is_full(unsigned waiting, struct laz_error *err);
+/* Counts the sessions of a new pool in. LAZ_EINVAL: not 1 to 100; LAZ_EREFUSED: there would be more
+ * than `most` (0: no limit). */
+int laz_pool_count_in(atomic_uint *pooled, unsigned n, uint64_t most, struct laz_error *err);
 
 /* The user of its box; LAZ_SPAWN_SAME_ID: none of its own. */
 uint32_t laz_session_uid(const struct laz_session *session);

@@ -196,6 +196,8 @@ bool bench_write_svg(const char *path, const struct bench_result *results, int n
 /* Makes an engine with the tools, for that many sessions. */
 int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
                  struct laz_error *err);
+/* Makes a group of engines with the same tools, whose calls nobody records. */
+int bench_group(struct laz_group **group, unsigned engines, struct laz_error *err);
 /* Opens a session of the point's runtime and gives it to the caller. */
 enum bench_outcome bench_open(struct bench *bench, struct bench_point *point,
                               struct laz_session **session);
@@ -263,6 +265,9 @@ bench_measure bench_tool_calls_at_once;
 /* ---- ends.c, neighbour.c --------------------------------------------------------------------- */
 bench_measure bench_cpu_limit, bench_cancel;
 bench_measure bench_neighbours, bench_neighbours_at_rest;
+
+/* ---- groups.c; the parameter: engines -------------------------------------------------------- */
+bench_measure bench_group_executes, bench_group_calls, bench_group_thread;
 
 /* ---- confinement.c --------------------------------------------------------------------------- */
 enum bench_layer { BENCH_LAYER_BOX, BENCH_LAYER_AGENT, BENCH_LAYER_CONFINED }; /* the parameter */

@@ -62,6 +62,8 @@ static const struct promise {
     {"cancel", P99_AT_MOST, 100000},
     {"neighbour64", TAIL_RATIO_AT_MOST, 2},
     {"neighbour64.resting", TAIL_RATIO_AT_MOST, 30},
+    {"group2.thread", RATIO_AT_MOST, 0.75},
+    {"group4.thread", RATIO_AT_MOST, 0.5},
     {"alive500.pss", MEDIAN_AT_MOST, 1.5 * 1000 * 1000},
     {"alive500.engine", MEDIAN_AT_MOST, 100 * 1000},
     {"alive500.latency", RATIO_AT_MOST, 2},

@@ -89,6 +89,7 @@ struct soak {
 
 #define SOAK_SHAKEN_MS 1000 /* the effects of a kill are over after this time */
 
+int soak_settings(struct laz_settings **settings, struct laz_error *err); /* of all engines */
 bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned number,
                       uint64_t seed);
 void soak_player_fini(struct soak_player *player);
@@ -106,6 +107,8 @@ void soak_has_worked(struct soak_slot *slot, uint64_t began_ms);
 uint64_t soak_now_ms(void);
 /* Publishes the session's process for the villain. */
 void soak_publish(struct soak_slot *slot);
+/* soak_group.c: makes a group of engines, uses it until the phase changes, and frees it. */
+void soak_group(struct soak *soak, struct soak_dice *dice);
 /* Disturbs sessions now and then, until the phase changes. */
 void soak_disturb(struct soak *soak, struct soak_dice *dice);
 /* When a process began, in ticks since boot (proc(5)); 0: it has ended. Together with the process

@@ -70,6 +70,15 @@ static const struct {
 
 /* ---- engine ---------------------------------------------------------------------------------- */
 
+int soak_settings(struct laz_settings **settings, struct laz_error *err)
+{
+    int rc = laz_settings_new(settings, err);
+
+    for (size_t i = 0; rc == 0 && i < sizeof settings_table / sizeof *settings_table; i++)
+        rc = laz_settings_set(*settings, settings_table[i].key, settings_table[i].value, err);
+    return rc;
+}
+
 bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned number, uint64_t seed)
 {
     struct laz_settings *settings = NULL;
@@ -80,9 +89,7 @@ bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned nu
     for (int i = 0; i < SOAK_SLOTS; i++)
         player->slots[i].player = player;
     player->dice.state = seed + number * 1000003u;
-    int rc = laz_settings_new(&settings, &err);
-    for (size_t i = 0; rc == 0 && i < sizeof settings_table / sizeof *settings_table; i++)
-        rc = laz_settings_set(settings, settings_table[i].key, settings_table[i].value, &err);
+    int rc = soak_settings(&settings, &err);
     if (rc == 0)
         rc = laz_engine_new(settings, NULL, &player->engine, &err);
     for (size_t i = 0; rc == 0 && i < sizeof tools / sizeof *tools; i++) {

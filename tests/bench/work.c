@@ -97,6 +97,8 @@ int bench_clock_times(struct bench_clock *clock, const double **times)
 
 static void bench_clock_tick(struct bench_clock *clock)
 {
+    if (!clock)
+        return;
     pthread_mutex_lock(&clock->lock);
     if (clock->n < clock->room)
         clock->times[clock->n++] = bench_now_us();
@@ -162,26 +164,50 @@ static const struct {
 
 /* All layers have their defaults; only a data frame of a million rows must fit into a
  * message. */
+static int bench_settings(struct laz_settings **settings, int sessions, struct laz_error *err)
+{
+    char number[16];
+
+    int rc = laz_settings_new(settings, err);
+    if (rc == 0)
+        rc = laz_settings_set(*settings, "session.max_message_size", "64MiB", err);
+    if (rc == 0) /* for a busy machine */
+        rc = laz_settings_set(*settings, "session.start_timeout", "600", err);
+    snprintf(number, sizeof number, "%d", sessions);
+    if (rc == 0) /* refused on systems without this limit */
+        (void)laz_settings_set(*settings, "pool.max_sessions", number, NULL);
+    return rc;
+}
+
 int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
                  struct laz_error *err)
 {
     struct laz_settings *settings = NULL;
-    char number[16];
 
-    int rc = laz_settings_new(&settings, err);
-    if (rc == 0)
-        rc = laz_settings_set(settings, "session.max_message_size", "64MiB", err);
-    if (rc == 0) /* for a busy machine */
-        rc = laz_settings_set(settings, "session.start_timeout", "600", err);
-    snprintf(number, sizeof number, "%d", sessions);
-    if (rc == 0) /* refused on systems without this limit */
-        (void)laz_settings_set(settings, "pool.max_sessions", number, NULL);
+    int rc = bench_settings(&settings, sessions, err);
     if (rc == 0)
         rc = laz_engine_new(settings, NULL, engine, err);
     for (size_t i = 0; rc == 0 && i < sizeof tools / sizeof *tools; i++) {
         struct laz_tool tool = tools[i].tool;
         tool.size = sizeof tool;
         rc = laz_engine_add_tool(*engine, &tool, tools[i].call, clock, err);
+    }
+    laz_settings_free(settings);
+    return rc;
+}
+
+int bench_group(struct laz_group **group, unsigned engines, struct laz_error *err)
+{
+    const struct laz_group_options options = {.size = sizeof options, .engines = engines};
+    struct laz_settings *settings = NULL;
+
+    int rc = bench_settings(&settings, 0, err);
+    if (rc == 0)
+        rc = laz_group_new(settings, &options, group, err);
+    for (size_t i = 0; rc == 0 && i < sizeof tools / sizeof *tools; i++) {
+        struct laz_tool tool = tools[i].tool;
+        tool.size = sizeof tool;
+        rc = laz_group_add_tool(*group, &tool, tools[i].call, NULL, err);
     }
     laz_settings_free(settings);
     return rc;

@@ -222,7 +222,7 @@ static const struct {
 
 struct laz_buf *test_told;
 
-static void test_log(void *user, uint32_t level, const char *text)
+void test_log(void *user, uint32_t level, const char *text)
 {
     (void)user;
     if (test_told)
@@ -238,20 +238,12 @@ static const char *const test_patient[][2] = {
     {"session.start_timeout", "600"},
 };
 
-struct laz_engine *test_engine(const char *settings_text)
+struct laz_settings *test_settings(const char *settings_text)
 {
-    const char *verbose = getenv("TEST_VERBOSE");
-    struct laz_engine_options options = {.size = sizeof options,
-                                         .log = test_log,
-                                         .log_level = verbose ? LAZ_LOG_DEBUG : LAZ_LOG_ERROR};
     struct laz_settings *settings = NULL;
-    struct laz_engine *engine = NULL;
     struct laz_error err = {0};
     char *text = laz_strdup(settings_text);
 
-    atomic_store(&clock_is_held, false);
-    sem_init(&gate, 0, 0);
-    sem_init(&gate_passed, 0, 0);
     int rc = laz_settings_new(&settings, &err);
     for (size_t i = 0; i < sizeof test_patient / sizeof *test_patient && !rc; i++)
         rc = laz_settings_set(settings, test_patient[i][0], test_patient[i][1], &err);
@@ -268,8 +260,32 @@ struct laz_engine *test_engine(const char *settings_text)
         rc = laz_settings_set(settings, at, value, &err);
         at = next;
     }
-    if (!rc)
-        rc = laz_engine_new(settings, &options, &engine, &err);
+    if (rc) {
+        printf("\n    no settings: %s", err.text);
+        laz_settings_free(settings);
+        settings = NULL;
+    }
+    CU_ASSERT_EQUAL(rc, 0);
+    free(text);
+    return settings;
+}
+
+struct laz_engine *test_engine(const char *settings_text)
+{
+    const char *verbose = getenv("TEST_VERBOSE");
+    struct laz_engine_options options = {.size = sizeof options,
+                                         .log = test_log,
+                                         .log_level = verbose ? LAZ_LOG_DEBUG : LAZ_LOG_ERROR};
+    struct laz_settings *settings = test_settings(settings_text);
+    struct laz_engine *engine = NULL;
+    struct laz_error err = {0};
+
+    if (!settings)
+        return NULL;
+    atomic_store(&clock_is_held, false);
+    sem_init(&gate, 0, 0);
+    sem_init(&gate_passed, 0, 0);
+    int rc = laz_engine_new(settings, &options, &engine, &err);
     if (!rc)
         engine->boxes.death_ms = UNIT_HANG_MS;
     for (size_t i = 0; i < sizeof test_tools / sizeof *test_tools && !rc; i++) {
@@ -284,7 +300,6 @@ struct laz_engine *test_engine(const char *settings_text)
     }
     CU_ASSERT_EQUAL(rc, 0);
     laz_settings_free(settings);
-    free(text);
     return engine;
 }
 

@@ -39,8 +39,11 @@ const char *test_phrase(const struct words *language, const struct phrase *phras
  * no timeouts end code or a start, so that no test depends on the speed of the machine. NULL and a
  * failed assertion when it cannot be made. */
 struct laz_engine *test_engine(const char *settings);
+/* The settings alone; NULL and a failed assertion when there is a mistake. */
+struct laz_settings *test_settings(const char *settings);
 /* If set, receives the log of engines as "[LEVEL] TEXT" lines, which are then not printed. */
 extern struct laz_buf *test_told;
+void test_log(void *user, uint32_t level, const char *text);
 /* The same without isolation (backend none). */
 struct laz_engine *test_engine_open(const char *settings);
 /* Engines made from now on use the mock agent of the build directory. Makes and frees one engine

@@ -673,10 +673,12 @@ static void a_hook_that_nobody_can_ask_blocks_the_code(void)
         begin(session, "return 2", &told);
         step_until_told(&told);
         CU_ASSERT_STRING_EQUAL(told.value, "2");
+    }
+    laz_engine_free(engine);
+    if (session) { /* no worker is in them any more */
         pthread_barrier_destroy(&occupied);
         pthread_barrier_destroy(&let_go);
     }
-    laz_engine_free(engine);
 }
 
 /* In the turn of the loop in which the hook's answer arrives the execution is cancelled: the hook's

@@ -4,8 +4,10 @@
 #include "live.h"
 
 #include "base/buf.h"
+#include "engine/engine.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +87,36 @@ static struct laz_result *run_once(struct laz_engine *engine, const char *runtim
     return result;
 }
 
+struct told {
+    unsigned times;
+    struct laz_result *result;
+    int code;
+};
+
+static void tell(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct told *told = user;
+
+    told->times++;
+    told->result = result;
+    told->code = err ? err->code : 0;
+}
+
+static struct laz_result *run_async(struct laz_engine *engine, const char *runtime,
+                                    const char *code, const struct laz_execute_options *options)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = runtime};
+    struct told told = {0};
+
+    CU_ASSERT_EQUAL_FATAL(
+        laz_execute_async(engine, &session, code, SIZE_MAX, options, tell, &told, NULL), 0);
+    CU_ASSERT_EQUAL(told.times, 0);
+    while (!told.times)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    CU_ASSERT_PTR_NULL(engine->sessions.sessions); /* nothing of it is left */
+    return told.result;
+}
+
 static void add_line(void *user, int stream, const char *text, size_t len)
 {
     (void)stream;
@@ -92,7 +124,9 @@ static void add_line(void *user, int stream, const char *text, size_t len)
 }
 
 /* The result and the handlers have what was written after the value. */
-static void one_shot(const struct words *w)
+static void one_shot(const struct words *w,
+                     struct laz_result *(*run)(struct laz_engine *, const char *, const char *,
+                                               const struct laz_execute_options *))
 {
     char folder[] = "/var/tmp/laz-test-XXXXXX";
     struct laz_engine *engine = engine_writing(false, folder_of_host(folder));
@@ -103,7 +137,7 @@ static void one_shot(const struct words *w)
         strcmp(w->runtime, "python") == 0 ? "main\nthread\nbye\n" : "main\nbye\n";
     char *code = code_of(w, folder);
     struct laz_result *result =
-        engine && code ? run_once(engine, w->runtime, code, &options) : NULL;
+        engine && code ? run(engine, w->runtime, code, &options) : NULL;
 
     if (result) {
         char *output = test_output(result, LAZ_STDOUT);
@@ -125,7 +159,109 @@ static void one_shot(const struct words *w)
 static void a_script_ends_like_one(void)
 {
     for (size_t i = 0; i < n_languages; i++)
-        one_shot(&languages[i]);
+        one_shot(&languages[i], run_once);
+}
+
+static void nobody_has_to_wait_for_the_end_of_a_script(void)
+{
+    for (size_t i = 0; i < n_languages; i++)
+        one_shot(&languages[i], run_async);
+}
+
+#define ENDLESS                                                                                    \
+    "handler = setmetatable({}, {__gc = function() while true do end end})\n"                      \
+    "return 7"
+
+/* Two scripts that do not end by themselves, once both are asked to. */
+static struct laz_engine *two_that_end(struct told *told)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_engine *engine = test_engine("limits.cpu=100000");
+    unsigned ending = 0;
+
+    for (unsigned i = 0; engine && i < 2; i++)
+        CU_ASSERT_EQUAL_FATAL(
+            laz_execute_async(engine, &lua, ENDLESS, SIZE_MAX, NULL, tell, &told[i], NULL), 0);
+    while (engine && ending < 2) {
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+        ending = 0;
+        for (const struct laz_session *s = engine->sessions.sessions; s; s = s->next)
+            ending += s->finish.under_way;
+    }
+    return engine;
+}
+
+static void were_cut_off(struct told *told)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(told[i].times, 1);
+        CU_ASSERT_EQUAL(laz_result_verdict(told[i].result), LAZ_VERDICT_OK);
+        CU_ASSERT_TRUE(test_result_has(told[i].result, "did not finish in the time"));
+        laz_result_free(told[i].result);
+    }
+}
+
+static void a_cancel_cuts_off_the_end_of_scripts(void)
+{
+    struct told told[2] = {{0}};
+    struct laz_engine *engine = two_that_end(told);
+
+    if (!engine)
+        return;
+    laz_engine_cancel(engine);
+    while (told[0].times + told[1].times < 2)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    were_cut_off(told);
+    laz_engine_free(engine);
+}
+
+static void a_script_that_ends_is_reported_when_its_engine_is_freed(void)
+{
+    struct told told[2] = {{0}};
+    struct laz_engine *engine = two_that_end(told);
+
+    if (!engine)
+        return;
+    laz_engine_free(engine);
+    were_cut_off(told);
+}
+
+static void a_script_that_runs_is_reported_when_its_engine_is_freed(void)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_engine *engine = test_engine("");
+    struct told told[2] = {{0}};
+
+    for (unsigned i = 0; engine && i < 2; i++) /* the second has not been looked at */
+        CU_ASSERT_EQUAL_FATAL(laz_execute_async(engine, &lua, "while true do end", SIZE_MAX, NULL,
+                                                tell, &told[i], NULL) ||
+                                  (!i && laz_engine_step(engine, -1, NULL)),
+                              0);
+    laz_engine_free(engine);
+    for (unsigned i = 0; engine && i < 2; i++) {
+        CU_ASSERT_EQUAL(told[i].times, 1);
+        CU_ASSERT_EQUAL(laz_result_verdict(told[i].result), LAZ_VERDICT_CANCELLED);
+        laz_result_free(told[i].result);
+    }
+}
+
+/* As laz_execute tells it: a start that fails is a verdict, whatever else is wrong an error. */
+static void a_script_that_does_not_start(void)
+{
+    struct laz_engine *engine = test_engine("sandbox.backend=[\"none\"]");
+    const struct laz_session_options none = {.size = sizeof none, .runtime = "cobol"};
+    struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_error err = {0};
+    struct told told = {0};
+
+    CU_ASSERT_EQUAL(laz_execute_async(engine, &none, "1", SIZE_MAX, NULL, tell, &told, &err),
+                    LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_execute_async(engine, &lua, "1", SIZE_MAX, NULL, tell, &told, &err), 0);
+    while (engine && !told.times)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    CU_ASSERT_EQUAL(told.code, LAZ_EREFUSED); /* sandbox.require */
+    CU_ASSERT_PTR_NULL(told.result);
+    laz_engine_free(engine);
 }
 
 /* How a session is left: closed, or restarted, its interpreter ends by itself; freed, it is killed,
@@ -210,6 +346,11 @@ static void an_end_that_takes_too_long_is_cut_off(void)
 
 static const struct unit_test tests[] = {
     UNIT(a_script_ends_like_one),
+    UNIT(nobody_has_to_wait_for_the_end_of_a_script),
+    UNIT(a_cancel_cuts_off_the_end_of_scripts),
+    UNIT(a_script_that_ends_is_reported_when_its_engine_is_freed),
+    UNIT(a_script_that_runs_is_reported_when_its_engine_is_freed),
+    UNIT(a_script_that_does_not_start),
     UNIT(a_session_that_is_closed_or_restarted_writes_its_files),
     UNIT(calls_of_tools_at_the_end_are_errors),
     UNIT(an_end_that_takes_too_long_is_cut_off),

@@ -9,6 +9,7 @@
 #include "audit/audit_chain.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "os/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -539,6 +540,81 @@ static void a_lock_that_is_kept_is_not_waited_for_long(void)
     CU_ASSERT(verify(path).good && verify(path).lost == 21);
 }
 
+/* ---- engines of one process ------------------------------------------------------------------ */
+
+#define SHARERS 4
+#define SHARED  200 /* records of each */
+
+struct sharer {
+    struct laz_audit *audit;
+    char session[17];
+    unsigned n;
+};
+
+static void *share(void *user)
+{
+    struct sharer *sharer = user;
+
+    for (unsigned i = 0; i < sharer->n; i++) {
+        struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+        laz_audit_number(&line, "n", i);
+        (void)laz_audit_write(sharer->audit, "tool_call", sharer->session, &line, NULL);
+        free(laz_audit_trouble(sharer->audit));
+    }
+    return NULL;
+}
+
+/* `n` records of each of them, at the same time. */
+static void sharers_write(struct laz_audit *audit, unsigned n)
+{
+    struct sharer sharers[SHARERS];
+    pthread_t threads[SHARERS];
+
+    for (unsigned i = 0; i < SHARERS; i++) {
+        sharers[i] = (struct sharer){.audit = audit, .n = n};
+        snprintf(sharers[i].session, sizeof sharers[i].session, "%016u", i);
+        CU_ASSERT_EQUAL_FATAL(laz_os_thread(&threads[i], 0, share, &sharers[i]), 0);
+    }
+    for (unsigned i = 0; i < SHARERS; i++)
+        CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+static void threads_append_to_one_chain(void)
+{
+    const char *path = in_base("shared-log");
+    struct laz_audit *audit = open_log(path, false), *other = laz_audit_share(audit);
+    unsigned next[SHARERS] = {0};
+    size_t len;
+
+    sharers_write(audit, SHARED);
+    struct verdict verdict = verify(path);
+    CU_ASSERT(verdict.good && verdict.records == SHARERS * SHARED);
+    char *text = read_text(path, &len);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *session = strstr(line, "\"session_id\":\""), *n = strstr(line, "\"n\":");
+        CU_ASSERT_FATAL(session && n);
+        unsigned of = (unsigned)strtoul(session + strlen("\"session_id\":\""), NULL, 10);
+        CU_ASSERT_FATAL(of < SHARERS);
+        CU_ASSERT_EQUAL(strtoul(n + strlen("\"n\":"), NULL, 10), next[of]); /* in their order */
+        next[of]++;
+    }
+    free(text);
+    /* what is lost is one number, and is told before anybody's next record */
+    fill_disk(len);
+    sharers_write(audit, 10);
+    char *trouble = laz_audit_trouble(other);
+    CU_ASSERT(trouble && strstr(trouble, "40 records are missing"));
+    free(trouble);
+    empty_disk();
+    sharers_write(other, 1);
+    laz_audit_free(audit);
+    CU_ASSERT_EQUAL(write_one(other, "session_close", NULL), 0); /* its last holder ends it */
+    laz_audit_free(other);
+    verdict = verify(path);
+    CU_ASSERT(verdict.good && verdict.findings[LAZ_AUDIT_LOST] == 1 && verdict.lost == 40);
+    CU_ASSERT_EQUAL(verdict.records, SHARERS * SHARED + 1 + SHARERS + 1);
+}
+
 static void no_log_is_no_mistake(void)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
@@ -546,6 +622,7 @@ static void no_log_is_no_mistake(void)
     laz_audit_string(&line, "text", "x");
     CU_ASSERT_EQUAL(laz_audit_write(NULL, "tool_call", NULL, &line, NULL), 0);
     CU_ASSERT_PTR_NULL(laz_audit_trouble(NULL));
+    CU_ASSERT_PTR_NULL(laz_audit_share(NULL));
     laz_audit_free(NULL);
 }
 
@@ -563,6 +640,7 @@ static const struct unit_test tests[] = {
     UNIT(a_full_disk_refuses_or_is_told_later),
     UNIT(a_log_that_cannot_be_opened_refuses_or_comes_later),
     UNIT(a_lock_that_is_kept_is_not_waited_for_long),
+    UNIT(threads_append_to_one_chain),
     UNIT(no_log_is_no_mistake),
     {0},
 };

@@ -8,6 +8,7 @@
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
+#include "os/linux/cgroup.h"
 #include "os/spawner.h"
 #include "os/users.h"
 
@@ -331,6 +332,37 @@ static void live_groups_share_the_processors_in_one_nest(void)
     CU_ASSERT_EQUAL(groups_left(), 0);
 }
 
+/* Engines of a group share one nest, whichever ends first; their groups have names of their own. */
+static void live_engines_of_a_group_have_one_nest(void)
+{
+    struct laz_cgroups *groups[3] = {NULL};
+    char nests[3][256];
+
+    if (!groups_of_this_host(&groups[0]))
+        return;
+    if (!laz_cgroups_mechanism(groups[0], LAZ_CGROUP_SHARE, false)) {
+        unit_skip("cgroup-cpu", "no group can have a share of the processors here");
+        laz_cgroups_free(groups[0]);
+        return;
+    }
+    for (int i = 1; i < 3; i++)
+        CU_ASSERT_EQUAL_FATAL(laz_cgroups_new_beside(groups[0], &groups[i], NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        nest_of_new(groups[i], false, nests[i], sizeof nests[i]);
+        CU_ASSERT(*nests[i] && strcmp(nests[i], nests[0]) == 0);
+        CU_ASSERT_EQUAL(groups[i]->next.number >> 32, (uint64_t)i);
+    }
+    laz_cgroups_free(groups[0]);
+    nest_of_new(groups[1], true, nests[1], sizeof nests[1]);
+    UNIT_TEXT(nests[1], nests[2]);
+    laz_cgroups_free(groups[2]);
+    CU_ASSERT(groups_left() > 0);
+    laz_cgroups_free(groups[1]);
+    CU_ASSERT_EQUAL(groups_left(), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroups_new_beside(NULL, &groups[0], NULL), 0);
+    laz_cgroups_free(groups[0]);
+}
+
 /* A child enters the group by itself and reports it; then another is moved in by its process id. */
 static void live_group_is_entered_through_its_files(void)
 {
@@ -451,9 +483,43 @@ static void live_group_is_kept_when_it_is_as_new(void)
     laz_cgroups_free(groups);
 }
 
+static const char eat[] = "a=x; while :; do a=$a$a; done";
+
+static int descriptors_open(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) != -1;
+    return n;
+}
+
+/* One to be kept that nobody has asked: whether memory ran out in it is found when it is freed. */
+static void live_group_that_is_freed_has_no_descriptor(void)
+{
+    struct laz_cgroups *groups;
+    struct laz_cgroup *group = NULL;
+    struct laz_spawner *spawner = NULL;
+    struct laz_process process = LAZ_PROCESS_INIT;
+    int out = -1;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
+    const int before = descriptors_open();
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group, NULL), 0);
+    start_in(group, eat, spawner, &process, &out, NULL);
+    CU_ASSERT_TRUE(laz_process_wait(&process, UNIT_HANG_MS, NULL));
+    laz_os_close(&out);
+    laz_process_close(&process);
+    laz_cgroup_free(group);
+    CU_ASSERT_EQUAL(descriptors_open(), before);
+    laz_spawner_free(spawner);
+    laz_cgroups_free(groups);
+}
+
 static void live_group_tells_that_memory_ran_out(void)
 {
-    static const char eat[] = "a=x; while :; do a=$a$a; done";
     struct laz_cgroups *groups;
     struct laz_cgroup *group = NULL;
     struct laz_spawner *spawner = NULL;
@@ -666,9 +732,11 @@ static const struct unit_test tests[] = {
     UNIT(live_group_limits_processes_and_ends_them),
     UNIT(live_group_is_entered_at_once_and_counts),
     UNIT(live_groups_share_the_processors_in_one_nest),
+    UNIT(live_engines_of_a_group_have_one_nest),
     UNIT(live_group_is_entered_through_its_files),
     UNIT(live_group_is_kept_when_it_is_as_new),
     UNIT(live_group_tells_that_memory_ran_out),
+    UNIT(live_group_that_is_freed_has_no_descriptor),
     UNIT(live_groups_of_dead_hosts_are_swept),
     UNIT(live_groups_of_hosts_that_were_beside_are_swept),
     UNIT(groups_that_cannot_be_had_are_not_claimed),

@@ -406,6 +406,18 @@ LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_o
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
 
+/* The same without waiting: the result comes when nothing of its session runs any more. `session`
+ * (its no_wait counts for nothing), `code` and `options` are copied, `done` is called once, as in
+ * laz_session_execute_async. Errors, and then `done` is not called: those of laz_session_open but for
+ * LAZ_ESETUP, which is a verdict; LAZ_EINVAL. A start that fails later by one of the others is
+ * reported to `done` with that error. */
+LAZ_EXPORT int laz_execute_async(struct laz_engine *engine,
+                                 const struct laz_session_options *session, const char *code,
+                                 size_t len, const struct laz_execute_options *options,
+                                 void (*done)(void *user, struct laz_result *result,
+                                              const struct laz_error *err),
+                                 void *user, struct laz_error *err);
+
 /* ---- pool: sessions kept ready --------------------------------------------------------------- */
 
 struct laz_pool;
@@ -480,6 +492,115 @@ LAZ_EXPORT int laz_pool_close(struct laz_pool *pool, struct laz_error *err);
 /* Frees the pool and its sessions, as laz_session_free: waiting callers are called back in here.
  * While the engine is in use, laz_engine_free does that later. NULL is allowed. */
 LAZ_EXPORT void laz_pool_free(struct laz_pool *pool);
+
+/* ---- group: several engines, each on a thread of its own ----------------------------------------
+ *
+ * An engine is one loop on one thread, which all messages of its sessions pass. On a machine with
+ * many processors that is the bound; a group has several engines behind one handle and decides for
+ * each call which of them takes it. Its functions may be called from any thread, several at once.
+ *
+ * Callbacks run on the threads of the engines, which the group has made and in which all signals are
+ * blocked: `done`, handlers of output, hooks, nonblocking tools; those of different engines at the
+ * same time. What they share the application has to lock. In them, a call that would wait for an
+ * engine of the group is refused with LAZ_EBUSY; the asynchronous ones are allowed. */
+
+struct laz_group;
+
+struct laz_group_options {
+    size_t size;
+    uint32_t engines; /* 1 to 64; 0: one for each processor that the process may use, 16 at most */
+    void (*log)(void *user, uint32_t level, const char *text); /* these three: as for an engine */
+    void *log_user;
+    uint32_t log_level;
+};
+#define LAZ_GROUP_OPTIONS_INIT LAZ_INIT(struct laz_group_options)
+
+/* Makes all engines, or none. `settings` is copied; NULL: the defaults. For all engines together
+ * hold pool.max_sessions, workers.max (though each has one thread for tools) and the share of the
+ * processors that the sessions of one engine get; they write one audit log, in one order. The caller
+ * owns *group. Errors: those of laz_engine_new; LAZ_EINVAL. */
+LAZ_EXPORT int laz_group_new(const struct laz_settings *settings,
+                             const struct laz_group_options *options, struct laz_group **group,
+                             struct laz_error *err);
+/* Ends everything: calls that wait are reported with LAZ_ECLOSED, executions as cancelled, each once,
+ * in here; new calls, of callbacks, get LAZ_ECLOSED. It waits for runs that have begun, in which the
+ * engine cancels what they begin, and for callbacks of tools as laz_engine_free does. Then no callback
+ * runs any more, but those of such tools. Other threads that wait in a function of the group return
+ * first; none may call one after this has returned. Must not be called from a callback, where it has
+ * no effect. NULL is allowed. */
+LAZ_EXPORT void laz_group_free(struct laz_group *group);
+/* The number of engines. */
+LAZ_EXPORT unsigned laz_group_engines(const struct laz_group *group);
+/* How many executions and runs an engine (numbers begin with 0) was given and has not ended yet.
+ * Starts that have failed count as well, for a moment: 0.1 to 30 seconds, the longer the more of them
+ * have failed one after the other. 0: there is no such engine. */
+LAZ_EXPORT uint32_t laz_group_load(const struct laz_group *group, unsigned place);
+/* As laz_engine_add_tool, in each engine. After an error some of them may have the tool. Its
+ * max_concurrent holds in each of them: so many calls of each may run at the same time. */
+LAZ_EXPORT int laz_group_add_tool(struct laz_group *group, const struct laz_tool *tool,
+                                  void (*call)(void *user, const char *args, size_t args_len,
+                                               struct laz_reply *reply),
+                                  void *user, struct laz_error *err);
+/* As laz_engine_set_approver, in each engine. */
+LAZ_EXPORT int laz_group_set_approver(struct laz_group *group,
+                                      void (*decide)(void *user, const char *args, size_t args_len,
+                                                     struct laz_reply *reply),
+                                      void *user, struct laz_error *err);
+/* Calls `run` on the thread of an engine, where every function of that engine may be used but
+ * laz_engine_free, and waits for its end. `place`: the number of the engine; negative: the least
+ * loaded one. Returns the number of the engine. Sessions that last are opened in a run, and used in
+ * further runs of that engine; what `run` does between such calls holds up all sessions there. Those
+ * of one engine are made one after the other. Errors: LAZ_EINVAL, LAZ_EBUSY, LAZ_ECLOSED. */
+LAZ_EXPORT int laz_group_run(struct laz_group *group, int place,
+                             void (*run)(void *user, struct laz_engine *engine), void *user,
+                             struct laz_error *err);
+/* As laz_execute, in the least loaded engine; of equal ones in each in turn. Errors: of laz_execute;
+ * LAZ_EBUSY in a callback; LAZ_ECLOSED. */
+LAZ_EXPORT int laz_group_execute(struct laz_group *group, const struct laz_session_options *session,
+                                 const char *code, size_t len,
+                                 const struct laz_execute_options *options,
+                                 struct laz_result **result, struct laz_error *err);
+/* The same without waiting; everything is copied, but the descriptor of `input` is borrowed until
+ * `done`, which is called once, on the thread of the engine, with a result that is the callee's to
+ * free, or with NULL and an error; perhaps before this returns.
+ * Errors, and then it is not called: LAZ_EINVAL, LAZ_EREFUSED, LAZ_ECLOSED, LAZ_ENOMEM; all others
+ * are reported to it. */
+LAZ_EXPORT int laz_group_execute_async(struct laz_group *group,
+                                       const struct laz_session_options *session, const char *code,
+                                       size_t len, const struct laz_execute_options *options,
+                                       void (*done)(void *user, struct laz_result *result,
+                                                    const struct laz_error *err),
+                                       void *user, struct laz_error *err);
+/* As laz_engine_cancel, in each engine: what was asked for before ends. Also in a signal handler.
+ * NULL is allowed. */
+LAZ_EXPORT void laz_group_cancel(struct laz_group *group);
+
+/* A pool whose sessions are spread over the engines of a group, with one queue of callers. */
+struct laz_group_pool;
+
+/* As laz_pool_new. Errors: of laz_pool_new; LAZ_EBUSY in a callback; LAZ_ECLOSED. */
+LAZ_EXPORT int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *options,
+                                  struct laz_group_pool **pool, struct laz_error *err);
+/* As laz_pool_execute: acquires, executes, releases. Callers are served in order, whichever engine
+ * has a session for them. Errors: of laz_pool_execute; LAZ_EBUSY also in a callback; LAZ_ECLOSED. */
+LAZ_EXPORT int laz_group_pool_execute(struct laz_group_pool *pool, uint64_t wait_ms,
+                                      const char *code, size_t len,
+                                      const struct laz_execute_options *options,
+                                      struct laz_result **result, struct laz_error *err);
+/* The same without waiting, as laz_group_execute_async. What is known at once is returned:
+ * LAZ_EINVAL, LAZ_EBUSY "All sessions are busy", LAZ_ECLOSED, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_group_pool_execute_async(struct laz_group_pool *pool, uint64_t wait_ms,
+                                            const char *code, size_t len,
+                                            const struct laz_execute_options *options,
+                                            void (*done)(void *user, struct laz_result *result,
+                                                         const struct laz_error *err),
+                                            void *user, struct laz_error *err);
+/* As laz_pool_status, of all engines. Any thread, also in callbacks. */
+LAZ_EXPORT int laz_group_pool_status(struct laz_group_pool *pool, struct laz_pool_status *status,
+                                     struct laz_error *err);
+/* Ends and frees it: callers that wait get LAZ_ECLOSED, executions are reported as cancelled, in
+ * here. In a callback it has no effect, and laz_group_free does it. NULL is allowed. */
+LAZ_EXPORT void laz_group_pool_free(struct laz_group_pool *pool);
 
 /* ---- results -------------------------------------------------------------------------------- */
 

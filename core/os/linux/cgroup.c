@@ -280,10 +280,12 @@ void laz_cgroup_free(struct laz_cgroup *group)
     if (!group)
         return;
     struct laz_cgroups *owner = group->owner;
+    const bool is_kept = group->is_to_enter && owner->n_kept < CGROUP_KEPT_MOST &&
+                         cgroup_is_as_new(group); /* which may read a counter */
     counter_close(&group->cpu);
     counter_close(&group->peak);
     counter_close(&group->kills);
-    if (!group->is_to_enter || owner->n_kept >= CGROUP_KEPT_MOST || !cgroup_is_as_new(group)) {
+    if (!is_kept) {
         cgroup_drop(group);
         return;
     }

@@ -9,6 +9,8 @@
 #include "os/cgroup_text.h"
 #include "os/process.h"
 
+#include <stdatomic.h>
+
 #define CGROUP_NAME_SIZE     128
 #define CGROUP_NAME_TRIES    1000
 #define CGROUP_DIRECTORY_MAX 4096
@@ -26,9 +28,17 @@ struct cgroup_place {
 
 #define CGROUP_SPARES 2 /* what a kill needs: the process, and what /proc says of it */
 
+/* The group of all those that have a share of the processors: of one engine, or of a group of
+ * engines, each in a thread of its own. */
+struct cgroup_nest {
+    char *directory;
+    atomic_uint holders; /* the last one removes it */
+    atomic_uint engines; /* that have been in it: each counts its groups from a number of its own */
+};
+
 struct laz_cgroups {
     struct cgroup_place places[CGROUP_PLACES];
-    char *nest;                  /* the group of all those that have a share; NULL: none */
+    struct cgroup_nest *nest;    /* NULL: none */
     struct laz_cgroup_name next; /* of the next group */
     int in_use[CGROUP_PLACES];   /* a file of each place, locked as long as this host lives */
     int n_in_use;

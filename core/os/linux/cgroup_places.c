@@ -14,8 +14,8 @@
  *
  * Processors are shared level by level: groups beside the host would each get as much as the host
  * itself, and the more there are the longer it would wait.  So where groups have a share of the
- * processors those of one engine are in one group, the nest, and together get what the host, or any
- * process beside it, gets alone. */
+ * processors those of one engine, or of the engines of a group, are in one group, the nest, and
+ * together get what the host, or any process beside it, gets alone. */
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
@@ -355,22 +355,54 @@ static char *places_make_nest(struct laz_cgroups *groups)
     return NULL;
 }
 
-/* Makes a nest for all groups that have a share of the processors, and for their parts of the same
- * hierarchy. Where that fails they have no share. */
-static void places_nest(struct laz_cgroups *groups)
+static struct cgroup_nest *places_new_nest(struct laz_cgroups *groups)
+{
+    struct cgroup_nest *nest = calloc(1, sizeof *nest);
+
+    groups->out_of_memory |= !nest;
+    if (!nest)
+        return NULL;
+    nest->directory = places_make_nest(groups);
+    if (!nest->directory) {
+        free(nest);
+        return NULL;
+    }
+    atomic_init(&nest->holders, 1);
+    return nest;
+}
+
+/* Is the nest of another engine in the place of the share? */
+static bool places_have_nest(const struct cgroup_place *share, const struct cgroup_nest *nest)
+{
+    const char *slash = nest ? strrchr(nest->directory, '/') : NULL;
+    const size_t len = slash ? (size_t)(slash - nest->directory) : 0;
+
+    return slash && strlen(share->directory) == len &&
+           strncmp(share->directory, nest->directory, len) == 0;
+}
+
+/* Has a nest, that of another engine or one of its own, for all groups that have a share of the
+ * processors, and for their parts of the same hierarchy. Where that fails they have no share. */
+static void places_nest(struct laz_cgroups *groups, struct cgroup_nest *other)
 {
     struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
     char *outer = share->directory;
 
     if (!share->version)
         return;
-    groups->nest = places_make_nest(groups);
+    if (places_have_nest(share, other)) {
+        atomic_fetch_add(&other->holders, 1);
+        groups->nest = other;
+        groups->next.number = ((uint64_t)atomic_fetch_add(&other->engines, 1) + 1) << 32;
+    } else {
+        groups->nest = places_new_nest(groups);
+    }
     bool good = groups->nest;
     for (int what = 0; what < LAZ_CGROUP_WHATS && good; what++) {
         const struct cgroup_place *place = &groups->places[what];
         const char *controller = places_controllers[what].v2;
         if (place->version == 2 && *controller && strcmp(place->directory, outer) == 0)
-            good = places_controller(groups->nest, controller, false);
+            good = places_controller(groups->nest->directory, controller, false);
     }
     share->directory = NULL;
     for (int what = 0; what < CGROUP_PLACES && good; what++) {
@@ -378,7 +410,7 @@ static void places_nest(struct laz_cgroups *groups)
         if (place != share && (!place->version || strcmp(place->directory, outer) != 0))
             continue;
         free(place->directory);
-        place->directory = laz_strdup(groups->nest);
+        place->directory = laz_strdup(groups->nest->directory);
         groups->out_of_memory |= !place->directory;
     }
     if (!good)
@@ -401,8 +433,9 @@ static int places_need_descriptors(struct laz_cgroups *groups)
     return failed;
 }
 
-/* The places of the process `of`, for groups of this one. */
-static int places_new(const char *of, bool look, struct laz_cgroups **groups, struct laz_error *err)
+/* The places of the process `of`, for groups of this one; `nest`: of another engine, or NULL. */
+static int places_new(const char *of, bool look, struct cgroup_nest *nest,
+                      struct laz_cgroups **groups, struct laz_error *err)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     struct laz_cgroups *made = calloc(1, sizeof *made);
@@ -442,7 +475,7 @@ static int places_new(const char *of, bool look, struct laz_cgroups **groups, st
         places_sweep_around(place, made->next.pid_namespace);
     }
     if (!look)
-        places_nest(made);
+        places_nest(made, nest);
     if (made->out_of_memory) { /* an incomplete search must not lead to weaker limits */
         laz_cgroups_free(made);
         return laz_error_nomem(err);
@@ -453,7 +486,13 @@ static int places_new(const char *of, bool look, struct laz_cgroups **groups, st
 
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
 {
-    return places_new("self", look, groups, err);
+    return places_new("self", look, NULL, groups, err);
+}
+
+int laz_cgroups_new_beside(const struct laz_cgroups *first, struct laz_cgroups **groups,
+                           struct laz_error *err)
+{
+    return places_new("self", false, first ? first->nest : NULL, groups, err);
 }
 
 /* ---- another part of the tree --------------------------------------------------------------- */
@@ -548,7 +587,7 @@ int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher,
     char of[24];
 
     snprintf(of, sizeof of, "%lld", (long long)launcher->pid);
-    int rc = places_new(of, false, &made, err);
+    int rc = places_new(of, false, NULL, &made, err);
     if (rc)
         return rc;
     rc = places_check(made, err);
@@ -595,15 +634,25 @@ static void places_end_launcher(struct laz_cgroups *groups)
     laz_process_close(&groups->launcher);
 }
 
+static void places_leave_nest(struct laz_cgroups *groups)
+{
+    struct cgroup_nest *nest = groups->nest;
+
+    groups->nest = NULL;
+    if (!nest || atomic_fetch_sub(&nest->holders, 1) > 1)
+        return;
+    cgroup_remove(groups, nest->directory);
+    free(nest->directory);
+    free(nest);
+}
+
 void laz_cgroups_free(struct laz_cgroups *groups)
 {
     if (!groups)
         return;
     cgroup_drop_kept(groups);
     cgroup_remove_busy(groups);
-    if (groups->nest)
-        cgroup_remove(groups, groups->nest);
-    free(groups->nest);
+    places_leave_nest(groups);
     for (int ms = 0; groups->busy.n && ms < PLACES_BUSY_MS; ms += PLACES_STEP_MS) {
         (void)poll(NULL, 0, PLACES_STEP_MS); /* version 1 has no event for it */
         cgroup_remove_busy(groups);

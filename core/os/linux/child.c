@@ -99,12 +99,20 @@ struct child_plan {
 
 /* ---- in the child --------------------------------------------------------------------------- */
 
+/* As _exit(2), by the system call itself: the thread sanitizer of a host would wait in its own for
+ * locks of threads that the child does not have. */
+static _Noreturn void child_exit(int status)
+{
+    for (;;)
+        (void)syscall(SYS_exit_group, status);
+}
+
 static void child_fail(const struct child_plan *plan, enum child_step step)
 {
     struct laz_child_failure failure = {.step = (int)step, .os_errno = errno};
 
     (void)!write(plan->error_fd, &failure, sizeof failure);
-    _exit(127);
+    child_exit(127);
 }
 
 /* A real-time priority of the host, which it may need to respond in time, would let its sessions
@@ -156,7 +164,7 @@ static void child_place_fds(struct child_plan *plan)
 
     plan->error_fd = fcntl(plan->error_fd, F_DUPFD_CLOEXEC, plan->above);
     if (plan->error_fd < 0)
-        _exit(127);
+        child_exit(127);
     for (size_t i = 0; i < plan->n_fds; i++) {
         struct child_fd *fd = &plan->fds[i];
         int from = fd->parent;
@@ -245,13 +253,13 @@ static void child_main(struct child_plan *plan)
         if (prctl(PR_SET_PDEATHSIG, (unsigned long)spawn->death_signal, 0, 0, 0) != 0)
             child_fail(plan, CHILD_SIGNAL);
         if (getppid() != plan->parent)
-            _exit(127);
+            child_exit(127);
     }
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, nothing_blocked, NULL, (size_t)(NSIG - 1) / 8);
     (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv,
                  (char *const *)(uintptr_t)spawn->env);
     child_fail(plan, CHILD_EXEC);
-    _exit(127);
+    child_exit(127);
 }
 
 /* Kills what runs under the uid of the plan. The change of user made this a process that may not be
@@ -266,12 +274,12 @@ static void child_end_all(struct child_plan *plan)
     struct __user_cap_data_struct left[2];
 
     if (syscall(CHILD_SETRESUID, uid, uid, uid) != 0 || getuid() != uid || geteuid() != uid)
-        _exit(1);
+        child_exit(1);
     if (syscall(SYS_capset, &self, none) != 0 || syscall(SYS_capget, &self, left) != 0 ||
         memcmp(left, none, sizeof none) != 0)
-        _exit(1);
+        child_exit(1);
     (void)kill(-1, SIGKILL);
-    _exit(0);
+    child_exit(0);
 }
 
 /* ---- in the host ---------------------------------------------------------------------------- */

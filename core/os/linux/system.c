@@ -19,6 +19,7 @@
 #include <lazaret/backend.h>
 
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,4 +178,15 @@ void laz_os_facts(const char *root, struct laz_buf *facts)
          outside || count != UINT32_MAX))
         facts_line(facts, "userns", "nested");
     laz_buf_fini(&content);
+}
+
+/* ---- processors ------------------------------------------------------------------------------ */
+
+/* On a machine with more than a thousand the kernel refuses so small a set: then all of them. */
+unsigned laz_os_usable_processors(void)
+{
+    cpu_set_t set;
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+
+    return n > 0 ? (unsigned)n : laz_os_processors();
 }

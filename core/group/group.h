@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* group.h - what the files of a group share, and tests see. The public functions are in
+ * lazaret/lazaret.h.
+ *
+ * A *place* is one engine and the thread that alone uses it.  What another thread wants of an
+ * engine it hands over as a post of its loop.  Locks: of a place, held to hand over; of a pool, for
+ * its queue; of the group, for its list of pools.  None is held while an engine makes a step or a
+ * callback runs. */
+#ifndef LAZ_GROUP_GROUP_H
+#define LAZ_GROUP_GROUP_H
+
+#include "base/trace.h"
+#include "engine/engine.h"
+
+#include <lazaret/lazaret.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define GROUP_MOST      64u /* engines */
+#define GROUP_DEFAULT   16u /* at most, when none are asked for */
+#define GROUP_LINE      64u /* bytes of a cache line */
+#define GROUP_PAUSE_MS  100u
+#define GROUP_PAUSE_MAX 30000u
+#define GROUP_AGAIN_MS                                                                             \
+    10u /* how often an engine that ends is cancelled while a run is made there */
+
+/* Executions that an engine was given and has not reported, and starts that have failed a moment
+ * ago. Written by callers and by the engine's thread, so nothing else is near it. */
+struct group_load {
+    char before[GROUP_LINE];
+    atomic_uint n;
+    char after[GROUP_LINE - sizeof(atomic_uint)];
+};
+
+/* Who waits for another thread. */
+struct group_wait {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool is_over;
+};
+
+struct group_place {
+    struct laz_group *group;
+    unsigned number;
+    pthread_t thread;
+    struct laz_engine *engine; /* made and freed by the thread */
+    pthread_mutex_t lock;      /* held to post to its loop: nothing is posted after `end` */
+    struct laz_post end;
+    /* Only for the thread: */
+    bool ends;
+    struct laz_stir stir;             /* for calls that were handed over */
+    struct group_call *calls, **last; /* in this order */
+    struct group_run *runs, **last_run;
+    struct laz_timer *pause; /* failed starts count as load until then; NULL: not any more. When it
+                                ends: the next cancel */
+    uint64_t pause_ms;       /* the last one; 0: none since a start has succeeded */
+    unsigned held;           /* failed starts that count */
+    unsigned pooled;         /* sessions of pools; by the lock of the group */
+    struct group_load load;
+};
+
+struct laz_group {
+    struct laz_settings *settings;
+    const struct laz_settings_values *values;
+    struct laz_engine_options options;
+    int64_t process; /* that has made it, and its forks: see struct laz_driver */
+    uint32_t forks;
+    atomic_uint turn;       /* which of equally loaded engines is next */
+    atomic_uint pooled;     /* sessions of pools */
+    atomic_uint cancels;    /* how often laz_group_cancel was called: calls older than that end */
+    atomic_uint cancelling; /* threads that are in it */
+    atomic_uint
+        inside; /* threads that are in another function, and use the group until they leave */
+    atomic_bool closed;
+    pthread_mutex_t lock;
+    struct laz_group_pool *pools; /* by `lock` */
+    unsigned n;
+    struct group_place places[];
+};
+
+/* ---- threads: group_threads.c ---------------------------------------------------------------- */
+
+/* Makes an engine on a thread of its own. Errors: of laz_engine_new; LAZ_EOS. */
+int group_place_begin(struct group_place *place, const struct laz_engine_beside *beside,
+                      struct laz_error *err);
+/* Of a group that is closed: the thread is told to end; waits for that. */
+void group_place_end(struct group_place *place);
+void group_place_join(struct group_place *place);
+/* Has `post` run by the loop of the engine. LAZ_ECLOSED: it ends. */
+int group_hand_over(struct group_place *place, struct laz_post *post, struct laz_error *err);
+/* Calls `run` on the thread of the engine, between two steps, and waits for its end. The caller is
+ * another thread. */
+int group_run_at(struct group_place *place, void (*run)(void *user, struct laz_engine *engine),
+                 void *user, struct laz_error *err);
+/* What an execution shows of the starts of its engine. */
+enum group_start {
+    GROUP_START_UNKNOWN, /* it may not have come so far */
+    GROUP_START_GOOD,
+    GROUP_START_FAILED,
+};
+/* Thread of the engine: one of its executions was reported. */
+void group_place_done(struct group_place *place, enum group_start start);
+void group_wait_init(struct group_wait *wait);
+void group_wait_over(struct group_wait *wait); /* the last that its caller does with it */
+void group_wait(struct group_wait *wait);      /* waits, and undoes it */
+
+/* ---- who may call: group_check.c ---------------------------------------------------------------
+ */
+
+/* May this thread wait for an engine of it? LAZ_EINVAL; LAZ_EREFUSED: not this process; LAZ_EBUSY:
+ * it is that of an engine, or calls back. */
+int group_check_wait(const struct laz_group *group, struct laz_error *err);
+/* The same, or only the first two; then laz_group_free waits until the caller has left. */
+int group_enter(struct laz_group *group, bool waits, struct laz_error *err);
+void group_leave(struct laz_group *group);
+/* A thread that is none of an engine calls back callers of the group; NULL: not any more. Returns
+ * what was before. */
+const struct laz_group *group_calls_back(const struct laz_group *group);
+int group_is_closed(struct laz_error *err);
+
+/* ---- calls: group_call.c --------------------------------------------------------------------- */
+
+/* One execution, from the call to its report. */
+struct group_call {
+    struct laz_post post; /* to the engine */
+    struct group_call *next;
+    struct group_place *place; /* whose engine has it */
+    unsigned cancels;          /* of the group, when it was made */
+    char *code;
+    size_t len;
+    struct laz_execute_options options;
+    struct laz_strv argv; /* of them, as the next three */
+    char *cwd, *directory;
+    struct laz_trace_copy trace;
+    struct laz_session_options session; /* of an execution in a session of its own */
+    char *runtime;                      /* of them, as the next three */
+    int input;
+    struct group_tool *tools;
+    const struct laz_session_tool **tool_pointers;
+    size_t n_tools;
+    struct group_part *part; /* of one in a pool, that has taken it, as the next four */
+    struct laz_session *held;
+    uint64_t wait_ms, due_ms;
+    bool has_due; /* the clock of its wait runs */
+    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
+    void *user;
+};
+
+/* Copies everything. Errors: LAZ_EINVAL, LAZ_EREFUSED, LAZ_ENOMEM. */
+int group_call_new(struct laz_group *group, const char *code, size_t len,
+                   const struct laz_execute_options *options,
+                   void (*done)(void *user, struct laz_result *result, const struct laz_error *err),
+                   void *user, struct group_call **call, struct laz_error *err);
+int group_call_take_session(struct group_call *call, const struct laz_session_options *session,
+                            struct laz_error *err);
+void group_call_free(struct group_call *call);
+/* Frees it, and calls back. On the thread of an engine between laz_driver_begin_callback and
+ * laz_driver_end_callback. */
+void group_call_report(struct group_call *call, struct laz_result *result,
+                       const struct laz_error *err);
+/* Thread of its engine: begins one that was handed over. */
+void group_call_begin(struct group_call *call);
+/* It executes in this session (NULL: none): a cancel that came meanwhile may have found nothing. */
+void group_call_has_begun(const struct group_call *call, struct laz_session *session);
+/* Was laz_group_cancel called since it was made? */
+bool group_call_is_cancelled(const struct group_call *call, const struct laz_group *group);
+
+/* Where a synchronous call gets its result. */
+struct group_caller {
+    struct group_wait wait;
+    struct laz_result *result;
+    struct laz_error err;
+};
+void group_caller_told(void *user, struct laz_result *result, const struct laz_error *err);
+/* rc: of the asynchronous call; what the synchronous one returns. */
+int group_caller_wait(struct group_caller *caller, int rc, struct laz_result **result,
+                      struct laz_error *err);
+
+/* ---- pools: group_pool.c --------------------------------------------------------------------- */
+
+/* Those that are left are closed: callers that wait are told on this thread. */
+void group_pools_close(struct laz_group *group);
+/* Thread of an engine that ends: nothing of a pool is on its loop any more. */
+void group_pools_leave(struct group_place *place);
+/* All threads have ended. */
+void group_pools_free(struct laz_group *group);
+
+#endif
