@@ -431,7 +431,7 @@ static void execution_submit(struct laz_execution *execution)
     struct laz_error why = {0};
     int rc = start->rc;
 
-    if (rc && rc != LAZ_ESETUP && rc != LAZ_ECANCELLED && execution->is_last) { /* laz_execute */
+    if (rc && rc != LAZ_ESETUP && rc != LAZ_ECANCELLED && execution->starts) {
         why = start->why;
         why.code = rc;
         start->rc = 0;

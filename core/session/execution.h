@@ -48,6 +48,7 @@ struct laz_execution {
     char *file_copy;
     size_t sent;  /* bytes of it */
     bool is_last; /* the session executes nothing else */
+    bool starts;  /* nobody has asked for its session: why it did not start is told as an error */
     bool over;    /* the outcome has arrived, or the box has ended */
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */

@@ -164,6 +164,7 @@ static int once_begin(struct laz_once *once, const char *code, size_t len,
                                   .code = code,
                                   .len = len,
                                   .is_last = true,
+                                  .starts = true,
                                   .done = once_executed,
                                   .user = once};
 
