@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c - the audit log of an engine or of a group of engines: one file, one record per line, in a
- * hash chain.
+/* audit.c - the audit log of engines: one file, one record per line, in a hash chain.
  * Side: host.  Input trusted: the file no (others may have written to it).
  *
  * Several processes append to one file, so each append locks it, finds the end of the chain, writes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.h - the audit log of an engine or of a group of engines: one file, one record per line, in a
- * hash chain. */
+/* audit.h - the audit log of an engine, or of the engines of a group: one file, one record per
+ * line, in a hash chain. */
 #ifndef LAZ_AUDIT_AUDIT_H
 #define LAZ_AUDIT_AUDIT_H
 

@@ -377,10 +377,9 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     engine->values = engine->sessions.values = laz_settings_values(engine->settings);
     if ((rc = engine_take_options(engine, options, err)) ||
         (rc = laz_sessions_init(&engine->sessions, err)) ||
-        (rc = laz_driver_init(&engine->driver,
-                              beside->workers ? beside->workers
-                                              : (unsigned)engine->values->workers.max,
-                              err)) ||
+        (rc = laz_driver_init(
+             &engine->driver,
+             beside->workers ? beside->workers : (unsigned)engine->values->workers.max, err)) ||
         (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(engine->values, &engine->driver.log, &engine->registry, err)) ||

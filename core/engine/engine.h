@@ -19,11 +19,11 @@ struct laz_engine {
     const struct laz_settings_values *values;
     struct laz_registry *registry;
     struct laz_spawner *spawner;
-    char *folder;      /* /tmp/lazaret-...: directory for all files of this engine */
-    int folder_lock;   /* descriptor that shows that the directory is in use */
-    char *agent;       /* path of lazaret-agent */
+    char *folder;       /* /tmp/lazaret-...: directory for all files of this engine */
+    int folder_lock;    /* descriptor that shows that the directory is in use */
+    char *agent;        /* path of lazaret-agent */
     atomic_uint pooled; /* sessions of its pools, see struct laz_session_shared */
-    uint64_t tools_ms; /* the wait for callbacks of tools when it is freed */
+    uint64_t tools_ms;  /* the wait for callbacks of tools when it is freed */
     struct laz_driver driver;
     struct laz_box_shared boxes;
     struct laz_tools tools;
@@ -32,10 +32,11 @@ struct laz_engine {
 
 /* What an engine of a group takes over. Zeroed: of no group. */
 struct laz_engine_beside {
-    const struct laz_engine *first; /* its audit log, and the nest of its control groups, are shared;
-                                       nothing happens in it during the call. NULL: it is the first */
-    unsigned workers;               /* in place of workers.max; 0: as that says */
-    atomic_uint *pooled;            /* counts sessions of the pools of all */
+    /* Its audit log, and the nest of its control groups, are shared; nothing happens in it during
+     * the call. NULL: it is the first. */
+    const struct laz_engine *first;
+    unsigned workers;    /* in place of workers.max; 0: as that says */
+    atomic_uint *pooled; /* counts sessions of the pools of all */
 };
 int laz_engine_new_beside(const struct laz_settings *settings,
                           const struct laz_engine_options *options,

@@ -11,7 +11,7 @@
 
 /* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
 const char *laz_os_platform(void);
-unsigned laz_os_processors(void); /* installed ones; at least 1 */
+unsigned laz_os_processors(void);        /* installed ones; at least 1 */
 unsigned laz_os_usable_processors(void); /* that this process may use (taskset(1)); at least 1 */
 /* What runs here, for people: "Linux", "6.1.0", "x86_64". A text is empty when it is not known. */
 struct laz_os_kernel {

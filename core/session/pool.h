@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.h - what sessions and the engine call of a pool; the rest is in shared.h. All functions are for
- * the loop thread. */
+/* pool.h - what sessions and the engine call of a pool; the rest is in shared.h. All functions are
+ * for the loop thread. */
 #ifndef LAZ_SESSION_POOL_H
 #define LAZ_SESSION_POOL_H
 

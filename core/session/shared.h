@@ -31,13 +31,14 @@ struct laz_session_shared {
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_once *onces; /* laz_sessions_execute: not reported yet */
-    unsigned running; /* number of executions that run in boxes */
+    unsigned running;       /* number of executions that run in boxes */
     unsigned processors;
 };
 
 /* Becomes the owner of the driver, and opens the audit log that the settings name, if any, unless
- * there is one already. Needs `driver`, `values`, `boxes`, `tools` and `pooled`; the caller frees `audit`, after a failure too. Errors:
- * as laz_audit_new; LAZ_ECONFIG if the settings show the log to the code. */
+ * there is one already. Needs `driver`, `values`, `boxes`, `tools` and `pooled`; the caller frees
+ * `audit`, after a failure too. Errors: as laz_audit_new; LAZ_ECONFIG if the settings show the log
+ * to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 
 /* Implements laz_session_open. */
@@ -62,15 +63,16 @@ int laz_sessions_execute(struct laz_session_shared *shared,
                          void (*done)(void *user, struct laz_result *result,
                                       const struct laz_error *err),
                          void *user, struct laz_session **session, struct laz_error *err);
-/* Implements laz_pool_new. `feed`: of callers that wait elsewhere (below), and then its sessions are
- * not counted here; or NULL. */
+/* Implements laz_pool_new. `feed`: of callers that wait elsewhere (below), and then its sessions
+ * are not counted here; or NULL. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    const struct laz_pool_feed *feed, struct laz_pool **pool, struct laz_error *err);
 /* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
  * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
 
-/* ---- pools whose callers wait elsewhere ------------------------------------------------------- */
+/* ---- pools whose callers wait elsewhere -------------------------------------------------------
+ */
 
 /* The part of a pool that is in one engine, for a queue of callers that all parts serve. */
 struct laz_pool_feed {

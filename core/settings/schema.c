@@ -197,7 +197,8 @@ const struct schema_key laz_schema[] = {
         .help = "Packages that a template loads in advance, by their names in the language; not "
                 "from a directory of `sandbox.write`, which is empty for a template."),
     KEY("pool.max_sessions", COUNT, pool.max_sessions, "100", ANY_COUNT,
-        .help = "Number of sessions of all pools of an engine, or of a group of engines, together."),
+        .help =
+            "Number of sessions of all pools of an engine, or of a group of engines, together."),
     KEY("pool.max_waiting", COUNT, pool.max_waiting, "1000", ANY_COUNT,
         .help = "Number of callers that may wait for a session of a pool; one more is refused at "
                 "once."),
@@ -209,7 +210,8 @@ const struct schema_key laz_schema[] = {
         .help = "Time after which a session that a client has opened, and does not use, is "
                 "closed; 0: never."),
     KEY("workers.max", COUNT, workers.max, "64", .min = 1, .max = 1024,
-        .help = "Threads of an engine, or of a group of engines, for tools that may block (`command`, those of the "
+        .help = "Threads of an engine, or of a group of engines, for tools that may block "
+                "(`command`, those of the "
                 "application) and for hooks: so many run at the same time, further calls wait. A "
                 "thread is started when it is needed. A tool of the application that answers "
                 "later (`laz_reply_keep`) occupies none meanwhile."),

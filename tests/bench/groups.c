@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* groups.c - what a group of engines does in a second, and how much of that passes one loop's thread.
+/* groups.c - what a group of engines does in a second, and how much of that passes one loop's
+ * thread.
  *
- * The sessions of a row are spread evenly over its engines, and each begins its next execution as soon
- * as the previous one is answered. The floor is the same work in a group of one engine: both are kept,
- * and measured in turn. */
+ * The sessions of a row are spread evenly over its engines, and each begins its next execution as
+ * soon as the previous one is answered. The floor is the same work in a group of one engine: both
+ * are kept, and measured in turn. */
 #include "bench.h"
 
 #include "base/clock.h"
@@ -114,8 +115,7 @@ static void visit_ends(void *user, struct laz_engine *engine)
     struct crew_visit *visit = user;
 
     (void)engine;
-    visit->crew->cpu_us[visit->place] =
-        laz_clock_thread_us() - visit->crew->cpu_us[visit->place];
+    visit->crew->cpu_us[visit->place] = laz_clock_thread_us() - visit->crew->cpu_us[visit->place];
 }
 
 static bool crew_visit(struct crew *crew, void (*run)(void *user, struct laz_engine *engine))
@@ -207,7 +207,8 @@ static enum bench_outcome group_measure(struct bench *bench, struct bench_point 
     struct laz_session *kept;
     char calls[128];
 
-    enum bench_outcome outcome = bench_any_session(bench, point, &kept); /* fails if none is built */
+    enum bench_outcome outcome =
+        bench_any_session(bench, point, &kept); /* fails if none is built */
     if (outcome != BENCH_DONE)
         return outcome;
     bench_code(point->language->calls, 0, times, calls, sizeof calls);

@@ -3,10 +3,10 @@
  *
  * Players open sessions, execute, restart and close; code in them is quick, wrong, endless, floods,
  * allocates too much or exits; a villain thread kills processes, also of templates, and cancels at
- * any moment; a crew uses a group of engines. Every few seconds all players pause with their sessions
- * closed: only templates may be left then, and descriptors and memory must be as in the first pause.
- * Every execution must end with exactly one result, the expected one unless it was disturbed. The
- * seed is printed and can be given; scheduling adds more randomness. */
+ * any moment; a crew uses a group of engines. Every few seconds all players pause with their
+ * sessions closed: only templates may be left then, and descriptors and memory must be as in the
+ * first pause. Every execution must end with exactly one result, the expected one unless it was
+ * disturbed. The seed is printed and can be given; scheduling adds more randomness. */
 #include "soak.h"
 #include "../session/traces.h"
 
@@ -245,9 +245,8 @@ static void soak_run(struct soak *soak, long seconds, uint64_t seed)
     pthread_barrier_init(&round_begins, NULL, N_PLAYERS + N_OTHERS + 1);
     pthread_barrier_init(&round_ends, NULL, N_PLAYERS + N_OTHERS + 1);
     for (unsigned i = 0; i < N_PLAYERS + N_OTHERS; i++)
-        if (i < N_PLAYERS
-                ? pthread_create(&threads[i], NULL, player_main, &soak->players[i])
-                : pthread_create(&threads[i], NULL, other_main, &others[i - N_PLAYERS]))
+        if (i < N_PLAYERS ? pthread_create(&threads[i], NULL, player_main, &soak->players[i])
+                          : pthread_create(&threads[i], NULL, other_main, &others[i - N_PLAYERS]))
             abort();
     soak_rounds(soak, seconds);
     atomic_store(&soak->phase, SOAK_END);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* soak_group.c - a group of engines in the soak: each round has one, which is freed with calls under
- * way.
+/* soak_group.c - a group of engines in the soak: each round has one, which is freed with calls
+ * under way.
  *
- * Its processes may be killed like all others, and its calls are cancelled at any moment: any verdict
- * is right. But each call has to be reported once before laz_group_free returns, and nothing of the
- * group may be left in the pause. */
+ * Its processes may be killed like all others, and its calls are cancelled at any moment: any
+ * verdict is right. But each call has to be reported once before laz_group_free returns, and
+ * nothing of the group may be left in the pause. */
 #include "soak.h"
 
 #include <time.h>
@@ -63,12 +63,11 @@ static void crew_ask(struct crew *crew, struct soak_dice *dice)
     const char *code = codes[soak_roll(dice, sizeof codes / sizeof *codes)];
     struct laz_error err = {0};
 
-    const int rc =
-        soak_roll(dice, 3)
-            ? laz_group_pool_execute_async(crew->pool, waits[soak_roll(dice, 4)], code, SIZE_MAX,
-                                           &options, crew_told, crew, &err)
-            : laz_group_execute_async(crew->group, &own, code, SIZE_MAX, &options, crew_told, crew,
-                                      &err);
+    const int rc = soak_roll(dice, 3)
+                       ? laz_group_pool_execute_async(crew->pool, waits[soak_roll(dice, 4)], code,
+                                                      SIZE_MAX, &options, crew_told, crew, &err)
+                       : laz_group_execute_async(crew->group, &own, code, SIZE_MAX, &options,
+                                                 crew_told, crew, &err);
     crew->asked += rc == 0;
     if (rc && rc != LAZ_EBUSY)
         soak_wrong(crew->soak, "group: %s", err.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* header.c - every function of lazaret.h (symbols.sh checks that), with the public headers alone, in C
- * and in C++ (embed.sh). Prints what is wrong; exit status 0: nothing. Groups: header_group.c. */
+/* header.c - every function of lazaret.h (symbols.sh checks that), with the public headers alone,
+ * in C and in C++ (embed.sh). Prints what is wrong; exit status 0: nothing. Groups: header_group.c.
+ */
 #include <lazaret/lazaret.h>
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* header_group.c - what header.c does, for groups and for executions that have a session of their own
- * and do not wait. C and C++. */
+/* header_group.c - what header.c does, for groups and for executions that have a session of their
+ * own and do not wait. C and C++. */
 #include <lazaret/lazaret.h>
 
 #include <stdio.h>

@@ -442,9 +442,9 @@ static void a_free_in_a_callback_makes_no_turn(void)
     for (size_t i = 0; i < 6; i++)
         leavers[i] = (struct leaver){engine ? open_lua(0) : NULL, &inside, &left};
     for (size_t i = 0; i < 6; i++)
-        left += leavers[i].session &&
-                !laz_session_execute_async(leavers[i].session, "1", SIZE_MAX, NULL, leaver_done,
-                                           &leavers[i], NULL);
+        left +=
+            leavers[i].session && !laz_session_execute_async(leavers[i].session, "1", SIZE_MAX,
+                                                             NULL, leaver_done, &leavers[i], NULL);
     CU_ASSERT(left == 0 || left == 6);
     while (left)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 1000, NULL), 0);

@@ -136,8 +136,7 @@ static void one_shot(const struct words *w,
     const char *expected =
         strcmp(w->runtime, "python") == 0 ? "main\nthread\nbye\n" : "main\nbye\n";
     char *code = code_of(w, folder);
-    struct laz_result *result =
-        engine && code ? run(engine, w->runtime, code, &options) : NULL;
+    struct laz_result *result = engine && code ? run(engine, w->runtime, code, &options) : NULL;
 
     if (result) {
         char *output = test_output(result, LAZ_STDOUT);

@@ -418,9 +418,9 @@ uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
 
-    if (!part || !cgroup_count(group, part, &group->cpu,
-                               part->version == 2 ? "cpu.stat" : "cpuacct.usage", text,
-                               sizeof text))
+    if (!part ||
+        !cgroup_count(group, part, &group->cpu, part->version == 2 ? "cpu.stat" : "cpuacct.usage",
+                      text, sizeof text))
         return group->cpu_us;
     if (part->version == 1)
         group->cpu_us = strtoull(text, NULL, 10) / 1000; /* nanoseconds */
