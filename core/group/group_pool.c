@@ -654,6 +654,8 @@ static int pool_enqueue(struct laz_group_pool *pool, struct group_call *call, st
         promised += pool->parts[i].promised;
     if (pool_promise(pool)) {
         queue_add(pool, call);
+        if (call_is_timed(call))
+            pool_settle(pool); /* the engine may be in a function of the application */
         return 0;
     }
     if (most && pool->n_waiting >= most + promised)

@@ -133,6 +133,30 @@ static void callers_are_served_in_their_order(void)
     laz_group_free(group);
 }
 
+/* The engine of an idle place may be in a function of the application, for long. */
+static void a_promised_place_does_not_stop_the_clock(void)
+{
+    struct laz_group *group = gates_group("pool.reset=false", 2);
+    struct laz_group_pool *pool = pool_of(group, 2);
+    struct gate_told holds = {0}, waits = {0};
+    struct gate_halt halt;
+
+    gates_hold_clock(group, 0); /* of the clerk */
+    ask(pool, GATE("a"), &holds);
+    gates_await(1);
+    CU_ASSERT_TRUE(pthread_equal(gate_thread(0), group->places[0].thread));
+    gate_halt_begin(&halt, group, 1);
+    ask_for(pool, 1000, "return 1", &waits);
+    gates_run(group, 0, nothing, NULL);
+    gates_advance_clock(group, 0, 1000);
+    gate_told_await(&waits);
+    CU_ASSERT_EQUAL(waits.code, LAZ_EBUSY);
+    gate_halt_end(&halt);
+    gates_open_all();
+    gate_told_await(&holds);
+    laz_group_free(group);
+}
+
 /* An idle place that was promised, in an engine that stands still, keeps nobody waiting. */
 static void a_caller_is_served_by_another_engine(void)
 {
@@ -628,6 +652,7 @@ static void many_callers_are_told_once(void)
 static const struct unit_test tests[] = {
     UNIT(each_engine_gets_a_place_before_one_gets_two),
     UNIT(callers_are_served_in_their_order),
+    UNIT(a_promised_place_does_not_stop_the_clock),
     UNIT(a_caller_is_served_by_another_engine),
     UNIT(a_caller_does_not_depend_on_a_session_that_has_died),
     UNIT(the_clock_of_a_wait_is_that_of_the_group),
