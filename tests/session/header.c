@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* header.c - every function of lazaret.h (symbols.sh checks that), with the public headers alone,
- * in C and in C++ (embed.sh). Prints what is wrong; exit status 0: nothing. Groups: header_group.c.
- */
+ * in C and in C++ (embed.sh); groups: header_group.c. Prints what is wrong; status 0: nothing. */
 #include <lazaret/lazaret.h>
 
 #include <poll.h>
