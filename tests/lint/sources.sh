@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # sources.sh - what every source file keeps to: the licence line, a head comment, its length, the
 # length of its functions, a header of its name, an include guard of its path, and no word that ties
-# it to a machine or a registry.
+# it to a machine or a registry; and that what tests/variants.txt names is a test.
 #
 # One process checks all files, because starting one for each would take longer than the checks.
 . "${srcdir:-.}/tests/lint/lib.sh"
@@ -130,5 +130,14 @@ found=$(lint_files -type f ! -name '*.tmp' ! -name '*.o' ! -path './tests/lint/s
         if (text ~ /\/home\/(user|me|alice|bob)\// || text ~ /XXXX/) next
         if (++n[$1] <= 5) print $1 ":" text
     }')
+[ -z "$found" ] || wrong "$found"
+
+# A row of variants.txt whose name is no test would have no effect.
+found=$(awk '/^[^#]/ { print $1 }' "$srcdir/tests/variants.txt" | while read -r name; do
+    case $name in
+        */*) [ -e "$srcdir/$name" ] ;;
+        *) grep -qE "(^|[[:space:]])$name([[:space:]]|\$)" "$srcdir"/tests/*.am "$srcdir"/tests/*/*.am ;;
+    esac || echo "tests/variants.txt: $name is no test"
+done)
 [ -z "$found" ] || wrong "$found"
 lint_end
