@@ -247,8 +247,11 @@ topic_tool <- function(topic) {
     }
 }
 
-# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks.
+# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks. Both
+# belong to package utils, which the settings may leave out.
 publish_help <- function() {
+    if (!"package:utils" %in% search())
+        return(NULL)
     topics <- c(help = "topic", "?" = "e1")
     for (word in setdiff(names(topics), ls(as.environment("lazaret:tools")))) {
         f <- getExportedValue("utils", word)
@@ -362,6 +365,9 @@ set_up <- function(libs, packages) {
     }
     if (length(libs))
         .libPaths(c(libs, .libPaths()))
+    missing <- setdiff(paste0("package:", getOption("defaultPackages")), c(search(), "package:"))
+    if (length(missing)) # R only warns
+        stop("default_packages: there is no package ", toString(sub(".*:", "", missing)))
     if (length(packages))
         resume_jit()
     for (package in packages)
