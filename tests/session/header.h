@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* header.h - what the files of header.c share. C and C++. */
-#ifndef LAZ_TESTS_SESSION_HEADER_H
-#define LAZ_TESTS_SESSION_HEADER_H
+#ifndef LAZ_TESTS_HEADER_H
+#define LAZ_TESTS_HEADER_H
 
 #include <lazaret/lazaret.h>
 
