@@ -184,28 +184,33 @@ static int start_session(struct agent *agent, const char *confine, size_t confin
     return rc;
 }
 
-int agent_start_ahead(struct agent *agent, struct laz_error *err)
+/* Is it known what each session of the template will be asked for? */
+static bool start_is_told(const struct agent *agent)
 {
-    const char *tools = agent->tools ? agent->tools : "";
-
-    return agent->confine ? start_session(agent, agent->confine, strlen(agent->confine), tools,
-                                          strlen(tools), err)
-                          : 0;
+    return agent->confine && agent->tools;
 }
 
-/* `init` has come: it asks for what was done ahead, or there is no session. */
+int agent_start_ahead(struct agent *agent, struct laz_error *err)
+{
+    return start_is_told(agent) ? start_session(agent, agent->confine, strlen(agent->confine),
+                                                agent->tools, strlen(agent->tools), err)
+                                : 0;
+}
+
+/* `init` has come. What was done ahead can only be asked for as it is. */
 static int start_from_template(struct agent *agent, const struct laz_message *init,
                                struct laz_error *err)
 {
+    if (init->is_same != start_is_told(agent))
+        return laz_error_set(err, LAZ_EPROTO, 0, "init: the template was %s",
+                             init->is_same ? "not told what is the same"
+                                           : "told already, and nothing else can be asked for");
+    if (init->is_same)
+        return 0;
     if (agent->tools && !start_is_same(agent->tools, init->tools, init->tools_len))
         return laz_error_set(err, LAZ_EPROTO, 0, "init: the tools are not those of the template");
-    if (!agent->confine)
-        return start_session(agent, init->confine, init->confine_len, init->tools, init->tools_len,
-                             err);
-    if (!start_is_same(agent->confine, init->confine, init->confine_len))
-        return laz_error_set(err, LAZ_EPROTO, 0,
-                             "init: the confinement is not that of the template");
-    return 0;
+    return start_session(agent, init->confine, init->confine_len, init->tools, init->tools_len,
+                         err);
 }
 
 /* ---- all steps ------------------------------------------------------------------------------ */
@@ -216,6 +221,8 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
     const struct laz_wire_options *options = &init->options;
     const bool is_template = agent->role == AGENT_TEMPLATE;
 
+    if (agent->role == AGENT_SESSION && init->is_same)
+        return start_from_template(agent, init, err);
     if (options->max_message >= 1)
         agent->max_message = (size_t)options->max_message;
     agent->max_value = agent->max_message;
@@ -282,8 +289,10 @@ void agent_setup_failed(struct agent *agent, const struct laz_error *err)
                                             .message_len = strlen(err->text)});
 }
 
-static void start_ready(struct agent *agent)
+static void start_end(struct agent *agent)
 {
+    if (agent->role != AGENT_TEMPLATE)
+        agent_files_begin(agent);
     laz_buf_puts(&agent->cost, " us");
     agent_send(agent, &(struct laz_message){.type = LAZ_MESSAGE_READY,
                                             .protocol = LAZ_PROTOCOL,
@@ -297,23 +306,24 @@ static void start_ready(struct agent *agent)
     laz_buf_clear(&agent->cost);
 }
 
+/* A session of a template that was told all is ready before its `init` has come: the host sends
+ * that when it has found out who the process is, and code when it has read `ready`. */
 int agent_start(struct agent *agent, struct laz_error *err)
 {
+    const bool is_ahead = agent->role == AGENT_SESSION && start_is_told(agent);
     int rc = 0;
 
     if (agent->role != AGENT_SESSION) {
         agent->pid = getpid();
         rc = start_connect(agent, err);
     }
-    if (rc == 0)
+    if (is_ahead)
+        start_end(agent);
+    if (!rc)
         rc = start_init(agent, err);
-    if (rc) {
-        if (agent->channel.fd >= 0)
-            agent_setup_failed(agent, err);
-        return rc;
-    }
-    if (agent->role != AGENT_TEMPLATE)
-        agent_files_begin(agent);
-    start_ready(agent);
-    return 0;
+    if (!rc && !is_ahead)
+        start_end(agent);
+    if (rc && agent->channel.fd >= 0)
+        agent_setup_failed(agent, err);
+    return rc;
 }

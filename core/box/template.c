@@ -386,6 +386,12 @@ static void template_try(struct laz_template *t)
         laz_template_lose(t, why.code, why.text);
 }
 
+bool laz_template_knows(const struct laz_box *box, const char *tools)
+{
+    return box->from && box->plan->confine == box->from->confine &&
+           strcmp(box->from->tools, tools) == 0;
+}
+
 /* ---- what a template reports ---------------------------------------------------------------- */
 
 static bool template_init_text(const struct laz_template *t, struct laz_buf *line)

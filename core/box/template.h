@@ -24,6 +24,9 @@ struct laz_template_source {
  * descriptors are exhausted. */
 int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
                      struct laz_box_purpose *purpose, struct laz_error *err);
+/* Was the template of this box told the same tools (JSON, as in `init`), and its confinement? Then
+ * its session needs to be told neither. False also where the box has no template. */
+bool laz_template_knows(const struct laz_box *box, const char *tools);
 /* Why sessions of this engine do not come from templates, one sentence; NULL: they do, or it was
  * not tried. Borrowed. */
 const char *laz_templates_refused(const struct laz_box_shared *shared);

@@ -30,32 +30,35 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
     laz_session_stir(session);
 }
 
-/* Sends the first message to a new agent: runtime, confinement, tools. */
+/* Sends the first message to a new agent: runtime, confinement, tools. Most sessions of a template
+ * have all of it from there. */
 static void session_send_init(struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
-    const struct laz_plan *plan = session->box->plan;
     struct laz_buf confine = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
-
-    if (!plan->confine) /* a session of a template has that of the template, of some kilobytes */
-        laz_plan_confine_json(plan, &confine);
-    const char *steps = plan->confine ? plan->confine : laz_buf_text(&confine);
-    const struct laz_message init = {
+    struct laz_message init = {
         .type = LAZ_MESSAGE_INIT,
         .protocol = LAZ_PROTOCOL,
-        .options = {.runtime_file = session->box->runtime_file,
-                    .libraries = session->runtime->libraries,
-                    .max_message = (int64_t)values->session.max_message_size,
-                    .max_value = (int64_t)values->session.max_value_size,
-                    .max_files = (int64_t)values->artifacts.max_files,
-                    .max_parts = (int64_t)values->artifacts.max_size,
-                    .options = laz_buf_text(&session->runtime_options),
-                    .options_len = session->runtime_options.len},
-        .confine = steps,
-        .confine_len = strlen(steps),
-        .tools = session->tools_json,
-        .tools_len = strlen(session->tools_json),
+        .is_same = laz_template_knows(session->box, session->tools_json),
     };
+
+    if (!init.is_same) {
+        laz_plan_confine_json(session->box->plan, &confine);
+        init.options = (struct laz_wire_options){
+            .runtime_file = session->box->runtime_file,
+            .libraries = session->runtime->libraries,
+            .max_message = (int64_t)values->session.max_message_size,
+            .max_value = (int64_t)values->session.max_value_size,
+            .max_files = (int64_t)values->artifacts.max_files,
+            .max_parts = (int64_t)values->artifacts.max_size,
+            .options = laz_buf_text(&session->runtime_options),
+            .options_len = session->runtime_options.len,
+        };
+        init.confine = laz_buf_text(&confine);
+        init.confine_len = confine.len;
+        init.tools = session->tools_json;
+        init.tools_len = strlen(session->tools_json);
+    }
     laz_message_make(&init, &line);
     if (confine.failed || line.failed || !laz_box_send(session->box, line.data, line.len, 0))
         laz_session_fail(session, LAZ_ESETUP, "cannot write to the agent's channel");

@@ -260,6 +260,9 @@ static const struct laz_field init_members[] = {
      .help = "how it confines itself"},
     {"tools", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(tools), .of = &laz_wire_tool,
      .help = "the tools that it defines"},
+    {"same", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(is_same),
+     .help =
+         "a session of a template: all of it is as in the template's `init`, and left out here"},
 };
 
 static const struct laz_field execute_members[] = {

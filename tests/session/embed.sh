@@ -160,15 +160,15 @@ verdict: ok' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./embed
     done
     [ "$(ls ./*.from | wc -l)" -ge 7 ] || wrong examples "only these were found: $(cat ./*.from)"
 
-    cp "$examples/../../tests/session/header.c" "$examples/../../tests/session/header_group.c" .
+    cp "$examples"/../../tests/session/header.[ch] "$examples"/../../tests/session/header_*.c .
     # shellcheck disable=SC2086
-    expect header_builds 0 '' '' $staged_cc -Wall -Wextra -Werror header.c header_group.c $flags \
+    expect header_builds 0 '' '' $staged_cc -Wall -Wextra -Werror header.c header_*.c $flags \
         -lpthread -o header
     expect header_runs 0 '' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./header
     if command -v g++ >/dev/null 2>&1; then
         # shellcheck disable=SC2086
         expect header_builds_in_c++ 0 '' '' g++ ${staged_cc#"${staged_cc%% -*}"} -x c++ -Wall -Wextra \
-            -Werror header.c header_group.c $flags -lpthread -o header++
+            -Werror header.c header_*.c $flags -lpthread -o header++
         expect header_runs_in_c++ 0 '' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./header++
     else
         may_be_missing g++ 'not installed'

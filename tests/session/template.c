@@ -518,9 +518,12 @@ bool template_met(struct template_session *session)
 
 const char *template_init(struct template_session *session, const char *confine, const char *tools)
 {
-    peer_send(&session->peer,
-              "{\"type\":\"init\",\"protocol\":1,\"options\":{},\"confine\":%s,\"tools\":[%s]}",
-              confine, tools);
+    if (template_confine && strcmp(confine, template_confine) == 0)
+        peer_send(&session->peer, "{\"type\":\"init\",\"protocol\":1,\"same\":true}");
+    else
+        peer_send(&session->peer,
+                  "{\"type\":\"init\",\"protocol\":1,\"options\":{},\"confine\":%s,\"tools\":[%s]}",
+                  confine, tools);
     return peer_line(&session->peer);
 }
 

@@ -77,7 +77,8 @@ int template_ask_and_say(struct template_box *box, struct template_session *sess
                          const char *more);
 /* Reads the session's token. True when it is the right one and the kernel identifies the sender. */
 bool template_met(struct template_session *session);
-/* Sends `init` with this confinement ("{...}") and these tools; returns the answer. */
+/* Sends `init` with this confinement ("{...}") and these tools, or that all is the same if the
+ * template was told that confinement; returns the answer. */
 const char *template_init(struct template_session *session, const char *confine, const char *tools);
 /* All of these steps. */
 bool template_session_open(struct template_box *box, struct template_session *session,

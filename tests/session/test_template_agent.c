@@ -228,15 +228,20 @@ static void a_vessel_that_cannot_be_fitted_out_says_why(void)
     template_close(&box);
 }
 
-/* Confinement given to the template is applied in advance; no other is accepted in its place. */
+/* Confinement given to the template is applied in advance: the session is ready without being
+ * asked. It takes no other in its place, and none that the template was not told. */
 static void a_session_is_confined_ahead_or_not_at_all(void)
 {
+    static const char same[] = "{\"type\":\"init\",\"protocol\":1,\"same\":true}";
+    static const char full[] = "{\"type\":\"init\",\"protocol\":1,\"confine\":{},\"tools\":[]}";
     static const struct {
-        const char *told, *asked, *says;
+        const char *told, *init, *says; /* NULL: it works */
     } rows[] = {
-        {template_bare, template_confined, "the confinement is not that of the template"},
-        {template_confined, template_bare, "the confinement is not that of the template"},
-        {"{\"shrink\":1}", "{\"shrink\":1}", "shrink"},
+        {template_confined, same, NULL},
+        {template_confined, full, "init: the template was told already"},
+        {template_confined, "{\"type\":\"execute\",\"id\":1,\"code\":\"1\"}", "init: "},
+        {NULL, same, "init: the template was not told"},
+        {"{\"shrink\":1}", same, "shrink"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -245,8 +250,17 @@ static void a_session_is_confined_ahead_or_not_at_all(void)
         template_confine = rows[i].told;
         if (template_open(&box, "lua", "") && template_ask(&box, &session) > 0 &&
             peer_line(&box.peer) && template_met(&session)) {
-            CU_ASSERT(says(template_init(&session, rows[i].asked, ""), rows[i].says));
-            UNIT_TEXT(template_ended(&session), "{\"exit-code\":125}");
+            if (rows[i].told == template_confined) {
+                const char *line = peer_line(&session.peer);
+                CU_ASSERT(line && strncmp(line, "{\"type\":\"ready\"", 15) == 0);
+            }
+            peer_send(&session.peer, "%s", rows[i].init);
+            if (rows[i].says) {
+                CU_ASSERT(says(peer_line(&session.peer), rows[i].says));
+                UNIT_TEXT(template_ended(&session), "{\"exit-code\":125}");
+            } else {
+                UNIT_TEXT(template_run(&session, "1 + 1"), "2");
+            }
         }
         template_session_close(&session);
         template_close(&box);

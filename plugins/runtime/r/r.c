@@ -12,6 +12,9 @@
 #include "r_paths.h"
 #include "r_support.h"
 
+#include <lazaret/options.h>
+
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +26,15 @@
 static const struct laz_option r_options[] = {
     {"libs", LAZ_OPT_PATHS, "[]", "directories with R packages, searched before R's own"},
     {"packages", LAZ_OPT_STRINGS, "[]", "packages attached before the code runs"},
+    {"default_packages", LAZ_OPT_STRINGS,
+     "[\"datasets\",\"utils\",\"grDevices\",\"graphics\",\"stats\",\"methods\"]",
+     "packages that R attaches itself when it starts; fewer of them make its start shorter"},
     {NULL, 0, NULL, NULL},
+};
+
+static const struct laz_option_field r_fields[] = {
+    {"default_packages", LAZ_OPT_STRINGS, offsetof(struct r_state, default_packages)},
+    {NULL, 0, 0},
 };
 
 struct r_state *r_self;
@@ -160,6 +171,32 @@ static SEXP r_option(SEXP options, const char *name)
     return R_NilValue;
 }
 
+/* R reads the names, separated by commas, from a variable when it starts (Startup(7) of R). The
+ * variable stays: a Rscript of the code attaches the same, as after Rscript --default-packages. */
+static int r_choose_packages(struct r_state *state, struct laz_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.";
+    char **names = state->default_packages;
+    struct r_text text = {0};
+    int rc = 0;
+
+    if (!names) /* R's own */
+        return 0;
+    for (size_t i = 0; !rc && names[i]; i++) {
+        const size_t len = strlen(names[i]);
+        if (!len || strspn(names[i], letters) != len)
+            rc = laz_fail(err, LAZ_EINVAL,
+                          "runtime.r.default_packages: \"%.100s\" is no name of a package",
+                          names[i]);
+        else if ((i && !r_text_append(&text, ",", 1)) || !r_text_append(&text, names[i], len))
+            rc = laz_fail(err, LAZ_ENOMEM, "out of memory");
+    }
+    if (!rc && !r_start_with_packages(*names ? text.data : "NULL"))
+        rc = laz_fail(err, LAZ_ESETUP, "runtime.r.default_packages: R cannot be told here");
+    r_text_fini(&text);
+    return rc;
+}
+
 static void r_set_up(struct r_state *state)
 {
     SEXP options = R_NilValue;
@@ -191,6 +228,7 @@ static void r_free(struct r_state *state)
     r_text_fini(&state->captured);
     r_text_fini(&state->startup);
     r_text_fini(&state->code);
+    laz_options_free(r_fields, state);
     free(state->script);
     state->json->reader_free(state->reader);
     state->json->writer_free(state->writer);
@@ -214,12 +252,16 @@ static int r_create(const struct laz_agent_services *services, const char *optio
     s->value_writer = s->json->writer_new(services->max_value);
     s->job.code = options;
     s->job.len = options ? options_len : 0;
-    r_self = s;
-    if (!s->writer || !s->value_writer) {
-        r_self = NULL;
+    int rc = s->writer && s->value_writer ? 0 : laz_fail(err, LAZ_ENOMEM, "out of memory");
+    if (!rc)
+        rc = laz_options_read(s->json, options, options_len, r_fields, s, err);
+    if (!rc)
+        rc = r_choose_packages(s, err);
+    if (rc) {
         r_free(s);
-        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+        return rc;
     }
+    r_self = s;
     if (!r_start(s)) /* R's state is undefined from here on: keep r_self, so that no second start is
                         tried */
         return laz_fail(err, LAZ_ESETUP,

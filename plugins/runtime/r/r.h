@@ -80,6 +80,7 @@ struct r_state {
     bool utf8;                            /* its native encoding is UTF-8 */
     char version[32];
 
+    char **default_packages;    /* those of the options, or NULL */
     const char *const *preload; /* while packages are loaded in advance */
     size_t n_preload;
 
@@ -132,6 +133,9 @@ extern const char *const r_env[]; /* for the descriptor */
 /* Starts R with the functions of r_console.c. False: R failed, and state->startup may hold the
  * reason. */
 bool r_start(struct r_state *state);
+/* Before r_start: what R attaches when it starts, as R_DEFAULT_PACKAGES has it. False: R cannot be
+ * told on this system, or there is no memory. */
+bool r_start_with_packages(const char *names);
 /* Called by R during the start: makes r_start return false. */
 void r_start_give_up(void) __attribute__((noreturn));
 

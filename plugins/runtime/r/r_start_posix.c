@@ -45,6 +45,11 @@ static void start_variable(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
+bool r_start_with_packages(const char *names)
+{
+    return setenv("R_DEFAULT_PACKAGES", names, 1) == 0;
+}
+
 static void start_environment(void)
 {
     start_variable("R_HOME", LAZ_R_HOME);

@@ -104,6 +104,13 @@ static void start_parameters(Rstart r)
     r->Suicide = r_console_suicide;
 }
 
+/* R has read its own copy of the environment already. */
+bool r_start_with_packages(const char *names)
+{
+    (void)names;
+    return false;
+}
+
 bool r_start(struct r_state *state)
 {
     static const char old[] = "this R is older than 4.2";

@@ -68,6 +68,14 @@ on_error <- function(e) {
 
 only_ours <- list(error = on_error)
 
+# R's function for it loads package utils, which the settings may leave out. Then it is done as there.
+set_handler <- function() {
+    if (isNamespaceLoaded("utils"))
+        return(globalCallingHandlers(error = on_error))
+    assign("gh", only_ours, envir = environment(globalCallingHandlers))
+    .Internal(.addGlobHands("error", only_ours, .GlobalEnv, NULL, TRUE))
+}
+
 last_two <- function(x) x[seq_along(x) > length(x) - 2L]
 
 show_call <- function(call) {
@@ -247,8 +255,11 @@ topic_tool <- function(topic) {
     }
 }
 
-# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks.
+# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks. Both
+# belong to package utils, which the settings may leave out.
 publish_help <- function() {
+    if (!"package:utils" %in% search())
+        return(NULL)
     topics <- c(help = "topic", "?" = "e1")
     for (word in setdiff(names(topics), ls(as.environment("lazaret:tools")))) {
         f <- getExportedValue("utils", word)
@@ -354,7 +365,7 @@ set_up <- function(libs, packages) {
     Sys.setenv(R_LIBS_USER = "")
     registerS3method("print", "lazaret_tool", print_tool, envir = baseenv())
     registerS3method("print", "lazaret_int", print_int, envir = baseenv())
-    globalCallingHandlers(error = on_error)
+    set_handler()
     for (package in names(with_sockets)) {
         if (isNamespaceLoaded(package))
             guard_package(package)
@@ -362,6 +373,9 @@ set_up <- function(libs, packages) {
     }
     if (length(libs))
         .libPaths(c(libs, .libPaths()))
+    missing <- setdiff(paste0("package:", getOption("defaultPackages")), c(search(), "package:"))
+    if (length(missing)) # R only warns
+        stop("default_packages: there is no package ", toString(sub(".*:", "", missing)))
     if (length(packages))
         resume_jit()
     for (package in packages)
