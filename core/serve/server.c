@@ -151,7 +151,7 @@ int laz_server_new(const struct laz_server_options *options, struct laz_server *
     if (!rc)
         rc = server_take_loop(server, err);
     if (!rc)
-        rc = laz_rest_begin(&server->rest, server->loop, err);
+        rc = laz_rest_begin(&server->rest, server->loop, NULL, err);
     if (!rc)
         rc = serve_approvals_begin(server, err);
     if (!rc)

@@ -153,10 +153,11 @@ struct heap_server {
     struct laz_rest rest;
 };
 
-static bool heap_server_begin(struct heap_server *server)
+static bool heap_server_begin(struct heap_server *server, struct heap_server *beside)
 {
     *server = (struct heap_server){0};
-    if (laz_loop_new(&server->loop, NULL) || laz_rest_begin(&server->rest, server->loop, NULL)) {
+    if (laz_loop_new(&server->loop, NULL) ||
+        laz_rest_begin(&server->rest, server->loop, beside ? &beside->rest : NULL, NULL)) {
         CU_FAIL("no server");
         return false;
     }
@@ -183,7 +184,7 @@ static void a_server_gives_memory_back_a_second_after_a_turn(void)
 {
     struct heap_server server;
 
-    if (!heap_server_begin(&server))
+    if (!heap_server_begin(&server, NULL))
         return;
     heap_use();
     char *end = sbrk(0);
@@ -201,7 +202,7 @@ static void a_busy_server_gives_memory_back_once_a_second(void)
     struct heap_server server;
     unsigned times = 0;
 
-    if (!heap_server_begin(&server))
+    if (!heap_server_begin(&server, NULL))
         return;
     heap_server_turn(&server, 0);
     for (int turn = 0; turn < 100; turn++) {
@@ -219,7 +220,7 @@ static void a_server_without_work_sleeps(void)
 {
     struct heap_server server;
 
-    if (!heap_server_begin(&server))
+    if (!heap_server_begin(&server, NULL))
         return;
     heap_server_turn(&server, 0);
     laz_loop_advance_clock(server.loop, 1000);
@@ -232,6 +233,35 @@ static void a_server_without_work_sleeps(void)
     laz_loop_step(server.loop, 0);
     CU_ASSERT_FALSE(server.rest.is_due);
     heap_server_end(&server);
+}
+
+/* One of them waits; who frees afterwards waits itself. */
+static void servers_beside_each_other_give_back_once(void)
+{
+    struct heap_server first, second;
+
+    if (!heap_server_begin(&first, NULL) || !heap_server_begin(&second, &first))
+        return;
+    heap_server_turn(&first, 0);
+    heap_use();
+    char *end = sbrk(0);
+    heap_server_turn(&second, 0);
+    heap_server_turn(&second, 5000);
+    CU_ASSERT_PTR_EQUAL(sbrk(0), end); /* it does not wait */
+    heap_server_turn(&first, 1000);
+    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    heap_use();
+    end = sbrk(0);
+    heap_server_turn(&second, 0);
+    heap_server_turn(&first, 5000);
+    CU_ASSERT_PTR_EQUAL(sbrk(0), end);
+    heap_server_turn(&second, 1000);
+    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    heap_server_turn(&second, 0); /* one that ends while it waits leaves that to the others */
+    heap_server_end(&second);
+    heap_server_turn(&first, 0);
+    CU_ASSERT(first.rest.is_mine);
+    heap_server_end(&first);
 }
 
 /* A client may be idle for long after large lines. */
@@ -282,6 +312,7 @@ static const struct unit_test tests[] = {
     UNIT(a_server_gives_memory_back_a_second_after_a_turn),
     UNIT(a_busy_server_gives_memory_back_once_a_second),
     UNIT(a_server_without_work_sleeps),
+    UNIT(servers_beside_each_other_give_back_once),
     UNIT(a_peer_leaves_no_memory_of_large_lines),
     {0},
 };
