@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - an engine owns what its sessions share, and passes it to the rooms. Private to
- * core/engine, core/group, the command and tests; the public functions are in lazaret/lazaret.h. */
+ * core/engine, core/group, the servers, the command and tests; the public functions are in
+ * lazaret/lazaret.h. */
 #ifndef LAZ_ENGINE_ENGINE_H
 #define LAZ_ENGINE_ENGINE_H
 
@@ -30,7 +31,8 @@ struct laz_engine {
     struct laz_session_shared sessions;
 };
 
-/* An engine that is one of several of an owner, each on a thread of its own. Zeroed: it is alone. */
+/* An engine that is one of several of an owner, each on a thread of its own. Zeroed: it is alone.
+ */
 struct laz_engine_beside {
     /* Its audit log, and the nest of its control groups, are shared; nothing happens in it during
      * the call. NULL: it is the first. */
