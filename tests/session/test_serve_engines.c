@@ -7,7 +7,11 @@
 #include "serving.h"
 #include "traces.h"
 
+#include "audit/audit_chain.h"
+#include "base/buf.h"
 #include "fault.h"
+#include "os/directories.h"
+#include "os/files.h"
 #include "serve/serve_parts.h"
 
 #include <errno.h>
@@ -176,6 +180,52 @@ static void places_in_pools_are_counted_in_all_engines(void)
     for (unsigned i = 0; i < 2; i++)
         client_close(&clients[i]);
     server_end();
+}
+
+static void count_finding(void *user, enum laz_audit_finding finding, uint64_t line,
+                          const char *text)
+{
+    (void)finding;
+    printf("\n    line %llu: %s", (unsigned long long)line, text);
+    ++*(unsigned *)user;
+}
+
+static void all_engines_write_one_log(void)
+{
+    enum { EXECUTIONS = 5 };
+    char logs[] = "/tmp/laz-test-XXXXXX", log[64], settings[200];
+    struct client clients[ENGINES];
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_audit_verify verify;
+    unsigned findings = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(logs));
+    snprintf(log, sizeof log, "%s/log", logs);
+    snprintf(settings, sizeof settings, OPEN ";audit.file=%s", log);
+    servers_begin(ENGINES, settings);
+    for (unsigned i = 0; i < ENGINES; i++) {
+        client_greet(&clients[i]);
+        (void)client_session(&clients[i], "");
+    }
+    for (unsigned n = 0; n < EXECUTIONS; n++) { /* at the same time */
+        for (unsigned i = 0; i < ENGINES; i++)
+            say(&clients[i], "{\"type\":\"execute\",\"id\":1,\"session\":%lld,\"code\":\"1\"}",
+                clients[i].session);
+        for (unsigned i = 0; i < ENGINES; i++)
+            expect(&clients[i], "\"id\":1,\"result\":{\"ok\":true");
+    }
+    for (unsigned i = 0; i < ENGINES; i++)
+        client_close(&clients[i]);
+    server_end();
+    CU_ASSERT_EQUAL(laz_os_read_file(log, (size_t)16 << 20, &text, NULL), 0);
+    laz_audit_verify_init(&verify, count_finding, &findings);
+    laz_audit_verify_feed(&verify, laz_buf_text(&text), text.len);
+    CU_ASSERT_TRUE(laz_audit_verify_end(&verify));
+    CU_ASSERT_EQUAL(verify.records, ENGINES * (2 * EXECUTIONS + 2));
+    CU_ASSERT_EQUAL(findings, 0);
+    laz_audit_verify_fini(&verify);
+    laz_buf_fini(&text);
+    laz_os_remove_tree(logs);
 }
 
 /* ---- neighbours ------------------------------------------------------------------------------ */
@@ -531,6 +581,7 @@ static const struct unit_test tests[] = {
     UNIT(clients_are_bounded_in_all_engines_together),
     UNIT(what_a_client_has_is_its_own),
     UNIT(places_in_pools_are_counted_in_all_engines),
+    UNIT(all_engines_write_one_log),
     UNIT(an_engine_that_stands_still_holds_up_its_clients_only),
     UNIT(clients_that_flood_and_calls_that_wait_hold_up_nobody),
     UNIT(engines_end_at_the_same_time),
