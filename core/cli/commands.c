@@ -93,7 +93,7 @@ const struct cli_command cli_commands[] = {
         .text = "Speaks the host protocol, one JSON object a line, on standard input and output, "
                 "until standard\ninput ends; with --listen for many clients of the same user at a "
                 "Unix socket, until it is\nsignalled, and --engines for several threads that serve "
-                "them. Clients open sessions, execute code and\nanswer the calls of their own "
+                "them. Clients open sessions,\nexecute code and answer the calls of their own "
                 "tools.",
         .run = cli_serve,
     },
