@@ -24,6 +24,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Of freed memory, for the next large value; a server gives it back. */
+#define CLI_KEPT (32 << 20)
+
 /* Exit statuses beyond those of verdicts (laz_verdict_exit_status). */
 #define CLI_OK          0
 #define CLI_FAILED      1   /* a check found a fault */
@@ -41,7 +44,7 @@ struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
-        *listen, *search, *limit, *artifacts, *token_file, *install;
+        *listen, *engines, *search, *limit, *artifacts, *token_file, *install;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
@@ -106,6 +109,8 @@ int cli_audit(struct cli *cli);
 int cli_doctor(struct cli *cli);
 int cli_help_about(struct cli *cli); /* needs no settings */
 
+/* Reads a decimal number up to `most`. False: it is none. */
+bool cli_number(const char *text, uint64_t most, uint64_t *number);
 /* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
 int cli_parse(struct cli *cli, int argc, char **argv);
 /* Appends the options of this command line that say how the subcommand works, as words of another
@@ -137,8 +142,8 @@ int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struc
  * status. */
 int cli_inspect(struct cli *cli, struct laz_engine **engine);
 /* Says what a user has to know of the tool providers before they are used (that a server runs
- * outside of the sandbox, say): of those of the engine; without one it makes them by the registry, and says
- * nothing where they cannot be made. */
+ * outside of the sandbox, say): of those of the engine; without one it makes them by the registry,
+ * and says nothing where they cannot be made. */
 void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry);
 /* An engine of the command: it logs to standard error. */
 struct laz_engine_options cli_engine_options(const struct cli *cli);

@@ -92,8 +92,9 @@ const struct cli_command cli_commands[] = {
         .summary = "the engine for a host in any language",
         .text = "Speaks the host protocol, one JSON object a line, on standard input and output, "
                 "until standard\ninput ends; with --listen for many clients of the same user at a "
-                "Unix socket, until it is\nsignalled. Clients open sessions, execute code and "
-                "answer the calls of their own tools.",
+                "Unix socket, until it is\nsignalled, and --engines for several threads that serve "
+                "them. Clients open sessions,\nexecute code and answer the calls of their own "
+                "tools.",
         .run = cli_serve,
     },
     {

@@ -12,9 +12,6 @@
 
 #include <stdlib.h>
 
-/* Of freed memory, for the next large value; a server gives it back. */
-#define MAIN_KEPT (32 << 20)
-
 static int main_dispatch(struct cli *cli)
 {
     int status;
@@ -39,7 +36,7 @@ int main(int argc, char **argv)
     int status;
 
     laz_library_secure();
-    laz_heap_keep(MAIN_KEPT);
+    laz_heap_keep(CLI_KEPT);
     if (!laz_os_secure_streams())
         return CLI_SETUP;
     cli.terminal = terminal_new(&cli);

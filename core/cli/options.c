@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "os/paths.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,8 @@ static const struct cli_option options[] = {
     {0, "kind", "KIND", FIELD(kind), CLI_FOR_PLUGINS, "of a new plugin: tool, backend or runtime"},
     {0, "listen", "PLACE", FIELD(listen), CLI_FOR_SERVE | CLI_FOR_MCP,
      "serve clients at this Unix socket (mcp: or HOST:PORT), not standard input"},
+    {0, "engines", "N", FIELD(engines), CLI_FOR_SERVE,
+     "with --listen: N engines for the clients (1), 0: one for each processor"},
     {0, "token-file", "FILE", FIELD(token_file), CLI_FOR_MCP,
      "the token that clients at a port need; made if it is missing"},
     {0, "install", "CLIENT", FIELD(install), CLI_FOR_MCP,
@@ -279,6 +282,18 @@ bool cli_repeat(struct cli *cli, struct laz_strv *words)
     }
     free(here);
     return here && !words->failed;
+}
+
+bool cli_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end = NULL;
+
+    errno = 0;
+    const unsigned long long found = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || found > most)
+        return false;
+    *number = found;
+    return true;
 }
 
 static int parse_command(struct cli *cli, const char *name)

@@ -3,6 +3,8 @@
  * the host protocol and nothing else. */
 #include "cli/cli.h"
 
+#include "engine/engine.h"
+#include "os/heap.h"
 #include "os/interrupt.h"
 #include "serve/serve.h"
 
@@ -11,10 +13,30 @@ static void serve_stop(void *server)
     laz_server_stop(server);
 }
 
+/* The number of --engines. LAZ_EINVAL. */
+static int serve_engines(const struct cli *cli, unsigned *engines, struct laz_error *err)
+{
+    uint64_t number = 1;
+
+    if (cli->engines && !cli->listen)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "--engines needs --listen: standard input and output are one client, "
+                             "and a client is served by one engine");
+    if (cli->engines && !cli_number(cli->engines, LAZ_SERVER_ENGINES, &number))
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "--engines: '%.100s' is not a number from 1 to %u, or 0 for one for "
+                             "each processor",
+                             cli->engines, LAZ_SERVER_ENGINES);
+    *engines = number ? (unsigned)number : laz_engines_usual();
+    if (*engines > 1) /* each thread has a heap, whose end is given back only from there on */
+        laz_heap_keep(CLI_KEPT / (int)*engines);
+    return 0;
+}
+
 int cli_serve(struct cli *cli)
 {
     const struct laz_engine_options engine = cli_engine_options(cli);
-    const struct laz_server_options options = {
+    struct laz_server_options options = {
         .settings = cli->settings,
         .engine = &engine,
         .listen = cli->listen,
@@ -24,7 +46,9 @@ int cli_serve(struct cli *cli)
     struct laz_error err = {0};
     int status = CLI_OK;
 
-    int rc = laz_interrupt_block(&interrupt, &err);
+    int rc = serve_engines(cli, &options.engines, &err);
+    if (!rc)
+        rc = laz_interrupt_block(&interrupt, &err);
     if (!rc)
         rc = laz_server_new(&options, &server, &err);
     if (!rc)

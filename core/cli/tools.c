@@ -9,7 +9,6 @@
 #include "settings/settings.h"
 #include "tool/tool.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +41,12 @@ void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_re
 /* The number of --limit; 0: it was not given. */
 static int tools_limit(const char *text, size_t *limit, struct laz_error *err)
 {
-    char *end = NULL;
+    uint64_t number = 0;
 
     *limit = 0;
     if (!text)
         return 0;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || !number || number > SIZE_MAX)
+    if (!cli_number(text, SIZE_MAX, &number) || !number)
         return laz_error_set(err, LAZ_EINVAL, 0, "--limit: '%.100s' is not a number from 1", text);
     *limit = (size_t)number;
     return 0;

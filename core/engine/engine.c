@@ -10,6 +10,7 @@
 #include "os/directories.h"
 #include "os/runtime_directory.h"
 #include "os/spawner.h"
+#include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
 #include "session/result.h"
@@ -344,6 +345,24 @@ static int engine_join(struct laz_engine *engine, const struct laz_engine *first
     return rc;
 }
 
+unsigned laz_engines_usual(void)
+{
+    const unsigned processors = laz_os_usable_processors();
+
+    return processors < LAZ_ENGINES_USUAL ? processors : LAZ_ENGINES_USUAL;
+}
+
+/* The worker threads of one engine: together they have as many as one alone, but at least one. */
+static unsigned engine_workers(const struct laz_engine *engine,
+                               const struct laz_engine_beside *beside)
+{
+    const unsigned all = (unsigned)engine->values->workers.max;
+    const unsigned n = beside->n ? beside->n : 1;
+    const unsigned share = all / n + (beside->place < all % n);
+
+    return share ? share : 1;
+}
+
 int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_options *options,
                    struct laz_engine **out, struct laz_error *err)
 {
@@ -377,9 +396,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     engine->values = engine->sessions.values = laz_settings_values(engine->settings);
     if ((rc = engine_take_options(engine, options, err)) ||
         (rc = laz_sessions_init(&engine->sessions, err)) ||
-        (rc = laz_driver_init(
-             &engine->driver,
-             beside->workers ? beside->workers : (unsigned)engine->values->workers.max, err)) ||
+        (rc = laz_driver_init(&engine->driver, engine_workers(engine, beside), err)) ||
         (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(engine->values, &engine->driver.log, &engine->registry, err)) ||

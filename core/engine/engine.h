@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - an engine owns what its sessions share, and passes it to the rooms. Private to
- * core/engine, core/group, the command and tests; the public functions are in lazaret/lazaret.h. */
+ * core/engine, core/group, the servers, the command and tests; the public functions are in
+ * lazaret/lazaret.h. */
 #ifndef LAZ_ENGINE_ENGINE_H
 #define LAZ_ENGINE_ENGINE_H
 
@@ -30,14 +31,19 @@ struct laz_engine {
     struct laz_session_shared sessions;
 };
 
-/* What an engine of a group takes over. Zeroed: of no group. */
+/* An engine that is one of several of an owner, each on a thread of its own. Zeroed: it is alone.
+ */
 struct laz_engine_beside {
     /* Its audit log, and the nest of its control groups, are shared; nothing happens in it during
      * the call. NULL: it is the first. */
     const struct laz_engine *first;
-    unsigned workers;    /* in place of workers.max; 0: as that says */
+    unsigned n, place;   /* so many divide workers.max, each has one at least; its number, from 0 */
     atomic_uint *pooled; /* counts sessions of the pools of all */
 };
+#define LAZ_ENGINES_USUAL 16u
+/* How many there are where nobody says: one for each processor that this process may use, but at
+ * most LAZ_ENGINES_USUAL. */
+unsigned laz_engines_usual(void);
 int laz_engine_new_beside(const struct laz_settings *settings,
                           const struct laz_engine_options *options,
                           const struct laz_engine_beside *beside, struct laz_engine **engine,

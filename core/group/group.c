@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "os/current_process.h"
-#include "os/system.h"
 #include "os/thread.h"
 
 #include <stdlib.h>
@@ -214,11 +213,7 @@ int laz_group_set_approver(struct laz_group *group,
 static int group_engines(const struct laz_group_options *options, unsigned *n,
                          struct laz_error *err)
 {
-    const unsigned processors = laz_os_usable_processors();
-
-    *n = options->engines             ? options->engines
-         : processors < GROUP_DEFAULT ? processors
-                                      : GROUP_DEFAULT;
+    *n = options->engines ? options->engines : laz_engines_usual();
     if (*n <= GROUP_MOST)
         return 0;
     return laz_error_set(err, LAZ_EINVAL, 0, "a group has 1 to %u engines, not %u", GROUP_MOST, *n);
@@ -289,15 +284,6 @@ static struct laz_group *group_prepare(const struct laz_group_options *options, 
     return group;
 }
 
-/* The worker threads of one engine: together they have as many as one alone, but at least one. */
-static unsigned group_workers(const struct laz_group *group, unsigned place)
-{
-    const unsigned all = (unsigned)group->values->workers.max;
-    const unsigned share = all / group->n + (place < all % group->n);
-
-    return share ? share : 1;
-}
-
 int laz_group_new(const struct laz_settings *settings, const struct laz_group_options *given,
                   struct laz_group **out, struct laz_error *err)
 {
@@ -321,7 +307,8 @@ int laz_group_new(const struct laz_settings *settings, const struct laz_group_op
         group->values = laz_settings_values(group->settings);
     while (!rc && made < n) {
         const struct laz_engine_beside beside = {.first = made ? group->places[0].engine : NULL,
-                                                 .workers = group_workers(group, made),
+                                                 .n = n,
+                                                 .place = made,
                                                  .pooled = &group->pooled};
         rc = group_place_begin(&group->places[made], &beside, err);
         made += !rc;

@@ -18,7 +18,6 @@
 #include <stdatomic.h>
 
 #define GROUP_MOST      64u /* engines */
-#define GROUP_DEFAULT   16u /* at most, when none are asked for */
 #define GROUP_LINE      64u /* bytes of a cache line */
 #define GROUP_PAUSE_MS  100u
 #define GROUP_PAUSE_MAX 30000u

@@ -87,8 +87,10 @@ struct laz_buf *laz_lines_add(struct laz_lines *lines)
 
 void laz_lines_send(struct laz_lines *lines)
 {
+    if (lines->unsent.failed) /* no memory: a part of the line may be there */
+        lines_give_up(lines);
     laz_lines_flush(lines);
-    if (lines->unsent.failed || laz_lines_unread(lines) > lines->most)
+    if (laz_lines_unread(lines) > lines->most)
         lines_give_up(lines);
     lines_watch(lines);
 }

@@ -13,6 +13,8 @@
 #include "loop/loop.h"
 #include "wire/frame.h"
 
+#include <stdatomic.h>
+
 struct laz_input; /* os/input.h */
 
 struct laz_lines {
@@ -61,12 +63,16 @@ void laz_lines_drain(struct laz_loop *loop, size_t (*unread)(const void *user),
 /* ---- rest.c: memory ------------------------------------------------------------------------- */
 
 /* Gives memory that is free back to the system, a second after something has happened, however much
- * happens meanwhile. Starts zeroed. */
+ * happens meanwhile. Starts zeroed. Servers beside each other have one heap: each has a rest, and
+ * one of these gives back what all have freed. */
 struct laz_rest {
     struct laz_timer *timer;
-    bool waits, is_due;
+    atomic_bool own, *waits; /* a timer runs; of all that are beside each other */
+    bool is_mine, is_due;    /* it is the one of this rest */
 };
-int laz_rest_begin(struct laz_rest *rest, struct laz_loop *loop, struct laz_error *err);
+/* `beside`: that of the first one, which ends last; NULL: it is alone, or the first. */
+int laz_rest_begin(struct laz_rest *rest, struct laz_loop *loop, struct laz_rest *beside,
+                   struct laz_error *err);
 void laz_rest_turn(struct laz_rest *rest); /* at the end of each turn of the loop */
 void laz_rest_end(struct laz_rest *rest);
 

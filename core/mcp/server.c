@@ -250,7 +250,7 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     if (!rc && !(mcp->timer = laz_timer_new(mcp->loop, mcp_timer_due, mcp)))
         rc = laz_error_nomem(err);
     if (!rc)
-        rc = laz_rest_begin(&mcp->rest, mcp->loop, err);
+        rc = laz_rest_begin(&mcp->rest, mcp->loop, NULL, err);
     if (!rc)
         rc = mcp_approvals_begin(mcp, err);
     if (!rc)

@@ -126,7 +126,6 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
     }
     client->next = server->clients;
     server->clients = client;
-    server->n_clients++;
     const struct serve_message hello = {
         .protocol = SERVE_PROTOCOL,
         .version = laz_version(),
@@ -154,7 +153,7 @@ void serve_client_free(struct serve_client *client)
     while (*at != client)
         at = &(*at)->next;
     *at = client->next;
-    server->n_clients--;
+    atomic_fetch_sub(&server->n_clients, 1);
     while (client->tools) {
         struct serve_tool_set *set = client->tools;
         client->tools = set->next;

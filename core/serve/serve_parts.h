@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* serve_parts.h - what the files of core/serve share: clients, their sessions, requests and calls.
- * Private to this directory. All but the callbacks of tools runs on one thread, that of the loop.
- */
+ * Private to this directory, and tests.
+ *
+ * A server is one engine and its clients.  Those of several engines are a list, whose first one
+ * accepts and owns the others.  Of a server all but the callbacks of tools runs on one thread, that
+ * of its loop; what others may touch is atomic. */
 #ifndef LAZ_SERVE_SERVE_PARTS_H
 #define LAZ_SERVE_SERVE_PARTS_H
 
@@ -10,12 +13,14 @@
 #include "serve/message.h"
 #include "serve/serve.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct laz_input; /* os/input.h */
 
+#define SERVE_CLIENTS 64 /* of all engines */
+
 /* Bounds of one client. */
-#define SERVE_CLIENTS  64
 #define SERVE_REQUESTS 1024              /* executions that were not answered */
 #define SERVE_LIST     ((size_t)1 << 20) /* bytes of a list of tools */
 #define SERVE_N_TOOLS  1000              /* tools of a client, and of one of its sessions */
@@ -100,6 +105,7 @@ struct serve_client {
 };
 
 struct laz_server {
+    struct laz_server *first, *next; /* of the list; NULL: it is the last one */
     struct laz_engine *engine;
     struct laz_loop *loop; /* of the engine */
     struct laz_io *listener_io;
@@ -112,14 +118,36 @@ struct laz_server {
     bool is_over; /* the client on standard input has ended */
     atomic_bool is_stopped;
     struct serve_client *clients;
-    size_t n_clients;
+    atomic_uint n_clients; /* with those that are on their way to it; only the first one adds */
     struct serve_request *requests; /* of all clients */
     struct serve_limits {
         uint64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines;
         uint64_t max_sessions, pool_size, max_line;
     } limits;
     struct laz_error why; /* it ended */
+    atomic_uint pooled;   /* of the first one: sessions of pools, in all engines */
+    pthread_t thread;     /* of the others, as all below */
+    bool has_thread;
+    pthread_mutex_t lock; /* held to tell it that it ends */
+    struct laz_post end;  /* the last post of the first one */
 };
+
+/* ---- server.c: one engine and its clients ---------------------------------------------------- */
+
+/* Makes the engine, the one of this number of `n`, and what belongs to it. Errors: of
+ * laz_server_new, after which serve_server_end is called all the same. */
+int serve_server_begin(struct laz_server *server, const struct laz_server_options *options,
+                       unsigned number, unsigned n, struct laz_error *err);
+int serve_server_take_stdio(struct laz_server *server, struct laz_error *err);
+/* Ends all that its clients have opened, and its engine. */
+void serve_server_end(struct laz_server *server);
+
+/* ---- accept.c: who connects ------------------------------------------------------------------ */
+
+/* Has the first server listen, and clients placed on all. Errors: of laz_server_new. */
+int serve_accept_begin(struct laz_server *first, const char *path, struct laz_error *err);
+/* Nobody is placed any more. */
+void serve_accept_end(struct laz_server *first);
 
 /* ---- client.c: connections ------------------------------------------------------------------- */
 

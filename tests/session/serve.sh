@@ -40,6 +40,11 @@ says is_told_no_rubbish '{"type":"failed","code":"LAZ_EPROTO"'
 says is_told_no_rubbish 'lazaret: '
 
 expect takes_no_operands 2 '' 'serve' "$lazaret" serve file
+expect engines_need_clients 2 '' '--engines needs --listen' "$lazaret" serve --engines 2
+for n in 17 -1 2x ''; do
+    expect engines_are_counted 2 '' "--engines: '$n' is not a number from 1 to 16" \
+        "$lazaret" serve --listen "$work/socket" --engines "$n"
+done
 expect says_what_is_wrong_first 2 '' 'session.timeout: expected' \
     "$lazaret" serve --set session.timeout=soon
 expect listens_nowhere 125 '' 'cannot listen at' "$lazaret" serve --listen "$work/none/socket"
@@ -74,18 +79,20 @@ wait $server || status=$?
 says ended_by_sigterm '"id":2,"result":{"ok":false'
 exec 9>&-
 
-# With a socket it says when clients can connect.
-"$lazaret" serve --runtime lua --listen "$work/socket" >out 2>err &
-server=$!
-until [ "$(wc -l <err)" -gt 0 ]; do
-    kill -0 $server 2>/dev/null || break
-    sleep 0.05
+# With a socket it says when clients can connect; also with several engines.
+for n in 1 3; do
+    "$lazaret" serve --runtime lua --listen "$work/socket" --engines $n >out 2>err &
+    server=$!
+    until [ "$(wc -l <err)" -gt 0 ]; do
+        kill -0 $server 2>/dev/null || break
+        sleep 0.05
+    done
+    cases=$((cases + 1)) status=0
+    [ "$(cat err)" = "lazaret: listening at $work/socket" ] && [ -S socket ] || wrong says_that_it_listens ''
+    kill -TERM $server
+    wait $server || status=$?
+    [ $status -eq 143 ] && [ ! -e socket ] || wrong says_that_it_listens "status $status"
 done
-cases=$((cases + 1)) status=0
-[ "$(cat err)" = "lazaret: listening at $work/socket" ] && [ -S socket ] || wrong says_that_it_listens ''
-kill -TERM $server
-wait $server || status=$?
-[ $status -eq 143 ] && [ ! -e socket ] || wrong says_that_it_listens "status $status"
 
 # A client that is killed: the server ends by itself, and its box with it.
 talk

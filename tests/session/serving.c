@@ -15,6 +15,7 @@
 
 struct laz_server *server;
 char folder[64], path[80];
+unsigned server_engines = 1;
 static pthread_t server_thread;
 
 static void *server_runs(void *user)
@@ -38,7 +39,8 @@ struct laz_server *server_make(const char *settings_text, struct laz_error *err)
         *equals = '\0';
         CU_ASSERT_EQUAL(laz_settings_set(settings, pair, equals + 1, err), 0);
     }
-    const struct laz_server_options options = {.settings = settings, .listen = path};
+    const struct laz_server_options options = {
+        .settings = settings, .listen = path, .engines = server_engines};
     (void)laz_server_new(&options, &made, err);
     laz_settings_free(settings);
     return made;
@@ -59,11 +61,21 @@ bool server_begin(const char *settings)
     return true;
 }
 
-void server_end(void)
+void server_stop(void)
 {
     laz_server_stop(server);
     pthread_join(server_thread, NULL);
+}
+
+void server_end(void)
+{
+    server_stop();
     laz_server_free(server);
+    server_is_gone();
+}
+
+void server_is_gone(void)
+{
     server = NULL;
     CU_ASSERT_EQUAL(access(path, F_OK), -1);
     rmdir(folder);

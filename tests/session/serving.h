@@ -18,10 +18,15 @@
 extern struct laz_server *server;
 extern char folder[64], path[80];
 
+/* How many engines the next server has (1). */
+extern unsigned server_engines;
 /* Makes a server at `path` with settings ("a=1;b=2"); NULL and an error. */
 struct laz_server *server_make(const char *settings, struct laz_error *err);
 bool server_begin(const char *settings);
 void server_end(void);
+/* The two parts of that, around laz_server_free. */
+void server_stop(void);
+void server_is_gone(void);
 
 /* For main(): runs the tests if there is a runtime for Lua. */
 int server_test(const char *suite, const struct unit_test *tests);

@@ -9,6 +9,7 @@
 #include "os/heap.h"
 #include "wire/frame.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@
 #define HEAP_BLOCKS 96
 #define HEAP_SIZE   ((size_t)64 << 10) /* 6 MiB in all */
 #define HEAP_LARGE  ((size_t)2 << 20)
+#define HEAP_KEPT   (8 << 20)
 
 static const char heap_secret[] = "what the template has read";
 static const char *heap_begin; /* where the heap was to begin */
@@ -85,6 +87,42 @@ static void freed_memory_goes_back_from_under_a_block(void)
     CU_ASSERT(!HEAP_HERE || !heap_is_there(middle));
     free(first);
     free(last);
+}
+
+struct heap_end {
+    bool stays, given_back;
+};
+
+static void *heap_end_of_a_thread(void *user)
+{
+    struct heap_end *end = user;
+    char *large = malloc(HEAP_LARGE);
+
+    if (!large)
+        return NULL;
+    const uintptr_t middle = (uintptr_t)large + HEAP_LARGE / 2;
+    memset(large, 1, HEAP_LARGE);
+    free(large);
+    end->stays = heap_is_there(middle);
+    laz_heap_give_back();
+    end->given_back = !heap_is_there(middle);
+    return NULL;
+}
+
+/* For several engines in a process. */
+static void the_end_of_a_threads_heap_is_kept_up_to_a_bound(void)
+{
+    static const int kept[] = {1 << 20, HEAP_KEPT}; /* in the end as before */
+    pthread_t thread;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct heap_end end = {0};
+        laz_heap_keep(kept[i]);
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, heap_end_of_a_thread, &end), 0);
+        pthread_join(thread, NULL);
+        CU_ASSERT(!HEAP_HERE || end.stays == (i == 1));
+        CU_ASSERT(!HEAP_HERE || i == 1 || end.given_back);
+    }
 }
 
 /* Reads so many bytes of a line that does not end, with a text in each piece. */
@@ -153,10 +191,11 @@ struct heap_server {
     struct laz_rest rest;
 };
 
-static bool heap_server_begin(struct heap_server *server)
+static bool heap_server_begin(struct heap_server *server, struct heap_server *beside)
 {
     *server = (struct heap_server){0};
-    if (laz_loop_new(&server->loop, NULL) || laz_rest_begin(&server->rest, server->loop, NULL)) {
+    if (laz_loop_new(&server->loop, NULL) ||
+        laz_rest_begin(&server->rest, server->loop, beside ? &beside->rest : NULL, NULL)) {
         CU_FAIL("no server");
         return false;
     }
@@ -183,7 +222,7 @@ static void a_server_gives_memory_back_a_second_after_a_turn(void)
 {
     struct heap_server server;
 
-    if (!heap_server_begin(&server))
+    if (!heap_server_begin(&server, NULL))
         return;
     heap_use();
     char *end = sbrk(0);
@@ -201,7 +240,7 @@ static void a_busy_server_gives_memory_back_once_a_second(void)
     struct heap_server server;
     unsigned times = 0;
 
-    if (!heap_server_begin(&server))
+    if (!heap_server_begin(&server, NULL))
         return;
     heap_server_turn(&server, 0);
     for (int turn = 0; turn < 100; turn++) {
@@ -219,7 +258,7 @@ static void a_server_without_work_sleeps(void)
 {
     struct heap_server server;
 
-    if (!heap_server_begin(&server))
+    if (!heap_server_begin(&server, NULL))
         return;
     heap_server_turn(&server, 0);
     laz_loop_advance_clock(server.loop, 1000);
@@ -232,6 +271,35 @@ static void a_server_without_work_sleeps(void)
     laz_loop_step(server.loop, 0);
     CU_ASSERT_FALSE(server.rest.is_due);
     heap_server_end(&server);
+}
+
+/* One of them waits; who frees afterwards waits itself. */
+static void servers_beside_each_other_give_back_once(void)
+{
+    struct heap_server first, second;
+
+    if (!heap_server_begin(&first, NULL) || !heap_server_begin(&second, &first))
+        return;
+    heap_server_turn(&first, 0);
+    heap_use();
+    char *end = sbrk(0);
+    heap_server_turn(&second, 0);
+    heap_server_turn(&second, 5000);
+    CU_ASSERT_PTR_EQUAL(sbrk(0), end); /* it does not wait */
+    heap_server_turn(&first, 1000);
+    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    heap_use();
+    end = sbrk(0);
+    heap_server_turn(&second, 0);
+    heap_server_turn(&first, 5000);
+    CU_ASSERT_PTR_EQUAL(sbrk(0), end);
+    heap_server_turn(&second, 1000);
+    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    heap_server_turn(&second, 0); /* one that ends while it waits leaves that to the others */
+    heap_server_end(&second);
+    heap_server_turn(&first, 0);
+    CU_ASSERT(first.rest.is_mine);
+    heap_server_end(&first);
 }
 
 /* A client may be idle for long after large lines. */
@@ -277,11 +345,13 @@ static void a_peer_leaves_no_memory_of_large_lines(void)
 static const struct unit_test tests[] = {
     UNIT(freed_memory_stays_until_it_is_given_back),
     UNIT(freed_memory_goes_back_from_under_a_block),
+    UNIT(the_end_of_a_threads_heap_is_kept_up_to_a_bound),
     UNIT(a_line_takes_no_pages_before_its_bytes_come),
     UNIT(a_frame_that_wipes_leaves_nothing_in_the_heap),
     UNIT(a_server_gives_memory_back_a_second_after_a_turn),
     UNIT(a_busy_server_gives_memory_back_once_a_second),
     UNIT(a_server_without_work_sleeps),
+    UNIT(servers_beside_each_other_give_back_once),
     UNIT(a_peer_leaves_no_memory_of_large_lines),
     {0},
 };
@@ -289,6 +359,6 @@ static const struct unit_test tests[] = {
 int main(void)
 {
     heap_begin = sbrk(0);
-    laz_heap_keep(8 << 20);
+    laz_heap_keep(HEAP_KEPT);
     return unit_run("heap", tests);
 }
