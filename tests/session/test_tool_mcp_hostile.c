@@ -95,7 +95,8 @@ static void silence_is_refused_in_time(void)
     session_is_refused("modern", "silent", "start_timeout = 0.3", "did not answer server/discover");
     mcp_when.text = "no list"; /* it says so when it was asked */
     mcp_when.ms = 30001;
-    session_is_refused("modern", "silent_at_list", "", "did not list its tools within 30 seconds");
+    session_is_refused("modern", "silent_at_list", "start_timeout = 30",
+                       "did not list its tools within 30 seconds");
     mcp_when.text = NULL;
 }
 
@@ -121,7 +122,7 @@ static void the_era_is_found_in_spite_of_silence_and_death(void)
 
     for (size_t i = 0; i < 2; i++) {
         struct laz_engine *engine =
-            mcp_engine_of(mcp_server("m", rows[i][0], rows[i][1], ""), NULL);
+            mcp_engine_of(mcp_server("m", rows[i][0], rows[i][1], "start_timeout = 30"), NULL);
         struct mcp_clock clock = {.post.run = clock_moves, .engine = engine};
         test_hold_clock(engine);
         if (!i) /* a third of start_timeout passes after the first question */

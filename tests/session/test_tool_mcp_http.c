@@ -2,6 +2,7 @@
 /* test_tool_mcp_http.c - the provider `mcp` with servers over HTTP that are correct, or have one
  * fault (tests/mock/mcp_http.py). */
 #include "live.h"
+#include "tool_mcp.h"
 #include "traces.h"
 
 #include "base/buf.h"
@@ -16,8 +17,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define PYTHON "/usr/bin/python3"
 
 static char folder[] = "/tmp/lazaret-test-XXXXXX";
 static struct laz_buf told;
@@ -70,11 +69,11 @@ static void web_engine(struct web *web, const char *scheme, const char *more)
 {
     const struct laz_engine_options options = {
         .size = sizeof options, .log = tell, .log_level = LAZ_LOG_DEBUG};
-    char *path = laz_strdupf("%s/http.toml", folder);
+    char *path = laz_strdupf("%s/http.toml", folder), *keys = mcp_patient(more);
     char *text = laz_strdupf("[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n"
                              "[[tools]]\nprovider = \"mcp\"\nname = \"m\"\n"
                              "url = \"%s:%s/mcp?key=hidden\"\n%s\n",
-                             scheme, web->port, more);
+                             scheme, web->port, keys);
     struct laz_settings *settings = NULL;
     struct laz_error err = {0};
 
@@ -91,6 +90,7 @@ static void web_engine(struct web *web, const char *scheme, const char *more)
     CU_ASSERT_EQUAL(rc, 0);
     laz_settings_free(settings);
     free(path);
+    free(keys);
     free(text);
 }
 

@@ -33,14 +33,41 @@ bool mcp_was_told(const char *part)
     return was;
 }
 
+/* Is this key set in one of the lines? */
+static bool mcp_has_key(const char *lines, const char *key)
+{
+    const size_t len = strlen(key);
+
+    for (const char *line = lines; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, len) == 0 && line[len] == ' ')
+            return true;
+    }
+    return false;
+}
+
+char *mcp_patient(const char *more)
+{
+    static const char *const keys[] = {"start_timeout", "timeout", "max_timeout"};
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_buf_puts(&text, more);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!mcp_has_key(more, keys[i]))
+            laz_buf_printf(&text, "\n%s = 6000", keys[i]);
+    return laz_buf_steal(&text);
+}
+
 /* A [[tools]] table; `more`: further keys. The caller frees the text. */
 char *mcp_server(const char *name, const char *era, const char *fault, const char *more)
 {
     char *script = unit_source("tests/mock/mcp_server.py");
+    char *keys = mcp_patient(more);
     char *text = laz_strdupf("[[tools]]\nprovider = \"mcp\"\nname = \"%s\"\ncommand = [\"" PYTHON
                              "\", \"-IS\", \"%s\", \"%s\", \"%s\"]\n%s\n",
-                             name, script, era, fault, more);
+                             name, script, era, fault, keys);
 
+    free(keys);
     free(script);
     return text;
 }

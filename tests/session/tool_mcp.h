@@ -25,7 +25,10 @@ extern struct mcp_when mcp_when;
 /* A handler of the log, for mcp_told and mcp_when. */
 void mcp_tell(void *user, uint32_t level, const char *text);
 bool mcp_was_told(const char *part);
-/* A [[tools]] table; `more`: further keys. The caller frees the text. */
+/* Lines of keys with those of the limits of time that they do not set, so long that a busy machine
+ * reaches none. The caller frees the text. */
+char *mcp_patient(const char *more);
+/* A [[tools]] table; `more`: further keys, beside those of mcp_patient. The caller frees the text. */
 char *mcp_server(const char *name, const char *era, const char *fault, const char *more);
 /* An engine with these tables; takes them. */
 struct laz_engine *mcp_engine_of(char *one, char *other);
