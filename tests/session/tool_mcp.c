@@ -51,10 +51,10 @@ char *mcp_patient(const char *more)
     static const char *const keys[] = {"start_timeout", "timeout", "max_timeout"};
     struct laz_buf text = LAZ_BUF_INIT;
 
-    laz_buf_puts(&text, more);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!mcp_has_key(more, keys[i]))
-            laz_buf_printf(&text, "\n%s = 6000", keys[i]);
+            laz_buf_printf(&text, "%s = 6000\n", keys[i]);
+    laz_buf_puts(&text, more); /* which may go on with other tables */
     return laz_buf_steal(&text);
 }
 
