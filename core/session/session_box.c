@@ -30,8 +30,8 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
     laz_session_stir(session);
 }
 
-/* Sends the first message to a new agent: runtime, confinement, tools. Most sessions of a template
- * have all of it from there. */
+/* Sends the first message to a new agent: runtime, confinement, tools. A session of a template has
+ * all of it from there, and is ready. */
 static void session_send_init(struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
@@ -42,6 +42,10 @@ static void session_send_init(struct laz_session *session)
         .is_same = laz_template_knows(session->box, session->tools_json),
     };
 
+    if (session->box->from && !init.is_same) {
+        laz_session_fail(session, LAZ_ESETUP, "its template was told other tools");
+        return;
+    }
     if (!init.is_same) {
         laz_plan_confine_json(session->box->plan, &confine);
         init.options = (struct laz_wire_options){
