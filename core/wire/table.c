@@ -46,7 +46,8 @@ static const struct laz_field options_members[] = {
 
 const struct laz_fields laz_wire_options = {
     OF(laz_wire_options, "options", options_members),
-    .help = "What the agent loads. A session of a template reads the two sizes only.",
+    .help =
+        "What the agent loads. A session of a template reads the sizes only, and with `same` none.",
 };
 
 /* ---- init.confine --------------------------------------------------------------------------- */
@@ -328,7 +329,8 @@ static const struct laz_field spawn_members[] = {
 const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_INIT] = ROW("init", TO_AGENT, LAZ_WIRE_STARTING, "once, after the token",
                              ALL(init_members), "Starts the agent."),
-    [LAZ_MESSAGE_READY] = ROW("ready", TO_HOST, LAZ_WIRE_STARTING, "once, after `init`",
+    [LAZ_MESSAGE_READY] = ROW("ready", TO_HOST, LAZ_WIRE_STARTING,
+                              "once, after `init`; before it where that says `same`",
                               ALL(ready_members), "The agent has started."),
     [LAZ_MESSAGE_CHECK] = ROW("check", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(check_members),
                               "Parses code and runs nothing; `result` or `error` answers it."),

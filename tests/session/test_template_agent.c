@@ -82,6 +82,11 @@ static void template_has_tools_for_its_sessions(void)
             peer_send(&session.peer, "{\"id\":1,\"value\":5}");
             line = peer_line(&session.peer);
             CU_ASSERT(line && strstr(line, "\"value\":5") != NULL);
+            if (strcmp(languages[i].runtime, "r") == 0) /* help() looks for tools there */
+                UNIT_TEXT(template_run(&session,
+                                       "exists('add', as.environment('lazaret:tools'), inherits = "
+                                       "FALSE) && sum(search() == 'lazaret:tools') == 1"),
+                          "true");
             CU_ASSERT_FATAL(template_ask(&box, &other) > 0 && template_met(&other));
             line = template_init(&other, template_confined, "");
             CU_ASSERT(line && strstr(line, "the tools are not those of the template"));

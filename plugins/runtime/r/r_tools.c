@@ -475,6 +475,8 @@ static void tools_publish(struct r_state *s, const struct laz_tool_signature *to
 
 void r_tools_attach(struct r_state *s)
 {
+    if (s->attached)
+        return;
     SEXP routine = PROTECT(r_routine((void (*)(void))tools_call_named));
     SEXP map = PROTECT(r_routine((void (*)(void))r_tool_map));
     SEXP attach = PROTECT(Rf_lang1(Rf_install("attach_tools")));
@@ -488,8 +490,7 @@ void r_tools_attach(struct r_state *s)
 
 static void tools_define(struct r_state *s)
 {
-    if (!s->attached) /* a template has attached it for its copies */
-        r_tools_attach(s);
+    r_tools_attach(s);
     for (size_t i = 0; i < s->n_signatures; i++)
         tools_publish(s, &s->signatures[i], i);
     if (s->n_signatures) {
