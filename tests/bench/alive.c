@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define AT_ONCE      32 /* sessions starting at the same time, at most */
-#define MAX_CHILDREN 1000
+#define MAX_CHILDREN 4000
 
 struct children {
     int n;
@@ -22,17 +22,17 @@ struct alive {
     struct bench_point *point;
     struct laz_engine *engine, *lone_engine;
     struct laz_session **sessions, *lone;
-    double engine_bytes; /* memory of this process for all sessions */
+    double engine_bytes;  /* memory of this process for all sessions */
+    double machine_bytes; /* and of all processes and the kernel */
 };
 
 /* One number of a file of /proc with "Name: 123 kB" lines (proc(5)), in bytes; 0: the process has
  * ended. */
-static double alive_kib(const char *process, const char *name)
+static double alive_kib(const char *path, const char *name)
 {
-    char path[64], line[256];
+    char line[256];
     double kib = 0;
 
-    snprintf(path, sizeof path, "/proc/%s/smaps_rollup", process);
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file))
         if (strncmp(line, name, strlen(name)) == 0)
@@ -45,7 +45,14 @@ static double alive_kib(const char *process, const char *name)
 static double alive_own_memory(void)
 {
     malloc_trim(0);
-    return alive_kib("self", "Anonymous:");
+    return alive_kib("/proc/self/smaps_rollup", "Anonymous:");
+}
+
+/* What programs could still be given (proc(5)): what the kernel keeps for the others is taken off.
+ */
+static double alive_machine_free(void)
+{
+    return alive_kib("/proc/meminfo", "MemAvailable:");
 }
 
 static void alive_done(void *user, struct laz_result *result, const struct laz_error *err)
@@ -161,9 +168,10 @@ static enum bench_outcome alive_open(struct bench *bench, struct bench_point *po
     alive_children(&alive->others);
     if (!alive->failed)
         alive_start(alive, alive->engine, &first, 1); /* first makes what all sessions share */
-    double before = alive_own_memory();
+    double before = alive_own_memory(), machine_before = alive_machine_free();
     if (!alive->failed)
         alive_start(alive, alive->engine, alive->sessions, size);
+    alive->machine_bytes = machine_before - alive_machine_free();
     alive->engine_bytes = alive_own_memory() - before;
     if (alive->failed)
         bench_alive_close(bench);
@@ -174,8 +182,9 @@ static enum bench_outcome alive_open(struct bench *bench, struct bench_point *po
 static double alive_tree_pss(const char *pid)
 {
     char path[80], child[16];
-    double pss = alive_kib(pid, "Pss:");
 
+    snprintf(path, sizeof path, "/proc/%s/smaps_rollup", pid);
+    double pss = alive_kib(path, "Pss:");
     snprintf(path, sizeof path, "/proc/%s/task/%s/children", pid, pid);
     FILE *file = fopen(path, "r");
     while (file && fscanf(file, "%15s", child) == 1)
@@ -213,20 +222,33 @@ enum bench_outcome bench_alive_pss(struct bench *bench, struct bench_point *poin
     return shared + owned > 0 ? BENCH_DONE : bench_problem(point, "/proc does not tell");
 }
 
+static enum bench_outcome alive_each(struct bench *bench, struct bench_point *point, double all)
+{
+    double each = all / bench->alive->wanted;
+
+    bench_add(point, each > 0 ? each : 0);
+    return BENCH_DONE;
+}
+
 /* Memory of this process for each session. */
 enum bench_outcome bench_alive_engine(struct bench *bench, struct bench_point *point)
 {
     enum bench_outcome outcome = alive_open(bench, point);
 
-    if (outcome == BENCH_DONE) {
-        double each = bench->alive->engine_bytes / bench->alive->wanted;
-        bench_add(point, each > 0 ? each : 0);
-    }
-    return outcome;
+    return outcome == BENCH_DONE ? alive_each(bench, point, bench->alive->engine_bytes) : outcome;
 }
 
-/* Measures one of them and a lone session of another engine in turn. */
-enum bench_outcome bench_alive_latency(struct bench *bench, struct bench_point *point)
+/* Memory of the machine for each session. */
+enum bench_outcome bench_alive_machine(struct bench *bench, struct bench_point *point)
+{
+    enum bench_outcome outcome = alive_open(bench, point);
+
+    return outcome == BENCH_DONE ? alive_each(bench, point, bench->alive->machine_bytes) : outcome;
+}
+
+/* Measures one of them and a lone session of another engine in turn: always the same one, or with a
+ * stride always another. */
+static enum bench_outcome alive_latency(struct bench *bench, struct bench_point *point, int stride)
 {
     enum bench_outcome outcome = alive_open(bench, point);
 
@@ -236,8 +258,9 @@ enum bench_outcome bench_alive_latency(struct bench *bench, struct bench_point *
         if (!bench_execute(point, alive->lone, "1+1"))
             return BENCH_FAILED;
         double lone = bench_now_us() - before;
+        int which = (alive->wanted / 2 + (i + 20) * stride) % alive->wanted;
         before = bench_now_us();
-        if (!bench_execute(point, alive->sessions[alive->wanted / 2], "1+1"))
+        if (!bench_execute(point, alive->sessions[which], "1+1"))
             return BENCH_FAILED;
         if (i < 0)
             continue;
@@ -245,4 +268,14 @@ enum bench_outcome bench_alive_latency(struct bench *bench, struct bench_point *
         bench_add_floor(point, lone);
     }
     return outcome;
+}
+
+enum bench_outcome bench_alive_latency(struct bench *bench, struct bench_point *point)
+{
+    return alive_latency(bench, point, 0);
+}
+
+enum bench_outcome bench_alive_turns(struct bench *bench, struct bench_point *point)
+{
+    return alive_latency(bench, point, 1);
 }

@@ -256,7 +256,8 @@ bench_measure bench_floor_namespaces, bench_floor_interpreter;
 bench_measure bench_session_cold, bench_session_template, bench_sessions_per_second;
 bench_measure bench_session_free, bench_run;
 bench_measure bench_pool_acquire;
-bench_measure bench_alive_pss, bench_alive_engine, bench_alive_latency;
+bench_measure bench_alive_pss, bench_alive_engine, bench_alive_machine, bench_alive_latency,
+    bench_alive_turns;
 void bench_alive_close(struct bench *bench);
 bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
 bench_measure bench_frame_in, bench_frame_out;

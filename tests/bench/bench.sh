@@ -115,7 +115,7 @@ status=0
 ./lazaret-bench --list >"$scratch/list"
 for name in floor.pingpong floor.forkexec floor.bwrap session.cold.python session.template.python \
     floor.namespaces floor.interpreter.lua peer.firejail.start peer.node_worker.session \
-    peer.node_fork.execute sessions_per_second.r alive500.pss execute.r tool_call.lua tool_call16.python \
+    peer.node_fork.execute sessions_per_second.r alive500.pss alive2000.turns execute.r tool_call.lua tool_call16.python \
     value_in_64k.python lines_per_second.r timeout_overshoot pool_acquire; do
     grep -qxF "$name" "$scratch/list" || wrong "$name is not listed"
 done

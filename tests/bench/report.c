@@ -55,7 +55,7 @@ static const struct promise {
     {"start.box.", BEYOND_AT_MOST, 6000},
     {"start.agent.", BEYOND_AT_MOST, 1000},
     {"start.confined.", BEYOND_AT_MOST, 1500},
-    {"execute.", RATIO_AT_MOST, 4},
+    {"execute.", RATIO_AT_MOST, 6},
     {"tool_call.", RATIO_AT_MOST, 3},
     {"timeout_overshoot", P99_AT_MOST, 50000},
     {"cpu_overshoot", P99_AT_MOST, 300000},
