@@ -14,6 +14,7 @@
 #include "os/heap.h"
 #include "os/io.h"
 #include "os/landlock.h"
+#include "os/mappings.h"
 #include "os/namespaces.h"
 #include "plugin/plugin.h"
 #include "wire/frame.h"
@@ -142,7 +143,8 @@ struct agent {
     char *home, *socket_folder;
     struct laz_strv shown; /* pairs of paths: in the template, in a session */
     uint64_t tmp_size;
-    bool has_groups; /* each session is made after its control groups have come */
+    bool has_groups;         /* each session is made after its control groups have come */
+    struct laz_os_core core; /* what a vessel keeps of its memory */
     /* Of its `init`, JSON or NULL: what is done before a session asks for the same. */
     char *confine, *tools;
     struct laz_landlock_kept kept; /* of the rules in `confine` */

@@ -114,13 +114,13 @@ static void reap_exec(pid_t reaper, char *const *argv, const sigset_t *before)
 
 _Noreturn void agent_reap_session(pid_t session, int tell)
 {
+    static char room[REAP_STATUS]; /* there is no heap (laz_os_core_keep) */
     struct laz_wire_status status = {0};
-    struct laz_buf line = LAZ_BUF_INIT;
+    struct laz_buf line = {.data = room, .cap = sizeof room};
     struct laz_json_write json = {.to = &line};
     int how = 0;
     pid_t pid;
 
-    laz_buf_reserve(&line, REAP_STATUS); /* now, while there is memory */
     do
         pid = waitpid(-1, &how, 0);
     while (pid != session && (pid > 0 || errno == EINTR));

@@ -174,6 +174,8 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     close(AGENT_CHANNEL);
     dup2(STDIN_FILENO, STDOUT_FILENO); /* /dev/null: the outputs are those of the template */
     dup2(STDIN_FILENO, STDERR_FILENO);
+    const struct laz_os_core core = agent->core;
+    laz_os_core_keep(&core);
     agent_reap_session(session, fds[TEMPLATE_TELL]);
 }
 
@@ -484,6 +486,7 @@ static int template_settle(struct agent *agent, struct laz_error *err)
     if (!rc) {
         laz_heap_keep(AGENT_KEPT);
         laz_os_large_pages();
+        laz_os_core_find(&agent->core);
     }
     return rc;
 }

@@ -18,6 +18,7 @@
 #include "os/heap.h"
 #include "os/landlock.h"
 #include "os/launcher.h"
+#include "os/mappings.h"
 #include "os/namespaces.h"
 #include "os/pidfd.h"
 #include "os/process.h"
@@ -98,6 +99,8 @@ FAILS("filters of system calls", laz_os_filter_rest, , const char *name)
 GIVES(unsigned, laz_os_threads, 0, void)
 IGNORES(laz_os_one_heap, void)
 IGNORES(laz_os_large_pages, void)
+IGNORES(laz_os_core_find, struct laz_os_core *core)
+IGNORES(laz_os_core_keep, const struct laz_os_core *core)
 FAILS("namespaces", laz_os_clone_apart, *pid = -1, pid_t *pid)
 FAILS("namespaces", laz_os_map_ids, , uint32_t uid, uint32_t gid)
 FAILS("namespaces", laz_os_own_mounts, , const struct laz_own_mounts *mounts, uint32_t last_pid)

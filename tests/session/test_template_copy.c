@@ -6,6 +6,7 @@
  * makes them of: the file and the rights of each. What the session then can do is tried as well. */
 #include "template.h"
 
+#include "os/files.h"
 #include "os/landlock.h"
 #include "unit.h"
 
@@ -133,6 +134,63 @@ static void nothing_that_a_template_has_read_stays_in_memory(void)
     template_close(&box);
     template_confine = NULL;
 }
+
+#ifndef LAZ_SANITIZE /* whose memory is beside that of the program, and stays */
+/* The text of a file of /proc; the caller frees it. */
+static char *text_of(pid_t pid, const char *name)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    CU_ASSERT_EQUAL(laz_os_read_file(path, 1 << 22, &text, NULL), 0);
+    return laz_buf_steal(&text);
+}
+
+/* KiB of address space; 0: it is not told. */
+static long size_of(pid_t pid)
+{
+    char *status = text_of(pid, "status");
+    const char *line = status ? strstr(status, "\nVmSize:") : NULL;
+    long kib = line ? strtol(line + strlen("\nVmSize:"), NULL, 10) : 0;
+
+    free(status);
+    return kib;
+}
+
+static bool becomes_smaller_than(pid_t pid, long kib)
+{
+    for (int i = 0; i < 6000 && size_of(pid) >= kib; i++)
+        usleep(10000);
+    return size_of(pid) > 0 && size_of(pid) < kib;
+}
+
+/* A vessel that has handed its session over only waits. The memory of its runtime is gone by the
+ * time it is seen to be small; /proc/PID/maps of what is not dumpable is root's (proc(5)). */
+static void a_vessel_keeps_no_memory_of_its_runtime(void)
+{
+    struct template_session session = NOBODY;
+    struct template_box box;
+
+    if (template_open(&box, "python", "") &&
+        template_session_open(&box, &session, template_confined)) {
+        UNIT_TEXT(template_run(&session, "1 + 1"), "2");
+        CU_ASSERT(becomes_smaller_than(session.peer.pid, size_of(process_of(&session)) / 2));
+        char *maps = geteuid() == 0 ? text_of(session.peer.pid, "maps") : NULL;
+        if (maps) {
+            CU_ASSERT_PTR_NOT_NULL(strstr(maps, "/lazaret-agent"));
+            CU_ASSERT_PTR_NOT_NULL(strstr(maps, "[stack]"));
+            CU_ASSERT_PTR_NULL(strstr(maps, "[heap]"));
+            CU_ASSERT_PTR_NULL(strstr(maps, "python"));
+        }
+        free(maps);
+        template_run(&session, "import os; os._exit(3)");
+        UNIT_TEXT(template_ended(&session), "{\"exit-code\":3}");
+    }
+    template_session_close(&session);
+    template_close(&box);
+}
+#endif
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
@@ -578,6 +636,9 @@ static const struct unit_test tests[] = {
     UNIT(no_token_stays_in_memory),
     UNIT(a_package_may_change_the_limit_of_core_dumps),
     UNIT(nothing_that_a_template_has_read_stays_in_memory),
+#ifndef LAZ_SANITIZE
+    UNIT(a_vessel_keeps_no_memory_of_its_runtime),
+#endif
     UNIT(a_session_has_no_descriptor_of_its_template),
     UNIT(a_copy_has_the_rules_of_a_cold_session),
     UNIT(a_file_that_was_replaced_is_what_its_path_says),
