@@ -53,6 +53,9 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err);
  * started with the first child that needs it. Without it a death signal reaches only the child
  * itself. */
 int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err);
+/* A child that needs the warden will be asked for soon: its program is started while the caller
+ * prepares that. What fails is tried again, and said, by the spawn. Returns at once. */
+void laz_spawner_expect(struct laz_spawner *spawner);
 void laz_spawner_free(struct laz_spawner *spawner); /* children with a death signal get it */
 
 /* Any thread. Fails with LAZ_EOS when the program cannot be executed: the errno of exec is

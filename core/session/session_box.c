@@ -9,6 +9,7 @@
 
 #include "session/audit_events.h"
 #include "box/template.h"
+#include "os/spawner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,8 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .ended = session_ended,
     };
     const struct laz_backend_choice *choice;
+
+    laz_spawner_expect(session->shared->boxes->spawner);
     int rc = laz_box_chosen(session->shared->boxes, &choice, err);
 
     if (!rc) {

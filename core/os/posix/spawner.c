@@ -4,7 +4,11 @@
  * Callers add a request to a list and wait for the answer; the thread serves them in turn.  All
  * signals are blocked in it, so that no handler of the application ever runs there.  Between its
  * creation and its program a child may block: a file system does not respond, or it was stopped.
- * Then the thread is blocked with it (vfork(2)), and the caller, which is not, kills it. */
+ * Then the thread is blocked with it (vfork(2)), and the caller, which is not, kills it.
+ *
+ * The warden takes as long to start as all that the host does for the first box, so the thread can
+ * be told before (laz_spawner_expect). Nobody waits for that, so whoever waits for the thread next
+ * looks whether it takes too long. */
 #include "os/spawner.h"
 
 #include "base/clock.h"
@@ -45,12 +49,40 @@ struct laz_spawner {
     pthread_cond_t served; /* a request is done */
     struct spawner_request *first, **last;
     bool ending;
+    bool expected, expecting; /* a warden will be needed; the thread has yet to see to it */
+    struct laz_process early; /* starts that warden, */
+    uint64_t early_until_us;  /* within this time; 0: it is not being started */
     struct laz_warden warden; /* used by the thread only */
 };
 
 static uint64_t spawner_ms(const struct laz_spawn *spawn)
 {
     return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
+}
+
+/* Starts the warden before a child needs it. The lock is held, and free meanwhile. */
+static void spawner_early(struct laz_spawner *spawner)
+{
+    struct laz_error unsaid = {0};
+
+    spawner->expecting = false;
+    spawner->early_until_us = laz_clock_us() + SPAWNER_MS * 1000;
+    pthread_mutex_unlock(&spawner->mutex);
+    if (!laz_warden_is_up(&spawner->warden))
+        (void)laz_warden_start(&spawner->warden, SPAWNER_MS, &spawner->early, &unsaid);
+    pthread_mutex_lock(&spawner->mutex);
+    laz_process_close(&spawner->early); /* no other thread signals it now */
+    spawner->early_until_us = 0;
+    pthread_cond_broadcast(&spawner->served);
+}
+
+/* The lock is held. */
+static void spawner_end_late(struct laz_spawner *spawner)
+{
+    volatile const int *pidfd = &spawner->early.pidfd; /* written by the kernel, as it is made */
+
+    if (*pidfd >= 0 && laz_clock_us() >= spawner->early_until_us)
+        laz_os_pidfd_kill(*pidfd);
 }
 
 /* A warden that was killed is replaced; the groups that it had keep their death signals. */
@@ -84,7 +116,10 @@ static void *spawner_main(void *data)
         if (!request) {
             if (spawner->ending)
                 break;
-            pthread_cond_wait(&spawner->wanted, &spawner->mutex);
+            if (spawner->expecting)
+                spawner_early(spawner);
+            else
+                pthread_cond_wait(&spawner->wanted, &spawner->mutex);
             continue;
         }
         spawner->first = request->next;
@@ -129,6 +164,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
         return laz_error_nomem(err);
     made->last = &made->first;
     made->warden.fd = -1;
+    made->early = (struct laz_process)LAZ_PROCESS_INIT;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wanted, NULL);
     laz_os_condition_init(&made->served);
@@ -150,6 +186,16 @@ int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz
     return spawner->warden.program ? 0 : laz_error_nomem(err);
 }
 
+void laz_spawner_expect(struct laz_spawner *spawner)
+{
+    pthread_mutex_lock(&spawner->mutex);
+    if (!spawner->expected) { /* the first time: later ones would wake the thread for nothing */
+        spawner->expected = spawner->expecting = true;
+        pthread_cond_signal(&spawner->wanted);
+    }
+    pthread_mutex_unlock(&spawner->mutex);
+}
+
 void laz_spawner_free(struct laz_spawner *spawner)
 {
     if (!spawner)
@@ -157,6 +203,11 @@ void laz_spawner_free(struct laz_spawner *spawner)
     pthread_mutex_lock(&spawner->mutex);
     spawner->ending = true;
     pthread_cond_signal(&spawner->wanted);
+    while (spawner->early_until_us) {
+        (void)laz_os_condition_wait(&spawner->served, &spawner->mutex,
+                                    laz_clock_us() + SPAWNER_LOOK_US);
+        spawner_end_late(spawner);
+    }
     pthread_mutex_unlock(&spawner->mutex);
     pthread_join(spawner->thread, NULL);
     pthread_cond_destroy(&spawner->served);
@@ -177,6 +228,8 @@ static void spawner_await(struct laz_spawner *spawner, struct spawner_request *r
             until_us = laz_clock_us() + spawner_ms(request->spawn) * 1000;
         bool over = !laz_os_condition_wait(&spawner->served, &spawner->mutex,
                                            waits ? until_us : laz_clock_us() + SPAWNER_LOOK_US);
+        if (!waits)
+            spawner_end_late(spawner);
         if (over && waits && !request->done && laz_clock_us() >= until_us) {
             laz_os_pidfd_kill(*pidfd);
             request->killed = true;

@@ -46,6 +46,7 @@ GIVES(bool, laz_os_inherit_orphans, true, void)
 GIVES(bool, laz_os_die_with_parent, true, int64_t parent, int signal)
 GIVES(int, laz_spawner_guard, 0,
       struct laz_spawner *spawner, const char *agent, struct laz_error *err)
+IGNORES(laz_spawner_expect, struct laz_spawner *spawner)
 
 /* A job counts all processes in it, and no backend runs a program around the agent. */
 GIVES(bool, laz_os_tree_can_be_seen, true, void)
