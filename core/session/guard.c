@@ -181,14 +181,23 @@ static bool guard_memory_is_over(struct laz_guard *guard, const struct laz_tree_
     return over && (!tree->in_flight || before);
 }
 
+/* The process of a session from a template that its box knows is the vessel (agent/template.c). */
+static void guard_find_tree(struct laz_session *session)
+{
+    struct laz_tree *tree = &session->guard.tree;
+
+    tree->root = session->box->process.pid;
+    tree->nofile = session->shared->values->limits.nofile;
+    tree->trusts_root = session->box->from != NULL;
+}
+
 /* Looks at the process tree. False: it has ended, which the box reports. */
 static bool guard_look_at_tree(struct laz_session *session, uint64_t enough_bytes,
                                struct laz_tree_usage *tree, uint64_t *cpu_us)
 {
     struct laz_guard *guard = &session->guard;
 
-    guard->tree.root = session->box->process.pid;
-    guard->tree.nofile = session->shared->values->limits.nofile;
+    guard_find_tree(session);
     if (!laz_os_tree_usage(&guard->tree, enough_bytes, tree))
         return false;
     const uint64_t used_bytes = tree->memory_bytes - tree->bound_bytes;
@@ -265,7 +274,7 @@ static void guard_look(struct laz_session *session)
         return;
     }
     if (!duty.watch_tree && duty.lock_bytes != LAZ_UNLIMITED) {
-        guard->tree.root = session->box->process.pid;
+        guard_find_tree(session);
         if (guard->has_run)
             (void)laz_os_tree_lock_bytes(&guard->tree);
         else

@@ -8,6 +8,7 @@
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/linux/counters.h"
+#include "os/linux/tree_kept.h"
 #include "os/process_tree.h"
 
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -422,6 +424,57 @@ static void a_tree_without_locks_is_not_searched_for_them(void)
     tree_finish(&tree);
 }
 
+/* ---- processes that may not be looked into ------------------------------------------------------
+ */
+
+static void act_closed(void)
+{
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/* Does it count as one that hides what it has open? */
+static bool hides(pid_t pid)
+{
+    struct kept kept;
+
+    kept_init(&kept, true);
+    kept_add(&kept, pid);
+    kept_fini(&kept);
+    return kept.is_hidden;
+}
+
+/* Not one that has ended, which newer kernels do not show either. */
+static void who_may_not_be_looked_into_hides_something(void)
+{
+    struct laz_tree tree = tree_begin(act_closed);
+    siginfo_t how;
+
+    CU_ASSERT_EQUAL(hides((pid_t)tree.root), geteuid() != 0); /* root may look at all */
+    tree_finish(&tree);
+    tree = tree_begin(act_nothing);
+    CU_ASSERT(!hides((pid_t)tree.root));
+    kill((pid_t)tree.root, SIGKILL);
+    CU_ASSERT_EQUAL(waitid(P_PID, (id_t)tree.root, &how, WEXITED | WNOWAIT), 0);
+    CU_ASSERT(!hides((pid_t)tree.root));
+    tree_finish(&tree);
+}
+
+/* All that the kernel's memory has grown by is charged to whoever hides something. */
+static void a_root_that_is_trusted_hides_nothing(void)
+{
+    for (int trusted = 0; trusted < 2; trusted++) {
+        struct laz_tree tree = tree_begin(act_closed);
+        struct laz_tree_usage usage = {0};
+        tree.trusts_root = trusted;
+        CU_ASSERT_TRUE(laz_os_tree_usage(&tree, 0, &usage));
+        tree.kernel_bytes = tree.kernel_least = 1;
+        CU_ASSERT_EQUAL(laz_os_tree_lock_bytes(&tree) > 0, !trusted && geteuid() != 0);
+        if (trusted)
+            CU_ASSERT_EQUAL(usage.bound_bytes, 0);
+        tree_finish(&tree);
+    }
+}
+
 static void *hold(void *bytes)
 {
     const size_t size = *(size_t *)bytes;
@@ -722,6 +775,8 @@ static const struct unit_test tests[] = {
     UNIT(mappings_count),
     UNIT(locks_count),
     UNIT(a_tree_without_locks_is_not_searched_for_them),
+    UNIT(who_may_not_be_looked_into_hides_something),
+    UNIT(a_root_that_is_trusted_hides_nothing),
     UNIT(a_process_without_its_first_thread_counts),
     UNIT(files_in_memory_count_once),
     UNIT(processes_that_nobody_waits_for_are_noticed),

@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CGROUP_KEPT_MOST 16 /* directories: none has an open descriptor */
+#define CGROUP_KEPT_MOST 16                  /* directories: none has an open descriptor */
 #define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a kept group may hold */
 
 struct laz_cgroup {

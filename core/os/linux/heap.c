@@ -4,8 +4,8 @@
  * A buffer for a value grows by doubling, and fresh memory costs a page fault for each 4 KiB, which
  * is more than all that is done with the value. By itself glibc gives a large block back as soon as
  * it is freed, until it has learned from one to keep up to 64 MiB; limits that are set stay as they
- * are. A value of 1 MiB and the buffers around it stay below HEAP_BLOCK; larger blocks have mappings
- * of their own, which go back at once. What is free between blocks in use stays until
+ * are. A value of 1 MiB and the buffers around it stay below HEAP_BLOCK; larger blocks have
+ * mappings of their own, which go back at once. What is free between blocks in use stays until
  * laz_heap_give_back, so a program that keeps memory has to call that. */
 #include "os/heap.h"
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +37,13 @@ bool proc_read(int64_t pid, const char *file, char *text, size_t size)
 
     laz_os_close(&fd);
     return read;
+}
+
+bool proc_has_memory(int64_t pid)
+{
+    char text[128];
+
+    return proc_read(pid, "statm", text, sizeof text) && strtoull(text, NULL, 10) > 0;
 }
 
 bool proc_system(const char *path, char *text, size_t size)

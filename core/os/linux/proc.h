@@ -14,6 +14,9 @@ int proc_open(int64_t pid, const char *file);
 bool proc_text(int fd, char *text, size_t size);
 /* Both. */
 bool proc_read(int64_t pid, const char *file, char *text, size_t size);
+/* Has it memory? One that is ending has none, and some kernels then refuse (EACCES) what they show
+ * of it before. False as well when it is gone. */
+bool proc_has_memory(int64_t pid);
 /* The text of a file that is about the system ("/proc/stat"). */
 bool proc_system(const char *path, char *text, size_t size);
 
@@ -21,7 +24,7 @@ bool proc_system(const char *path, char *text, size_t size);
 int proc_write(const char *path, const char *text);
 
 struct proc_stat {
-    bool ended; /* a zombie; not one whose first thread has ended and others have not */
+    bool ended;  /* a zombie; not one whose first thread has ended and others have not */
     bool zombie; /* its first thread has ended */
     bool dead;   /* its parent has waited for it just now */
     bool runs;   /* its first thread has a processor, or waits for one */

@@ -142,19 +142,26 @@ static bool tree_is_in_parent(const struct tree_process *process)
            syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->thread, KCMP_VM, 0, 0) == 0;
 }
 
+static bool tree_trusts(const struct laz_tree *tree, const struct tree_process *process)
+{
+    return tree->trusts_root && process->pid == tree->root;
+}
+
 /* Counts the mappings of all processes, and no further than `enough`. */
-static uint64_t tree_mappings(const struct laz_buf *tree, uint64_t allowed, uint64_t enough)
+static uint64_t tree_mappings(const struct laz_tree *tree, const struct laz_buf *now,
+                              uint64_t allowed, uint64_t enough)
 {
     char text[TREE_TEXT];
     uint64_t mappings = 0;
     ssize_t n;
 
-    for (size_t i = 0; i < tree_len(tree); i++) {
-        const struct tree_process *process = tree_at(tree, i);
-        if (!process->thread || tree_is_in_parent(process))
+    for (size_t i = 0; i < tree_len(now); i++) {
+        const struct tree_process *process = tree_at(now, i);
+        if (!process->thread || tree_trusts(tree, process) || tree_is_in_parent(process))
             continue;
         int fd = proc_open(process->thread, "maps");
-        if (fd < 0 && errno == EACCES) /* it executes a file that cannot be read */
+        /* it executes a file that cannot be read */
+        if (fd < 0 && errno == EACCES && proc_has_memory(process->thread))
             mappings += allowed;
         while (fd >= 0 && mappings <= enough && (n = read(fd, text, sizeof text)) > 0)
             for (ssize_t k = 0; k < n; k++)
@@ -273,7 +280,7 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
     for (size_t i = 0; i < tree_len(now); i++) {
         const struct tree_process *process = tree_at(now, i);
         usage->memory_bytes += tree_memory_quick(process, mappings_allowed, &mappings);
-        if (process->thread)
+        if (process->thread && !tree_trusts(tree, process))
             kept_add(&kept, process->thread);
     }
     for (size_t i = 0; i < tree_len(now) && !tree->inside; i++)
@@ -286,7 +293,7 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
     usage->memory_bytes += files;
     usage->bound_bytes = kept_bytes(&kept, tree->nofile, &usage->in_flight) + tree->lock_bytes;
     if (usage->memory_bytes + usage->bound_bytes + mappings * TREE_MAPPING_BYTES > enough)
-        mappings = tree_mappings(now, mappings_allowed, enough / TREE_MAPPING_BYTES);
+        mappings = tree_mappings(tree, now, mappings_allowed, enough / TREE_MAPPING_BYTES);
     usage->bound_bytes += mappings * TREE_MAPPING_BYTES;
     const uint64_t left = enough > usage->bound_bytes ? enough - usage->bound_bytes : 0;
     if (usage->memory_bytes > left)
@@ -512,7 +519,7 @@ uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree)
     kept_init(&kept, true);
     tree_walk(tree->root, &tree->seen, &now);
     for (size_t i = 0; i < tree_len(&now); i++)
-        if (tree_at(&now, i)->thread)
+        if (tree_at(&now, i)->thread && !tree_trusts(tree, tree_at(&now, i)))
             kept_add(&kept, tree_at(&now, i)->thread);
     tree_note_locks(tree, &kept);
     kept_fini(&kept);

@@ -147,7 +147,7 @@ void kept_add(struct kept *kept, int64_t pid)
 
     snprintf(path, sizeof path, "/proc/%lld/fd", (long long)pid);
     DIR *list = laz_posix_opendir(path);
-    if (!list && errno == EACCES)
+    if (!list && errno == EACCES && proc_has_memory(pid))
         kept_add_hidden(kept, pid);
     while (list && (entry = readdir(list)))
         if (entry->d_name[0] != '.')

@@ -148,8 +148,7 @@ static bool uids_has(const struct laz_uids *uids, uint32_t uid)
 
 static struct flock uids_byte(uint32_t uid, short type)
 {
-    return (struct flock){
-        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)uid, .l_len = 1};
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)uid, .l_len = 1};
 }
 
 /* Sets the lock of a uid, or removes it. False when it is taken (*failed 0) or cannot be set. Who

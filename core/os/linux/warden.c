@@ -43,8 +43,8 @@ struct warden_word {
 
 /* ---- in the host ---------------------------------------------------------------------------- */
 
-/* Where poll(2) fails, nothing says that it is gone: who starts another one closes the connection of
- * this one, which ends all groups that it has. */
+/* Where poll(2) fails, nothing says that it is gone: who starts another one closes the connection
+ * of this one, which ends all groups that it has. */
 bool laz_warden_is_up(const struct laz_warden *warden)
 {
     struct pollfd gone = {.fd = warden->fd, .events = POLLIN};
