@@ -52,6 +52,7 @@ int main(int argc, char **argv)
     laz_strv_fini(&cli.read);
     laz_strv_fini(&cli.write);
     laz_strv_fini(&cli.env);
+    laz_strv_fini(&cli.file);
     laz_buf_fini(&cli.problems);
     free(cli.cwd_path);
     status = cli_finish(&cli, status);

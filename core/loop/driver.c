@@ -31,7 +31,8 @@ unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms)
 {
     unsigned left = laz_workers_end(driver->workers, ms);
 
-    driver->workers = NULL;
+    if (!left) /* else the threads still have them */
+        driver->workers = NULL;
     return left;
 }
 

@@ -13,15 +13,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* lock BYTES: memory that cannot be swapped. */
+/* lock BYTES: memory that cannot be swapped. The sanitizers have a mlock of their own that does
+ * nothing. */
 static int quotas_lock(char **args)
 {
     size_t size = strtoull(args[0], NULL, 10);
     void *place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return place == MAP_FAILED ? errno : attack_result(mlock(place, size));
+    return place == MAP_FAILED ? errno : attack_result((int)syscall(SYS_mlock, place, size));
 }
 
 /* signals N: so many pending signals of this process (RLIMIT_SIGPENDING of getrlimit(2)). */

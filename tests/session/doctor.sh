@@ -21,8 +21,9 @@ canary=$work
 # For a busy machine: long timeouts.
 patient="--set session.start_timeout=600 --set session.timeout=600 --set session.deadline=600"
 doctor="$lazaret doctor $patient"
+memory=512MiB
 case $staged_cc in # the sanitizers' own memory is many times any limit
-    *-fsanitize*) doctor="$doctor --set limits.memory=unlimited" ;;
+    *-fsanitize*) doctor="$doctor --set limits.memory=unlimited" memory=unlimited ;;
 esac
 by="--set sandbox.bwrap.program"
 # for cases that are not about CPU time and memory: skip the acts that use them up
@@ -152,7 +153,7 @@ all_is_well() {
     says well_configuration '"configuration":null,"chosen":"bwrap"'
     says well_templates '"templates":{"works":true,"problem":null}'
     says well_groups '"control_groups":{"works":'
-    says well_limit '{"limit":"limits.memory","value":"\"512MiB\"","state":"'
+    says well_limit "{\"limit\":\"limits.memory\",\"value\":\"\\\"$memory\\\"\",\"state\":\""
     says well_nofile '"value":"192","state":"in force","counted_by":"rlimit: each process for itself"'
     says well_none '{"name":"none","works":true,"problem":null,"isolates":false'
     for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile terminals; do

@@ -5,7 +5,7 @@
 # allow; with LAZARET_TEST_FULL each in a process of its own, with the settings as they are.
 . "${0%/*}/lib.sh"
 
-lazaret=$PWD/lazaret
+stage_open "$PWD/staged"
 list=$(cd "${0%/*}" && pwd)/packages.txt
 work=$(mktemp -d "${TMPDIR:-/tmp}/packages-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -7,7 +7,7 @@
 # installed, or with a text.
 . "${0%/*}/lib.sh"
 
-lazaret=$PWD/lazaret
+stage_open "$PWD/staged"
 # Not in a directory of those in which anybody's files lie, and every user can reach it.
 work=$(mktemp -d "${TMPDIR:-/tmp}/script-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

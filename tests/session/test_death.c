@@ -185,7 +185,7 @@ static void a_wait_for_a_uid_can_be_cancelled(void)
 
 /* ---- files without number -------------------------------------------------------------------- */
 
-#define MANY_FILES "2000000"
+#define MANY_FILES "100000" /* /tmp has some 16 thousand */
 
 static void files_without_number_end_nobody(bool warm)
 {
@@ -199,7 +199,7 @@ static void files_without_number_end_nobody(bool warm)
     test_expect(dying,
                 "local n = 0\nfor i = 1, " MANY_FILES " do\n"
                 "  local f = io.open('/tmp/' .. i, 'w')\n  if f then f:close() n = n + 1 end\nend\n"
-                "return n > 100000",
+                "return n > 10000 and n < 20000",
                 LAZ_VERDICT_OK, "true");
     laz_session_free(dying);
     test_expect(sibling, "return x", LAZ_VERDICT_OK, "5");

@@ -118,7 +118,8 @@ static void a_step_runs_what_its_thread_posts(void)
     laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
     CU_ASSERT_EQUAL(p.runs, 7);
     laz_loop_post(w.loop, &p.post); /* between steps, with a wake */
-    CU_ASSERT(laz_os_await(laz_loop_fd(w.loop), 0));
+    if (laz_loop_fd(w.loop) >= 0)   /* not on Windows */
+        CU_ASSERT(laz_os_await(laz_loop_fd(w.loop), 0));
     laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
     CU_ASSERT_EQUAL(p.runs, 8);
     CU_ASSERT_EQUAL(w.lates, 0);
