@@ -212,7 +212,7 @@ static void making_output(struct making *making)
     const size_t n = laz_result_outputs(making->from);
 
     for (size_t i = 0; i < n; i++) {
-        size_t len;
+        size_t len = 0;
         int stream;
         const char *piece = laz_result_output(making->from, i, &stream, &len);
         laz_buf_append(&whole, piece, len);

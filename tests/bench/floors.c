@@ -148,7 +148,7 @@ enum bench_outcome bench_floor_interpreter(struct bench *bench, struct bench_poi
  * template, which makes one more; waits for both. */
 static bool floor_namespaces(void)
 {
-    pid_t pid;
+    pid_t pid = -1;
     int status;
 
     if (laz_os_clone_apart(&pid, NULL))
