@@ -89,11 +89,10 @@ static int artifact_append(struct laz_buf *to, const struct laz_message *part, u
     const ptrdiff_t n = laz_base64_decode(part->data, part->data_len, to->data + to->len);
     if (n < 0)
         return artifact_wrong("a part of an artifact is no base64", why);
-    to->len += (size_t)n;
+    const bool is_over = (uint64_t)n > max - had;
+    to->len += is_over ? 0 : (size_t)n;
     to->data[to->len] = '\0';
-    if ((uint64_t)n > max - had)
-        return artifact_wrong("artifacts larger than artifacts.max_size were sent", why);
-    return 0;
+    return is_over ? artifact_wrong("artifacts larger than artifacts.max_size were sent", why) : 0;
 }
 
 static const struct laz_artifact_item *artifact_find(const struct laz_artifacts *artifacts,
