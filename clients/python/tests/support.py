@@ -66,8 +66,12 @@ class LiveTest(unittest.TestCase):
         return server
 
     def start(self, program: str, stdin: Optional[int] = None) -> "subprocess.Popen[str]":
-        """Start Python with a program, in a process group of its own."""
-        command: List[str] = [sys.executable, "-c", program]
+        """Start Python with a program, in a process group of its own.
+
+        What a shell starts in the background ignores SIGINT, and so would the program.
+        """
+        interruptible = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        command: List[str] = [sys.executable, "-c", interruptible + program]
         process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
 
