@@ -18,9 +18,11 @@
 
 /* Other allocators, those of sanitizers too, have no such settings. */
 #if defined __GLIBC__ && !defined LAZ_SANITIZE
-#define HEAP_HERE true
-#else
-#define HEAP_HERE false
+#define HEAP_HERE  true
+#define HEAP_END() ((char *)sbrk(0))
+#else /* where it is not looked at; macOS warns of sbrk(2) */
+#define HEAP_HERE  false
+#define HEAP_END() ((char *)NULL)
 #endif
 
 #define HEAP_BLOCKS 96
@@ -41,7 +43,7 @@ static void heap_fill(void *block, size_t size)
 /* Uses memory and frees it; bytes by which the heap is larger afterwards. */
 static long heap_use(void)
 {
-    char *blocks[HEAP_BLOCKS], *end = sbrk(0);
+    char *blocks[HEAP_BLOCKS], *end = HEAP_END();
 
     for (size_t i = 0; i < HEAP_BLOCKS; i++) {
         blocks[i] = malloc(HEAP_SIZE);
@@ -50,16 +52,17 @@ static long heap_use(void)
     }
     for (size_t i = HEAP_BLOCKS; i > 0; i--)
         free(blocks[i - 1]);
-    return (long)((char *)sbrk(0) - end);
+    return (long)(HEAP_END() - end);
 }
 
 /* Has the process the page with this byte? */
 static bool heap_is_there(uintptr_t place)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    unsigned char there = 0;
+    unsigned char there = 0; /* other systems than Linux have it as char */
+    void *state = &there;
 
-    return mincore((void *)(place & ~(page - 1)), page, &there) == 0 && (there & 1); // NOLINT
+    return mincore((void *)(place & ~(page - 1)), page, state) == 0 && (there & 1); // NOLINT
 }
 
 static void freed_memory_stays_until_it_is_given_back(void)
@@ -74,9 +77,9 @@ static void freed_memory_stays_until_it_is_given_back(void)
     CU_ASSERT_EQUAL(laz_heap_has_grown(&heap), HEAP_HERE);
     const long again = heap_use();
     CU_ASSERT(!HEAP_HERE || again == 0); /* the same memory */
-    char *end = sbrk(0);
+    char *end = HEAP_END();
     laz_heap_give_back();
-    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    CU_ASSERT(!HEAP_HERE || end - HEAP_END() > 5 << 20);
     CU_ASSERT_FALSE(laz_heap_has_grown(&heap));
 }
 
@@ -151,7 +154,7 @@ static void heap_read(struct laz_frame *frame, size_t size, const char *text)
 /* How often is the text in the heap, in blocks that were freed as well? */
 static unsigned heap_count(void)
 {
-    const char *at = heap_begin, *end = sbrk(0);
+    const char *at = heap_begin, *end = HEAP_END();
     unsigned n = 0;
 
     while ((at = memmem(at, (size_t)(end - at), heap_secret, sizeof heap_secret - 1))) {
@@ -232,12 +235,12 @@ static void a_server_gives_memory_back_a_second_after_a_turn(void)
     if (!heap_server_begin(&server, NULL))
         return;
     heap_use();
-    char *end = sbrk(0);
+    char *end = HEAP_END();
     heap_server_turn(&server, 0);
     heap_server_turn(&server, 999);
-    CU_ASSERT_PTR_EQUAL(sbrk(0), end);
+    CU_ASSERT_PTR_EQUAL(HEAP_END(), end);
     heap_server_turn(&server, 1);
-    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    CU_ASSERT(!HEAP_HERE || end - HEAP_END() > 5 << 20);
     heap_server_end(&server);
 }
 
@@ -252,9 +255,9 @@ static void a_busy_server_gives_memory_back_once_a_second(void)
     heap_server_turn(&server, 0);
     for (int turn = 0; turn < 100; turn++) {
         heap_use();
-        char *end = sbrk(0);
+        char *end = HEAP_END();
         heap_server_turn(&server, 100);
-        times += end - (char *)sbrk(0) > 5 << 20;
+        times += end - HEAP_END() > 5 << 20;
     }
     CU_ASSERT_EQUAL(times, HEAP_HERE ? 9 : 0); /* the time begins with the first turn after it */
     heap_server_end(&server);
@@ -271,9 +274,9 @@ static void a_server_without_work_sleeps(void)
     laz_loop_advance_clock(server.loop, 1000);
     laz_loop_step(server.loop, 0);
     heap_use();
-    char *end = sbrk(0);
+    char *end = HEAP_END();
     laz_rest_turn(&server.rest);
-    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    CU_ASSERT(!HEAP_HERE || end - HEAP_END() > 5 << 20);
     laz_loop_advance_clock(server.loop, 3600 * 1000);
     laz_loop_step(server.loop, 0);
     CU_ASSERT_FALSE(server.rest.is_due);
@@ -289,19 +292,19 @@ static void servers_beside_each_other_give_back_once(void)
         return;
     heap_server_turn(&first, 0);
     heap_use();
-    char *end = sbrk(0);
+    char *end = HEAP_END();
     heap_server_turn(&second, 0);
     heap_server_turn(&second, 5000);
-    CU_ASSERT_PTR_EQUAL(sbrk(0), end); /* it does not wait */
+    CU_ASSERT_PTR_EQUAL(HEAP_END(), end); /* it does not wait */
     heap_server_turn(&first, 1000);
-    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    CU_ASSERT(!HEAP_HERE || end - HEAP_END() > 5 << 20);
     heap_use();
-    end = sbrk(0);
+    end = HEAP_END();
     heap_server_turn(&second, 0);
     heap_server_turn(&first, 5000);
-    CU_ASSERT_PTR_EQUAL(sbrk(0), end);
+    CU_ASSERT_PTR_EQUAL(HEAP_END(), end);
     heap_server_turn(&second, 1000);
-    CU_ASSERT(!HEAP_HERE || end - (char *)sbrk(0) > 5 << 20);
+    CU_ASSERT(!HEAP_HERE || end - HEAP_END() > 5 << 20);
     heap_server_turn(&second, 0); /* one that ends while it waits leaves that to the others */
     heap_server_end(&second);
     heap_server_turn(&first, 0);
@@ -365,7 +368,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    heap_begin = sbrk(0);
+    heap_begin = HEAP_END();
     laz_heap_keep(HEAP_KEPT);
     return unit_run("heap", tests);
 }
