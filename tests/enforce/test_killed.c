@@ -460,8 +460,10 @@ __attribute__((noreturn)) static void warden_host(int told, int out)
     struct laz_process first, second;
     char c, *agent = unit_built("lazaret-agent");
 
-    if (laz_spawner_new(&spawner, NULL) || laz_spawner_guard(spawner, agent, NULL) ||
-        !warden_start(spawner, "echo; exec sleep 3600", out, &first) || read(told, &c, 1) != 1 ||
+    if (laz_spawner_new(&spawner, NULL) || laz_spawner_guard(spawner, agent, NULL))
+        _exit(1);
+    laz_spawner_expect(spawner); /* and no other one is started for the first */
+    if (!warden_start(spawner, "echo; exec sleep 3600", out, &first) || read(told, &c, 1) != 1 ||
         !warden_start(spawner, "sleep 3600 & echo; wait", out, &second))
         _exit(1);
     for (;;)

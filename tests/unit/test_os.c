@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -676,6 +677,47 @@ static void child_that_gets_stuck_is_ended(void)
     laz_spawner_free(spawner);
 }
 
+static bool has_a_child(void)
+{
+    siginfo_t how;
+
+    return waitid(P_ALL, 0, &how, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Nobody waits for it, but the next one who waits for the thread, or for its end. */
+static void warden_that_is_expected_and_hangs_is_ended(void)
+{
+    static const char script[] = "#!/bin/sh\nexec sleep 100000\n";
+    static const char *const argv[] = {"/bin/true", NULL}, *const env[] = {NULL};
+    const struct laz_spawn spawn = {
+        .argv = argv, .env = env, SAME_USER, .group = true, .death_signal = SIGKILL};
+    char program[] = "/tmp/laz-test-warden-XXXXXX";
+    int fd = mkstemp(program);
+
+    CU_ASSERT_FATAL(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
+    CU_ASSERT_FATAL(fchmod(fd, 0700) == 0);
+    close(fd);
+    for (int asked = 0; asked < 2; asked++) {
+        struct laz_process process;
+        struct laz_spawner *spawner;
+        struct laz_error err = {0};
+        CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+        CU_ASSERT_EQUAL(laz_spawner_guard(spawner, program, NULL), 0);
+        hurries = true;
+        laz_spawner_expect(spawner);
+        while (!has_a_child())
+            sched_yield();
+        if (asked) {
+            CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_ESETUP);
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, " --warden, which ends what"));
+        }
+        laz_spawner_free(spawner);
+        hurries = false;
+        CU_ASSERT(!has_a_child());
+    }
+    unlink(program);
+}
+
 static void packages_list_public_files_of_etc_only(void)
 {
     struct laz_strv prefixes = LAZ_STRV_INIT, paths = LAZ_STRV_INIT;
@@ -713,6 +755,7 @@ static void packages_list_public_files_of_etc_only(void)
 
 static const struct unit_test tests[] = {
     UNIT(child_that_gets_stuck_is_ended),
+    UNIT(warden_that_is_expected_and_hangs_is_ended),
     UNIT(spawn_gives_exactly_the_listed_descriptors),
     UNIT(spawn_survives_colliding_and_missing_descriptors),
     UNIT(spawn_refuses_a_closed_descriptor),
