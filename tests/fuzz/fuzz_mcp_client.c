@@ -104,13 +104,13 @@ static void check_result(struct mcp_raw result, bool has_output)
 static void check_line(const char *line, size_t len)
 {
     char *text = malloc(len + 1); /* messages are mended where they are */
-    struct mcp_message message;
+    struct mcp_incoming message;
     struct laz_error err = {0};
 
     must(text != NULL);
     memcpy(text, line, len);
     text[len] = '\0';
-    if (mcp_message_read(laz_json_api(), text, len, &message, &err) == 0) {
+    if (mcp_incoming_read(laz_json_api(), text, len, &message, &err) == 0) {
         must(message.kind != MCP_RESULT || (message.result.text && message.id_text.text));
         must(message.kind != MCP_ERROR || message.error);
         must((message.kind == MCP_REQUEST) == (message.method[0] && message.id_text.text) ||
@@ -127,7 +127,7 @@ static void check_line(const char *line, size_t len)
     } else {
         must(*err.text);
     }
-    mcp_message_fini(&message);
+    mcp_incoming_fini(&message);
     free(text);
 }
 

@@ -12,7 +12,7 @@ enum { MEMBER_ID, MEMBER_METHOD, MEMBER_PARAMS, MEMBER_RESULT, MEMBER_ERROR, MEM
 static const char *const message_members[] = {"id", "method", "params", "result", "error"};
 
 static int message_error(const struct laz_json_api *json, struct mcp_raw error,
-                         struct mcp_message *message, struct laz_error *err)
+                         struct mcp_incoming *message, struct laz_error *err)
 {
     static const char *const names[] = {"code", "message", "data"};
     struct mcp_raw found[3];
@@ -30,13 +30,13 @@ static int message_error(const struct laz_json_api *json, struct mcp_raw error,
     return message->error ? 0 : laz_fail(err, LAZ_ENOMEM, "out of memory");
 }
 
-int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
-                     struct mcp_message *message, struct laz_error *err)
+int mcp_incoming_read(const struct laz_json_api *json, char *text, size_t len,
+                      struct mcp_incoming *message, struct laz_error *err)
 {
     struct mcp_raw found[MEMBERS];
     int ret;
 
-    *message = (struct mcp_message){0};
+    *message = (struct mcp_incoming){0};
     mcp_mend(text, len);
     ret = json->scan(text, len, err);
     if (ret)
@@ -70,8 +70,8 @@ int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
     return 0;
 }
 
-void mcp_message_fini(struct mcp_message *message)
+void mcp_incoming_fini(struct mcp_incoming *message)
 {
     free(message->error);
-    *message = (struct mcp_message){0};
+    *message = (struct mcp_incoming){0};
 }

@@ -87,7 +87,7 @@ enum mcp_kind {
 };
 
 /* A message of a server; points into its text. */
-struct mcp_message {
+struct mcp_incoming {
     enum mcp_kind kind;
     bool has_id; /* `id` is a whole number, as those of our requests */
     int64_t id;
@@ -101,9 +101,9 @@ struct mcp_message {
 };
 
 /* Reads a message; `text` is mended. Errors: LAZ_EPARSE with what is wrong, LAZ_ENOMEM. */
-int mcp_message_read(const struct laz_json_api *json, char *text, size_t len,
-                     struct mcp_message *message, struct laz_error *err);
-void mcp_message_fini(struct mcp_message *message);
+int mcp_incoming_read(const struct laz_json_api *json, char *text, size_t len,
+                      struct mcp_incoming *message, struct laz_error *err);
+void mcp_incoming_fini(struct mcp_incoming *message);
 
 /* ---- stream.c -------------------------------------------------------------------------------- */
 

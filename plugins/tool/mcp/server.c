@@ -532,7 +532,7 @@ static void server_hears_nothing(struct mcp_server *server)
 }
 
 static void server_result(struct mcp_server *server, struct mcp_request *request,
-                          const struct mcp_message *message)
+                          const struct mcp_incoming *message)
 {
     const enum mcp_asked what = request->what;
 
@@ -554,7 +554,7 @@ static void server_result(struct mcp_server *server, struct mcp_request *request
 }
 
 static void server_error(struct mcp_server *server, struct mcp_request *request,
-                         const struct mcp_message *message)
+                         const struct mcp_incoming *message)
 {
     const enum mcp_asked what = request->what;
 
@@ -591,7 +591,7 @@ void mcp_server_refused(struct mcp_server *server, int64_t id, const char *reaso
     if (!request)
         return;
     snprintf(text, sizeof text, "it %s", reason);
-    const struct mcp_message message = {.kind = MCP_ERROR, .error = text};
+    const struct mcp_incoming message = {.kind = MCP_ERROR, .error = text};
     if (request->what == MCP_CALL)
         mcp_server_failed(server, id, reason);
     else
@@ -601,7 +601,7 @@ void mcp_server_refused(struct mcp_server *server, int64_t id, const char *reaso
 /* ---- what the server says by itself -----------------------------------------------------------
  */
 
-static void server_notice(struct mcp_server *server, const struct mcp_message *message)
+static void server_notice(struct mcp_server *server, const struct mcp_incoming *message)
 {
     if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0) {
         server->is_heard = request_is_open(server, MCP_LISTEN);
@@ -620,7 +620,7 @@ static void server_notice(struct mcp_server *server, const struct mcp_message *m
     }
 }
 
-static void server_asks(struct mcp_server *server, const struct mcp_message *message)
+static void server_asks(struct mcp_server *server, const struct mcp_incoming *message)
 {
     const bool is_ping = strcmp(message->method, "ping") == 0;
 
@@ -645,7 +645,7 @@ static void server_noise(struct mcp_server *server, const char *text, size_t len
 void mcp_server_take(struct mcp_server *server, char *text, size_t len)
 {
     struct laz_error why = {0};
-    struct mcp_message message;
+    struct mcp_incoming message;
     size_t at = 0;
 
     while (at < len && strchr(" \t\r", text[at]) && text[at])
@@ -661,7 +661,7 @@ void mcp_server_take(struct mcp_server *server, char *text, size_t len)
         server_noise(server, text, len);
         return;
     }
-    if (mcp_message_read(server->json, text, len, &message, &why)) {
+    if (mcp_incoming_read(server->json, text, len, &message, &why)) {
         mcp_server_lost(server, "sent a malformed message: %s", why.text);
         goto out;
     }
@@ -683,7 +683,7 @@ void mcp_server_take(struct mcp_server *server, char *text, size_t len)
     else
         mcp_server_log(server, LAZ_LOG_DEBUG, "it answered a request that is not open");
 out:
-    mcp_message_fini(&message);
+    mcp_incoming_fini(&message);
 }
 
 void mcp_server_fini(struct mcp_server *server)
