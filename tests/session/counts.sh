@@ -15,6 +15,11 @@ trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 failed=0
 
+if grep -q -e '-fsanitize' staged/paths; then
+    echo '    SKIP sanitize: the sanitizers make calls of their own, and do not work under ptrace(2)'
+    exit 77
+fi
+
 # needed NAME - is it a failure when this is missing?
 needed() {
     case ,${LAZARET_TEST_NEED-}, in
