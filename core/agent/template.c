@@ -22,6 +22,7 @@
 #include "os/fd_passing.h"
 #include "os/io.h"
 #include "os/namespaces.h"
+#include "os/pidfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,8 @@
 #include <unistd.h>
 
 #define TEMPLATE_READ    4096
-#define TEMPLATE_REST_MS 3 /* between a session and the making of the next */
+#define TEMPLATE_REST_MS 3   /* between a session and the making of the next */
+#define TEMPLATE_LONG_MS 200 /* a session that lasts longer will last for long */
 
 /* What a spawn comes with, in this order. */
 enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, TEMPLATE_FDS };
@@ -148,6 +150,20 @@ static void vessel_take(struct template_order *order, int fds[LAZ_OS_HANDOVER], 
         _exit(0);
 }
 
+/* Gives back what a process that only waits does not need. Later, and in a long session only: it
+ * takes locks of the kernel that the session's first page faults need as well, and at the end all
+ * goes anyway. */
+static void vessel_shrink(const struct agent *agent, pid_t session)
+{
+    const struct laz_os_core core = agent->core; /* on the stack, which is kept */
+    int pidfd = laz_os_pidfd(session);
+
+    if (pidfd < 0 || laz_os_await(pidfd, TEMPLATE_LONG_MS))
+        return;
+    close(pidfd);
+    laz_os_core_keep(&core);
+}
+
 /* Waits for the order, identifies itself to the host, and lets the session go on; `failed`: why
  * there is no session. The process ends when the template does. */
 static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
@@ -174,8 +190,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     close(AGENT_CHANNEL);
     dup2(STDIN_FILENO, STDOUT_FILENO); /* /dev/null: the outputs are those of the template */
     dup2(STDIN_FILENO, STDERR_FILENO);
-    const struct laz_os_core core = agent->core;
-    laz_os_core_keep(&core);
+    vessel_shrink(agent, session);
     agent_reap_session(session, fds[TEMPLATE_TELL]);
 }
 

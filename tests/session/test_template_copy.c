@@ -233,9 +233,10 @@ static void a_session_has_no_descriptor_of_its_template(void)
             CU_ASSERT_PTR_NOT_NULL(strstr(descriptors_of(template_pid(&box)), first));
         UNIT_TEXT(template_run(&session, list_code), "\"0 1 2 3\"");
         UNIT_TEXT(descriptors_of(process_of(&session)), "0 1 2 3 ");
-        if (geteuid() == 0) { /* the streams, the session's channel and its status */
+        if (geteuid() == 0) { /* the streams, the session's channel and status, and its pidfd */
             const char *vessel = descriptors_of(session.peer.pid);
-            CU_ASSERT(strncmp(vessel, "0 1 2 ", 6) == 0 && strlen(vessel) <= sizeof "0 1 2 10 10");
+            CU_ASSERT(strncmp(vessel, "0 1 2 ", 6) == 0 &&
+                      strlen(vessel) <= sizeof "0 1 2 10 10 10");
         }
     }
     template_session_close(&session);
