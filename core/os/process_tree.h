@@ -27,10 +27,9 @@ struct laz_tree_usage {
 
 /* A tree, and what is remembered of it from one look to the next. */
 struct laz_tree {
-    int64_t root;    /* the first process */
-    uint64_t nofile; /* the most descriptors that one of its processes can have */
-    bool
-        trusts_root; /* runs no code of the session, and may not be looked into (PR_SET_DUMPABLE) */
+    int64_t root;        /* the first process */
+    uint64_t nofile;     /* the most descriptors that one of its processes can have */
+    bool trusts_root;    /* it runs no code of the session, and may not be looked into */
     struct laz_buf seen; /* the rest belongs to laz_os_tree_usage */
     struct laz_strv file_systems;
     int64_t inside;

@@ -60,7 +60,7 @@ static bool mapping_read(FILE *maps, struct mapping *mapping)
     return true;
 }
 
-static void mapping_is_of_file(struct wanted *wanted, const struct mapping *mapping)
+static void mapping_note_file(struct wanted *wanted, const struct mapping *mapping)
 {
     for (int i = 0; i < MAPPINGS_FILES; i++)
         if (mapping->inode && mapping_has(mapping, wanted->addresses[i]))
@@ -133,7 +133,7 @@ void laz_os_core_find(struct laz_os_core *core)
     if (core_has_shadow_stack() || !(maps = laz_posix_fopen("/proc/self/maps")))
         return;
     while (mapping_read(maps, &mapping))
-        mapping_is_of_file(&wanted, &mapping);
+        mapping_note_file(&wanted, &mapping);
     rewind(maps);
     while (mapping_read(maps, &mapping)) {
         if (!mapping_is_wanted(&wanted, &mapping, &kept))
