@@ -81,9 +81,10 @@ exec 9>&-
 
 # With a socket it says when clients can connect; also with several engines.
 for n in 1 3; do
+    rm -f err # what the last one said is not what this one says
     "$lazaret" serve --runtime lua --listen "$work/socket" --engines $n >out 2>err &
     server=$!
-    until [ "$(wc -l <err)" -gt 0 ]; do
+    until grep -q listening err 2>/dev/null; do
         kill -0 $server 2>/dev/null || break
         sleep 0.05
     done
@@ -110,7 +111,7 @@ wait $server || status=$?
 [ -n "$box" ] && ! kill -0 "$box" 2>/dev/null || wrong client_was_killed "its box is still there"
 
 # Nobody reads what it writes: it ends although its input goes on.
-rm -f to && mkfifo to
+rm -f to out && mkfifo to
 { "$lazaret" serve --runtime lua <to 2>err; echo $? >status; } | head -n 1 >out &
 pipeline=$!
 exec 9>to
