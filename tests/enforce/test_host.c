@@ -652,15 +652,16 @@ static void a_full_disk_is_an_error_and_no_weaker_box(void)
  * remove it. */
 static void foreign_folders_are_left_alone(void)
 {
-    const char *file = world_get("removable"), *made = world_get("stranger");
-    char link_path[32], folder_path[32];
+    const char *file = world_get("removable");
+    char link_path[32], folder_path[32], made[] = "/tmp/laz-test-stranger-XXXXXX";
     struct laz_engine *engine;
     struct stat st;
 
     snprintf(link_path, sizeof link_path, "/tmp/lazaret-L%07d", (int)getpid() % 10000000);
     snprintf(folder_path, sizeof folder_path, "/tmp/lazaret-F%07d", (int)getpid() % 10000000);
     CU_ASSERT_EQUAL(symlink(world_get("open"), link_path), 0);
-    if (laz_os_is_root()) {
+    if (laz_os_is_root()) { /* it has its owner before it has its name */
+        CU_ASSERT_PTR_NOT_NULL(mkdtemp(made));
         CU_ASSERT_EQUAL(chown(made, STRANGER_UID, STRANGER_UID), 0);
         CU_ASSERT_EQUAL(rename(made, folder_path), 0);
     }
