@@ -16,6 +16,7 @@
 #include "os/peer.h"
 #include "os/pidfd.h"
 #include "os/sockets.h"
+#include "os/spawner.h"
 #include "os/users.h"
 #include "wire/message.h"
 
@@ -380,6 +381,12 @@ bool laz_box_find_init(struct laz_box *box)
     errno = 0;
     box->init_fd = laz_os_pidfd_within(box->init_pid, box->pid_namespace);
     bool is_short = box->init_fd < 0 && laz_errno_is_shortage(errno);
+    /* bubblewrap's second process asks for its death signal when what it has started may be running
+     * code. */
+    if (box->init_fd >= 0 && box->kind == &laz_box_cold && !laz_box_was_killed(box)) {
+        const struct laz_process init = {.pid = (pid_t)box->init_pid, .pidfd = box->init_fd};
+        laz_spawner_include(box->shared->spawner, &init);
+    }
     /* without its namespace the number means that process only now */
     if (!is_short || !box->pid_namespace)
         box->init_pid = 0;

@@ -118,6 +118,7 @@ FAILS("pid namespaces", laz_os_adopt, *pidfd = -1, int64_t pid, uint64_t above, 
 GIVES(bool, laz_warden_is_up, true, const struct laz_warden *warden) /* none is ever started */
 FAILS("parent-death signals", laz_warden_start, ,
       struct laz_warden *warden, uint64_t ms, struct laz_process *process)
+IGNORES(laz_warden_include, const struct laz_warden *warden, const struct laz_process *leader)
 GIVES(bool, laz_warden_take, true, int fd, int signal)
 GIVES(int, laz_os_warden, 1, void)
 

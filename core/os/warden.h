@@ -6,7 +6,8 @@
  * bubblewrap's second process then sleeps for ever, and so does whatever a tool's program has
  * started.  Each child with a death signal and a process group of its own therefore registers its
  * group with the host's warden before it runs its program; the warden sends the same signal to each
- * group when the host is gone. */
+ * group when the host is gone.  A process that leaves such a group before it asks for a death
+ * signal of its own (bubblewrap's second one) is registered by the host. */
 #ifndef LAZ_OS_WARDEN_H
 #define LAZ_OS_WARDEN_H
 
@@ -27,6 +28,9 @@ bool laz_warden_is_up(const struct laz_warden *warden);
  * takes too long. `ms`: the time that it may take. */
 int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process *process,
                      struct laz_error *err);
+/* Registers the group of a process that a child has started: it gets SIGKILL when the host has
+ * ended. Does not wait: a warden that does not listen, or is gone, is not told. */
+void laz_warden_include(const struct laz_warden *warden, const struct laz_process *leader);
 /* The host has no more children: the warden ends, and signals no process. */
 void laz_warden_end(struct laz_warden *warden);
 

@@ -326,7 +326,9 @@ static void a_stopped_outermost_process_changes_nothing(void)
     parts_are_stopped(false);
 }
 
-/* Kills each process of a box from outside, each in a new box. */
+/* Kills each process of a box from outside, each in a new box. bubblewrap's second process may not
+ * have asked for its death signal yet, and is then ended by the host, which acts when it is asked
+ * for something. */
 static void a_box_with_a_killed_process_ends_and_is_replaced(void)
 {
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
@@ -341,8 +343,8 @@ static void a_box_with_a_killed_process_ends_and_is_replaced(void)
             n = family.n;
             CU_ASSERT_FATAL(n > 0);
             family_signal_one(&family, k, SIGKILL);
-            CU_ASSERT(family_is_gone(&family));
             int rc = laz_session_restart(box.session, &err);
+            CU_ASSERT(family_is_gone(&family));
             if (rc)
                 printf("\n    %s, process %zu of %zu: %s", backends[i], k, n, err.text);
             CU_ASSERT_EQUAL_FATAL(rc, 0);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "audit/audit_chain.h"
 #include "os/directories.h"
+#include "os/files.h"
 #include "os/process.h"
 #include "os/spawner.h"
 #include "os/users.h"
@@ -50,14 +51,20 @@ static char killed_folder[] = "/tmp/test-killed-XXXXXX";
 struct kind {
     const char *name, *backend;
     bool warm;
+    const char *program; /* in place of bwrap, a file in the test's folder; NULL: bwrap */
+    const char *code;    /* NULL: it calls the tool */
 };
 
 static const struct kind kinds[] = {
-    {"bwrap", "bwrap", false},
-    {"template", "bwrap", true},
-    {"landlock", "landlock", false},
+    {"bwrap", "bwrap", false, NULL, NULL},
+    {"template", "bwrap", true, NULL, NULL},
+    {"landlock", "landlock", false, NULL, NULL},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
+
+/* The agent waits for a program, and does not notice that its host has gone. */
+static const struct kind kind_deaf = {"bwrap without death signals", "bwrap", false, "bwrap-death",
+                                      "os.execute('sleep " KILLED_LAST "')"};
 
 static bool killed_settings(void)
 {
@@ -78,7 +85,7 @@ static bool killed_settings(void)
     return fclose(file) == 0;
 }
 
-static struct laz_engine *killed_engine(const char *backend)
+static struct laz_engine *killed_engine(const struct kind *kind)
 {
     struct laz_settings *settings = NULL;
     struct laz_engine *engine = NULL;
@@ -90,7 +97,11 @@ static struct laz_engine *killed_engine(const char *backend)
     if (!rc)
         rc = laz_settings_load(settings, path, &err);
     if (!rc)
-        rc = laz_settings_set(settings, "sandbox.backend", backend, &err);
+        rc = laz_settings_set(settings, "sandbox.backend", kind->backend, &err);
+    if (!rc && kind->program) {
+        snprintf(path, sizeof path, "%s/%s", killed_folder, kind->program);
+        rc = laz_settings_set(settings, "sandbox.bwrap.program", path, &err);
+    }
     if (!rc)
         rc = laz_engine_new(settings, NULL, &engine, &err);
     if (rc)
@@ -104,14 +115,15 @@ __attribute__((noreturn)) static void host_main(const struct kind *kind)
 {
     const struct laz_session_options options = {
         .size = sizeof options, .runtime = "lua", .warm = kind->warm};
-    struct laz_engine *engine = killed_engine(kind->backend);
+    const char *code = kind->code ? kind->code : "return stay()";
+    struct laz_engine *engine = killed_engine(kind);
     struct laz_session *session = NULL;
     struct laz_result *result = NULL;
     struct laz_error err = {0};
 
     if (engine && !laz_session_open(engine, &options, &session, &err))
-        laz_session_execute(session, "return stay()", SIZE_MAX, NULL, &result, &err);
-    printf("\n    the host did not get to its tool: %s %s", err.text,
+        laz_session_execute(session, code, SIZE_MAX, NULL, &result, &err);
+    printf("\n    the host did not get to its last program: %s %s", err.text,
            result && laz_result_error(result) ? laz_result_error(result) : "");
     fflush(stdout);
     _exit(1);
@@ -321,7 +333,7 @@ static void nothing_is_left(pid_t host)
     struct left left;
 
     left_find(&left);
-    struct laz_engine *engine = killed_engine("bwrap");
+    struct laz_engine *engine = killed_engine(&kinds[0]);
     CU_ASSERT_PTR_NOT_NULL(engine);
     for (size_t i = 0; i < left.n; i++)
         if (left_is(left.paths[i])) {
@@ -413,6 +425,17 @@ static void bubblewrap_that_has_begun_ends_with_its_host(void)
     for (size_t i = 0; i < KINDS; i++)
         if (strcmp(kinds[i].backend, "bwrap") == 0)
             CU_ASSERT(host_is_killed(&kinds[i], (struct moment){.at_bwrap = true}, NULL));
+}
+
+/* It asks for its death signal late: the session may be running code by then. Here it never does.
+ */
+static void the_second_process_of_bubblewrap_ends_with_the_host(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/%s", killed_folder, kind_deaf.program);
+    CU_ASSERT_EQUAL_FATAL(laz_os_copy_file("tests/enforce/weak_bwrap", path, 0755, NULL), 0);
+    CU_ASSERT(host_is_killed(&kind_deaf, (struct moment){0}, NULL));
 }
 
 static void what_programs_of_tools_and_hooks_have_started_ends_with_the_host(void)
@@ -575,6 +598,7 @@ static void killed_at_any_moment_it_leaves_nothing(void)
 
 static const struct unit_test tests[] = {
     UNIT(bubblewrap_that_has_begun_ends_with_its_host),
+    UNIT(the_second_process_of_bubblewrap_ends_with_the_host),
     UNIT(what_programs_of_tools_and_hooks_have_started_ends_with_the_host),
     UNIT(the_agent_ends_with_a_host_and_its_reaper),
     UNIT(a_warden_that_is_killed_is_replaced),
@@ -607,7 +631,7 @@ int main(void)
     sigprocmask(SIG_BLOCK, &child, NULL); /* the test waits for it */
     if (!killed_can_trace())
         return unit_skip("ptrace", "a process cannot be traced here") ? 77 : 1;
-    if (!mkdtemp(killed_folder) || !killed_settings()) {
+    if (!mkdtemp(killed_folder) || chmod(killed_folder, 0755) != 0 || !killed_settings()) {
         printf("%s cannot be made\n", killed_folder);
         return 1;
     }

@@ -10,6 +10,7 @@
 # so waiting and waking are counted separately. The rest is the same on any machine, and its bounds
 # leave no room for one more call.
 set -u
+unset LD_PRELOAD # delays (tests/mock/delays.c) would be counted
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-counts.XXXXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM

@@ -9,6 +9,7 @@
 # work. The speed of the machine does not matter: a host that has just become ready may take time to
 # come to rest, and the ticking process itself counts its ticks.
 set -u
+unset LD_PRELOAD # delays (tests/mock/delays.c) would be counted
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-idle.XXXXXXXX") || exit 1
 pids=
 

@@ -18,6 +18,7 @@
 #include "os/io.h"
 #include "os/pidfd.h"
 #include "os/posix/child.h"
+#include "os/posix/sockets.h"
 #include "os/process.h"
 #include "os/spawner.h"
 
@@ -35,8 +36,9 @@
 #define WARDEN_SOCKET 0
 #define WARDEN_HOST   3
 
-/* A message: from a child with its pidfd; from the host, all zeros, when no process is to be
- * signalled; and from the warden, once it is running. */
+/* A message: from a child with its pidfd, or from the host with that of a process of a child; from
+ * the host, all zeros, when no process is to be signalled; and from the warden, once it is
+ * running. */
 struct warden_word {
     int32_t pid, signal;
 };
@@ -101,6 +103,14 @@ out:
     laz_os_close(&ends[0]);
     laz_os_close(&ends[1]);
     return rc;
+}
+
+void laz_warden_include(const struct laz_warden *warden, const struct laz_process *leader)
+{
+    const struct warden_word word = {.pid = (int32_t)leader->pid, .signal = SIGKILL};
+
+    if (warden->fd >= 0)
+        (void)laz_posix_send_fds(warden->fd, &word, sizeof word, &leader->pidfd, 1, MSG_DONTWAIT);
 }
 
 void laz_warden_end(struct laz_warden *warden)

@@ -23,6 +23,7 @@
 #include "os/warden.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,12 +43,19 @@ struct spawner_request {
     struct spawner_request *next;
 };
 
+/* A process to be registered with the warden. */
+struct spawner_included {
+    struct laz_process leader; /* its descriptor is a copy */
+    struct spawner_included *next;
+};
+
 struct laz_spawner {
     pthread_t thread;
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t wanted; /* there is a request, or the end */
     pthread_cond_t served; /* a request is done */
     struct spawner_request *first, **last;
+    struct spawner_included *included; /* not registered yet, the latest first */
     bool ending;
     bool expected, expecting; /* a warden will be needed; the thread has yet to see to it */
     struct laz_process early; /* starts that warden, */
@@ -106,6 +114,22 @@ static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *r
                       : laz_os_child_start(spawn, spawner->warden.fd, process, request->err);
 }
 
+/* Registers them. The lock is held, and free meanwhile. */
+static void spawner_register(struct laz_spawner *spawner)
+{
+    struct spawner_included *included = spawner->included, *next;
+
+    spawner->included = NULL;
+    pthread_mutex_unlock(&spawner->mutex);
+    for (; included; included = next) {
+        next = included->next;
+        laz_warden_include(&spawner->warden, &included->leader);
+        laz_process_close(&included->leader);
+        free(included);
+    }
+    pthread_mutex_lock(&spawner->mutex);
+}
+
 static void *spawner_main(void *data)
 {
     struct laz_spawner *spawner = data;
@@ -113,6 +137,10 @@ static void *spawner_main(void *data)
     pthread_mutex_lock(&spawner->mutex);
     for (;;) {
         struct spawner_request *request = spawner->first;
+        if (spawner->included) {
+            spawner_register(spawner);
+            continue;
+        }
         if (!request) {
             if (spawner->ending)
                 break;
@@ -193,6 +221,25 @@ void laz_spawner_expect(struct laz_spawner *spawner)
         spawner->expected = spawner->expecting = true;
         pthread_cond_signal(&spawner->wanted);
     }
+    pthread_mutex_unlock(&spawner->mutex);
+}
+
+void laz_spawner_include(struct laz_spawner *spawner, const struct laz_process *leader)
+{
+    struct spawner_included *made = malloc(sizeof *made);
+
+    if (!made)
+        return;
+    made->leader = *leader;
+    made->leader.pidfd = fcntl(leader->pidfd, F_DUPFD_CLOEXEC, 3);
+    if (made->leader.pidfd < 0) {
+        free(made);
+        return;
+    }
+    pthread_mutex_lock(&spawner->mutex);
+    made->next = spawner->included;
+    spawner->included = made;
+    pthread_cond_signal(&spawner->wanted);
     pthread_mutex_unlock(&spawner->mutex);
 }
 

@@ -47,6 +47,7 @@ GIVES(bool, laz_os_die_with_parent, true, int64_t parent, int signal)
 GIVES(int, laz_spawner_guard, 0,
       struct laz_spawner *spawner, const char *agent, struct laz_error *err)
 IGNORES(laz_spawner_expect, struct laz_spawner *spawner)
+IGNORES(laz_spawner_include, struct laz_spawner *spawner, const struct laz_process *leader)
 
 /* A job counts all processes in it, and no backend runs a program around the agent. */
 GIVES(bool, laz_os_tree_can_be_seen, true, void)
