@@ -383,7 +383,7 @@ bool laz_box_find_init(struct laz_box *box)
     bool is_short = box->init_fd < 0 && laz_errno_is_shortage(errno);
     /* bubblewrap's second process asks for its death signal when what it has started may be running
      * code. */
-    if (box->init_fd >= 0 && box->kind == &laz_box_cold && !laz_box_was_killed(box)) {
+    if (box->init_fd >= 0 && !box->from && !laz_box_was_killed(box)) {
         const struct laz_process init = {.pid = (pid_t)box->init_pid, .pidfd = box->init_fd};
         laz_spawner_include(box->shared->spawner, &init);
     }

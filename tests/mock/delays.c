@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: MIT
-// delays.c - a library that ld.so loads into every process of a test (LD_PRELOAD): calls by which
-// processes meet take longer at random, a child starts late and a socket listens late. What a test
-// expects of the order of events, and nothing makes sure of, then goes wrong in one run of a few.
-// scripts/check --stress uses it. It is not in agents: their environment is their own.
+/* SPDX-License-Identifier: MIT */
+/* delays.c - a library that ld.so loads into every process of a test (LD_PRELOAD).
+ *
+ * Calls by which processes meet take longer at random: a child starts late, a socket listens late.
+ * What a test expects of the order of events, and nothing makes sure of, then goes wrong in one run
+ * of a few. scripts/check --stress uses it. It is not in agents, whose environment is their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Waits in so many of 1000 calls, up to a time. Changes no errno, and calls nothing that is delayed.
+/* Waits in so many of 1000 calls, up to a time. Changes no errno, and calls nothing that is delayed. */
 static void wait_at_random(uint32_t permille, uint32_t at_most_ms)
 {
     int saved = errno;
@@ -32,7 +33,7 @@ static void wait_at_random(uint32_t permille, uint32_t at_most_ms)
     errno = saved;
 }
 
-// DELAYED(...) - a function that waits before and after it does what libc's does.
+/* A function that waits before and after it does what that of the C library does. */
 #define DELAYED(type, name, parameters, arguments, permille, at_most_ms)                           \
     type name parameters;                                                                          \
     type name parameters                                                                           \
@@ -46,7 +47,7 @@ static void wait_at_random(uint32_t permille, uint32_t at_most_ms)
         return result;                                                                             \
     }
 
-// A child waits longest: what started it is often long done with the next command by then.
+/* A child waits longest: what started it has often long done the next thing by then. */
 pid_t fork(void)
 {
     static pid_t (*libc)(void);
@@ -60,7 +61,7 @@ pid_t fork(void)
     return pid;
 }
 
-// clang-format off
+/* clang-format off */
 DELAYED(int, execve, (const char *path, char *const argv[], char *const env[]), (path, argv, env), 150, 100)
 DELAYED(int, execv, (const char *path, char *const argv[]), (path, argv), 150, 100)
 DELAYED(int, execvp, (const char *file, char *const argv[]), (file, argv), 150, 100)
@@ -78,4 +79,4 @@ DELAYED(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size), 10, 
 DELAYED(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size), 10, 20)
 DELAYED(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags), 10, 20)
 DELAYED(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), 10, 20)
-// clang-format on
+/* clang-format on */
