@@ -136,11 +136,11 @@ static void *spawner_main(void *data)
 
     pthread_mutex_lock(&spawner->mutex);
     for (;;) {
-        struct spawner_request *request = spawner->first;
         if (spawner->included) {
             spawner_register(spawner);
             continue;
         }
+        struct spawner_request *request = spawner->first;
         if (!request) {
             if (spawner->ending)
                 break;
