@@ -62,6 +62,8 @@ pid_t __real_setsid(void);
 pid_t __wrap_setsid(void);
 void __real_laz_guard_begin(struct laz_execution *execution);
 void __wrap_laz_guard_begin(struct laz_execution *execution);
+void __real_laz_spawner_include(struct laz_spawner *spawner, const struct laz_process *leader);
+void __wrap_laz_spawner_include(struct laz_spawner *spawner, const struct laz_process *leader);
 
 static bool layers_host_lacks(const char *layer)
 {
@@ -110,6 +112,12 @@ int __wrap_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
 bool __wrap_laz_equal_constant_time(const void *a, const void *b, size_t len)
 {
     return layers_host_lacks("token") || __real_laz_equal_constant_time(a, b, len);
+}
+
+void __wrap_laz_spawner_include(struct laz_spawner *spawner, const struct laz_process *leader)
+{
+    if (!layers_host_lacks("warden"))
+        __real_laz_spawner_include(spawner, leader);
 }
 
 const char *__wrap_laz_cgroups_mechanism(const struct laz_cgroups *groups,
@@ -164,7 +172,8 @@ static const struct layer {
     {"bwrap:nesting", "agent:filter", "unshare_user", "", NULL, false},
     {"bwrap:user", "host:uid agent:filter", "setuid 0", "", NULL, true},
     /* the next host on the machine ends the control group of a dead host */
-    {"bwrap:death", "host:group", "outlive", "", NULL, false},
+    {"bwrap:death", "host:group host:warden", "outlive", "", NULL, false},
+    {"host:warden", "host:group bwrap:death", "outlive", "", NULL, false},
     {"bwrap:session", "host:session", "terminal", TERMINALS, NULL, false},
     {"bwrap:capabilities", "host:uid", "have_capabilities", "", NULL, true},
     {"bwrap:programs", "agent:landlock", "exec /usr/bin/sort", "sandbox.programs=[\"sh\"]", NULL,
