@@ -57,8 +57,8 @@ int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz
  * prepares that. What fails is tried again, and said, by the spawn. Returns at once. */
 void laz_spawner_expect(struct laz_spawner *spawner);
 /* A process that a child has started, in a group of its own, and that may outlive it: when this
- * process is gone, the group gets SIGKILL as well. Returns at once; without memory, or a warden,
- * nothing is registered. The descriptor stays the caller's. */
+ * process is gone, the group gets SIGKILL as well. Does not wait, and does nothing without a warden
+ * that listens. The descriptor stays the caller's. Any thread. */
 void laz_spawner_include(struct laz_spawner *spawner, const struct laz_process *leader);
 void laz_spawner_free(struct laz_spawner *spawner); /* children with a death signal get it */
 

@@ -19,13 +19,13 @@ struct laz_warden {
     int fd;        /* connected to it; -1 */
 };
 
-/* ---- in the host, on the spawner's thread --------------------------------------------------- */
+/* ---- in the host, by its spawner ------------------------------------------------------------ */
 
 /* Is it running, or impossible to have? */
 bool laz_warden_is_up(const struct laz_warden *warden);
-/* The warden is not a child of the host: *process, which the caller closes, is a process that
- * starts it and ends. It is set from its first moment on, so that the caller can kill one that
- * takes too long. `ms`: the time that it may take. */
+/* Connects *warden, whose descriptor is -1. The warden is not a child of the host: *process, which
+ * the caller closes, is a process that starts it and ends. It is set from its first moment on, so
+ * that the caller can kill one that takes too long. `ms`: the time that it may take. */
 int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process *process,
                      struct laz_error *err);
 /* Registers the group of a process that a child has started: it gets SIGKILL when the host has

@@ -45,8 +45,8 @@ struct warden_word {
 
 /* ---- in the host ---------------------------------------------------------------------------- */
 
-/* Where poll(2) fails, nothing says that it is gone: who starts another one closes the connection
- * of this one, which ends all groups that it has. */
+/* Where poll(2) fails, nothing says that it is gone: who has started another one closes the
+ * connection of this one, which ends all groups that it has. */
 bool laz_warden_is_up(const struct laz_warden *warden)
 {
     struct pollfd gone = {.fd = warden->fd, .events = POLLIN};
@@ -63,7 +63,6 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
     int ends[2] = {-1, -1}, host = laz_os_pidfd(getpid());
     int rc = 0;
 
-    laz_os_close(&warden->fd);
     if (host < 0 || laz_os_message_pair(ends) != 0) {
         rc = laz_error_os(err, errno, "a process that outlives this one cannot be started");
         goto out;

@@ -23,7 +23,6 @@
 #include "os/warden.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -43,29 +42,36 @@ struct spawner_request {
     struct spawner_request *next;
 };
 
-/* A process to be registered with the warden. */
-struct spawner_included {
-    struct laz_process leader; /* its descriptor is a copy */
-    struct spawner_included *next;
-};
-
 struct laz_spawner {
     pthread_t thread;
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t wanted; /* there is a request, or the end */
     pthread_cond_t served; /* a request is done */
     struct spawner_request *first, **last;
-    struct spawner_included *included; /* not registered yet, the latest first */
     bool ending;
     bool expected, expecting; /* a warden will be needed; the thread has yet to see to it */
     struct laz_process early; /* starts that warden, */
     uint64_t early_until_us;  /* within this time; 0: it is not being started */
-    struct laz_warden warden; /* used by the thread only */
+    struct laz_warden warden; /* changed by the thread only, which reads it without the lock */
 };
 
 static uint64_t spawner_ms(const struct laz_spawn *spawn)
 {
     return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
+}
+
+/* The lock is free. */
+static int spawner_start_warden(struct laz_spawner *spawner, uint64_t ms,
+                                struct laz_process *process, struct laz_error *err)
+{
+    struct laz_warden started = {.program = spawner->warden.program, .fd = -1};
+    int rc = laz_warden_start(&started, ms, process, err);
+
+    pthread_mutex_lock(&spawner->mutex);
+    laz_os_close(&spawner->warden.fd); /* of one that is gone, or cannot be asked */
+    spawner->warden.fd = started.fd;
+    pthread_mutex_unlock(&spawner->mutex);
+    return rc;
 }
 
 /* Starts the warden before a child needs it. The lock is held, and free meanwhile. */
@@ -77,7 +83,7 @@ static void spawner_early(struct laz_spawner *spawner)
     spawner->early_until_us = laz_clock_us() + SPAWNER_MS * 1000;
     pthread_mutex_unlock(&spawner->mutex);
     if (!laz_warden_is_up(&spawner->warden))
-        (void)laz_warden_start(&spawner->warden, SPAWNER_MS, &spawner->early, &unsaid);
+        (void)spawner_start_warden(spawner, SPAWNER_MS, &spawner->early, &unsaid);
     pthread_mutex_lock(&spawner->mutex);
     laz_process_close(&spawner->early); /* no other thread signals it now */
     spawner->early_until_us = 0;
@@ -100,7 +106,7 @@ static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *r
     struct laz_process *process = request->process;
 
     if (spawn->group && spawn->death_signal && !laz_warden_is_up(&spawner->warden)) {
-        request->rc = laz_warden_start(&spawner->warden, spawner_ms(spawn), process, request->err);
+        request->rc = spawner_start_warden(spawner, spawner_ms(spawn), process, request->err);
         pthread_mutex_lock(&spawner->mutex); /* no other thread signals it now */
         laz_process_close(process);
         bool killed = request->killed;
@@ -114,32 +120,12 @@ static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *r
                       : laz_os_child_start(spawn, spawner->warden.fd, process, request->err);
 }
 
-/* Registers them. The lock is held, and free meanwhile. */
-static void spawner_register(struct laz_spawner *spawner)
-{
-    struct spawner_included *included = spawner->included, *next;
-
-    spawner->included = NULL;
-    pthread_mutex_unlock(&spawner->mutex);
-    for (; included; included = next) {
-        next = included->next;
-        laz_warden_include(&spawner->warden, &included->leader);
-        laz_process_close(&included->leader);
-        free(included);
-    }
-    pthread_mutex_lock(&spawner->mutex);
-}
-
 static void *spawner_main(void *data)
 {
     struct laz_spawner *spawner = data;
 
     pthread_mutex_lock(&spawner->mutex);
     for (;;) {
-        if (spawner->included) {
-            spawner_register(spawner);
-            continue;
-        }
         struct spawner_request *request = spawner->first;
         if (!request) {
             if (spawner->ending)
@@ -226,20 +212,8 @@ void laz_spawner_expect(struct laz_spawner *spawner)
 
 void laz_spawner_include(struct laz_spawner *spawner, const struct laz_process *leader)
 {
-    struct spawner_included *made = malloc(sizeof *made);
-
-    if (!made)
-        return;
-    made->leader = *leader;
-    made->leader.pidfd = fcntl(leader->pidfd, F_DUPFD_CLOEXEC, 3);
-    if (made->leader.pidfd < 0) {
-        free(made);
-        return;
-    }
     pthread_mutex_lock(&spawner->mutex);
-    made->next = spawner->included;
-    spawner->included = made;
-    pthread_cond_signal(&spawner->wanted);
+    laz_warden_include(&spawner->warden, leader);
     pthread_mutex_unlock(&spawner->mutex);
 }
 
