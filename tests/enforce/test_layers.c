@@ -173,7 +173,6 @@ static const struct layer {
     {"bwrap:user", "host:uid agent:filter", "setuid 0", "", NULL, true},
     /* the next host on the machine ends the control group of a dead host */
     {"bwrap:death", "host:group host:warden", "outlive", "", NULL, false},
-    {"host:warden", "host:group bwrap:death", "outlive", "", NULL, false},
     {"bwrap:session", "host:session", "terminal", TERMINALS, NULL, false},
     {"bwrap:capabilities", "host:uid", "have_capabilities", "", NULL, true},
     {"bwrap:programs", "agent:landlock", "exec /usr/bin/sort", "sandbox.programs=[\"sh\"]", NULL,
