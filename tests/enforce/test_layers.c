@@ -366,13 +366,17 @@ static bool layers_stays(pid_t inside)
 static const char *layers_outlived(const pid_t pids[2], int from_host, pid_t host)
 {
     struct pollfd ends[2];
-    char c, inside[64];
+    char c, inside[64], state[64];
 
     for (int i = 0; i < 2; i++)
         ends[i] = (struct pollfd){.fd = laz_os_pidfd(pids[i]), .events = POLLIN};
     CU_ASSERT(ends[0].fd >= 0 && ends[1].fd >= 0);
     layers_status(pids[0], "PPid", inside, sizeof inside);
     CU_ASSERT(atoi(inside) > 1 && atoi(inside) != pids[1]);
+    do /* bubblewrap's second process waits once it has asked for its death signal, which may be
+          late */
+        layers_status((pid_t)atoi(inside), "State", state, sizeof state);
+    while (state[0] && state[0] != 'S');
     CU_ASSERT(write(from_host, "x", 1) == 1);
     CU_ASSERT(waitpid(host, NULL, 0) == host);
     CU_ASSERT(read(layers_from_test, &c, 1) == 0); /* no process that could write is left */
