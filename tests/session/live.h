@@ -28,7 +28,7 @@ struct phrase {
 const char *test_phrase(const struct words *language, const struct phrase *phrase);
 
 /* Sanitizers are slow, so time is not judged, and they need unlimited memory. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LAZ_SANITIZE
 #define TEST_IS_SANITIZED true
 #else
 #define TEST_IS_SANITIZED false

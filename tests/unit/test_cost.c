@@ -25,7 +25,7 @@
 
 /* Sanitizers, counting of lines and missing optimisation change the cost of each parser
  * differently; quadratic time would still be detected. */
-#if defined __OPTIMIZE__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#if defined __OPTIMIZE__ && !defined LAZ_SANITIZE && !defined __SANITIZE_THREAD__
 /* 4 times at most, usually. Processors differ, and where the linker puts a loop can double its time
  * (6.4 times for one text of patterns); quadratic time is a hundred times at this length. */
 #define COST_MOST (getenv("LAZARET_TEST_FULL") ? 8.0 : 10.0)
