@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# as.sh - repeats a test with another backend, with sessions from a template, or as another user.
+# as.sh - repeats a test with another backend, with sessions from a template, or as another user; or
+# runs one of the build with sanitizers with the agent and the runtimes of the ordinary build, in
+# $LAZARET_TEST_AGENTS.
 #
 # Its argument stands for an entry of tests/variants.txt: tests/as/VARIANT/TEST.variant. Root runs
 # the variants of an ordinary user in a copy of source and build that this user can read and write:
@@ -19,6 +21,15 @@ case ${variant%-lua} in
     *template) export TEST_WARM=template ;;
     *warm) export TEST_WARM=auto ;;
     user) ;;
+    sanitize-host)
+        [ -n "${LAZARET_TEST_AGENTS-}" ] || {
+            echo "SKIP sanitize-host: only scripts/check names an ordinary build"
+            exit 77
+        }
+        LAZARET_AGENT=$LAZARET_TEST_AGENTS/${LAZARET_AGENT##*/}
+        LAZARET_PLUGIN_PATH=$(printf '%s' "$LAZARET_PLUGIN_PATH" | sed "s|$PWD/plugins/runtime/|$LAZARET_TEST_AGENTS/plugins/runtime/|g")
+        export LAZARET_AGENT LAZARET_PLUGIN_PATH
+        ;;
     *)
         echo "no such variant: $variant"
         exit 99
