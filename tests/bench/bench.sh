@@ -20,7 +20,8 @@ groups() {
 }
 
 groups >"$scratch/groups"
-rows='--only floor execute.lua tool_call.lua pool_acquire'
+floors='floor.pingpong floor.forkexec floor.bwrap floor.namespaces floor.interpreter.lua'
+rows="--only $floors execute.lua tool_call.lua pool_acquire"
 [ -z "${LAZARET_TEST_FULL-}" ] || rows=
 # shellcheck disable=SC2086
 ./lazaret-bench --quick --json --markdown "$scratch/table" $rows >"$scratch/rows" 2>"$scratch/said" || {
@@ -222,7 +223,7 @@ if [ -x "$srcdir/scripts/bench" ]; then
     done
 fi
 if command -v gnuplot >/dev/null; then
-    ./lazaret-bench --only floor --quick --svg "$scratch/picture" >/dev/null
+    ./lazaret-bench --only floor.forkexec floor.bwrap --quick --svg "$scratch/picture" >/dev/null
     grep -q '<svg' "$scratch/picture" && grep -q 'floor.forkexec' "$scratch/picture" ||
         wrong "no picture"
 fi

@@ -16,7 +16,7 @@ export HOME
 mkdir -p "$HOME" "$work/pages"
 be_patient
 unset TZ LANG DISPLAY
-sample=20
+sample=30 # ten pages, which are one script
 [ -z "${LAZARET_TEST_FULL-}" ] || sample=1
 
 # shown SIDE COMMAND... - runs it in an empty directory and keeps its output in $work/SIDE.

@@ -17,16 +17,16 @@ cd "$work" || exit 1
 : >out
 : >err
 
-# A Python that is first on the path may lack what the package brings.
+# A Python that is first on the path may lack what the package brings; "python3" may be a script.
 for python in python3 /usr/bin/python3 ''; do
     [ -n "$python" ] || break
-    ! "$python" -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || break
+    ! python=$("$python" -c 'import sys, jsonschema; jsonschema.Draft202012Validator
+print(sys.executable)' 2>/dev/null) || break
 done
 if [ -z "$python" ]; then
     may_be_missing jsonschema "python3-jsonschema, with JSON Schema 2020-12" || exit 1
     exit 77
 fi
-python=$("$python" -c 'import sys; print(sys.executable)') || exit 1 # "python3" may be a script
 
 # part NAME ARGUMENTS... - runs one of the programs.
 part() {

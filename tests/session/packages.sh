@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # packages.sh - what loads without a sandbox loads in one: the packages of packages.txt that are
-# installed. All of a language are loaded in one process, which takes more memory than the settings
-# allow; with LAZARET_TEST_FULL each in a process of its own, with the settings as they are.
+# installed. Every third of a language, the first chosen by a seed, and matplotlib are loaded in one
+# process, which takes more memory than the settings allow; with LAZARET_TEST_FULL all of them, each
+# in a process of its own, with the settings as they are.
 . "${0%/*}/lib.sh"
 
 stage_open "$PWD/staged"
@@ -12,6 +13,8 @@ trap 'rm -rf "$work"' EXIT
 HOME=$work
 export HOME
 be_patient
+seed=${LAZARET_TEST_SEED:-$(date +%s)}
+echo "    LAZARET_TEST_SEED=$seed"
 set_all='--set limits.memory="4GiB"'
 [ -z "${LAZARET_TEST_FULL-}" ] || set_all=
 
@@ -56,7 +59,7 @@ bare() {
 # loads NAME LANGUAGE - standard input: the names.
 loads() {
     cases=$((cases + 1))
-    cat >"$work/names"
+    tee -a "$work/tried" >"$work/names"
     "$interpreter" "$work/code.$2" <"$work/names" >"$work/want" 2>"$work/err.bare" &
     # shellcheck disable=SC2086
     "$lazaret" run $set_all --runtime "$2" "$work/code.$2" <"$work/names" >"$work/out" 2>"$work/err"
@@ -82,12 +85,13 @@ language() {
             loads "$name" "$language" <"$work/one"
         done
     else
-        loads "all_of_$language" "$language" <"$work/all"
+        # matplotlib is one of those that read a file of /etc
+        awk -v seed="$seed" '(NR + seed) % 3 == 0 || /^matplotlib/' "$work/all" >"$work/some"
+        loads "some_of_$language" "$language" <"$work/some"
     fi
-    # matplotlib is one of those that read a file of /etc
     [ "$language" = r ] || [ -n "${LAZARET_TEST_FULL-}" ] || grep -q '^loaded matplotlib' "$work/out" ||
         may_be_missing matplotlib "is not installed"
-    echo "$language: $loaded of $(wc -l <"$work/all") are installed and load without a sandbox"
+    echo "$language: $loaded of $(wc -l <"$work/tried") are installed and load without a sandbox"
 }
 
 packages_of_python() {

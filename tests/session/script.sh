@@ -19,9 +19,22 @@ chmod 777 "$work/written"
 be_patient
 cd "$work/project" || exit 1
 
+# The runtimes that are installed, each looked for once: R starts slowly.
+installed=
+for runtime in python lua r; do
+    if "$lazaret" check --runtime $runtime -e '' >/dev/null 2>&1; then
+        installed="$installed $runtime "
+    else
+        may_be_missing $runtime "no such runtime"
+    fi
+done
+
 # has RUNTIME - is it installed?
 has() {
-    "$lazaret" check --runtime "$1" -e '' >/dev/null 2>&1 || may_be_missing "$1" "no such runtime"
+    case $installed in
+        *" $1 "*) ;;
+        *) false ;;
+    esac
 }
 
 # shows NAME STATUS OUT ARGUMENTS... - standard input is the file ../input.
@@ -140,12 +153,14 @@ END
     shows r_console 0 '[1] "one" "two"' --runtime r -e 'readLines(stdin())'
 fi
 
-# What an interpreter writes to both streams arrives in the order of the writes.
+# What an interpreter writes to both streams arrives in the order of the writes. As JSON not for R,
+# which starts slowly: the host makes it, in the same way for all.
 in_order() {
     cases=$((cases + 1))
     "$lazaret" run "$1" 2>&1 </dev/null |
         awk '$1 != (NR % 2 ? "o" : "e") || $2 != int((NR + 1) / 2) { exit 1 } END { exit NR != 400 }' ||
         wrong "order_in_text_$1" "the streams are not in the order of the writes"
+    [ "$1" != order.R ] || [ -n "${LAZARET_TEST_FULL-}" ] || return 0
     cases=$((cases + 1))
     "$lazaret" run --json "$1" </dev/null >"$work/out" 2>"$work/err"
     grep -o '"[oe] [0-9]*' "$work/out" | tr -d '"' |

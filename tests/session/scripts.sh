@@ -7,7 +7,8 @@
 # directory of its own. Scripts in Lua have their expected output beside them, because Lua may be
 # installed as a library alone; where its program exists, it has to agree. What cannot work in a
 # sandbox follows: it ends with a sentence that says what does. Of the scripts in Python and R, which
-# start slowly, every third is run, the first chosen by a seed; all are with LAZARET_TEST_FULL=yes.
+# start slowly, every sixth is run, the first chosen by a seed, and of the levels of R's compiler
+# that a variable sets one; all are with LAZARET_TEST_FULL=yes.
 . "${0%/*}/lib.sh"
 
 scripts=$(cd "${0%/*}/scripts" && pwd) || exit 1
@@ -27,21 +28,30 @@ printf 'first line\nsecond\n42 is it\nlast line\nno newline at the end' >"$work/
 input=$work/input
 
 seed=${LAZARET_TEST_SEED:-$(date +%s)}
-one_of=3
-[ -z "${LAZARET_TEST_FULL-}" ] || one_of=1
 echo "    LAZARET_TEST_SEED=$seed"
 
-# chosen - is the next file one of the sample? $place counts them.
+# chosen ONE_OF - is the next file one of the sample? $place counts them.
 chosen() {
     place=$((place + 1))
-    [ $(((place + seed) % one_of)) -eq 0 ]
+    [ -n "${LAZARET_TEST_FULL-}" ] || [ $(((place + seed) % $1)) -eq 0 ]
 }
+
+# The runtimes that are installed, each looked for once: R starts slowly.
+installed=
+for runtime in python r lua; do
+    if "$lazaret" check --runtime $runtime -e '' >/dev/null 2>&1; then
+        installed="$installed $runtime "
+    else
+        may_be_missing $runtime "no such runtime"
+    fi
+done
 
 # has RUNTIME - is it installed?
 has() {
-    "$lazaret" check --runtime "$1" -e '' >/dev/null 2>&1 && return
-    may_be_missing "$1" "no such runtime"
-    return 1
+    case $installed in
+        *" $1 "*) ;;
+        *) false ;;
+    esac
 }
 
 # left SIDE COMMAND... - runs it in an empty directory; leaves its output, status and files in
@@ -86,7 +96,7 @@ scripts_in_python() {
     python=$("$lazaret" run -e 'import sys; print(sys.executable)')
     place=0
     for file in "$scripts"/python/*.py; do
-        chosen || continue
+        chosen 6 || continue
         case $file in
             */numpy_*)
                 "$python" -I -c 'import numpy' 2>/dev/null || {
@@ -140,7 +150,7 @@ scripts_in_r() {
     has r || return 0
     place=0
     for file in "$scripts"/r/*.R; do
-        chosen || continue
+        chosen 6 || continue
         left plain Rscript "$file"
         in_box "$file"
         same "${file##*/}" plain
@@ -156,7 +166,9 @@ for (i in 1:3) f(i)
 c(compiler::enableJIT(-1L), typeof(.Internal(bodyCode(f))), Sys.getenv("R_ENABLE_JIT", "not set"))
 c("compiler" %in% loadedNamespaces(), system("echo $R_ENABLE_JIT", intern = TRUE))
 END
+    place=0
     for level in '' 0 1 2 -1; do
+        [ -z "$level" ] || chosen 4 || continue
         left plain env ${level:+R_ENABLE_JIT=$level} Rscript "$work/compiler.R"
         in_box ${level:+--set "env.set.R_ENABLE_JIT=\"$level\""} "$work/compiler.R"
         same "compiler_of_r ${level:-as it is}" plain
@@ -204,10 +216,16 @@ python_refuses() {
 r_refuses() {
     has r || return 0
     working='mclapply(), pvec() and mcparallel()'
+    cat >"$work/clusters.R" <<'END'
+said <- tryCatch(parallel::makeForkCluster(2), error = conditionMessage)
+cat("of forks:", said, "\n")
+parallel::makeCluster(2)
+END
     refuses a_cluster_needs_sockets "a cluster needs sockets.*$working" \
-        --runtime r -e 'parallel::makeCluster(2)'
-    refuses a_cluster_of_forks_does_too "a cluster needs sockets.*$working" \
-        --runtime r -e 'cl <- parallel::makeForkCluster(2)'
+        --runtime r "$work/clusters.R"
+    cases=$((cases + 1))
+    grep -q "^of forks: a cluster needs sockets.*$working" "$work/out" ||
+        wrong a_cluster_of_forks_does_too "it is not refused"
 }
 
 side_by_side scripts_in_python paths_of_python scripts_in_r compiler_of_r scripts_in_lua python_refuses r_refuses

@@ -19,12 +19,31 @@ cd "$work" || exit 1
 : >out
 : >err
 
-# clean NAME FILE - no message of the file has the same prefix twice or lacks its cause.
-clean() {
-    if grep -E '(^|: )([^:]+): \2: ' "$2" >out || grep -E ':( :|$)' "$2" >out; then
-        wrong "$1" 'a doubled prefix, or no cause'
-    fi
+# What is wrong with the messages, one process for all of it: those of run are the first of config
+# --check, of which the first begins with $want; none has the same prefix twice or lacks its cause.
+messages=$work/messages.awk
+cat >"$messages" <<'END'
+function wrong(what) { if (!n++) print what }
+FILENAME == "said" {
+    sub(/^lazaret: setup_failed: (the session did not start: )?/, "lazaret: ")
+    said[FNR] = $0
+    lines = FNR
+    next
 }
+FNR == 1 && index($0, "lazaret: " ENVIRON["want"]) != 1 {
+    wrong("it does not begin with: " ENVIRON["want"])
+}
+FNR <= lines && $0 != said[FNR] { wrong("run says: " said[FNR]) }
+/:( :|$)/ { wrong("no cause: " $0) }
+{
+    count = split($0, part, ": ")
+    for (i = 1; i + 1 < count; i++)
+        if (part[i] != "" && part[i] == part[i + 1] && part[i] !~ /:/)
+            wrong("a doubled prefix: " $0)
+    told = FNR
+}
+END { if (!lines || told < lines) wrong("run says more, or nothing") }
+END
 
 # same WANT OPTIONS... - run and config --check fail alike, with a first message that begins so.
 same() {
@@ -32,26 +51,20 @@ same() {
     shift
     "$lazaret" run "$@" -e 1 >out 2>said </dev/null || run_status=$?
     "$lazaret" config --check "$@" >>out 2>err </dev/null || check_status=$?
-    sed 's/^lazaret: setup_failed: \(the session did not start: \)\{0,1\}/lazaret: /' said >run_said
-    head -n "$(wc -l <run_said)" err >first
-    line=$(head -n 1 err)
     if [ "$run_status" -eq 0 ] || [ "$check_status" -ne "$run_status" ]; then
         wrong "$*: $(cat wrong.toml)" "status $check_status of config --check, $run_status of run"
     elif [ -s out ]; then
         wrong "$*: $(cat wrong.toml)" 'something on standard output'
-    elif ! cmp -s run_said first; then
-        wrong "$*: $(cat wrong.toml)" "run says: $(cat said)"
-    elif [ "${line#lazaret: "$want"}" = "$line" ]; then
-        wrong "$*: $(cat wrong.toml)" "it does not begin with: $want"
     else
-        clean "$*: $(cat wrong.toml)" err
+        odd=$(want=$want awk -f "$messages" said err)
+        [ -z "$odd" ] || wrong "$*: $(cat wrong.toml)" "$odd"
     fi
 }
 
 # configuration TEXT WANT - a row of the table.
 configuration() {
-    printf '%b\n' "$1" | sed "s|@|$work/|g; s|AGENT|${LAZARET_AGENT%/*}|g" >wrong.toml
-    want=$(printf '%s\n' "$2" | sed "s|@|$work/|g; s|AGENT|${LAZARET_AGENT%/*}|g")
+    printf '%b\n' "$1" >wrong.toml
+    want=$2
     case $want in
         [0-9]*) want=wrong.toml:$want ;;
     esac
@@ -267,7 +280,8 @@ stepping_down() {
 # rows REMAINDER - every other row of the table.
 rows() {
     prepare
-    table | awk -v remainder="$1" 'NR % 2 == remainder' >rows
+    table | awk -v remainder="$1" 'NR % 2 == remainder' |
+        sed "s|@|$work/|g; s|AGENT|${LAZARET_AGENT%/*}|g" >rows
     while IFS='|' read -r text want; do
         configuration "$text" "$want"
     done <rows
