@@ -15,6 +15,9 @@ chmod 755 "$work"
 HOME=$work
 export HOME
 be_patient
+# Each program in the box costs a hundred calls, which strace stops, and none of them is among those
+# that fail.
+echo 'sandbox.programs = ["sh"]' >>"$HOME/.config/lazaret/lazaret.toml"
 stage_open "$PWD/staged"
 : >"$work/out"
 : >"$work/err"
@@ -42,12 +45,20 @@ holds() {
     fi
 }
 
+# A variant of an ordinary user (tests/as.sh) tries every second call, unless it is the full test.
+case ,${LAZARET_TEST_NEED-},${LAZARET_TEST_FULL-} in
+    *,-root,) every=2 least=5 ;;
+    *) every=1 least=15 ;;
+esac
+
 # faults ERROR CALLS... - the first or the second of each call (per process) fails, as the seed
 # selects; with LAZARET_TEST_FULL both do.
 faults() {
     error=$1
     shift
     for calls; do
+        tried=$((tried + 1))
+        [ $((tried % every)) -eq 0 ] || continue
         seed=$(((seed * 1103515245 + 12345) % 2147483648))
         which="$((seed / 65536 % 2 + 1))"
         [ -z "${LAZARET_TEST_FULL-}" ] || which="1 2"
@@ -96,6 +107,7 @@ counts=$work/counts
 mkdir "$counts"
 injected=0
 seed=${LAZARET_TEST_SEED:-$(date +%s)}
+tried=$((seed % 2))
 echo "    LAZARET_TEST_SEED=$seed"
 if ! strace -f -qq -o "$work/calls" true >"$work/out" 2>"$work/err"; then
     may_be_missing strace "$(head -n 1 "$work/err")"
@@ -103,6 +115,7 @@ if ! strace -f -qq -o "$work/calls" true >"$work/out" 2>"$work/err"; then
 else
     side_by_side descriptors memory more_memory others
     injected=$(cat "$counts"/* | awk '{ sum += $1 } END { print sum }')
-    [ "$injected" -ge 15 ] || wrong faults "only $injected faults came about"
+    echo "    $injected faults came about"
+    [ "$injected" -ge "$least" ] || wrong faults "only $injected faults came about"
 fi
 finish

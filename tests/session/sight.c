@@ -31,11 +31,14 @@ static const char look[] =
     "return table.concat(s, '\\n')";
 static char sight_code[sizeof look + 4096];
 
-/* A tool that is a program of the host, and a hook. */
+/* A tool that is a program of the host, a hook, and few programs in the box: each is treated alike,
+ * and many take longer than the rest of the session. */
 static const char configuration[] = "[session]\n"
                                     "pre_execute_hook = [\"/bin/true\"]\n"
                                     "timeout = 0\n"
                                     "start_timeout = 600\n"
+                                    "[sandbox]\n"
+                                    "programs = [\"sh\", \"cat\"]\n"
                                     "[[tools]]\n"
                                     "provider = \"command\"\n"
                                     "[[tools.tool]]\n"

@@ -9,6 +9,8 @@
 #include "groups.h"
 #include "live.h"
 
+#include "os/users.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,8 @@ static const struct attack {
      LOCKS},
 };
 
+static bool are_hidden; /* the groups of this host */
+
 static void attack(struct laz_session *session, const struct attack *row, bool warm, const char *by)
 {
     const struct laz_execute_options options = {.size = sizeof options, .timeout_ms = UNIT_HANG_MS};
@@ -101,6 +105,8 @@ static void attack(struct laz_session *session, const struct attack *row, bool w
 
     if (row->kind == AT_MOST && strcmp(by, "watchdog") != 0)
         return;
+    if (row->kind == LOCKS && are_hidden && !getenv("LAZARET_TEST_FULL"))
+        return; /* the host has counted them in the same way while the groups were there */
     if (row->kind == LOCKS)
         by = "watchdog";
     snprintf(code, sizeof code, "%swhile True: signal.pause()", row->code);
@@ -162,10 +168,11 @@ static void count_lines(void *user, int stream, const char *text, size_t len)
 }
 
 /* Whether a parent has waited for its child makes no difference to a group, whose verdict
- * test_whole and test_limits show. */
+ * test_whole and test_limits show. The watchdog counts in a box from a template as in any other:
+ * without the full test root tries one of its own, and an ordinary user one from a template. */
 static void attack_time(bool warm, const char *by)
 {
-    if (strcmp(by, "watchdog") != 0 && !getenv("LAZARET_TEST_FULL"))
+    if ((strcmp(by, "watchdog") != 0 || warm == laz_os_is_root()) && !getenv("LAZARET_TEST_FULL"))
         return;
     unsigned children = 0;
     const struct laz_execute_options options = {
@@ -195,22 +202,31 @@ static const struct {
     {"python", "import subprocess\n"
                "for i in range(100): r = subprocess.run(['true'])\n"
                "assert r.returncode == 0"},
-    {"python", "import subprocess\n"
-               "p = [subprocess.Popen(['sleep', '0.01']) for i in range(20)]\n"
-               "assert not any([x.wait() for x in p])"},
     {"python", "import threading\n"
                "t = [threading.Thread(target=lambda: sum(range(100000))) for i in range(20)]\n"
                "for x in t: x.start()\n"
                "for x in t: x.join()"},
+    {"python", "import mmap\n"
+               "m = mmap.mmap(-1, 64 << 20)\n"
+               "n = m.write(bytes(64 << 20))\n"
+               "m.close()"},
+    {"python", "import os\n"
+               "for i in range(100):\n"
+               "    f = open('f%d' % i, 'wb')\n"
+               "    n = f.write(bytes(100000))\n"
+               "    f.close()\n"
+               "for i in range(100): os.unlink('f%d' % i)"},
+    {"lua", "for i = 1, 20 do assert(os.execute('true | cat')) end\n"
+            "local t = {}\n"
+            "for i = 1, 1000000 do t[i] = i end"},
+    {"python", "import subprocess\n"
+               "p = [subprocess.Popen(['sleep', '0.01']) for i in range(20)]\n"
+               "assert not any([x.wait() for x in p])"},
     {"python", "import multiprocessing as m\n"
                "k = [m.Process(target=lambda: sum(range(100000))) for i in range(4)]\n"
                "for x in k: x.start()\n"
                "for x in k: x.join()\n"
                "assert all([x.exitcode == 0 for x in k])"},
-    {"python", "import mmap\n"
-               "m = mmap.mmap(-1, 64 << 20)\n"
-               "n = m.write(bytes(64 << 20))\n"
-               "m.close()"},
     {"python", "import os, subprocess\n"
                "f = open('a.c', 'w')\n"
                "n = f.write('int main(void) { return 7; }\\n')\n"
@@ -219,12 +235,6 @@ static const struct {
                "if has: r = subprocess.run(['cc', '-pipe', 'a.c'], check=True)\n"
                "if has: r = subprocess.run(['./a.out'])\n"
                "assert not has or r.returncode == 7"},
-    {"python", "import os\n"
-               "for i in range(100):\n"
-               "    f = open('f%d' % i, 'wb')\n"
-               "    n = f.write(bytes(100000))\n"
-               "    f.close()\n"
-               "for i in range(100): os.unlink('f%d' % i)"},
     {"r", "d <- data.frame(x = rnorm(20000), g = sample(letters, 20000, TRUE))\n"
           "a <- aggregate(x ~ g, d, mean)\n"
           "m <- merge(a, table(g = d$g))\n"
@@ -232,9 +242,6 @@ static const struct {
     {"r", "x <- matrix(runif(160000), 400)\n"
           "s <- solve(x)\n"
           "stopifnot(system('true') == 0, system('echo x', intern = TRUE) == 'x')"},
-    {"lua", "for i = 1, 20 do assert(os.execute('true | cat')) end\n"
-            "local t = {}\n"
-            "for i = 1, 1000000 do t[i] = i end"},
 };
 #define PROGRAMS (sizeof programs / sizeof *programs)
 
@@ -253,19 +260,30 @@ static void run_program(struct laz_session *session, size_t i)
 }
 
 /* Where a watchdog counts: it has to guess, and must not guess wrong. Each in a session that goes
- * on; in the full test a thousand executions. */
+ * on. Root tries the first half in boxes of their own and the second from templates, an ordinary
+ * user the other way round; the full test all in both, a thousand executions. */
 static void ordinary(bool warm)
 {
     static const char *const runtimes[] = {"python", "r", "lua"};
     struct laz_engine *engine = test_engine(warm ? "pool.warm=template" : "");
-    const size_t rounds = getenv("LAZARET_TEST_FULL") ? 1000 / PROGRAMS : 1;
+    const bool is_full = getenv("LAZARET_TEST_FULL") != NULL, is_second = warm == laz_os_is_root();
+    const size_t first = !is_full && is_second ? PROGRAMS / 2 : 0;
+    const size_t end = is_full || is_second ? PROGRAMS : PROGRAMS / 2;
+    const size_t rounds = is_full ? 1000 / PROGRAMS : 1;
 
     for (size_t r = 0; r < sizeof runtimes / sizeof *runtimes; r++) {
-        struct laz_session *session =
-            warm ? test_warm_session(engine, runtimes[r]) : test_session(engine, runtimes[r]);
-        for (size_t i = 0; session && i < rounds * PROGRAMS; i++)
-            if (strcmp(programs[i % PROGRAMS].runtime, runtimes[r]) == 0)
-                run_program(session, i % PROGRAMS);
+        struct laz_session *session = NULL;
+        for (size_t i = 0; i < rounds * (end - first); i++) {
+            const size_t program = first + i % (end - first);
+            if (strcmp(programs[program].runtime, runtimes[r]) != 0)
+                continue;
+            if (!session)
+                session = warm ? test_warm_session(engine, runtimes[r])
+                               : test_session(engine, runtimes[r]);
+            if (!session)
+                break;
+            run_program(session, program);
+        }
     }
     laz_engine_free(engine);
 }
@@ -284,6 +302,7 @@ static void run_hidden(void (*run)(bool), bool warm, bool hidden)
 
     if (hidden)
         groups_hide();
+    are_hidden = hidden;
     run(warm);
     if (hidden)
         groups_show(back);

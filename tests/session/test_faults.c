@@ -34,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FAULTS_SAMPLE  16 /* places, each of a different function */
+#define FAULTS_SAMPLE  8 /* places, each of a different function */
 #define FAULTS_SITES   2048
 #define FAULTS_SECONDS 300 /* for one session; then SIGALRM ends the test */
 
@@ -204,7 +204,7 @@ static unsigned long faults_some(struct sight *box, size_t first, unsigned missi
         sites[i] = sites[at];
         sites[at] = first + i;
     }
-    for (size_t i = 0; i < n && runs < sight_sample(FAULTS_SAMPLE); i++) {
+    for (size_t i = 0; i < n && runs < FAULTS_SAMPLE; i++) {
         const char *name = deny_name(sites[i], 0, &os_errno);
         bool drawn = false;
         for (size_t k = 0; k < i && !drawn; k++)

@@ -326,10 +326,19 @@ static void nothing_is_taken_where_nothing_is_wanted(struct laz_session *session
     test_expect(session, "io.open('artifacts/x', 'w') == nil", LAZ_VERDICT_OK, "true");
 }
 
+/* The host counts names alike in each box, for each user: variants do not repeat it, because on a
+ * disk (landlock) so many files take seconds. */
+static bool is_repeated(void)
+{
+    return (getenv("TEST_BACKEND") || getenv("TEST_WARM") || getenv("TEST_RUNTIME")) &&
+           !getenv("LAZARET_TEST_FULL");
+}
+
 static void limits(void)
 {
     test_in_lua("artifacts.max_files=3;artifacts.max_size=4KiB", more_than_may_be_is_left_out);
-    test_in_lua("sandbox.tmp_size=\"512MiB\"", many_names_are_not_looked_at);
+    if (!is_repeated())
+        test_in_lua("sandbox.tmp_size=\"512MiB\"", many_names_are_not_looked_at);
     test_in_lua("artifacts.max_files=0", nothing_is_taken_where_nothing_is_wanted);
 }
 

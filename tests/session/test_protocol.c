@@ -647,16 +647,27 @@ static void frames_on_standard_output_are_output(void)
 
 /* ---- too much ------------------------------------------------------------------------------- */
 
+/* Sizes with which memory is measured; without that, as many as are more than the bounds. */
+#ifndef LAZ_SANITIZE
+#define FLOOD  "30000"
+#define TRADES "150"
+#define LARGE  100
+#else
+#define FLOOD  "11000"
+#define TRADES "15"
+#define LARGE  40
+#endif
+
 static void body_of_floods(struct laz_session *session)
 {
     static const char *const codes[] = {
         /* answered at once; answered by a tool; never answered in time */
-        "times 30000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nok 1",
-        "times 30000 "
-        "{\"type\":\"tool_call\",\"id\":$i,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\n"
-        "ok 1",
-        "times 30000 {\"type\":\"tool_call\",\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\nok 1",
-        "times 30000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"first\"}\nok 1",
+        "times " FLOOD " {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nok 1",
+        "times " FLOOD " {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"add\","
+        "\"args\":{\"a\":1,\"b\":2}}\nok 1",
+        "times " FLOOD " {\"type\":\"tool_call\",\"tool\":\"add\","
+        "\"args\":{\"a\":1,\"b\":2}}\nok 1",
+        "times " FLOOD " {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"first\"}\nok 1",
     };
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -706,8 +717,8 @@ static void body_of_slow_reading(struct laz_session *session)
                                "\"args\":{\"x\":\"#\"}}";
     char code[400];
 
-    snprintf(code, sizeof code, "pad 1000000 %s\npad 1000000 %s\ntrade 150 1000000 %s\nok 1", head,
-             head, head);
+    snprintf(code, sizeof code, "pad 1000000 %s\npad 1000000 %s\ntrade " TRADES " 1000000 %s\nok 1",
+             head, head, head);
     trace_peak_reset();
     long before = trace_peak_kib();
     test_expect(session, code, LAZ_VERDICT_OK, "1");
@@ -727,12 +738,8 @@ static void answers_read_slowly_cost_little_memory(void)
 static void body_of_large_calls(struct laz_session *session)
 {
     const struct row row = {
-        "pad 1000000 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"first\",\"x\":\"#\"}\n" /* an
-                                                                                            ignored
-                                                                                            member
-                                                                                            costs
-                                                                                            nothing
-                                                                                          */
+        /* an ignored member costs nothing */
+        "pad 1000000 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"first\",\"x\":\"#\"}\n"
         "times 3 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"first\"}\n"
         "times 1 {\"type\":\"tool_call\",\"id\":2,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\n"
         "recv\nok $last",
@@ -740,7 +747,7 @@ static void body_of_large_calls(struct laz_session *session)
     struct laz_buf code = LAZ_BUF_INIT;
 
     check_row(session, &row);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < LARGE; i++)
         laz_buf_puts(&code, "pad 1000000 {\"type\":\"tool_call\",\"tool\":\"echo\","
                             "\"args\":{\"x\":\"#\"}}\n");
     laz_buf_puts(&code, "wait");

@@ -6,6 +6,9 @@
 # `fails` runs a case twice, without and with --json, and looks for the canary that the code would
 # leave. A run without a sandbox shows first that the code does leave it. Namespaces of the test's
 # own serve as unsuitable machines.
+#
+# As a variant of an ordinary user (tests/as.sh) it runs what differs by uid; with
+# LAZARET_TEST_FULL=yes all of it, and a full /tmp at each size.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/wrong-lazaret.XXXXXXXX") || exit 1
@@ -16,9 +19,26 @@ examples=$(cd "${srcdir:-.}/config" && pwd) || exit 1
 HOME=$work
 export HOME
 be_patient
+# The programs that cases start: each of the usual ones would be put into each box, for an ordinary
+# user as a copy.
+echo 'sandbox.programs = ["sh", "sleep", "true"]' >>"$HOME/.config/lazaret/lazaret.toml"
 cd "$work" || exit 1
 : >out
 : >err
+seed=${LAZARET_TEST_SEED:-$(date +%s)}
+echo "    LAZARET_TEST_SEED=$seed"
+
+# unless_repeated FUNCTION... - runs what is the same for each user, unless root has run it.
+unless_repeated() {
+    case ,${LAZARET_TEST_NEED-},${LAZARET_TEST_FULL-} in
+        *,-root,) ;;
+        *)
+            for cases_of; do
+                "$cases_of"
+            done
+            ;;
+    esac
+}
 
 # In the directory of the cases: what their code would leave.
 make_canary() {
@@ -417,9 +437,10 @@ wrong_tmp() {
         in_namespaces --mount "$move && mount -t tmpfs -o ro none /tmp" $run_there -e "$code"
     fails tmp_not_writable 125 setup_failed 'Permission denied; lazaret keeps the sockets' \
         in_namespaces --mount "$move && mount -t tmpfs -o mode=0555 none /tmp" $run_there -e "$code"
-    # Allows one more inode each time: the start fails at each of its steps, and finally succeeds.
-    # It uses few programs, because each is a file there.
-    inodes=1 full=0
+    # Allows some more inodes each time, each number with LAZARET_TEST_FULL=yes: the start fails at
+    # each of its steps, and finally succeeds. It uses few programs, because each is a file there.
+    [ -n "${LAZARET_TEST_FULL-}" ] && more=1 || more=4
+    inodes=$((seed % more + 1)) full=0
     while [ "$inodes" -lt 40 ]; do
         status=0 cases=$((cases + 1))
         in_namespaces --mount "$move && mount -t tmpfs -o nr_inodes=$inodes none /tmp" \
@@ -429,7 +450,7 @@ wrong_tmp() {
         full=$((full + 1))
         [ "$status" -eq 125 ] && [ ! -s out ] && grep -q 'No space left on device' err &&
             ! grep -qv '^lazaret: ' err || wrong "tmp_full $inodes" "status $status"
-        inodes=$((inodes + 1))
+        inodes=$((inodes + more))
     done
     [ "$full" -ge 3 ] && [ "$(cat out)" = 1 ] || wrong tmp_full "$full failures, then status $status"
     expect tmp_full_is_told 125 '' 'which has to be writable and not full' \
@@ -595,14 +616,16 @@ looking() {
     grep -q measurements out || wrong tools 'measurements is not there'
 }
 
-# Every installed runtime answers 2.
+# Every installed runtime answers 2, with the usual programs: R does not start without some of them.
 runtimes() {
+    sed '/^sandbox\.programs/d' "$HOME/.config/lazaret/lazaret.toml" >usual.toml
     for runtime in r python lua; do
         if [ ! -e "$LAZARET_PLUGIN_PATH/$runtime.so" ]; then
             may_be_missing "$runtime" 'not installed'
             continue
         fi
-        expect "run $runtime" 0 '*' '' "$lazaret" run --json -e '1+1' --runtime "$runtime"
+        expect "run $runtime" 0 '*' '' "$lazaret" run --json -e '1+1' --runtime "$runtime" \
+            --config usual.toml
         json_is_one_object "run $runtime" ok
         grep -qF '"value":2,' out && grep -qF '"isolation":{"backend":"bwrap"' out ||
             wrong "run $runtime" 'not 2, or not in bwrap'
@@ -613,18 +636,16 @@ runtimes() {
 
 files() {
     make_canary
-    wrong_configurations
     of_others
     unreadable
-    wrong_code
+    unless_repeated wrong_configurations wrong_code
 }
 
 plugins_and_agents() {
     make_canary
     wrong_plugins
-    wrong_tools
     wrong_agents
-    verdicts
+    unless_repeated wrong_tools verdicts
 }
 
 backends() {
@@ -640,9 +661,8 @@ machines() {
 commands() {
     make_canary
     signals
-    words
-    looking
     runtimes
+    unless_repeated words looking
 }
 
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then

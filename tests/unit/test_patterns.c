@@ -211,7 +211,7 @@ static void patterns_take_any_bytes_in_linear_time(void)
         "\"\"\"", "a\n",   "get(\"",         "1.",      "...", "::",   "\"a\"[\"b\"",
     };
     static const char *const runtimes[] = {"r", "python", "lua"};
-    enum { SIZE = 1 << 18 };
+    enum { SIZE = 1 << 16 }; /* what takes the square of it, takes seconds */
     char *code = malloc(SIZE);
 
     CU_ASSERT_FATAL(code != NULL);
@@ -223,7 +223,7 @@ static void patterns_take_any_bytes_in_linear_time(void)
         clock_t start = clock(); /* CPU time, because others use the processor too */
         CU_ASSERT(laz_patterns_find(languages_get(runtimes[i % 3]), EVERYTHING, code, SIZE,
                                     &warnings) == 0);
-        CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
+        CU_ASSERT(clock() - start < CLOCKS_PER_SEC * 5 / 8);
         laz_strv_fini(&warnings);
     }
     memset(code, 0, SIZE);

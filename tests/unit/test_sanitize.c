@@ -216,7 +216,7 @@ static void sanitize_takes_linear_time(void)
         "connect to a.",       "pid 1",    "\\\\a",         "1",      "/",    "host host", "[::",
         "\"/usr/ \\ ",
     };
-    enum { SIZE = 1 << 18 };
+    enum { SIZE = 1 << 17 }; /* what takes the square of it, takes seconds */
     char *text = malloc(SIZE + 1);
 
     CU_ASSERT_FATAL(text != NULL);
@@ -228,7 +228,7 @@ static void sanitize_takes_linear_time(void)
         text[SIZE] = '\0';
         clock_t start = clock(); /* CPU time, because others use the processor too */
         laz_sanitize(text, 0, &out);
-        CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
+        CU_ASSERT(clock() - start < CLOCKS_PER_SEC * 5 / 2);
         CU_ASSERT(out.len > 0 && !out.failed);
         laz_buf_fini(&out);
     }
