@@ -26,7 +26,7 @@
 
 /* Seconds that a pause may take, and bytes by which memory may grow from the first pause to the
  * last, however long the run. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LAZ_SANITIZE
 #define SETTLE_S 120
 #define GROWTH   ((long)1 << 40) /* the sanitizer keeps freed memory for a while */
 #else

@@ -2,7 +2,7 @@
 /* soak_acts.c - what sessions of the soak do, in three languages. */
 #include "soak.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LAZ_SANITIZE
 #define HOARDS 0 /* no limit on memory: see soak_play.c */
 #else
 #define HOARDS 3

@@ -9,7 +9,7 @@
 
 #define PATIENCE_S 60 /* no execution takes longer, even if disturbed */
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LAZ_SANITIZE
 #define MEMORY "unlimited" /* sanitizers need much memory */
 #else
 #define MEMORY "192MiB"

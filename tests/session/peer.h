@@ -46,7 +46,7 @@ char *peer_proc(const struct peer *peer, const char *name);
 
 /* The first token, which is nowhere once it was read; but the sanitizer keeps a copy of the first
  * environment for itself. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LAZ_SANITIZE
 #define PEER_TOKEN_GONE NULL
 #else
 #define PEER_TOKEN_GONE PEER_TOKEN
