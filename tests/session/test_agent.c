@@ -230,7 +230,12 @@ static void agent_start_failure_is_told_twice(void)
         else
             peer_send(&peer, "%s", rows[i].init);
         const char *line = peer_line(&peer);
-        CU_ASSERT(member_is(line, "type", "\"error\""));
+        bool has_failed = member_is(line, "type", "\"error\"");
+        CU_ASSERT(has_failed);
+        if (!has_failed) { /* it has started, and waits for a request */
+            peer_close(&peer);
+            continue;
+        }
         CU_ASSERT(member_is(line, "id", "0"));
         CU_ASSERT(member_is(line, "kind", "\"setup\""));
         CU_ASSERT(line && strstr(line, rows[i].says) != NULL);
