@@ -108,7 +108,7 @@ at_terminal() {
     name=$1 answers=$2 code=$3
     shift 3
     cases=$((cases + 1))
-    "$python" -I -S terminal.py "$answers" "$lazaret" run --config tools.toml "$@" -e "$code" >out 2>err ||
+    TERM=xterm "$python" -I -S terminal.py "$answers" "$lazaret" run --config tools.toml "$@" -e "$code" >out 2>err ||
         wrong "$name" "the terminal failed"
 }
 

@@ -82,8 +82,11 @@ judge() {
 }
 
 # The fresh box is searched for nothing: the code before it cannot have locked files. Three calls read
-# the size of the memory of the kernel, and the two counters of the group are opened.
-judge first 1 17.5 3.5 4.5 14.5
+# the size of the memory of the kernel, and the two counters of the group are opened. Where no group
+# counts, the host looks at each process of the machine.
+if [ "$(id -u)" -eq 0 ]; then
+    judge first 1 17.5 3.5 4.5 14.5
+fi
 # The fourth call of the agent looks whether there are artifacts.
 judge execute $executions 9.5 3.5 4.5 14.5
 # A call for which the loop is lent alone waits the most: for its message, for the change of threads

@@ -162,15 +162,17 @@ else
     as_other() { "$@"; }
 fi
 if as_other "$lazaret" --version >/dev/null 2>&1; then
-    mkdir -m 555 closed
+    mkdir -p closed
     cp "$data/claude/two-servers.json" closed/two.json
     cp closed/two.json closed.json
     chmod 444 closed/two.json
+    chmod 555 closed
     expect closed 125 '' 'Permission denied' as_other "$lazaret" mcp --install claude closed/two.json
     unharmed closed ./closed/two.json closed.json
     chmod 000 closed/two.json
     expect unreadable 125 '' 'Permission denied' as_other "$lazaret" mcp --install claude closed/two.json
     chmod 644 closed/two.json
+    chmod 755 closed
 fi
 
 finish

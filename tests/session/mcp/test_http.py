@@ -68,7 +68,11 @@ def post(server, body, **more):
     more = {**repeated(body), **more}
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    connection.request("POST", more.pop("path", "/mcp"), data, headers_of(server, **more))
+    path = more.pop("path", "/mcp")
+    try:
+        connection.request("POST", path, data, headers_of(server, **more))
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the server has answered before it had read all, and reads no more
     return connection, connection.getresponse()
 
 
