@@ -33,12 +33,9 @@ esac
 by="--set sandbox.bwrap.program"
 # for cases that are not about CPU time and memory: skip the acts that use them up
 idle="--set limits.cpu=unlimited --set limits.memory=unlimited"
-# As a variant of an ordinary user (tests/as.sh) this runs what differs by uid, without the act that
-# uses up CPU time (2.4 s); with LAZARET_TEST_FULL=yes all of it.
-case ,${LAZARET_TEST_NEED-},${LAZARET_TEST_FULL-} in
-    *,-root,) repeated=yes all="--set limits.cpu=unlimited" ;;
-    *) repeated='' all='' ;;
-esac
+# What is repeated does without the act that uses up CPU time (2.4 s).
+all=
+! is_repeated || all="--set limits.cpu=unlimited"
 
 # state NAME BACKEND BIT STATE - the JSON of the last command has this state for the backend's bit.
 state() {
@@ -298,7 +295,7 @@ else
     second_choice
     plugins two bwrap none doctor lua
     holes
-    [ -n "$repeated" ] || settings
+    is_repeated || settings
     out_of_time
     refusals
     leaves_nothing cancelled cancel

@@ -45,11 +45,9 @@ holds() {
     fi
 }
 
-# A variant of an ordinary user (tests/as.sh) tries every second call, unless it is the full test.
-case ,${LAZARET_TEST_NEED-},${LAZARET_TEST_FULL-} in
-    *,-root,) every=2 least=5 ;;
-    *) every=1 least=15 ;;
-esac
+# What is repeated tries every second call.
+every=1 least=15
+! is_repeated || every=2 least=5
 
 # faults ERROR CALLS... - the first or the second of each call (per process) fails, as the seed
 # selects; with LAZARET_TEST_FULL both do.

@@ -23,6 +23,34 @@ may_be_missing() {
     echo "    SKIP $1: $2"
 }
 
+# look_for RUNTIME... - finds out which of them are installed, once for all cases: R starts slowly.
+# is_installed RUNTIME - is it one of these?
+look_for() {
+    installed=
+    for runtime; do
+        if "$lazaret" check --runtime "$runtime" -e '' >/dev/null 2>&1; then
+            installed="$installed $runtime "
+        else
+            may_be_missing "$runtime" "no such runtime"
+        fi
+    done
+}
+is_installed() {
+    case $installed in
+        *" $1 "*) ;;
+        *) false ;;
+    esac
+}
+
+# is_repeated - is this the variant of an ordinary user (tests/as.sh) of what root tests as well? Not
+# with LAZARET_TEST_FULL=yes, where nothing is left out.
+is_repeated() {
+    case ,${LAZARET_TEST_NEED-},${LAZARET_TEST_FULL-} in
+        *,-root,) ;;
+        *) false ;;
+    esac
+}
+
 # stage_open DIRECTORY - the following cases test the installation below DIRECTORY.
 stage_open() {
     staged=$1

@@ -19,23 +19,7 @@ chmod 777 "$work/written"
 be_patient
 cd "$work/project" || exit 1
 
-# The runtimes that are installed, each looked for once: R starts slowly.
-installed=
-for runtime in python lua r; do
-    if "$lazaret" check --runtime $runtime -e '' >/dev/null 2>&1; then
-        installed="$installed $runtime "
-    else
-        may_be_missing $runtime "no such runtime"
-    fi
-done
-
-# has RUNTIME - is it installed?
-has() {
-    case $installed in
-        *" $1 "*) ;;
-        *) false ;;
-    esac
-}
+look_for python lua r
 
 # shows NAME STATUS OUT ARGUMENTS... - standard input is the file ../input.
 shows() {
@@ -51,7 +35,7 @@ printf 'one\ntwo\n' >../input
 echo hidden >.env
 echo data >table.csv
 
-if has python; then
+if is_installed python; then
     cat >main.py <<'END'
 import inspect, os, sys
 import util
@@ -120,7 +104,7 @@ END
     [ "$(cat "$work/out")" = "$(cat lines)" ] || wrong what_nobody_read_is_given_back "1 2 3"
 fi
 
-if has lua; then
+if is_installed lua; then
     cat >main.lua <<'END'
 local beside = require "beside"
 print(#arg, arg[1], arg[2], arg[0]:match("[^/]*$"), beside.value, ...)
@@ -136,7 +120,7 @@ two' main.lua -v 'a b'
     shows lua_file_is_no_expression 1 '' value.lua
 fi
 
-if has r; then
+if is_installed r; then
     cat >main.R <<'END'
 commandArgs(trailingOnly = TRUE)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -185,9 +169,9 @@ for (i in 1:200) {
     message("e ", i)
 }
 END
-! has python || in_order order.py
-! has lua || in_order order.lua
-! has r || in_order order.R
+! is_installed python || in_order order.py
+! is_installed lua || in_order order.lua
+! is_installed r || in_order order.R
 
 echo "$cases cases, $failures failures"
 [ "$failures" = 0 ]

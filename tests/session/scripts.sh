@@ -36,23 +36,7 @@ chosen() {
     [ -n "${LAZARET_TEST_FULL-}" ] || [ $(((place + seed) % $1)) -eq 0 ]
 }
 
-# The runtimes that are installed, each looked for once: R starts slowly.
-installed=
-for runtime in python r lua; do
-    if "$lazaret" check --runtime $runtime -e '' >/dev/null 2>&1; then
-        installed="$installed $runtime "
-    else
-        may_be_missing $runtime "no such runtime"
-    fi
-done
-
-# has RUNTIME - is it installed?
-has() {
-    case $installed in
-        *" $1 "*) ;;
-        *) false ;;
-    esac
-}
+look_for python r lua
 
 # left SIDE COMMAND... - runs it in an empty directory; leaves its output, status and files in
 # $work/SIDE.
@@ -92,7 +76,7 @@ refuses() {
 }
 
 scripts_in_python() {
-    has python || return 0
+    is_installed python || return 0
     python=$("$lazaret" run -e 'import sys; print(sys.executable)')
     place=0
     for file in "$scripts"/python/*.py; do
@@ -114,7 +98,7 @@ scripts_in_python() {
 # What the interpreter searches, in the same order, less what is in no .pth file as a path: code adds
 # that. And what subprocesses of it search.
 paths_of_python() {
-    has python || return 0
+    is_installed python || return 0
     python=$("$lazaret" run -e 'import sys; print(sys.executable)')
     cat >"$work/declared.py" <<'END'
 import os, site, sys
@@ -147,7 +131,7 @@ END
 }
 
 scripts_in_r() {
-    has r || return 0
+    is_installed r || return 0
     place=0
     for file in "$scripts"/r/*.R; do
         chosen 6 || continue
@@ -159,7 +143,7 @@ scripts_in_r() {
 
 # The compiler of R is paused while a session starts: after that it is what R_ENABLE_JIT says.
 compiler_of_r() {
-    has r || return 0
+    is_installed r || return 0
     cat >"$work/compiler.R" <<'END'
 f <- function(x) for (i in 1:3) x <- x + i
 for (i in 1:3) f(i)
@@ -176,7 +160,7 @@ END
 }
 
 scripts_in_lua() {
-    has lua || return 0
+    is_installed lua || return 0
     lua=$(command -v lua5.4) || may_be_missing lua-program "no lua5.4 to compare with"
     for file in "$scripts"/lua/*.lua; do
         in_box "$file"
@@ -194,7 +178,7 @@ scripts_in_lua() {
 
 # What cannot work says what does.
 python_refuses() {
-    has python || return 0
+    is_installed python || return 0
     import='from multiprocessing import Manager, Lock, get_context, shared_memory'
     working='Pool and Process with the start method fork work'
     refuses a_manager_needs_a_socket "Manager needs a socket.*$working" -e "$import" -e 'Manager()'
@@ -214,7 +198,7 @@ python_refuses() {
 }
 
 r_refuses() {
-    has r || return 0
+    is_installed r || return 0
     working='mclapply(), pvec() and mcparallel()'
     cat >"$work/clusters.R" <<'END'
 said <- tryCatch(parallel::makeForkCluster(2), error = conditionMessage)

@@ -30,14 +30,10 @@ echo "    LAZARET_TEST_SEED=$seed"
 
 # unless_repeated FUNCTION... - runs what is the same for each user, unless root has run it.
 unless_repeated() {
-    case ,${LAZARET_TEST_NEED-},${LAZARET_TEST_FULL-} in
-        *,-root,) ;;
-        *)
-            for cases_of; do
-                "$cases_of"
-            done
-            ;;
-    esac
+    is_repeated && return
+    for cases_of; do
+        "$cases_of"
+    done
 }
 
 # In the directory of the cases: what their code would leave.
