@@ -131,6 +131,9 @@ build_prepared() {
     packages_need "$1"
     if [ ! -f "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
         step autogen "$top/autogen.sh" || exit 1
+    elif [ -f "$top/build/tree/Makefile" ]; then
+        # What automake made may be older than what it is made from. Two builds must not both see that.
+        step refresh make_in build/tree am--refresh || exit 1
     fi
 }
 

@@ -93,7 +93,8 @@ for file in "$scratch/said" "$scratch/table"; do
         wrong "it is not said how costs were counted: $(cat "$file")"
 done
 for group in $(groups); do
-    grep -qxF "$group" "$scratch/groups" || [ -d "/proc/${group##*-}" ] || wrong "left behind: $group"
+    grep -qxF "$group" "$scratch/groups" || [ -d "/proc/${group##*-}" ] ||
+        [ ! -d "$group" ] || wrong "left behind: $group"
 done
 
 # CPU time is counted in each way that the system has, and what cannot be counted is refused.

@@ -331,7 +331,7 @@ EOT
     status=$?
     LC_ALL=C grep -q "$(printf '\033')" out && LC_ALL=C grep -q "$(printf '\033')" err ||
         fail bytes_to_a_file 0
-    TERM=xterm script -qec "'$lazaret' run marks.py" /dev/null >out 2>err </dev/null
+    TERM=xterm script -qec "'$lazaret' run -q marks.py" /dev/null >out 2>err </dev/null
     status=$?
     if LC_ALL=C grep -q "$(printf '\033')" out || ! grep -qF 'a\x1b[31mb\x1b]0;title\x07' out ||
         ! grep -qx "20%.*" out || ! grep -qF '\x1b[1A' out; then

@@ -59,6 +59,9 @@ awk '
     $1 == host && / write\(1, "(start|first|execute|call) / { part = "" }
     !part || /resumed>/ || !/ [a-z_0-9]+\(/ { next }
     $1 == agent { a[part]++; next }
+    # a loop woken by a worker that has not finished writing to it waits so (uv_async_send of libuv);
+    # and where the kernel does not trust the counter of the processor, reading the clock is a call
+    / (sched_yield\(|clock_gettime\(CLOCK_(MONOTONIC|REALTIME))/ { next }
     / (futex|poll|ppoll|epoll_wait|epoll_pwait)\(/ { w[part]++; next }
     loop && $2 ~ "^(read|write)[(]" loop ",$" { w[part]++; next }
     { h[part]++ }

@@ -18,6 +18,8 @@ export HOME
 mkdir -p "$HOME/.config/lazaret" # for a busy machine: no timeout ends a start or an execution
 printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \
     >"$HOME/.config/lazaret/lazaret.toml"
+sed 's/^timeout = 10$/timeout = 600/' "$examples/demo.toml" >"$work/demo.toml" # of a tool
+demo="--config $work/demo.toml --set session.start_timeout=600 --set session.timeout=0"
 failures=0 cases=0
 
 wrong() {
@@ -43,8 +45,7 @@ helps() { # helps RUNTIME CODE... - each CODE prints the help of the tool "measu
         number=$((number + 1))
     done
     cases=$((cases + number))
-    if ! "$lazaret" run --runtime "$runtime" --config "$examples/demo.toml" \
-        --set session.start_timeout=600 --set session.timeout=0 "$@" \
+    if ! "$lazaret" run --runtime "$runtime" $demo "$@" \
         >"$work/out" 2>"$work/err" </dev/null; then
         wrong "the help of $runtime ends well"
     elif [ "$(grep -c '^ *The measurements of one site' "$work/out")" -ne "$number" ] ||
@@ -55,8 +56,7 @@ helps() { # helps RUNTIME CODE... - each CODE prints the help of the tool "measu
 }
 
 try() { # try RUNTIME SCRIPT CODE... - and the help of a tool by each CODE
-    if ! "$lazaret" run --config "$examples/demo.toml" --set session.start_timeout=600 \
-        --set session.timeout=0 "$examples/$2" \
+    if ! "$lazaret" run $demo "$examples/$2" \
         >"$work/out" 2>"$work/err" </dev/null; then
         if "$lazaret" run --runtime "$1" -e 1 >/dev/null 2>&1; then
             wrong "$2 ends well"

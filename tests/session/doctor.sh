@@ -18,8 +18,6 @@ HOME=$work/home
 export HOME
 cd "$work" || exit 1
 canary=$work
-# For a busy machine: long timeouts.
-patient="--set session.start_timeout=600 --set session.timeout=600 --set session.deadline=600"
 doctor="$lazaret doctor $patient"
 memory=512MiB
 case $staged_cc in # the sanitizers' own memory is many times any limit
@@ -285,7 +283,7 @@ bwrap=$(command -v bwrap)
 installed=$LAZARET_PLUGIN_PATH
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
-elif ! "$lazaret" run --runtime lua -e 1 >out 2>err; then
+elif ! "$lazaret" run $patient --runtime lua -e 1 >out 2>err; then
     cat err
     may_be_missing bwrap 'a session cannot be started'
 else

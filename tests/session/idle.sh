@@ -149,6 +149,7 @@ fi
 if [ -n "$tracer" ]; then
     kill -INT "$tracer"
     wait "$tracer"
+    tracer= # its number may be another's by now
     # Attaching interrupted each call, and each thread waited again: that was before $begin.
     awk -v from="$begin" -v ticking="$ticking" '
         $2 < from { next }

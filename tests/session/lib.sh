@@ -63,7 +63,8 @@ stage_open() {
 }
 
 # be_patient - writes user settings for a busy machine: no timeout ends a start or an execution,
-# unless a case sets one. A file given with --config replaces them.
+# unless a case sets one. A file given with --config replaces them; $patient says the same of a command.
+patient="--set session.start_timeout=600 --set session.timeout=0 --set session.deadline=0"
 be_patient() {
     mkdir -p "$HOME/.config/lazaret"
     printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \

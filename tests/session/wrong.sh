@@ -108,7 +108,7 @@ of_others() {
     cp "$(command -v bwrap)" others/in/bwrap
     tools_file seven "$work/others/in/hook" >seven.toml
 
-    expect hook_of_ours 0 7 '' $run --config others/in/lazaret.toml -e 'print(7)'
+    expect hook_of_ours 0 7 '' $run --config others/in/lazaret.toml $patient -e 'print(7)'
     [ -e "$canary/here" ] || wrong hook_of_ours 'it did not run'
     rm -f "$canary/here"
     expect agent_of_ours 0 7 '' env LAZARET_AGENT="$work/others/in/agent" $run -e 'print(7)'
@@ -428,7 +428,7 @@ wrong_tmp() {
     move="mount --bind '$staged' /mnt && cd /"
     there=/mnt${staged_bin}/lazaret
     mnt="env LAZARET_AGENT=/mnt$staged_agent/lazaret-agent LAZARET_PLUGIN_PATH=/mnt$staged_plugins"
-    run_there="$mnt $there run --runtime lua"
+    run_there="$mnt $there run $patient --runtime lua" # there are no user settings
     fails tmp_read_only 125 setup_failed 'Read-only file system; lazaret keeps the sockets' \
         in_namespaces --mount "$move && mount -t tmpfs -o ro none /tmp" $run_there -e "$code"
     fails tmp_not_writable 125 setup_failed 'Permission denied; lazaret keeps the sockets' \
@@ -583,9 +583,8 @@ words() {
 # The other subcommands with the shipped configurations.
 looking() {
     for file in "$examples/lazaret.toml" "$examples/examples/demo.toml"; do
-        with="--config $file"
-        expect "check $file" 0 '' '' "$lazaret" check $with --runtime lua \
-            --set session.start_timeout=600 -e 'return 1'
+        with="--config $file $patient"
+        expect "check $file" 0 '' '' "$lazaret" check $with --runtime lua -e 'return 1'
         expect "plugins $file" 0 '*' '' "$lazaret" plugins $with
         for plugin in bwrap landlock seatbelt none windows-job command lua; do
             expect "plugins $plugin" 0 '*' '' "$lazaret" plugins $plugin $with

@@ -49,8 +49,8 @@ END
 same() {
     want=$1 run_status=0 check_status=0 cases=$((cases + 1))
     shift
-    "$lazaret" run "$@" -e 1 >out 2>said </dev/null || run_status=$?
-    "$lazaret" config --check "$@" >>out 2>err </dev/null || check_status=$?
+    "$lazaret" run $patient "$@" -e 1 >out 2>said </dev/null || run_status=$?
+    "$lazaret" config --check $patient "$@" >>out 2>err </dev/null || check_status=$?
     if [ "$run_status" -eq 0 ] || [ "$check_status" -ne "$run_status" ]; then
         wrong "$*: $(cat wrong.toml)" "status $check_status of config --check, $run_status of run"
     elif [ -s out ]; then

@@ -227,7 +227,8 @@ def one_that_never_reads_is_held_up():
                       "params": params})
         os._exit(0)
     unread = array.array("i", [0])
-    while unread[0] < 65536:  # nothing more fits into the pipe
+    size = fcntl.fcntl(one.process.stdout, 1032)  # F_GETPIPE_SZ; small where the user has many pipes
+    while unread[0] < size:  # nothing more fits
         time.sleep(0.01)
         fcntl.ioctl(one.process.stdout, termios.FIONREAD, unread)
     for number in range(reads):
