@@ -301,8 +301,8 @@ static void parts_are_stopped(bool all)
         struct arena box;
         if (!arena_open(&box, backends[i], "python", ""))
             continue;
-        test_engine_of(box.session)->boxes.death_ms =
-            500; /* a reaper that is stopped does not end */
+        if (strcmp(backends[i], "landlock") == 0) /* a reaper that is stopped does not end */
+            test_engine_of(box.session)->boxes.death_ms = 500;
         family_of(&family, box.session);
         CU_ASSERT(family.n > 1); /* there are processes inside */
         for (size_t k = 0; k < (all ? family.n : 1); k++)

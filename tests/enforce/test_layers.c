@@ -350,11 +350,11 @@ static bool layers_stays(pid_t inside)
 {
     char state[64], pending[64], memory[64];
 
-    for (;; usleep(1000)) {
+    for (;; usleep(1000)) { /* in this order: while it ends it sleeps once more, without memory */
+        layers_status(inside, "State", state, sizeof state);
+        layers_status(inside, "VmSize", memory, sizeof memory);
         layers_status(inside, "SigPnd", pending, sizeof pending);
         bool is_killed = strtoull(pending, NULL, 16) & 1u << (SIGKILL - 1);
-        layers_status(inside, "VmSize", memory, sizeof memory);
-        layers_status(inside, "State", state, sizeof state);
         if (is_killed || !memory[0]) /* or it has ended, or released its memory */
             return false;
         if (state[0] == 'S')

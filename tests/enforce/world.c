@@ -313,23 +313,58 @@ __attribute__((noreturn)) static void arena_be_victim(uint32_t uid, int ready)
         pause();
 }
 
-bool arena_victim(struct arena *arena)
+static bool arena_make_victim(struct arena *arena)
 {
     int ends[2];
     char c;
 
+    if (pipe(ends) != 0)
+        return false;
+    arena->victim = fork();
+    if (arena->victim == 0)
+        arena_be_victim(arena->uid, ends[1]);
+    close(ends[1]);
+    bool ready = read(ends[0], &c, 1) == 1;
+    close(ends[0]);
+    return arena->victim > 0 && ready;
+}
+
+/* The number that the process of a session from a template has inside; -1: there is none. */
+static long arena_own_number(const struct arena *arena)
+{
+    long pid = arena->is_warm ? (long)laz_session_pid(arena->session) : -1, number = -1;
+    char path[64], line[256];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return -1;
+    if (fscanf(file, "%ld", &pid) != 1)
+        pid = -1;
+    fclose(file);
+    snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "NSpid:", 6) == 0)
+            number = strtol(strrchr(line, '\t'), NULL, 10);
+    if (file)
+        fclose(file);
+    return number;
+}
+
+/* Such a session begins at any number, and its attacks use the next ones: they would find
+ * themselves where the number of the victim is one of these. */
+#define ARENA_NUMBERS 1000
+bool arena_victim(struct arena *arena)
+{
+    const long own = arena_own_number(arena);
+
     if (arena->victim > 0 && waitpid(arena->victim, NULL, WNOHANG) == arena->victim)
         arena->victim = 0;
-    if (arena->victim == 0) {
-        if (pipe(ends) != 0)
-            return false;
-        arena->victim = fork();
-        if (arena->victim == 0)
-            arena_be_victim(arena->uid, ends[1]);
-        close(ends[1]);
-        bool ready = read(ends[0], &c, 1) == 1;
-        close(ends[0]);
-        if (arena->victim < 0 || !ready)
+    while (arena->victim <= 0 ||
+           (own > 0 && arena->victim >= own && arena->victim < own + ARENA_NUMBERS)) {
+        arena_end_victim(arena);
+        if (!arena_make_victim(arena))
             return false;
     }
     world_set_number("victim", arena->victim);

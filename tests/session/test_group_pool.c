@@ -142,6 +142,7 @@ static void a_promised_place_does_not_stop_the_clock(void)
     struct gate_halt halt;
 
     gates_hold_clock(group, 0); /* of the clerk */
+    settle(group);              /* the other does not look for a caller any more */
     ask(pool, GATE("a"), &holds);
     gates_await(1);
     CU_ASSERT_TRUE(pthread_equal(gate_thread(0), group->places[0].thread));

@@ -15,6 +15,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -423,8 +424,10 @@ static void nproc_limit_refuses_one_more(void)
     each_raised(&ten_children);
 }
 
-/* How many processes have `mark` in their command line. */
-static int processes_with(const char *mark)
+/* How many processes have `mark` in their command line; and pidfds of the first MARKED_MOST of
+ * them, if there is room for these. */
+#define MARKED_MOST 64
+static int processes_marked(const char *mark, int *pidfds)
 {
     DIR *proc = opendir("/proc");
     int n = 0;
@@ -438,11 +441,35 @@ static int processes_with(const char *mark)
         ssize_t len = fd >= 0 ? read(fd, text, sizeof text) : -1;
         if (fd >= 0)
             close(fd);
-        n += len > 0 && memmem(text, (size_t)len, mark, strlen(mark)) != NULL;
+        if (len <= 0 || !memmem(text, (size_t)len, mark, strlen(mark)))
+            continue;
+        if (pidfds && n < MARKED_MOST)
+            pidfds[n] = laz_os_pidfd(atoi(entry->d_name));
+        n++;
     }
     if (proc)
         closedir(proc);
     return n;
+}
+
+static int processes_with(const char *mark)
+{
+    return processes_marked(mark, NULL);
+}
+
+/* How many of them there are at the same time, namely when all of them have been found. */
+static int processes_at_once(const char *mark)
+{
+    struct pollfd ends[MARKED_MOST];
+    int pidfds[MARKED_MOST], n = processes_marked(mark, pidfds), living = 0;
+
+    for (int i = 0; i < n && i < MARKED_MOST; i++) {
+        ends[i] = (struct pollfd){.fd = pidfds[i], .events = POLLIN};
+        living += pidfds[i] >= 0 && poll(&ends[i], 1, 0) == 0;
+        if (pidfds[i] >= 0)
+            close(pidfds[i]);
+    }
+    return n > MARKED_MOST ? n : living;
 }
 
 /* Waits until all have ended; by themselves they would end much later. */
@@ -548,7 +575,7 @@ static bool refused;
 
 static void see_a_bomb(void *user, int stream, const char *text, size_t len)
 {
-    int now = processes_with(mark);
+    int now = processes_at_once(mark);
 
     (void)stream;
     seen = now > seen ? now : seen;

@@ -471,7 +471,8 @@ static void threads_of_packages_stay_behind(void)
 
 static const struct {
     const char *runtime, *code;
-    bool same; /* shows that they are copies of one process */
+    bool same;  /* shows that they are copies of one process */
+    bool small; /* one of thirty thousand: two may have drawn the same one */
 } renewed[] = {
     {"python", "hash('lazaret')", true},
     {"python", "import own; own.number", true},
@@ -482,20 +483,20 @@ static const struct {
     {"python", "import uuid; str(uuid.uuid1())", false},
     {"python", "import ssl; list(ssl.RAND_bytes(8))", false},
     {"python", "import tempfile; tempfile.mktemp()", false},
-    {"python", "import os; os.getpid()", false},
+    {"python", "import os; os.getpid()", .small = true},
     {"python", "import multiprocessing; list(multiprocessing.current_process().authkey)", false},
     {"python", "import time; time.time_ns()", false},
     {"r", "as.character(.leaf <- R.home())", true},
     {"r", "runif(1)", false},
     {"r", "tempdir()", false},
     {"r", "basename(tempfile())", false},
-    {"r", "Sys.getpid()", false},
+    {"r", "Sys.getpid()", .small = true},
     {"r", "sample(1e9, 1)", false},
     {"r", "format(Sys.time(), '%H%M%OS6')", false},
     {"lua", "_VERSION", true},
     {"lua", "math.random(1 << 62)", false},
     {"lua", "os.tmpname()", false},
-    {"lua", "io.open('/proc/self/stat'):read('n')", false},
+    {"lua", "io.open('/proc/self/stat'):read('n')", .small = true},
 };
 #define RENEWED (sizeof renewed / sizeof renewed[0])
 
@@ -514,7 +515,7 @@ static void siblings_of(const char *runtime, const char *options)
                                  "    global renewed\n"
                                  "    renewed = random.SystemRandom().random()\n"
                                  "os.register_at_fork(after_in_child=renew)\n";
-    struct template_session sessions[2] = {NOBODY, NOBODY};
+    struct template_session sessions[3] = {NOBODY, NOBODY, NOBODY};
     struct template_box box;
     bool open = true;
 
@@ -530,6 +531,9 @@ static void siblings_of(const char *runtime, const char *options)
             continue;
         const char *a = template_run(&sessions[0], renewed[i].code);
         const char *b = template_run(&sessions[1], renewed[i].code);
+        if (renewed[i].small && strcmp(a, b) == 0 &&
+            template_session_open(&box, &sessions[2], template_confined))
+            b = template_run(&sessions[2], renewed[i].code);
         bool right = (strcmp(a, b) == 0) == renewed[i].same && !strstr(a, "\"error\"");
         if (!right)
             printf("\n    %s: %s and %s\n", renewed[i].code, a, b);
@@ -537,6 +541,7 @@ static void siblings_of(const char *runtime, const char *options)
     }
     template_session_close(&sessions[0]);
     template_session_close(&sessions[1]);
+    template_session_close(&sessions[2]);
     template_close(&box);
 }
 
