@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -247,6 +248,42 @@ static void live_group_limits_processes_and_ends_them(void)
     laz_spawner_free(spawner);
     laz_cgroups_free(groups);
     CU_ASSERT_EQUAL(groups_left(), 0);
+}
+
+static volatile sig_atomic_t n_signals;
+
+static void signal_came(int number)
+{
+    (void)number;
+    n_signals++;
+}
+
+/* Version 1 breaks off the writing of a limit of memory when a signal has come, with EINTR, whatever
+ * its handler says (mem_cgroup_resize_max in Linux): an application may have timers and children. */
+static void live_group_is_limited_whatever_signals_come(void)
+{
+    const struct itimerval often = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = signal_came, .sa_flags = SA_RESTART}, former;
+    struct laz_cgroups *groups;
+    struct laz_error err = {0};
+    int rc = 0;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_FATAL(sigaction(SIGALRM, &action, &former) == 0);
+    CU_ASSERT_FATAL(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    for (int i = 0; i < 50 && !rc; i++) {
+        struct laz_cgroup *group = NULL;
+        rc = laz_cgroup_new(groups, 64 * MIB, 10, false, &group, &err);
+        laz_cgroup_free(group);
+    }
+    CU_ASSERT(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    CU_ASSERT(sigaction(SIGALRM, &former, NULL) == 0);
+    if (rc)
+        printf("\n    %s\n", err.text);
+    CU_ASSERT_EQUAL(rc, 0);
+    CU_ASSERT(n_signals > 0);
+    laz_cgroups_free(groups);
 }
 
 static void live_group_is_entered_at_once_and_counts(void)
@@ -730,6 +767,7 @@ static const struct unit_test tests[] = {
     UNIT(cgroup_counters_are_whole_lines),
     UNIT(cgroup_names_are_ours_or_nobodys),
     UNIT(live_group_limits_processes_and_ends_them),
+    UNIT(live_group_is_limited_whatever_signals_come),
     UNIT(live_group_is_entered_at_once_and_counts),
     UNIT(live_groups_share_the_processors_in_one_nest),
     UNIT(live_engines_of_a_group_have_one_nest),

@@ -59,7 +59,11 @@ int proc_write(const char *path, const char *text)
 {
     const ssize_t len = (ssize_t)strlen(text);
     int fd = laz_posix_above(open(path, O_WRONLY | O_CLOEXEC));
-    ssize_t n = fd >= 0 ? write(fd, text, (size_t)len) : -1;
+    ssize_t n = -1;
+
+    /* A limit of memory is not set when a signal has come (mem_cgroup_resize_max of Linux). */
+    while (fd >= 0 && (n = write(fd, text, (size_t)len)) < 0 && errno == EINTR)
+        ;
     int failed = n < 0 ? errno : n < len ? EIO : 0;
 
     laz_os_close(&fd);
