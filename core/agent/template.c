@@ -103,9 +103,13 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
  * there. In version 2 the kernel may wait for a grace period; this process is not needed yet. */
 static int vessel_enter(const struct template_fds *groups, struct laz_error *err)
 {
-    for (size_t i = 0; i < groups->n; i++)
-        if (write(groups->items[i], "0", 1) != 1)
+    for (size_t i = 0; i < groups->n; i++) {
+        ssize_t n;
+        while ((n = write(groups->items[i], "0", 1)) < 0 && errno == EINTR)
+            ;
+        if (n != 1)
             return laz_error_os(err, errno, "the control group of the session cannot be entered");
+    }
     return 0;
 }
 

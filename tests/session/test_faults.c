@@ -3,11 +3,12 @@
  * place of the code that makes it.
  *
  * The rule: an error, or the same value and isolation as without the fault; never a crash, a weaker
- * box, or a leftover descriptor, thread, process or directory. Two sessions without a fault record
- * the places (deny.h: a function with its four callers). A random sample selects some functions, a
- * place of each, and a way to fail: which error, once or always. With LAZARET_TEST_FULL all places
- * fail in all ways, with TEST_FAULTS=FUNCTION those of one function. Places that only an older
- * system reaches are recorded and tested in the same way.
+ * box, or a leftover descriptor, thread, process or directory. That a signal came (EINTR) is no
+ * error either. Two sessions without a fault record the places (deny.h: a function with its four
+ * callers). A random sample selects some functions, a place of each, and a way to fail: which error,
+ * once or always. With LAZARET_TEST_FULL all places fail in all ways, with TEST_FAULTS=FUNCTION
+ * those of one function. Places that only an older system reaches are recorded and tested in the
+ * same way.
  *
  * Only what the system refused to remove may be left: the next engine removes it. */
 #include "deny.h"
@@ -56,14 +57,19 @@ static void faults_name(void)
     printf("site %zu, %s: %s%s", fault.site, name, strerror(os_errno), fault.on ? ", always" : "");
 }
 
-/* Is the fault that something is used up? */
-static bool faults_is_short(void)
+static int faults_errno(void)
 {
     int os_errno = 0;
 
     if (fault.any)
         (void)deny_name(fault.site, fault.error, &os_errno);
-    return laz_errno_is_shortage(os_errno);
+    return os_errno;
+}
+
+/* Is the fault that something is used up? */
+static bool faults_is_short(void)
+{
+    return laz_errno_is_shortage(faults_errno());
 }
 
 static void faults_hang(int number)
@@ -139,9 +145,15 @@ static void faults_no_process_is_left(void)
 static void faults_session(struct sight *box)
 {
     bool may_be_left = fault.any && deny_removes(fault.site);
+    const unsigned bad = box->bad;
 
     alarm(FAULTS_SECONDS);
     sight_session(box);
+    if (box->bad > bad && faults_errno() == EINTR) {
+        printf("\n    ");
+        faults_name();
+        CU_FAIL("a signal makes a difference");
+    }
     faults_no_process_is_left();
     size_t left = deny_folders_left(!may_be_left);
     if (left && !may_be_left) {

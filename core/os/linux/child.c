@@ -138,6 +138,15 @@ static void child_drop_priority(const struct child_plan *plan)
         child_fail(plan, CHILD_PRIORITY);
 }
 
+static bool child_enter(int file)
+{
+    ssize_t n;
+
+    while ((n = write(file, "0", 1)) < 0 && errno == EINTR)
+        ;
+    return n == 1;
+}
+
 /* With the rights of the host. */
 static void child_enter_group(const struct child_plan *plan)
 {
@@ -146,12 +155,12 @@ static void child_enter_group(const struct child_plan *plan)
     if (!door)
         return;
     for (size_t i = 0; i < door->n_tasks; i++)
-        if (write(door->tasks[i], "0", 1) != 1)
+        if (!child_enter(door->tasks[i]))
             child_fail(plan, CHILD_GROUP);
     if (door->into < 0 || plan->entered)
         return;
     int fd = openat(door->into, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, "0", 1) != 1)
+    if (fd < 0 || !child_enter(fd))
         child_fail(plan, CHILD_GROUP);
 }
 
