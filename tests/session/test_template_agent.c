@@ -471,32 +471,35 @@ static void threads_of_packages_stay_behind(void)
 
 static const struct {
     const char *runtime, *code;
-    bool same;  /* shows that they are copies of one process */
-    bool small; /* one of thirty thousand: two may have drawn the same one */
+    enum {
+        SAME, /* shows that they are copies of one process */
+        NEW,
+        DRAWN /* from thirty thousand: two may have the same one */
+    } is;
 } renewed[] = {
-    {"python", "hash('lazaret')", true},
-    {"python", "import own; own.number", true},
-    {"python", "import own; own.renewed", false},
-    {"python", "import random; random.random()", false},
-    {"python", "import secrets; secrets.token_hex(8)", false},
-    {"python", "import uuid; str(uuid.uuid4())", false},
-    {"python", "import uuid; str(uuid.uuid1())", false},
-    {"python", "import ssl; list(ssl.RAND_bytes(8))", false},
-    {"python", "import tempfile; tempfile.mktemp()", false},
-    {"python", "import os; os.getpid()", .small = true},
-    {"python", "import multiprocessing; list(multiprocessing.current_process().authkey)", false},
-    {"python", "import time; time.time_ns()", false},
-    {"r", "as.character(.leaf <- R.home())", true},
-    {"r", "runif(1)", false},
-    {"r", "tempdir()", false},
-    {"r", "basename(tempfile())", false},
-    {"r", "Sys.getpid()", .small = true},
-    {"r", "sample(1e9, 1)", false},
-    {"r", "format(Sys.time(), '%H%M%OS6')", false},
-    {"lua", "_VERSION", true},
-    {"lua", "math.random(1 << 62)", false},
-    {"lua", "os.tmpname()", false},
-    {"lua", "io.open('/proc/self/stat'):read('n')", .small = true},
+    {"python", "hash('lazaret')", SAME},
+    {"python", "import own; own.number", SAME},
+    {"python", "import own; own.renewed", NEW},
+    {"python", "import random; random.random()", NEW},
+    {"python", "import secrets; secrets.token_hex(8)", NEW},
+    {"python", "import uuid; str(uuid.uuid4())", NEW},
+    {"python", "import uuid; str(uuid.uuid1())", NEW},
+    {"python", "import ssl; list(ssl.RAND_bytes(8))", NEW},
+    {"python", "import tempfile; tempfile.mktemp()", NEW},
+    {"python", "import os; os.getpid()", DRAWN},
+    {"python", "import multiprocessing; list(multiprocessing.current_process().authkey)", NEW},
+    {"python", "import time; time.time_ns()", NEW},
+    {"r", "as.character(.leaf <- R.home())", SAME},
+    {"r", "runif(1)", NEW},
+    {"r", "tempdir()", NEW},
+    {"r", "basename(tempfile())", NEW},
+    {"r", "Sys.getpid()", DRAWN},
+    {"r", "sample(1e9, 1)", NEW},
+    {"r", "format(Sys.time(), '%H%M%OS6')", NEW},
+    {"lua", "_VERSION", SAME},
+    {"lua", "math.random(1 << 62)", NEW},
+    {"lua", "os.tmpname()", NEW},
+    {"lua", "io.open('/proc/self/stat'):read('n')", DRAWN},
 };
 #define RENEWED (sizeof renewed / sizeof renewed[0])
 
@@ -531,10 +534,10 @@ static void siblings_of(const char *runtime, const char *options)
             continue;
         const char *a = template_run(&sessions[0], renewed[i].code);
         const char *b = template_run(&sessions[1], renewed[i].code);
-        if (renewed[i].small && strcmp(a, b) == 0 &&
+        if (renewed[i].is == DRAWN && strcmp(a, b) == 0 &&
             template_session_open(&box, &sessions[2], template_confined))
             b = template_run(&sessions[2], renewed[i].code);
-        bool right = (strcmp(a, b) == 0) == renewed[i].same && !strstr(a, "\"error\"");
+        bool right = (strcmp(a, b) == 0) == (renewed[i].is == SAME) && !strstr(a, "\"error\"");
         if (!right)
             printf("\n    %s: %s and %s\n", renewed[i].code, a, b);
         CU_ASSERT(right);
