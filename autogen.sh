@@ -2,8 +2,8 @@
 # Makes ./configure from configure.ac; needs autoconf, automake, libtool and autoconf-archive.
 #
 # What autoreconf would run, in the order in which each finds all it needs, so that nothing is run
-# twice: aclocal reads six hundred files. The last three read only what is there by then; automake wants
-# to see that config.h.in is there, not what is in it.
+# twice: aclocal reads six hundred files. The last three read only what is there by then; automake
+# wants to see that config.h.in is there, not what is in it.
 set -e
 cd "$(dirname "$0")"
 LIBTOOLIZE=${LIBTOOLIZE-$(command -v libtoolize || command -v glibtoolize || echo libtoolize)} # glibtoolize: macOS
