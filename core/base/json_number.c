@@ -20,7 +20,8 @@
 
 #define NUMBER_FAR                                                                                 \
     ((int64_t)1 << 50) /* larger exponents need no exact value: no text has so many digits */
-#define NUMBER_INT ((int64_t)1 << 53)
+#define NUMBER_INT   ((int64_t)1 << 53)
+#define NUMBER_PLAIN 5000 /* digits that are written without an exponent */
 
 /* ---- short numbers --------------------------------------------------------------------------
  *
@@ -317,6 +318,30 @@ int laz_json_next_digit(struct laz_json_digits *number)
         return -1;
     const char c = *number->from++;
     return c >= '0' && c <= '9' ? c - '0' : -2;
+}
+
+bool laz_json_format_plain(struct laz_buf *buf, struct laz_json_digits number)
+{
+    int64_t place = number.exponent; /* of the next digit; 0: before the point */
+    const bool is_long = number.to && number.to - number.from > NUMBER_PLAIN;
+    int digit = laz_json_next_digit(&number);
+
+    if (is_long || place > NUMBER_PLAIN || place < -NUMBER_PLAIN)
+        return false;
+    if (number.is_negative)
+        laz_buf_putc(buf, '-');
+    if (digit < 0 || place < 0)
+        laz_buf_puts(buf, digit < 0 ? "0" : "0.");
+    for (int64_t at = -1; at > place; at--)
+        laz_buf_putc(buf, '0');
+    for (; digit >= 0; digit = laz_json_next_digit(&number), place--) {
+        if (place == -1 && number.exponent >= 0)
+            laz_buf_putc(buf, '.');
+        laz_buf_putc(buf, (char)('0' + digit));
+    }
+    for (; number.to && place >= 0; place--)
+        laz_buf_putc(buf, '0');
+    return digit == -1 && !buf->failed;
 }
 
 bool laz_json_is_same_number(struct laz_json_digits a, struct laz_json_digits b)

@@ -31,6 +31,24 @@ bool laz_path_is_within(const char *path, const char *directory)
     return path_rest(path, directory) != NULL;
 }
 
+bool laz_path_simplify(const char *path, size_t len, struct laz_buf *out)
+{
+    if (!len || path[0] != '/' || memchr(path, '\\', len))
+        return false;
+    for (size_t at = 0, n; at < len; at += n) {
+        const char *slash = memchr(path + at, '/', len - at);
+        n = slash ? (size_t)(slash - path) - at : len - at;
+        if (n == 2 && memcmp(path + at, "..", 2) == 0)
+            return false;
+        if (n && !(n == 1 && path[at] == '.')) {
+            laz_buf_putc(out, '/');
+            laz_buf_append(out, path + at, n);
+        }
+        n += slash != NULL;
+    }
+    return !out->failed;
+}
+
 static bool name_is_plain(const char *name, size_t len)
 {
     struct laz_buf shown = LAZ_BUF_INIT;

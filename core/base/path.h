@@ -3,6 +3,8 @@
 #ifndef LAZ_BASE_PATH_H
 #define LAZ_BASE_PATH_H
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 
 /* Does `path` lie in `directory`, at any depth? Both are absolute, with '/' between their parts and
@@ -10,6 +12,10 @@
 bool laz_path_is_below(const char *path, const char *directory);
 /* The same, but a directory is within itself. */
 bool laz_path_is_within(const char *path, const char *directory);
+
+/* Appends an absolute path without "//", "." and a slash at its end ("" for the root directory).
+ * False: the path is relative, has "..", or a backslash, which separates parts on Windows. */
+bool laz_path_simplify(const char *path, size_t len, struct laz_buf *out);
 
 #define LAZ_NAME_MAX     255 /* bytes of a name, as on every system */
 #define LAZ_ARTIFACT_MAX 512 /* bytes of the path of an artifact */

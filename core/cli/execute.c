@@ -230,9 +230,18 @@ static int execute_take_input(struct cli *cli, const struct source *source,
                : 0;
 }
 
+static int execute_engine(struct execution *execution, struct laz_error *err)
+{
+    const struct laz_engine_options options = cli_engine_options(execution->cli);
+    int rc = laz_engine_new(execution->cli->settings, &options, &execution->engine, err);
+
+    if (!rc)
+        laz_engine_close_tools(execution->engine);
+    return rc;
+}
+
 int cli_execute(struct cli *cli)
 {
-    const struct laz_engine_options options = cli_engine_options(cli);
     struct source source = {.code = LAZ_BUF_INIT};
     struct execution execution = {.cli = cli};
     struct laz_interrupt *interrupt = NULL;
@@ -248,7 +257,7 @@ int cli_execute(struct cli *cli)
         goto out;
     if ((!execution.approver && laz_error_nomem(&err)) ||
         laz_interrupt_block(&interrupt, &err) != 0 ||
-        laz_engine_new(cli->settings, &options, &execution.engine, &err) != 0 ||
+        execute_engine(&execution, &err) != 0 ||
         laz_interrupt_start(interrupt, execute_cancel, execution.engine, &err) != 0 ||
         execute_take_input(cli, &source, &input, &fd, &err) != 0 ||
         (cli->command->bit == CLI_FOR_RUN

@@ -105,8 +105,10 @@ int cli_tools(struct cli *cli)
     struct laz_error err = {0};
     int rc = laz_engine_new(cli->settings, &options, &engine, &err), status = CLI_OK;
 
-    if (!rc)
+    if (!rc) {
+        laz_engine_close_tools(engine);
         tools_say_notices(cli, &engine->tools);
+    }
     if (!rc)
         rc = laz_engine_check_tools(engine, NULL, 0, &err); /* asks servers for theirs */
     if (!rc)

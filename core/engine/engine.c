@@ -248,6 +248,8 @@ int laz_engine_check_tools(struct laz_engine *engine, const struct laz_session_t
     rc = laz_tools_prepare(&engine->tools, err);
     if (!rc)
         rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
+    if (!rc)
+        rc = laz_approvals_check(&engine->tools, set, engine->values, err);
     laz_tool_set_release(set);
     laz_driver_leave(&engine->driver);
     return rc;
@@ -411,12 +413,19 @@ fail:
     return rc;
 }
 
+void laz_engine_close_tools(struct laz_engine *engine)
+{
+    engine->tools.are_all = true;
+}
+
 int laz_engine_inspect(const struct laz_settings *settings,
                        const struct laz_engine_options *options, struct laz_engine **engine,
                        struct laz_error *err)
 {
     int rc = laz_engine_new(settings, options, engine, err);
 
+    if (!rc)
+        laz_engine_close_tools(*engine);
     if (!rc)
         rc = laz_sessions_inspect(&(*engine)->sessions, err);
     return laz_settings_wrong(laz_settings_values(settings), NULL, NULL, rc, err);

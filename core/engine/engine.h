@@ -48,6 +48,9 @@ int laz_engine_new_beside(const struct laz_settings *settings,
                           const struct laz_engine_options *options,
                           const struct laz_engine_beside *beside, struct laz_engine **engine,
                           struct laz_error *err);
+/* Neither it nor a session will be given tools beside those of the configuration: a rule for another
+ * one is then an error (laz_approvals_check). */
+void laz_engine_close_tools(struct laz_engine *engine);
 /* As laz_execute, but the session is the caller's, who closes and frees it when the result is where
  * it has to be; also after an error. *session is NULL if there was none. Before the code, `before`
  * (NULL: nothing) is called with it; its error is the end. */

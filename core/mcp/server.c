@@ -246,6 +246,8 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     if (!rc)
         rc = laz_engine_new(options->settings, options->engine, &mcp->engine, err);
     if (!rc)
+        laz_engine_close_tools(mcp->engine);
+    if (!rc)
         rc = mcp_take_loop(mcp, err);
     if (!rc && !(mcp->timer = laz_timer_new(mcp->loop, mcp_timer_due, mcp)))
         rc = laz_error_nomem(err);

@@ -155,6 +155,8 @@ int laz_session_unstarted(struct laz_session_shared *shared,
                  : laz_tools_of_session(shared->tools, options->tools, options->n_tools,
                                         &session->own_tools, err);
     if (!rc)
+        rc = laz_approvals_check(shared->tools, session->own_tools, shared->values, err);
+    if (!rc)
         rc = session_prepare(session, options->runtime, err);
     if (rc) {
         laz_session_destroy(session);

@@ -187,6 +187,7 @@ static const struct {
 } parameter_fields[] = {
     {"type", LAZ_TOML_STRING, true, "the name of a type, such as \"integer\""},
     {"description", LAZ_TOML_STRING, false, "a string"},
+    {"format", LAZ_TOML_STRING, true, "\"path\""},
     {"required", LAZ_TOML_BOOLEAN, false, "true or false"},
     {"default", PARAMETER_ANY, false, "a value"},
     {"enum", LAZ_TOML_ARRAY, true, "a list of the allowed values"},

@@ -243,6 +243,7 @@ static int provider_add_tools(struct laz_provider *provider, const struct laz_to
         if (ret)
             ret = provider_refused(provider->tools, tool, provider_same_before(list, i), table, ret,
                                    err);
+        provider->tools->are_fewer |= ret != 0;
         ret = laz_settings_wrong(provider->values, NULL, NULL, ret, err);
     }
     provider->list = LAZ_PROVIDER_LISTED;
@@ -282,6 +283,7 @@ static int provider_take(struct laz_provider *provider, struct laz_error *err)
     int ret = provider_list(provider, &list, &n, err);
 
     provider->list = ret ? LAZ_PROVIDER_LATER : LAZ_PROVIDER_LISTED;
+    provider->tools->are_fewer |= !n;
     for (size_t i = 0; !ret && i < n; i++) {
         struct laz_error why = {0};
         ret = provider_add_tool(provider, provider_tool(list, i), i, &why);
@@ -428,6 +430,7 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
         const char *name = NULL;
         const struct laz_toml_node *table = laz_settings_tools_table(settings, i, &name);
         ret = providers_add(tools, registry, values, name, table, err);
+        tools->are_fewer |= ret != 0;
         ret = laz_settings_wrong(values, NULL, NULL, ret, err);
     }
     return ret;

@@ -89,7 +89,9 @@ struct laz_tool_parameter {
     char *description;
     char *default_value; /* JSON, or NULL */
     char *enumeration;   /* JSON list, or NULL */
+    char *format;        /* "path", or NULL */
     bool required;
+    bool is_path; /* of the format "path": approvals compare it as one */
 };
 
 /* The calls of one tool: how many run, and those that wait because max_concurrent run. */
@@ -188,6 +190,8 @@ struct laz_tools {
     struct laz_tool_set set;
     struct laz_approval_rule *rules; /* [[approve]] */
     size_t n_rules;
+    bool are_all;   /* neither the application nor its sessions will have tools of their own */
+    bool are_fewer; /* a provider has none now, or one was refused */
     uint64_t approval_timeout_ms;
     struct laz_tool_set approver; /* the question as a tool; without one, or its function: nobody */
     struct laz_call *calls;       /* not answered, or their function has not returned */
@@ -267,6 +271,14 @@ void laz_call_abandon(struct laz_call *call);
 
 /* ---- approvals: approval.c ------------------------------------------------------------------- */
 
+/* Checks that the rules mean what there is: that each name of a tool, and each parameter in `when`,
+ * is one that a tool of the engine has, or one of a session (`own`, may be NULL). A name that no
+ * tool has is an error if another name is close to it, or if there can be no other tools (`are_all`);
+ * otherwise, and for a pattern, a warning in the log, once. Of tools that are not known yet (those
+ * of providers that were not asked) nothing is said. Errors: LAZ_ECONFIG "FILE:LINE:COL: ...", or
+ * collected in `values`; LAZ_ENOMEM. */
+int laz_approvals_check(struct laz_tools *tools, const struct laz_tool_set *own,
+                        const struct laz_settings_values *values, struct laz_error *err);
 /* Does this call need a yes of the host? `args`: as laz_tool_check_arguments made them. */
 bool laz_approval_is_needed(const struct laz_tools *tools, const struct laz_tool_entry *entry,
                             const char *args, size_t len);

@@ -190,6 +190,15 @@ static enum value_form value_form(const char *raw, size_t len)
     }
 }
 
+char *laz_tool_integer_text(const char *raw, size_t len, size_t *n)
+{
+    struct laz_json_found only;
+
+    return value_form(raw, len) == FORM_INT && laz_json_find_members(raw, len, &only, 1, n)
+               ? laz_json_to_string(only.raw, only.len, n)
+               : NULL;
+}
+
 /* A scalar, decoded once: it may be long, and so may the list in which it is looked up. */
 struct scalar {
     const char *raw;

@@ -28,6 +28,10 @@ bool laz_type_is_plain(const struct laz_tool_parameter *parameter);
 /* The name of the type in JSON Schema; "" for LAZ_TYPE_ANY. Static text. */
 const char *laz_type_name(enum laz_type type);
 
+/* The digits of an integer in the form $int: a new string of `n` bytes. NULL: it is none, or out of
+ * memory. */
+char *laz_tool_integer_text(const char *raw, size_t len, size_t *n);
+
 /* Checks one raw JSON value (`len` bytes) against type and enumeration, and writes it on one line,
  * as the member `key` or (NULL) by itself. `what` names the value in messages ("argument", "the
  * default of"). LAZ_EINVAL, LAZ_ENOMEM. */
@@ -84,8 +88,27 @@ void laz_children_end(struct laz_tools *tools);
 int laz_approvals_init(struct laz_tools *tools, const struct laz_settings *settings,
                        struct laz_error *err);
 void laz_approvals_fini(struct laz_tools *tools);
-/* Notes what the rules say of a tool that was added, for those who are shown it. */
-void laz_approval_mark(const struct laz_tools *tools, struct laz_tool_entry *entry);
+/* Notes what the rules say of a tool that was added, for those who are shown it, and which rules
+ * have met a tool, for approval_check.c. */
+void laz_approval_mark(struct laz_tools *tools, struct laz_tool_entry *entry);
+
+/* A pattern of `when`. */
+struct laz_approval_when {
+    char *parameter, *pattern;
+    char *position; /* "FILE:LINE:COL" */
+    bool is_met;    /* a tool that the rule names has had the parameter */
+    bool is_text;   /* as a string that is not a path */
+    bool is_told;   /* its warning is in the log */
+};
+
+/* One [[approve]] table. */
+struct laz_approval_rule {
+    char *tool; /* a pattern */
+    char *position;
+    struct laz_approval_when *when;
+    size_t n_when;
+    bool is_met, is_told; /* as above, of the rule itself */
+};
 
 /* ---- calls.c -------------------------------------------------------------------------------- */
 

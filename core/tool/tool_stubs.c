@@ -279,6 +279,7 @@ static struct laz_wire_parameter json_parameter(const struct laz_tool_parameter 
         .default_len = value ? strlen(value) : 0,
         .enumeration = list,
         .enumeration_len = list ? strlen(list) : 0,
+        .format = parameter->format,
         .description = parameter->description,
     };
 }

@@ -44,9 +44,9 @@ static int name_check(const char *tool, const char *parameter, struct laz_error 
 /* ---- one parameter -------------------------------------------------------------------------- */
 
 /* Members of a parameter's object; the first ones are texts. */
-enum { MEMBER_REQUIRED = 3, MEMBER_DEFAULT, MEMBER_ENUM, MEMBERS };
+enum { MEMBER_REQUIRED = 4, MEMBER_DEFAULT, MEMBER_ENUM, MEMBERS };
 
-static const char *const member_names[] = {"name",     "type",    "description",
+static const char *const member_names[] = {"name",     "type",    "description", "format",
                                            "required", "default", "enum"};
 
 /* A parameter whose members were read, before they are checked together. */
@@ -72,7 +72,8 @@ static int declaration_unknown(const struct declaration *declaration,
     if (!key)
         return laz_error_nomem(err);
     snprintf(problem, sizeof problem,
-             "unknown key '%.100s'; known are name, type, description, required, default, enum",
+             "unknown key '%.100s'; known are name, type, description, format, required, default, "
+             "enum",
              key);
     free(key);
     return declaration_fail(declaration, err, problem);
@@ -82,7 +83,8 @@ static int declaration_member(struct declaration *declaration, const struct laz_
                               struct laz_error *err)
 {
     struct laz_tool_parameter *parameter = declaration->parameter;
-    char **const texts[] = {&parameter->name, &parameter->type_name, &parameter->description};
+    char **const texts[] = {&parameter->name, &parameter->type_name, &parameter->description,
+                            &parameter->format};
     char problem[50];
     size_t i = 0;
 
@@ -140,6 +142,23 @@ static int declaration_type(struct declaration *declaration, struct laz_error *e
     if (!parameter->type_name)
         parameter->type_name = laz_strdup("");
     return parameter->type_name ? 0 : laz_error_nomem(err);
+}
+
+/* A format says how the text of the parameter is compared. */
+static int declaration_format(struct declaration *declaration, struct laz_error *err)
+{
+    struct laz_tool_parameter *parameter = declaration->parameter;
+
+    if (!parameter->format)
+        return 0;
+    if (strcmp(parameter->format, "path") != 0)
+        return declaration_fail(declaration, err, "unknown format; known is \"path\"");
+    if (parameter->type != LAZ_TYPE_STRING && parameter->type != LAZ_TYPE_ARRAY &&
+        parameter->type != LAZ_TYPE_ANY)
+        return declaration_fail(declaration, err,
+                                "the format \"path\" is for strings and for lists of them");
+    parameter->is_path = true;
+    return 0;
 }
 
 /* Moves the text of a value that was checked (`ret` is 0) to `kept`. Takes the buffer. */
@@ -261,6 +280,8 @@ static int parameter_parse(struct laz_tool_parameter *parameter, const char *too
         ret = laz_error_nomem(err);
     if (!ret)
         ret = declaration_type(&declaration, err);
+    if (!ret)
+        ret = declaration_format(&declaration, err);
     if (!ret && declaration.members[MEMBER_ENUM].raw)
         ret = declaration_enumeration(&declaration, err);
     if (!ret)
@@ -277,6 +298,7 @@ static void entry_fini(struct laz_tool_entry *entry)
         free(parameter->name);
         free(parameter->type_name);
         free(parameter->description);
+        free(parameter->format);
         free(parameter->default_value);
         free(parameter->enumeration);
     }

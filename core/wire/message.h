@@ -114,7 +114,7 @@ struct laz_wire_confine {
 
 /* `init.tools` */
 struct laz_wire_parameter {
-    const char *name, *spelling, *type, *type_name, *description;
+    const char *name, *spelling, *type, *type_name, *format, *description;
     const char *default_value, *enumeration; /* JSON */
     size_t default_len, enumeration_len;
     bool is_required;

@@ -122,6 +122,7 @@ static const struct laz_field parameter_members[] = {
      .help = "the value where it is not given"},
     {"enum", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(enumeration),
      .help = "the values that are allowed"},
+    {"format", LAZ_FIELD_TEXT, AT(format), .help = "`path`: its texts are paths"},
     {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
 };
 #undef STRUCT

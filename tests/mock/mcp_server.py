@@ -35,6 +35,8 @@ TOOLS = [
          "from": {"type": "string"},
          "max items": {"type": "integer", "default": 3},
          "tags": {"type": "array", "items": {"type": "string"}},
+         "place": {"anyOf": [{"type": "string", "format": "path"}, {"type": "null"}]},
+         "places": {"type": "array", "items": {"type": "string", "format": "directory-path"}},
          "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
          "loop": {"$ref": "#/$defs/loop"}},
          "$defs": {"loop": {"$ref": "#/$defs/loop"}}}},

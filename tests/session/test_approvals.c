@@ -56,14 +56,16 @@ static void erase(void *user, const char *args, size_t len, struct laz_reply *re
 }
 
 /* An engine with the tool erase(path, force = false), which needs approvals if `approve`. */
-static struct laz_session *session_with(const char *settings, bool approve, bool decides)
+static struct laz_engine *engine_with(const char *settings, bool approve, bool decides)
 {
     const struct laz_tool tool = {
         .size = sizeof tool,
         .name = "erase",
         .description = "",
         .parameters = "[{\"name\":\"path\"},{\"name\":\"force\",\"default\":false},"
-                      "{\"name\":\"why\",\"type\":\"string\",\"required\":false}]",
+                      "{\"name\":\"why\",\"type\":\"string\",\"required\":false},"
+                      "{\"name\":\"file\",\"type\":\"string\",\"format\":\"path\","
+                      "\"required\":false}]",
         .approve = approve,
     };
     struct laz_engine *engine = test_engine(settings);
@@ -75,6 +77,14 @@ static struct laz_session *session_with(const char *settings, bool approve, bool
     CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, erase, NULL, NULL), 0);
     if (decides)
         CU_ASSERT_EQUAL(laz_engine_set_approver(engine, decide, &host, NULL), 0);
+    return engine;
+}
+
+static struct laz_session *session_with(const char *settings, bool approve, bool decides)
+{
+    struct laz_engine *engine = engine_with(settings, approve, decides);
+    if (!engine)
+        return NULL;
     struct laz_session *session = test_session(engine, "lua");
     if (!session)
         laz_engine_free(engine);
@@ -166,15 +176,32 @@ static void several_wait_side_by_side(void)
 /* ---- rules ------------------------------------------------------------------------------------
  */
 
+/* No session is opened with these settings, for the reason `text`. */
+static void refuses(const char *settings, const char *text)
+{
+    const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_engine *engine = engine_with(settings, false, true);
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    if (!engine)
+        return;
+    CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, &err), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NULL(session);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, text));
+    laz_engine_free(engine);
+}
+
 static void rules_say_which_calls(void)
 {
     static const struct {
-        const char *rules, *code;
+        const char *rules, *code; /* code NULL: no session is opened */
         unsigned asked;
     } rows[] = {
         {"[]", "erase('a')", 0},
         {"[{tool=\"erase\"}]", "erase('a')", 1},
-        {"[{tool=\"eras\"}]", "erase('a')", 0},
+        {"[{tool=\"eras\"},{tool=\"er\"}]", NULL, 0},
+        {"[{tool=\"deploy\"}]", "erase('a')", 0}, /* a session may have it */
         {"[{tool=\"e*e\"}]", "erase('a')", 1},
         {"[{tool=\"*\"}]", "echo(1)", 1},
         {"[{tool=\"delete_*\"},{tool=\"?rase\"}]", "erase('a')", 1},
@@ -192,12 +219,23 @@ static void rules_say_which_calls(void)
         {"[{tool=\"erase\",when={path=\"/etc/*\"}}]", "erase({'/tmp/a', '/b'})", 0},
         {"[{tool=\"erase\",when={path=\"/etc/*\"}}]", "erase({to = 'a'})", 1},
         {"[{tool=\"erase\",when={path=\"/etc/*\"}}]", "erase('\\255')", 1},
-        /* a parameter that no such tool has must not let calls pass */
-        {"[{tool=\"erase\",when={paht=\"/etc/*\"}}]", "erase('a')", 1},
+        {"[{tool=\"erase\",when={path=\"2\"}}]", "erase(2.0)", 1},
+        {"[{tool=\"erase\",when={path=\"2.0\"}}]", "erase('2')", 1},
+        {"[{tool=\"erase\",when={file=\"/etc/*\"}}]", "erase('a', false, 'b', '/tmp/../etc')", 1},
+        {"[{tool=\"erase\",when={file=\"/etc/*\"}}]", "erase('a', false, 'b', '//etc/./x')", 1},
+        {"[{tool=\"erase\",when={file=\"/etc/*\"}}]", "erase('a', false, 'b', '//tmp/./x')", 0},
+        /* what no tool has must not let calls pass; a parameter of some tools that are named may */
+        {"[{tool=\"erase\",when={paht=\"/etc/*\"}}]", NULL, 0},
+        {"[{tool=\"*\",when={path=\"/etc/*\"}}]", "echo(1)", 1},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *settings = laz_strdupf("approve=%s", rows[i].rules);
+        if (!rows[i].code) {
+            refuses(settings, "did you mean");
+            free(settings);
+            continue;
+        }
         struct laz_session *session = session_with(settings, false, true);
         free(settings);
         if (!session)

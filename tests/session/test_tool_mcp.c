@@ -76,6 +76,10 @@ static void tools_of_each_era_work_in_each_language(void)
     }
 }
 
+#define WITH_PATHS                                                                                 \
+    "\"place\",\"type\":\"string\",\"required\":false,\"format\":\"path\",\"description\":\"\"},"      \
+    "{\"name\":\"places\",\"type\":\"array\",\"required\":false,\"format\":\"path\""
+
 static void schemas_become_signatures_and_help(void)
 {
     struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", ""), NULL);
@@ -92,6 +96,8 @@ static void schemas_become_signatures_and_help(void)
         test_expect_error(session, "m_add(float('nan'), 1)", LAZ_VERDICT_ERROR,
                           "which JSON cannot say");
     }
+    const char *place = laz_engine_tools(engine) ? strstr(laz_engine_tools(engine), "\"place\"") : "";
+    CU_ASSERT(place && !strncmp(place, WITH_PATHS, strlen(WITH_PATHS)));
     CU_ASSERT_EQUAL(laz_engine_search_tools(engine, "adds numbers", 1, &found, NULL), 0);
     CU_ASSERT(found && strstr(found, "\"m_add\"") && strstr(found, "the first"));
     laz_session_free(session);
@@ -235,6 +241,34 @@ static void only_wanted_tools_are_declared(void)
     }
     laz_session_free(session);
     laz_engine_free(engine);
+}
+
+/* `except` leaves out no tool that is nearly called so. */
+static void a_name_in_except_that_is_misspelt_ends_the_start(void)
+{
+    static const struct {
+        const char *except, *error, *warning; /* NULL: none */
+    } rows[] = {
+        {"json_txet", "it has no tool 'json_txet', which `except` names; did you mean 'json_text'?",
+         NULL},
+        {"unheard_of", NULL, "it has no tool 'unheard_of', which `except` names"},
+        {"json_tx*", NULL, "it has no tool 'json_tx*', which `except` names"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+        char *more = laz_strdupf("except = [\"%s\"]", rows[i].except);
+        struct laz_engine *engine = mcp_engine_of(mcp_server("m", "modern", "", more), NULL);
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, &err),
+                        rows[i].error ? LAZ_ESETUP : 0);
+        CU_ASSERT(!rows[i].error || strstr(err.text, rows[i].error));
+        CU_ASSERT(!rows[i].warning || mcp_was_told(rows[i].warning));
+        laz_session_free(session);
+        laz_engine_free(engine);
+        free(more);
+    }
 }
 
 /* What a server says of its tools (`fail` calls itself read-only) changes nothing. */
@@ -597,6 +631,7 @@ static const struct unit_test tests[] = {
     UNIT(arguments_are_what_they_say),
     UNIT(tagged_forms_are_right_or_refused),
     UNIT(only_wanted_tools_are_declared),
+    UNIT(a_name_in_except_that_is_misspelt_ends_the_start),
     UNIT(calls_wait_for_a_yes_as_those_of_other_providers),
     UNIT(a_server_has_its_own_environment),
     UNIT(requests_of_a_server_are_refused),

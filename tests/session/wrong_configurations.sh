@@ -120,6 +120,10 @@ END
     sed 's|^T|[[tools]]\\nprovider = "command"\\n[[tools.tool]]\\nname = "t"\\n|' <<'END'
 [[tools]]\nprovider = "comand"|1:1: no tool provider is called "comand" (did you mean "command"?)
 [[tools]]\nprovider = "command"|1:1: tools.tool: expected a list of tables, found nothing
+Tcommand = ["/bin/true"]\nparameters = { path = "string" }\n[[approve]]\ntool = "tt"|8:1: approve.tool: there is no tool 'tt'; did you mean 't'?
+Tcommand = ["/bin/true"]\nparameters = { path = "string" }\n[[approve]]\ntool = "weekdy"|8:1: approve.tool: there is no tool 'weekdy'
+Tcommand = ["/bin/true"]\nparameters = { path = "string" }\n[[approve]]\ntool = "t"\nwhen = { paht = "/etc/*" }|9:10: approve.when: the tool 't' has no parameter 'paht'; did you mean 'path'?
+Tcommand = ["/bin/true"]\nparameters = { path = "string" }\n[[approve]]\ntool = "*"\nwhen = { colour = "red" }|9:10: approve.when: no tool like '*' has no parameter
 Tcomand = ["/bin/true"]|5:1: tools.tool.comand: unknown key; did you mean tools.tool.command?
 Tcommand = []|5:1: provider command: tool 't': command: expected a program
 Tcommand = ["/nowhere/gone"]|5:1: provider command: tool 't': command: /nowhere/gone: No such

@@ -21,6 +21,9 @@ class Schemas(unittest.TestCase):
     def test_properties_are_read_one_level_deep(self) -> None:
         rows: List[Tuple[Dict[str, Any], Dict[str, Any]]] = [
             ({"type": "string"}, {"type": "string", "required": True}),
+            ({"type": "string", "format": "path"},
+             {"type": "string", "format": "path", "required": True}),
+            ({"type": "string", "format": "date"}, {"type": "string", "required": True}),
             ({"type": ["integer", "null"]}, {"type": "integer", "required": False}),
             ({"type": ["integer", "string"]}, {"required": True}),
             ({"type": "image"}, {"required": True}),

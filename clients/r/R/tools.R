@@ -63,7 +63,7 @@ constant_default <- function(default, type) {
     if (fits) list(default)
 }
 
-# A parameter as it is declared: a list with name, type, required, default, enum, description.
+# A parameter as it is declared: a list with name, type, required, default, enum, format, description.
 parameter_of <- function(name, spec, known, tool) {
     if (!is.list(spec))
         spec <- list(type = spec)
@@ -74,7 +74,8 @@ parameter_of <- function(name, spec, known, tool) {
         fail_argument("tool '", tool, "': parameter '", name, "' has an unknown type; known are ",
                       paste(parameter_types, collapse = ", "))
     }
-    unknown <- setdiff(names(spec), c("type", "required", "default", "enum", "description"))
+    unknown <- setdiff(names(spec),
+                       c("type", "required", "default", "enum", "format", "description"))
     if (length(unknown))
         fail_argument("tool '", tool, "': parameter '", name, "' has an unknown key '",
                       unknown[1L], "'")
@@ -97,6 +98,8 @@ declaration_of <- function(tool) {
             members["default"] <- encode_value(spec$default)
         if (!is.null(spec$enum))
             members["enum"] <- encode_array(spec$enum, 1L)
+        if (!is.null(spec$format))
+            members["format"] <- json_text(spec$format)
         if (!is.null(spec$description))
             members["description"] <- json_text(spec$description)
         json_object(members)

@@ -159,6 +159,8 @@ export interface Parameter {
   required?: boolean;
   default?: unknown;
   enum?: readonly unknown[];
+  /** Rules for approvals compare its texts as paths. */
+  format?: 'path';
   description?: string;
 }
 

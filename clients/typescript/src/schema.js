@@ -67,6 +67,9 @@ function readProperty(schema, root) {
     const others = types.filter((type) => type !== 'null');
     reading.declared = others.length === 1 && TYPES.includes(others[0]) ? { type: others[0] } : {};
     reading.isNullable = others.length < types.length;
+    if (reading.declared.type === 'string' && property.format === 'path') {
+      reading.declared.format = 'path';
+    }
   } else if (Array.isArray(choices)) {
     const others = choices.map((choice) => resolve(choice, root))
       .filter((choice) => choice.type !== 'null');

@@ -25,7 +25,7 @@ struct laz_tool {
      *     "default":1,"enum":[1,2,3]}, ...]
      * type: string number integer boolean array object, or absent for anything; also the words
      * numeric character logical list data.frame. required is true when absent, unless there is a
-     * default. */
+     * default. "format":"path" says that its texts are paths: [[approve]] compares them as such. */
     const char *parameters;
     uint32_t timeout_ms;     /* 0: none but the session's deadline */
     uint32_t max_concurrent; /* 0: no limit */

@@ -21,7 +21,7 @@ struct page {
 static bool list_wants(struct mcp_server *server, const char *name)
 {
     char **tools = server->options.tools, **except = server->options.except;
-    bool wants = !tools || !*tools;
+    bool wants = !tools || !*tools, *excepted = server->list.excepted;
 
     for (size_t i = 0; tools && tools[i]; i++)
         if (mcp_matches(tools[i], name)) {
@@ -29,8 +29,12 @@ static bool list_wants(struct mcp_server *server, const char *name)
             if (server->list.patterns)
                 server->list.patterns[i] = true;
         }
-    for (size_t i = 0; except && except[i] && wants; i++)
-        wants = !mcp_matches(except[i], name);
+    for (size_t i = 0; except && except[i]; i++)
+        if (mcp_matches(except[i], name)) {
+            wants = false;
+            if (excepted)
+                excepted[i] = true;
+        }
     return wants;
 }
 
@@ -129,6 +133,18 @@ static bool list_tool(void *user, const char *key, struct mcp_raw item)
     return !ret;
 }
 
+/* A note for each pattern, unless they are there. */
+static bool list_notes(bool **notes, char **patterns)
+{
+    size_t n = 0;
+
+    while (patterns && patterns[n])
+        n++;
+    if (!*notes)
+        *notes = calloc(n + 1, sizeof **notes);
+    return *notes != NULL;
+}
+
 int mcp_list_take(struct mcp_server *server, struct mcp_raw result, bool *more,
                   struct laz_error *err)
 {
@@ -136,12 +152,10 @@ int mcp_list_take(struct mcp_server *server, struct mcp_raw result, bool *more,
     struct mcp_list *list = &server->list;
     struct page page = {server, 0, err};
     struct mcp_raw found[2];
-    size_t patterns = 0;
 
     *more = false;
-    while (server->options.tools && server->options.tools[patterns])
-        patterns++;
-    if (!list->patterns && !(list->patterns = calloc(patterns + 1, sizeof *list->patterns)))
+    if (!list_notes(&list->patterns, server->options.tools) ||
+        !list_notes(&list->excepted, server->options.except))
         return laz_fail(err, LAZ_ENOMEM, "out of memory");
     if (!mcp_members(server->json, result, names, found, 2) || !found[0].text ||
         found[0].text[0] != '[')
@@ -163,6 +177,39 @@ int mcp_list_take(struct mcp_server *server, struct mcp_raw result, bool *more,
 
 /* ---- what a list means ----------------------------------------------------------------------- */
 
+/* Do two names differ in one place only, by two characters at most? */
+static bool list_is_close(const char *a, const char *b)
+{
+    size_t n_a = strlen(a), n_b = strlen(b), same = 0;
+
+    while (a[same] && a[same] == b[same])
+        same++;
+    for (a += same, b += same, n_a -= same, n_b -= same; n_a && n_b && a[n_a - 1] == b[n_b - 1];)
+        n_a--, n_b--;
+    return n_a <= 2 && n_b <= 2;
+}
+
+/* A name that is misspelt in `except` would declare a tool that is not wanted. */
+static int list_check_except(const struct mcp_server *server, struct laz_error *err)
+{
+    const struct mcp_list *list = &server->list;
+    char **except = server->options.except;
+
+    for (size_t i = 0; except && except[i]; i++) {
+        if (!list->excepted || list->excepted[i])
+            continue;
+        for (size_t k = 0; k < list->n && !strpbrk(except[i], "*?"); k++)
+            if (list_is_close(except[i], list->tools[k].remote))
+                return laz_fail(err, LAZ_EINVAL,
+                                "it has no tool '%.100s', which `except` names; did you mean "
+                                "'%.100s'?",
+                                except[i], list->tools[k].remote);
+        mcp_server_log(server, LAZ_LOG_WARNING, "it has no tool '%.100s', which `except` names",
+                       except[i]);
+    }
+    return 0;
+}
+
 static void list_check_patterns(const struct mcp_server *server)
 {
     char **tools = server->options.tools;
@@ -178,6 +225,9 @@ static int list_declare(struct mcp_server *server, struct laz_error *err)
     struct mcp_list *list = &server->list;
     const struct mcp_options *options = &server->options;
 
+    int ret = list_check_except(server, err);
+    if (ret)
+        return ret;
     server->declared = calloc(list->n + 1, sizeof *server->declared);
     if (!server->declared)
         return laz_fail(err, LAZ_ENOMEM, "out of memory");
@@ -253,5 +303,6 @@ void mcp_list_fini(struct mcp_list *list)
     free(list->tools);
     free(list->cursor);
     free(list->patterns);
+    free(list->excepted);
     *list = (struct mcp_list){0};
 }

@@ -188,6 +188,23 @@ static char *parameter_description(const struct laz_json_api *json, struct mcp_r
     return plain;
 }
 
+/* Are its texts paths? pydantic's words for them are known besides. Of a list its items say it. */
+static bool parameter_is_path(const struct laz_json_api *json, struct mcp_raw schema,
+                              const struct schema_type *type)
+{
+    static const char *const words[] = {"path", "file-path", "directory-path"};
+    const struct mcp_raw items = mcp_member(json, schema, "items");
+    const struct mcp_raw format =
+        mcp_member(json, items.text && items.text[0] == '{' ? items : schema, "format");
+
+    if (type->name && !strchr("\"[", type->begins[0]))
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (mcp_is_text(json, format, words[i]))
+            return true;
+    return false;
+}
+
 /* Writes what `struct laz_tool` says of a parameter. */
 static void parameter_write(const struct laz_json_api *json, struct laz_json_writer *writer,
                             struct mcp_raw root, struct mcp_raw schema, const char *name,
@@ -233,6 +250,8 @@ static void parameter_write(const struct laz_json_api *json, struct laz_json_wri
     }
     if (list.text)
         mcp_put_raw(json, writer, "enum", list);
+    if (parameter_is_path(json, type.of, type.type))
+        mcp_put_text(json, writer, "format", "path");
     json->object_end(writer);
     free(description);
 }

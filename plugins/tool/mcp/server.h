@@ -82,6 +82,7 @@ struct mcp_list {
     size_t n, room, bytes, seen, pages;
     char *cursor;
     bool *patterns; /* which of options.tools were met */
+    bool *excepted; /* and of options.except */
 };
 
 struct mcp_server {

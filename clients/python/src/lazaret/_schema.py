@@ -60,7 +60,10 @@ def _type_of(schema: Dict[str, Any], root: Schema) -> Tuple[Dict[str, Any], bool
         types = [types] if isinstance(types, str) else list(types)
         others = [name for name in types if name != "null"]
         is_known = len(others) == 1 and others[0] in _TYPES
-        return {"type": others[0]} if is_known else {}, len(others) < len(types)
+        declared = {"type": others[0]} if is_known else {}
+        if others == ["string"] and schema.get("format") == "path":
+            declared["format"] = "path"
+        return declared, len(others) < len(types)
     choices = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(choices, (list, tuple)):
         resolved = [_resolve(choice, root) for choice in choices]
