@@ -127,6 +127,8 @@ bool cli_shows(const struct laz_settings_values *values, const char *path);
 /* Shows these paths to the code as well (sandbox.read). `option`: for messages. 0 or an exit status
  * (printed). */
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths);
+/* Sets session.runtime (NULL: as it is), likewise. */
+int cli_choose_runtime(struct cli *cli, const char *option, const char *runtime);
 /* The exit status for the code of an error, or for 0. */
 int cli_status(int code);
 /* Prints the error and returns the exit status for its code. */

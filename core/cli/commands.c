@@ -14,12 +14,14 @@ const struct cli_command cli_commands[] = {
         .operands = "[FILE | -] [ARGS...]",
         .max_operands = INT_MAX,
         .summary = "run code in a fresh sandboxed session",
-        .text = "Runs a file, standard input (-) or the argument of -e, once. The suffix of a file "
-                "decides\nthe runtime, else --runtime or the configuration. From the file on all "
-                "arguments are the code's;\noptions stand before it. Standard input reaches the "
-                "code, and output comes as the code writes it.\nA file shows what its interpreter "
-                "shows for one; of - and -e the value of the last expression\nis printed as the "
-                "prompt of the language would print it.",
+        .text =
+            "Runs a file, standard input (-) or the argument of -e, once. The suffix of a file "
+            "decides\nthe runtime, else --runtime or the configuration. From the file on all "
+            "arguments are the code's;\noptions stand before it. Standard input reaches the "
+            "code, and output comes as the code writes it.\nA file finds the modules beside it; "
+            "--read shows it anything else. It shows what its interpreter\n"
+            "shows for one; of - and -e the value of the last expression\nis printed as the "
+            "prompt of the language would print it.",
         .run = cli_execute,
     },
     {
@@ -64,12 +66,13 @@ const struct cli_command cli_commands[] = {
     {
         .name = "plan",
         .bit = CLI_FOR_PLAN,
-        .operands = "",
+        .operands = "[FILE]",
+        .max_operands = 1,
         .summary = "show the box that would be built around a session",
-        .text = "Arguments, environment, files, limits, and what enforces what. Backends are "
-                "tried as by run, in boxes\nwithout code; with --backend or --platform nothing is "
-                "started. Exit status 126 when the settings\nrequire what the backend cannot "
-                "enforce.",
+        .text = "Arguments, environment, files, limits, and what enforces what; of FILE, also the "
+                "modules beside it that\nrun would show it. Backends are tried as by run, in boxes "
+                "without code; with --backend or --platform\nnothing is started. Exit status 126 "
+                "when the settings require what the backend cannot enforce.",
         .run = cli_plan,
     },
     {

@@ -88,9 +88,9 @@ static void execute_report_error(struct cli *cli, const struct laz_json *error, 
     for (const struct laz_json *t = laz_json_first(traceback); t; t = laz_json_next(t))
         if (laz_json_string(t))
             cli_say(cli, "    %s", laz_json_string(t));
-    char *missing = source_missing(source, message);
+    char *missing = source_missing(cli, source, message);
     if (missing)
-        cli_say(cli, "%s is not shown to the code: %s", missing, source->hides);
+        cli_say(cli, "%s", missing);
     free(missing);
 }
 
@@ -181,10 +181,9 @@ static int execute_run(struct execution *execution, const struct source *source,
 
     int code = approver_begin(execution->approver, execution->engine, input, err);
     if (!code)
-        code =
-            laz_execute_in(cli_put_files, &cli->file, execution->engine, &session,
-                           laz_buf_text(&source->code), source->code.len, &options,
-                           &execution->session, result, err);
+        code = laz_execute_in(cli_put_files, &cli->file, execution->engine, &session,
+                              laz_buf_text(&source->code), source->code.len, &options,
+                              &execution->session, result, err);
     approver_end(execution->approver);
     laz_input_hold(input, true); /* what is typed from now on is no input of the code */
     terminal_line(cli->terminal, NULL);
@@ -256,8 +255,7 @@ int cli_execute(struct cli *cli)
     if (status)
         goto out;
     if ((!execution.approver && laz_error_nomem(&err)) ||
-        laz_interrupt_block(&interrupt, &err) != 0 ||
-        execute_engine(&execution, &err) != 0 ||
+        laz_interrupt_block(&interrupt, &err) != 0 || execute_engine(&execution, &err) != 0 ||
         laz_interrupt_start(interrupt, execute_cancel, execution.engine, &err) != 0 ||
         execute_take_input(cli, &source, &input, &fd, &err) != 0 ||
         (cli->command->bit == CLI_FOR_RUN

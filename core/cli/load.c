@@ -113,6 +113,11 @@ static int load_extend(struct cli *cli, const char *option, const char *key,
     return CLI_USAGE;
 }
 
+int cli_choose_runtime(struct cli *cli, const char *option, const char *runtime)
+{
+    return load_set(cli, option, "session.runtime", runtime);
+}
+
 bool cli_shows(const struct laz_settings_values *values, const char *path)
 {
     const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};

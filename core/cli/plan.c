@@ -4,7 +4,7 @@
  * A plan is a pure function of the policy, so the plan for another system can be shown here too.
  * Placeholders stand for what only a session knows (token, socket, uid). Which backend it is that
  * `run` would take here has to be tried, unless the user names a backend or a system. */
-#include "cli/cli.h"
+#include "cli/source.h"
 
 #include "box/box.h"
 #include "plan/plan.h"
@@ -150,7 +150,7 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
                          err);
 }
 
-int cli_plan(struct cli *cli)
+static int plan_show(struct cli *cli)
 {
     struct plan_parts parts = {
         .cli = cli,
@@ -192,5 +192,26 @@ int cli_plan(struct cli *cli)
     laz_buf_fini(&parts.options);
     laz_registry_free(parts.registry);
     laz_engine_free(parts.engine);
+    return status;
+}
+
+/* The box of a file has its runtime, and what it is shown. */
+static int plan_take_file(struct cli *cli, struct source *source)
+{
+    int status = cli->n_operands ? source_read(cli, source) : 0;
+
+    if (!status)
+        status = cli_choose_runtime(cli, source->name, source->runtime);
+    return status || !source->shown.n ? status : cli_show_paths(cli, source->name, &source->shown);
+}
+
+int cli_plan(struct cli *cli)
+{
+    struct source source = {.code = LAZ_BUF_INIT};
+    int status = plan_take_file(cli, &source);
+
+    if (!status)
+        status = plan_show(cli);
+    source_fini(&source);
     return status;
 }

@@ -9,27 +9,19 @@
  * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
  * the code.
  *
- * A script finds at home what lies beside it. Here it is shown the source files of its language
- * there, and directories that have some, because these are what it loads; everything else is the
- * user's to show (--read). Where anybody's files may lie, which is in a home directory itself or
- * in one for temporary files, it is shown its own file only. */
+ * What the code of a file is shown of the files beside it is in beside.c. */
 #include "cli/source.h"
 
-#include "base/path.h"
 #include "os/descriptors.h"
-#include "os/directories.h"
 #include "os/files.h"
 #include "os/paths.h"
-#include "os/users.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SOURCE_ANYBODY 0xfffffff0u /* a user id that owns nothing */
-#define SOURCE_MAX     ((size_t)64 << 20)
-#define SOURCE_SHOWN   256 /* files and directories beside a script; with more none is shown */
+#define SOURCE_MAX ((size_t)64 << 20)
 
 /* ---- reading it ------------------------------------------------------------------------------ */
 
@@ -129,103 +121,7 @@ static void source_empty_first_line(struct source *source)
         laz_buf_drop(&source->code, strcspn(text, "\n"));
 }
 
-/* ---- what lies beside it --------------------------------------------------------------------- */
-
-/* Is it a directory in which anybody's files may lie? */
-static bool source_is_common(const char *directory)
-{
-    static const char *const common[] = {"/",     "/tmp",  "/var/tmp", "/dev/shm", "/private/tmp",
-                                         "/home", "/root", "/Users",   NULL};
-    const char *slash = strrchr(directory, '/');
-    const char *home = getenv("HOME");
-    size_t above = slash ? (size_t)(slash - directory) : 0;
-
-    for (size_t i = 0; common[i]; i++)
-        if (strcmp(directory, common[i]) == 0)
-            return true;
-    if ((above == strlen("/home") && strncmp(directory, "/home", above) == 0) ||
-        (above == strlen("/Users") && strncmp(directory, "/Users", above) == 0))
-        return true;
-    char *real = home && *home ? laz_os_real_path(home) : NULL;
-    bool is_home = real && strcmp(real, directory) == 0;
-    free(real);
-    return is_home;
-}
-
-static bool source_has_suffix(const struct laz_runtime_info *info, const char *name)
-{
-    const size_t len = strlen(name);
-
-    for (size_t i = 0; i < info->suffixes.n; i++) {
-        const size_t suffix = strlen(info->suffixes.items[i]);
-        if (len > suffix && strcmp(name + len - suffix, info->suffixes.items[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Has the directory a source file of the language? */
-static bool source_is_package(const struct laz_runtime_info *info, const char *path)
-{
-    struct laz_strv names = LAZ_STRV_INIT;
-    bool is = false;
-
-    if (laz_os_list_directory(path, &names, NULL) == 0)
-        for (size_t i = 0; i < names.n && !is; i++)
-            is = source_has_suffix(info, names.items[i]);
-    laz_strv_fini(&names);
-    return is;
-}
-
-/* Is it something that code loads, and does it lie where it seems to? */
-static bool source_is_module(const struct source *source, const struct laz_runtime_info *info,
-                             const char *name, const char *path)
-{
-    struct laz_look look;
-    char *real = *name == '.' ? NULL : laz_os_real_path(path);
-    bool is = real && laz_path_is_below(real, source->directory) &&
-              laz_os_look(real, true, &look) == 0 &&
-              (look.kind == LAZ_LOOK_FILE        ? source_has_suffix(info, name)
-               : look.kind == LAZ_LOOK_DIRECTORY ? source_is_package(info, real)
-                                                 : false);
-
-    free(real);
-    return is;
-}
-
-/* Started by root, sessions have another user, whom nothing may keep from what they are shown. */
-static bool source_is_reachable(const char *path)
-{
-    return !laz_os_is_root() || laz_os_is_reachable(path, SOURCE_ANYBODY, false);
-}
-
-static void source_show_modules(struct source *source, const struct laz_runtime_info *info)
-{
-    struct laz_strv names = LAZ_STRV_INIT, found = LAZ_STRV_INIT;
-
-    if (source_is_common(source->directory))
-        source->hides = "anybody's files may lie beside it, so only --read shows it";
-    else if (laz_os_list_directory(source->directory, &names, NULL) != 0)
-        source->hides = "its directory cannot be listed; --read shows it";
-    for (size_t i = 0; i < names.n; i++) {
-        char *path = laz_strdupf("%s/%s", source->directory, names.items[i]);
-        if (path && source_is_module(source, info, names.items[i], path)) {
-            if (!source_is_reachable(path))
-                source->hides = "the user that lazaret's sessions have cannot reach it (chmod "
-                                "o+rx; o+x on directories above)";
-            else
-                laz_strv_add(&found, path);
-        }
-        free(path);
-    }
-    if (found.n > SOURCE_SHOWN)
-        source->hides = "there are very many beside it; --read shows it";
-    for (size_t i = 0; i < found.n && found.n <= SOURCE_SHOWN; i++)
-        laz_strv_add(&source->shown, found.items[i]);
-    source->shown.failed |= found.failed;
-    laz_strv_fini(&found);
-    laz_strv_fini(&names);
-}
+/* ---- its file ------------------------------------------------------------------------------- */
 
 /* The path of the file in the box: its own name, in a directory without links, because another
  * directory than here is the current one there. NULL: it has none (a pipe of the shell). */
@@ -247,7 +143,6 @@ static char *source_path(const struct source *source)
 /* The code is that of a file: its command line, and the files that it is shown. */
 static void source_take_file(struct cli *cli, struct source *source)
 {
-    const struct laz_runtime_info *info = NULL;
     struct laz_look look;
     char *path = source_path(source), *real = laz_os_real_path(source->name);
     const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
@@ -264,37 +159,10 @@ static void source_take_file(struct cli *cli, struct source *source)
             laz_strv_add(&source->shown, path);
         if (strcmp(path, real) != 0 && !cli_shows(cli->values, real) && source_is_reachable(real))
             laz_strv_add(&source->shown, real);
-        (void)laz_registry_runtime(source->registry, runtime, &info, NULL);
-        if (info)
-            source_show_modules(source, info);
+        source_show_modules(cli, source, runtime, look.uid);
     }
     free(path);
     free(real);
-}
-
-char *source_missing(const struct source *source, const char *message)
-{
-    static const char quotes[] = "'\"`";
-    const char *suffix = strrchr(source->name, '.');
-    char *found = NULL;
-
-    for (const char *at = message; source->hides && at && !found;) {
-        at = strpbrk(at, quotes);
-        const size_t len = at ? strcspn(at + 1, quotes) : 0;
-        if (at && len && len < 200 && at[1] != '.' && !memchr(at + 1, '/', len)) {
-            for (int bare = 0; bare < 2 && !found; bare++) {
-                struct laz_look look;
-                found = laz_strdupf("%s/%.*s%s", source->directory, (int)len, at + 1,
-                                    bare || !suffix ? "" : suffix);
-                if (found && laz_os_look(found, true, &look) != 0) {
-                    free(found);
-                    found = NULL;
-                }
-            }
-        }
-        at = at ? at + 1 : NULL;
-    }
-    return found;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

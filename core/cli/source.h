@@ -17,13 +17,19 @@ struct source {
     char *directory;       /* of its file, without links; NULL: it is not known */
     const char *hides;     /* why it is not shown all modules in `directory`; NULL: it is */
     struct laz_strv shown; /* paths that it is shown: its file, and modules beside it */
+    /* Of modules of its language; borrowed from the registry, NULL: none. */
+    const struct laz_strv *suffixes, *more_suffixes;
 };
 
 /* Reads the code that the command line names. 0 or an exit status (printed). */
 int source_read(struct cli *cli, struct source *source);
-/* The file beside the code for which an error with this message has looked in vain: a new string,
- * or NULL. */
-char *source_missing(const struct source *source, const char *message);
+/* A file beside the code for which an error with this message has looked in vain, and what shows it:
+ * a new string, or NULL. */
+char *source_missing(const struct cli *cli, const struct source *source, const char *message);
+/* Beside the code of a file: adds to source->shown the modules of this owner. */
+void source_show_modules(struct cli *cli, struct source *source, const char *runtime,
+                         uint32_t owner);
+bool source_is_reachable(const char *path); /* by a session */
 void source_fini(struct source *source);
 
 #endif

@@ -15,6 +15,8 @@ int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_
                           struct laz_error *err);
 /* Appends the names of the entries, sorted, without "." and "..". */
 int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err);
+/* The same of at most `most` entries. LAZ_ETOOBIG: there are more, of which some were appended. */
+int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err);
 void laz_os_remove_tree(const char *path);            /* follows no link; errors are ignored */
 bool laz_os_can_execute_below(const char *directory); /* its file system is not mounted noexec */
 

@@ -103,6 +103,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD(laz_language, TEXT, name, true),
     LAZ_FIELD(laz_language, TEXT, package, false),
     LAZ_FIELD(laz_language, TEXTS, packages, false),
+    LAZ_FIELD(laz_language, TEXTS, modules, false),
     LAZ_FIELD(laz_language, BOOLEAN, echoes, false),
     PART(probe, probe_fields),
     PART(names, names_fields),
@@ -164,7 +165,8 @@ static const char *language_patterns(const struct laz_language_patterns *pattern
 static const char *language_wrong(const void *data)
 {
     const struct laz_language *language = data;
-    const char *wrong = language_lexer(&language->lexer);
+    const char *wrong =
+        laz_strv_has(&language->modules, "") ? "modules" : language_lexer(&language->lexer);
 
     return wrong ? wrong : language_patterns(&language->patterns);
 }

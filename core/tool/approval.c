@@ -112,8 +112,9 @@ static bool approval_number(const char *text, size_t len, double *value)
     return true;
 }
 
-/* A pattern with '*' or '?' is compared with a number as it is written, and as it is written without
- * an exponent and needless zeros: as it is, and as a double, which a tool may make of it. */
+/* A pattern with '*' or '?' is compared with a number as it is written, and as it is written
+ * without an exponent and needless zeros: as it is, and as a double, which a tool may make of it.
+ */
 static bool approval_number_text_matches(const char *pattern, const char *raw, size_t len,
                                          double value)
 {
@@ -126,18 +127,18 @@ static bool approval_number_text_matches(const char *pattern, const char *raw, s
     if (!matches && isfinite(value)) {
         laz_json_format_double(&rounded, value, false);
         laz_buf_clear(&plain);
-        matches = rounded.failed ||
-                  !laz_json_format_plain(
-                      &plain, laz_json_digits(laz_buf_text(&rounded), rounded.len)) ||
-                  laz_glob(pattern, laz_buf_text(&plain), plain.len);
+        matches =
+            rounded.failed ||
+            !laz_json_format_plain(&plain, laz_json_digits(laz_buf_text(&rounded), rounded.len)) ||
+            laz_glob(pattern, laz_buf_text(&plain), plain.len);
     }
     laz_buf_fini(&plain);
     laz_buf_fini(&rounded);
     return matches;
 }
 
-/* A number as a pattern stands for that number in any notation. Doubles are compared, because a tool
- * may get 5 where the text is 5.0000000000000000001. */
+/* A number as a pattern stands for that number in any notation. Doubles are compared, because a
+ * tool may get 5 where the text is 5.0000000000000000001. */
 static bool approval_number_matches(const char *pattern, const char *raw, size_t len)
 {
     double value, wanted;

@@ -3,10 +3,10 @@
  * that is misspelt would let every call pass.
  *
  * Tools come from providers, some of which have to ask for theirs, from the application, and with
- * sessions; so a rule is right once it has met a tool (laz_approval_mark), and it is looked at again
- * with each session until then.  Only a name that is close to another one is surely a mistake while
- * there may be more tools.
- * Side: host.  Input trusted: yes (what configuration, plugins and application declare). */
+ * sessions; so a rule is right once it has met a tool (laz_approval_mark), and it is looked at
+ * again with each session until then.  Only a name that is close to another one is surely a mistake
+ * while there may be more tools. Side: host.  Input trusted: yes (what configuration, plugins and
+ * application declare). */
 #include "tool/tool_parts.h"
 
 #include "base/glob.h"
@@ -30,7 +30,8 @@ static bool check_is_pattern(const char *name)
     return strpbrk(name, "*?") != NULL;
 }
 
-/* The closest name of a tool; or, of tools that `tool` names, of a parameter. NULL: none is close. */
+/* The closest name of a tool; or, of tools that `tool` names, of a parameter. NULL: none is close.
+ */
 static const char *check_nearest(const struct rule_check *check, const char *typed,
                                  const char *tool)
 {

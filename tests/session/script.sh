@@ -31,7 +31,68 @@ shows() {
     [ "$(cat "$work/out")" = "$want_out" ] || wrong "$name" "expected on standard output: $want_out"
 }
 
+# Of a project with what people keep beside their scripts.
+only_modules_are_shown() {
+    mkdir -p mixed/conf mixed/whole/deep mixed/.hidden mixed/empty
+    cd mixed || exit 1
+    echo secret | tee conf/.env conf/key.pem whole.txt .hidden/more.py .settings.py >table.csv
+    chmod 600 conf/.env conf/key.pem
+    echo 'x = 1' | tee conf/settings.py whole/one.py whole/deep/two.py .hidden/three.py >one.py
+    echo secret >"$(printf 'new\nline.py')"
+    echo secret >native.so
+    echo secret >empty/data
+    ln -s conf/key.pem key.py
+    ln -s .hidden/more.py more.py
+    ln -s /etc/passwd passwd.py
+    ln -s /etc etc
+    ln -s one.py linked.py
+    if [ "$(id -u)" -eq 0 ]; then
+        echo secret >others.py
+        chown 12345 others.py
+    fi
+    cat >main.py <<'END'
+import os
+import conf.settings, linked, whole.deep.two
+seen = []
+here = os.path.dirname(__file__)
+for path in open(here + '/names.py').read().split('\0'):
+    try:
+        if open(here + path).read() == 'secret\n': seen.append(path)
+    except OSError:
+        pass
+print(seen, sorted(os.listdir(here + '/whole')))
+open('conf/key.pem')
+END
+    find . -type f -o -type l | sed 's/^[.]//' | tr '\n' '\0' >names.py
+    for by in '' '--backend landlock'; do
+        expect "only_modules_are_shown $by" 1 "['/native.so'] ['deep', 'one.py']" \
+            'mixed/conf/key.pem is not shown to the code: of the files beside it only modules' \
+            "$lazaret" run $by main.py
+        says "the_option_is_said $by" "--read $work/project/mixed/conf/key.pem shows it"
+    done
+    chmod 644 conf/key.pem # a session of root's has another user
+    expect a_file_is_shown_by_an_option 0 secret '' \
+        "$lazaret" run --read conf/key.pem ../reads.py
+    expect a_plan_says_what_is_shown 0 '*' '' "$lazaret" plan main.py
+    says a_plan_says_what_is_shown "$work/project/mixed/conf/settings.py"
+    cases=$((cases + 1))
+    ! grep -q 'key\|\.env\|\.csv\|hidden\|passwd\|others' "$work/out" ||
+        wrong a_plan_says_what_is_shown 'more is shown'
+    mkdir many much
+    (cd many && touch data && seq 1 257 | while read -r i; do echo 'x = 1' >"m$i.py"; done)
+    (cd much && seq 1 10001 | sed 's/^/f/' | xargs touch && touch m.py)
+    echo 'import m1' >many/main.py
+    echo 'import m' >much/main.py
+    for main in many/main.py much/main.py; do
+        expect "modules_are_bounded $main" 1 '' 'beside it are more than 256 modules' \
+            "$lazaret" run $main
+    done
+    rm -r many much
+    cd .. || exit 1
+}
+
 printf 'one\ntwo\n' >../input
+echo 'print(open("'"$work"'/project/mixed/conf/key.pem").read().strip())' >reads.py
 echo hidden >.env
 echo data >table.csv
 
@@ -83,6 +144,7 @@ print(os.fstat(0).st_size)'
         "$lazaret" run "$HOME/main.py"
     expect a_home_can_be_shown 1 '' "No module named 'helpers'" \
         "$lazaret" run --read "$HOME/util.py" "$HOME/main.py"
+    only_modules_are_shown
     echo 'import sys; print(sys.stdin.isatty(), sys.argv[1:])' >arguments.py
     printf '#!/usr/bin/env -S %s run\n' "$lazaret" | cat - arguments.py >program.py
     chmod 755 program.py

@@ -77,7 +77,7 @@ static void tools_of_each_era_work_in_each_language(void)
 }
 
 #define WITH_PATHS                                                                                 \
-    "\"place\",\"type\":\"string\",\"required\":false,\"format\":\"path\",\"description\":\"\"},"      \
+    "\"place\",\"type\":\"string\",\"required\":false,\"format\":\"path\",\"description\":\"\"},"  \
     "{\"name\":\"places\",\"type\":\"array\",\"required\":false,\"format\":\"path\""
 
 static void schemas_become_signatures_and_help(void)
@@ -96,7 +96,8 @@ static void schemas_become_signatures_and_help(void)
         test_expect_error(session, "m_add(float('nan'), 1)", LAZ_VERDICT_ERROR,
                           "which JSON cannot say");
     }
-    const char *place = laz_engine_tools(engine) ? strstr(laz_engine_tools(engine), "\"place\"") : "";
+    const char *place =
+        laz_engine_tools(engine) ? strstr(laz_engine_tools(engine), "\"place\"") : "";
     CU_ASSERT(place && !strncmp(place, WITH_PATHS, strlen(WITH_PATHS)));
     CU_ASSERT_EQUAL(laz_engine_search_tools(engine, "adds numbers", 1, &found, NULL), 0);
     CU_ASSERT(found && strstr(found, "\"m_add\"") && strstr(found, "the first"));

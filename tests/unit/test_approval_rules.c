@@ -125,8 +125,8 @@ static void expect(const struct row *rows, size_t n)
 
 static void a_number_is_compared_in_every_notation(void)
 {
-    static const char *const notations[] = {"5",    "5.0",  "5e0",   "0.5e1", "50e-1",
-                                            "5.00", "5E+0", "500e-2", "{\"$int\":\"5\"}",
+    static const char *const notations[] = {"5", "5.0", "5e0", "0.5e1", "50e-1", "5.00", "5E+0",
+                                            "500e-2", "{\"$int\":\"5\"}",
                                             /* a tool that reads a double gets 5 */
                                             "5.0000000000000000001", "4.9999999999999999999"};
     static const char *const others[] = {"6", "5.1", "-5", "50", "0.5", "5e1", "{\"$int\":\"6\"}"};
@@ -273,7 +273,8 @@ static void a_format_is_path_and_of_texts(void)
     }
 }
 
-/* ---- rules without a tool ---------------------------------------------------------------------- */
+/* ---- rules without a tool ----------------------------------------------------------------------
+ */
 
 /* Checks rules beside the tools weekday(day), list_files(path: a path, mask: a string), and, with a
  * session, of_session(when). */
@@ -319,8 +320,9 @@ static void a_rule_for_no_tool_is_a_mistake(void)
         {"[{tool=\"weekday\",when={dy=\"m*\"}}]",
          "the tool 'weekday' has no parameter 'dy'; did you mean 'day'?", NULL,
          "the tool 'weekday' has no parameter 'dy'; did you mean 'day'?", NULL},
-        {"[{tool=\"weekday\",when={colour=\"m*\"}}]", "the tool 'weekday' has no parameter 'colour'",
-         NULL, "the tool 'weekday' has no parameter 'colour'", NULL},
+        {"[{tool=\"weekday\",when={colour=\"m*\"}}]",
+         "the tool 'weekday' has no parameter 'colour'", NULL,
+         "the tool 'weekday' has no parameter 'colour'", NULL},
         {"[{tool=\"list_*\",when={paht=\"/etc/*\"}}]", "did you mean 'path'?", NULL,
          "did you mean 'path'?", NULL},
         {"[{tool=\"*\",when={colour=\"m*\"}}]", "no tool like '*' has no parameter", NULL, NULL,
@@ -352,9 +354,9 @@ static void tools_that_are_not_known_may_be_meant(void)
     struct laz_error err = {0};
     struct made made;
 
-    CU_ASSERT_EQUAL(check(&made, "[{tool=\"weekdy\"},{tool=\"w*\",when={x=\"1\"}}]", true, false,
-                          false, &err),
-                    0);
+    CU_ASSERT_EQUAL(
+        check(&made, "[{tool=\"weekdy\"},{tool=\"w*\",when={x=\"1\"}}]", true, false, false, &err),
+        0);
     UNIT_TEXT(made.said, "");
     made.asked.list = LAZ_PROVIDER_LISTED;
     CU_ASSERT_EQUAL(

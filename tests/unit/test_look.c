@@ -142,6 +142,13 @@ static void names_of_a_folder_are_sorted_and_appended(void)
     for (size_t i = 0; i < names.n; i++)
         CU_ASSERT_STRING_EQUAL(names.items[i], listed[i]);
     laz_strv_fini(&names);
+    CU_ASSERT_EQUAL(
+        laz_os_list_some(in_base("folder"), sizeof listed / sizeof *listed - 1, &names, &err), 0);
+    CU_ASSERT_EQUAL(names.n, sizeof listed / sizeof *listed - 1);
+    laz_strv_fini(&names);
+    CU_ASSERT_EQUAL(laz_os_list_some(in_base("folder"), 1, &names, &err), LAZ_ETOOBIG);
+    CU_ASSERT_EQUAL(names.n, 1);
+    laz_strv_fini(&names);
     CU_ASSERT_EQUAL(laz_os_list_directory(in_base("folder/b"), &names, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOTDIR);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/folder/b: "));

@@ -505,6 +505,8 @@ static void runtimes_have_what_is_declared_of_their_language(void)
 {
     static const char good[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"mock_runtime\"}";
     static const char bad[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"another\"}";
+    static const char any[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"mock_runtime\","
+                              "\"modules\":[\".so\",\"\"]}"; /* would show each file */
     const struct laz_runtime_info *info = NULL;
     struct laz_error err = {0};
 
@@ -525,6 +527,11 @@ static void runtimes_have_what_is_declared_of_their_language(void)
     CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == LAZ_EPLUGIN);
     ASSERT_HAS(err.text, "describes \"another\"; rename it to another.language.json");
     CU_ASSERT(info == NULL);
+    laz_registry_free(registry);
+    write_file(in_work("a/mock_runtime.language.json"), any, sizeof any - 1, 0644);
+    registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == LAZ_EPLUGIN);
+    ASSERT_HAS(err.text, "modules");
     laz_registry_free(registry);
     work_end();
 }

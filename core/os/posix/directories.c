@@ -60,21 +60,33 @@ static int directories_by_name(const void *a, const void *b)
 
 int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
 {
-    size_t before = names->n;
+    return laz_os_list_some(path, SIZE_MAX, names, err);
+}
+
+int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err)
+{
+    const size_t before = names->n;
+    bool are_more = false;
     DIR *dir = laz_posix_opendir(path);
     struct dirent *entry;
 
     if (!dir)
         return laz_error_os(err, errno, "%s", path);
-    while (errno = 0, (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+    while (errno = 0, !are_more && !names->failed && (entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        are_more = names->n - before == most;
+        if (!are_more)
             laz_strv_add(names, entry->d_name);
+    }
     int failed = errno;
     (void)closedir(dir);
     if (names->n > before)
         qsort(names->items + before, names->n - before, sizeof *names->items, directories_by_name);
     if (names->failed)
         return laz_error_nomem(err);
+    if (are_more)
+        return laz_error_set(err, LAZ_ETOOBIG, 0, "%s has more than %zu entries", path, most);
     return failed ? laz_error_os(err, failed, "%s", path) : 0;
 }
 

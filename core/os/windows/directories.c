@@ -40,6 +40,11 @@ static int directories_by_name(const void *a, const void *b)
 
 int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
 {
+    return laz_os_list_some(path, SIZE_MAX, names, err);
+}
+
+int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err)
+{
     char *pattern = laz_strdupf("%s/*", path);
     wchar_t *wide = pattern ? laz_windows_path(pattern) : NULL;
     size_t first = names->n;
@@ -56,6 +61,8 @@ int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_e
         char *name = laz_windows_narrow(entry.cFileName);
         if (!name)
             rc = laz_error_nomem(err);
+        else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && names->n - first == most)
+            rc = laz_error_set(err, LAZ_ETOOBIG, 0, "%s has more than %zu entries", path, most);
         else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
             laz_strv_add(names, name);
         free(name);

@@ -265,21 +265,25 @@ class AnyName:
 
 def find_unlisted(directory):
     # Modules are found by the names in their directory. A box may show some of its files and not
-    # their names; there each name that could be a module's is tried.
+    # their names, also in packages below it; there each name that could be a module's is tried.
     import posix
-    try:
-        posix.listdir(directory)
-    except PermissionError:
-        machinery = sys.modules['_frozen_importlib_external']
+    machinery = sys.modules['_frozen_importlib_external']
 
-        class Finder(machinery.FileFinder):
-            def _fill_cache(self):
-                self._path_cache = self._relaxed_path_cache = AnyName()
+    class Finder(machinery.FileFinder):
+        def _fill_cache(self):
+            self._path_cache = self._relaxed_path_cache = AnyName()
 
-        sys.path_importer_cache[directory] = Finder(
-            directory, *machinery._get_supported_file_loaders())
-    except OSError:
-        pass  # it is not there
+    def find(path):
+        if path == directory or path.startswith(directory + '/'):
+            try:
+                posix.listdir(path)
+            except PermissionError:
+                return Finder(path, *machinery._get_supported_file_loaders())
+            except OSError:
+                pass  # it is not there
+        raise ImportError
+
+    sys.path_hooks.insert(0, find)
 
 
 def run_exit_functions():
