@@ -24,6 +24,8 @@
 #include "os/namespaces.h"
 #include "os/pidfd.h"
 
+#include <lazaret/backend.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -80,7 +82,7 @@ static uint32_t vessel_last_pid(const struct agent *agent)
 static struct laz_own_mounts vessel_mounts(const struct agent *agent)
 {
     return (struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder,
-                                   &agent->shown};
+                                   &agent->shown, LAZ_STAT_OF_SESSIONS};
 }
 
 static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_error *err)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define BWRAP_ENFORCES                                                                             \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
@@ -131,23 +132,50 @@ static void bwrap_devices(struct bwrap_state *state, const struct laz_policy *po
     bwrap_add_all(state, memory);
 }
 
+/* What stands for /proc/stat, which programs need: they read how long the system has been up, and
+ * the first line. Without lines of processors they are counted by those that may be used. */
+static void bwrap_stat(struct bwrap_state *state, int nests)
+{
+    long long booted = 0;
+    char text[256];
+#ifdef CLOCK_BOOTTIME
+    struct timespec up;
+
+    if (clock_gettime(CLOCK_BOOTTIME, &up) == 0)
+        booted = (long long)time(NULL) - (long long)up.tv_sec;
+#endif
+    int n = snprintf(text, sizeof text,
+                     "cpu  0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime %lld\nprocesses 0\n"
+                     "procs_running 1\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n",
+                     booted);
+    int fd = state->api->data(state->plan, "/proc/stat", text, (size_t)n);
+    if (fd < 0)
+        state->text.failed = 1;
+    bwrap_add(state, "--perms");
+    bwrap_add(state, "0444");
+    bwrap_add_number(state, nests ? "--file" : "--ro-bind-data", (uint64_t)(fd < 0 ? 0 : fd));
+    bwrap_add(state, nests ? LAZ_STAT_OF_SESSIONS : "/proc/stat");
+}
+
 /* The box's own directories. All of /proc is read-only, because /proc/sys and others would be
- * writable for a process that is root on the host. Two world-readable files of it are covered: the
- * kernel's command line, which may contain secrets, and the counts of interrupts, which reveal
- * keystrokes. The box of a template has a plain /proc: the kernel maps users of a nested namespace,
- * and allows to mount a new /proc there, only if no part of this one is covered or read-only. No
- * untrusted code runs in the template itself, and every session in it mounts its own /proc, in
- * which Landlock refuses writes. */
+ * writable for a process that is root on the host. What everybody may read there and tells of the
+ * host is covered: the kernel's command line, which may contain secrets, and the counts of
+ * interrupts, which reveal keystrokes. The box of a template has a plain /proc: the kernel maps
+ * users of a nested namespace, and allows to mount a new /proc there, only if no part of this one
+ * is covered or read-only. No untrusted code runs in the template itself, and every session in it
+ * mounts its own /proc, with the same covers, in which Landlock refuses writes. */
 static void bwrap_own_directories(struct bwrap_state *state, const struct laz_policy *policy)
 {
     static const char *const proc[] = {"--proc", "/proc", NULL};
     static const char *const closed[] = {
-        "--ro-bind",        "/dev/null",    "/proc/cmdline", "--ro-bind", "/dev/null",
-        "/proc/interrupts", "--remount-ro", "/proc",         NULL,
+        "--ro-bind", "/dev/null",    "/proc/cmdline",  "--ro-bind", "/dev/null", "/proc/interrupts",
+        "--ro-bind", "/dev/null",    "/proc/softirqs", "--tmpfs",   "/proc/irq", "--remount-ro",
+        "/proc/irq", "--remount-ro", "/proc",          NULL,
     };
     static const char *const home[] = {"--perms", "0700", "--tmpfs", NULL};
 
     bwrap_add_all(state, proc);
+    bwrap_stat(state, LAZ_HAS(policy, nests) ? 1 : 0);
     if (!LAZ_HAS(policy, nests))
         bwrap_add_all(state, closed);
     bwrap_devices(state, policy);

@@ -230,7 +230,7 @@ static void live_bwrap_leaves_the_kernels_knobs_alone(void)
 
 static void live_bwrap_covers_what_proc_tells_of_the_host(void)
 {
-    static const char *const files[] = {"/proc/cmdline", "/proc/interrupts"};
+    static const char *const files[] = {"/proc/cmdline", "/proc/interrupts", "/proc/softirqs"};
 
     if (skipped())
         return;
@@ -238,6 +238,12 @@ static void live_bwrap_covers_what_proc_tells_of_the_host(void)
         CU_ASSERT_EQUAL(strncmp(OUTSIDE("read", files[i]), "ok ", 3), 0);
         UNIT_TEXT(INSIDE("read", files[i]), errno_line(EACCES));
     }
+    UNIT_TEXT(OUTSIDE("exists", "/proc/irq/default_smp_affinity"), "ok");
+    UNIT_TEXT(INSIDE("exists", "/proc/irq/default_smp_affinity"), errno_line(ENOENT));
+    UNIT_TEXT(INSIDE("mkdir", "/proc/irq/x"), errno_line(EROFS));
+    /* what programs look for is there, without counts of the machine */
+    CU_ASSERT(strcmp(OUTSIDE("read", "/proc/stat"), "ok cpu  0 0 0 0 0 0 0 0 0 0") != 0);
+    UNIT_TEXT(INSIDE("read", "/proc/stat"), "ok cpu  0 0 0 0 0 0 0 0 0 0");
 }
 
 static void live_bwrap_has_few_devices(void)

@@ -331,6 +331,35 @@ static void no_variable_of_the_host_is_inside(void)
     test_each("", looking_everywhere);
 }
 
+/* ---- what /proc tells ----------------------------------------------------------------------- */
+
+static void looking_for_interrupts(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "[l.split() for l in open('/proc/stat') if l.startswith('intr')][0]",
+        .r = "strsplit(grep('^intr', readLines('/proc/stat'), value = TRUE), ' ')[[1]]",
+        .lua = "for l in io.lines('/proc/stat') do\n"
+               "    local n = l:match('^intr (.*)')\n"
+               "    if n then return {'intr', n} end\n"
+               "end",
+    };
+
+    test_expect(session, test_phrase(w, &code), LAZ_VERDICT_OK, "[\"intr\",\"0\"]");
+}
+
+static void counts_of_interrupts_are_not_inside(void)
+{
+    char line[64] = "";
+    FILE *stat = fopen("/proc/stat", "re");
+
+    while (stat && strncmp(line, "intr ", 5) != 0 && fgets(line, sizeof line, stat))
+        continue;
+    if (stat)
+        fclose(stat);
+    CU_ASSERT(strncmp(line, "intr ", 5) == 0 && strcmp(line, "intr 0\n") != 0);
+    test_each("", looking_for_interrupts);
+}
+
 /* ---- what a template loads ------------------------------------------------------------------ */
 
 static char shared[] = "/var/tmp/lazaret-test-XXXXXX"; /* unlike /tmp, no box has its home there */
@@ -464,6 +493,7 @@ static const struct unit_test tests[] = {
     UNIT(without_programs_the_language_still_works),
     UNIT(a_listed_program_that_is_missing_refuses_the_session),
     UNIT(a_template_runs_nothing_that_a_session_has_left),
+    UNIT(counts_of_interrupts_are_not_inside),
     UNIT(no_variable_of_the_host_is_inside), /* last: it changes the environment */
     {0},
 };

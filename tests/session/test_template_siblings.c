@@ -416,6 +416,8 @@ static void knobs_of_the_kernel_are_closed(void)
         attackers("refused(open, '/proc/self/oom_score_adj', 'w')");
         attackers("refused(open, '/proc/self/uid_map', 'w')");
         attackers("refused(open, '/proc/cmdline') and refused(open, '/proc/interrupts')");
+        attackers("refused(open, '/proc/softirqs') and os.listdir('/proc/irq') == []");
+        attackers("refused(open, '/proc/stat')"); /* no file stands for it here */
         attackers("works(open, '/proc/self/stat')");
     }
     done();

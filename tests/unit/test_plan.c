@@ -87,36 +87,34 @@ static void sim_bwrap_reads_all_but_the_command_from_a_descriptor(void)
     static const char expected[] =
         "--unshare-all\n--unshare-user\n--disable-userns\n--cap-drop\nALL\n--die-with-parent\n"
         "--new-session\n--hostname\nlazaret\n--uid\n1000\n--gid\n1000\n--json-status-fd\n3\n"
-        "--clearenv\n--setenv\nPATH\n/usr/bin\n--setenv\nLAZARET_TOKEN\nsecret-token\n"
-        "--setenv\nEMPTY\n\n--setenv\nE\na=b\n"
-        "--proc\n/proc\n--ro-bind\n/dev/null\n/proc/cmdline\n--ro-bind\n/dev/null\n"
-        "/proc/interrupts\n--remount-ro\n/proc\n--tmpfs\n/dev\n--dev-bind\n/dev/null\n/dev/null\n"
-        "--dev-bind\n/dev/zero\n/dev/zero\n--dev-bind\n/dev/full\n/dev/full\n"
-        "--dev-bind\n/dev/random\n/dev/random\n--dev-bind\n/dev/urandom\n/dev/urandom\n"
-        "--symlink\n/proc/self/fd\n/dev/fd\n--symlink\n/proc/self/fd/0\n/dev/stdin\n"
-        "--symlink\n/proc/self/fd/1\n/dev/stdout\n--symlink\n/proc/self/fd/2\n/dev/stderr\n"
-        "--size\n16384\n--tmpfs\n/dev/shm\n--remount-ro\n/dev\n"
-        "--size\n65536\n--perms\n0700\n--tmpfs\n/tmp\n"
-        "--ro-bind\n/usr\n/usr\n--symlink\nusr/bin\n/bin\n"
-        "--ro-bind-try\n/etc/alternatives\n/etc/alternatives\n"
-        "--perms\n0444\n--file\n4\n/etc/passwd\n"
-        "--bind\n/srv/data\n/srv/data\n--bind-try\n/srv/more\n/srv/more\n"
+        "--clearenv\n--setenv\nPATH\n/usr/bin\n--setenv\nLAZARET_TOKEN\nsecret-token\n--setenv\n"
+        "EMPTY\n\n--setenv\nE\na=b\n--proc\n/proc\n--perms\n0444\n--ro-bind-data\n4\n/proc/stat\n"
+        "--ro-bind\n/dev/null\n/proc/cmdline\n--ro-bind\n/dev/null\n/proc/interrupts\n--ro-bind\n"
+        "/dev/null\n/proc/softirqs\n--tmpfs\n/proc/irq\n--remount-ro\n/proc/irq\n--remount-ro\n"
+        "/proc\n--tmpfs\n/dev\n--dev-bind\n/dev/null\n/dev/null\n--dev-bind\n/dev/zero\n"
+        "/dev/zero\n--dev-bind\n/dev/full\n/dev/full\n--dev-bind\n/dev/random\n/dev/random\n"
+        "--dev-bind\n/dev/urandom\n/dev/urandom\n--symlink\n/proc/self/fd\n/dev/fd\n--symlink\n"
+        "/proc/self/fd/0\n/dev/stdin\n--symlink\n/proc/self/fd/1\n/dev/stdout\n--symlink\n"
+        "/proc/self/fd/2\n/dev/stderr\n--size\n16384\n--tmpfs\n/dev/shm\n--remount-ro\n/dev\n"
+        "--size\n65536\n--perms\n0700\n--tmpfs\n/tmp\n--ro-bind\n/usr\n/usr\n--symlink\nusr/bin\n"
+        "/bin\n--ro-bind-try\n/etc/alternatives\n/etc/alternatives\n--perms\n0444\n--file\n5\n"
+        "/etc/passwd\n--bind\n/srv/data\n/srv/data\n--bind-try\n/srv/more\n/srv/more\n"
         "--remount-ro\n/\n--chdir\n/tmp\n";
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = plan_of("bwrap", &policy);
     static const char *const argv[] = {
-        "bwrap", "--args", "5", "--", "/run/lazaret/bin/lazaret-agent", "--probe"};
-
+        "bwrap", "--args", "6", "--", "/run/lazaret/bin/lazaret-agent", "--probe"};
     CU_ASSERT_EQUAL_FATAL(plan->argv.n, 6);
     for (size_t i = 0; i < 6; i++)
         UNIT_TEXT(plan->argv.items[i], argv[i]);
     CU_ASSERT_EQUAL(plan->env.n, 0);
     CU_ASSERT_EQUAL(plan->status_fd, 3);
-    CU_ASSERT_EQUAL_FATAL(plan->n_data, 2);
-    CU_ASSERT_EQUAL(plan->data[0].child_fd, 4);
-    UNIT_TEXT(laz_buf_text(&plan->data[0].content), paths[3].host);
-    UNIT_TEXT(plan->data[1].what, "arguments");
-    char *lines = lines_of(&plan->data[1].content);
+    CU_ASSERT_EQUAL_FATAL(plan->n_data, 3);
+    UNIT_TEXT(plan->data[0].what, "/proc/stat");
+    CU_ASSERT_EQUAL(plan->data[1].child_fd, 5);
+    UNIT_TEXT(laz_buf_text(&plan->data[1].content), paths[3].host);
+    UNIT_TEXT(plan->data[2].what, "arguments");
+    char *lines = lines_of(&plan->data[2].content);
     UNIT_TEXT(lines, expected);
     free(lines);
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_KILL);

@@ -51,6 +51,9 @@ struct laz_limits {
 #define LAZ_PATH_SYMLINK  2u /* `box` is a symbolic link to the text `host` */
 #define LAZ_PATH_CONTENT  3u /* `box` is a read-only file whose content is the text `host` */
 
+/* In the box of a template: a file that each session has in place of /proc/stat. */
+#define LAZ_STAT_OF_SESSIONS "/run/lazaret/stat"
+
 struct laz_path {
     uint32_t kind;     /* LAZ_PATH_* */
     uint32_t optional; /* not 0: no error when it does not exist on the host */

@@ -160,11 +160,16 @@ static int namespaces_empty(const char *place, uint64_t size, const char *mode, 
     return laz_error_os(err, errno, "no file system of the session's own can be put on %s", place);
 }
 
-/* As in a box: read-only, and two files are covered that every kernel has and that describe the
- * host. */
-static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
+/* As in a box: read-only, and what describes the host is covered. Without a file for it, /proc/stat
+ * cannot be read. */
+static int namespaces_proc(const char *stat, uint32_t last_pid, struct laz_error *err)
 {
-    static const char *const covered[] = {"/proc/cmdline", "/proc/interrupts"};
+    const struct {
+        const char *by, *place;
+    } covered[] = {{"/dev/null", "/proc/cmdline"},
+                   {"/dev/null", "/proc/interrupts"},
+                   {"/dev/null", "/proc/softirqs"},
+                   {stat, "/proc/stat"}};
     const unsigned long flags = NAMESPACES_PLAIN | MS_NOEXEC;
     char pid[16];
 
@@ -174,10 +179,12 @@ static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
     snprintf(pid, sizeof pid, "%u", (unsigned)last_pid);
     (void)proc_write("/proc/sys/kernel/ns_last_pid", pid);
     for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
-        if ((mount("/dev/null", covered[i], NULL, MS_BIND, NULL) ||
-             mount(NULL, covered[i], NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL)) &&
-            errno != ENOENT)
-            return laz_error_os(err, errno, "%s cannot be covered", covered[i]);
+        if ((mount(covered[i].by, covered[i].place, NULL, MS_BIND, NULL) &&
+             (errno != ENOENT || mount("/dev/null", covered[i].place, NULL, MS_BIND, NULL))) ||
+            mount(NULL, covered[i].place, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL))
+            return laz_error_os(err, errno, "%s cannot be covered", covered[i].place);
+    if (namespaces_empty("/proc/irq", 0, "0555", true, err))
+        return err ? err->code : LAZ_EOS;
     if (mount(NULL, "/proc", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL))
         return laz_error_os(err, errno, "/proc cannot be made read-only");
     return 0;
@@ -215,7 +222,7 @@ int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid, st
 
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         return laz_error_os(err, errno, "the session's mounts cannot be made its own");
-    rc = namespaces_proc(last_pid, err);
+    rc = namespaces_proc(mounts->stat, last_pid, err);
     if (!rc)
         rc = namespaces_show(mounts->shown, err);
     if (!rc)
