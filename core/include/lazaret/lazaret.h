@@ -217,7 +217,8 @@ struct laz_session_tool {
 #define LAZ_SESSION_TOOL_INIT LAZ_INIT(struct laz_session_tool)
 /* Could a session have these tools, besides those that every session has? Checked as
  * laz_session_open does it, whose error comes only when a session is opened. Errors: LAZ_EINVAL with
- * a sentence that names the tool, LAZ_EBUSY, LAZ_ENOMEM. */
+ * a sentence that names the tool, LAZ_ECONFIG (an [[approve]] table means another one), LAZ_EBUSY,
+ * LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_check_tools(struct laz_engine *engine,
                                       const struct laz_session_tool *const *tools, size_t n,
                                       struct laz_error *err);
