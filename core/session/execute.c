@@ -163,6 +163,7 @@ static void execution_message(struct laz_session *session, struct laz_message *m
 {
     struct laz_execution *execution = session->execution;
     const char *why = "";
+    int rc;
 
     if (execution->stop != LAZ_STOP_NONE)
         return;
@@ -176,12 +177,14 @@ static void execution_message(struct laz_session *session, struct laz_message *m
         return;
     }
     if (message->type == LAZ_MESSAGE_PART) {
-        execution_refuse(execution, laz_execution_part(execution, message, &why), why);
+        rc = laz_execution_part(execution, message, &why);
+        execution_refuse(execution, rc, why);
         return;
     }
     if (message->type == LAZ_MESSAGE_RESULT && execution_put_next(execution))
         return;
-    if (execution_refuse(execution, laz_execution_take_parts(execution, message, &why), why))
+    rc = laz_execution_take_parts(execution, message, &why);
+    if (execution_refuse(execution, rc, why))
         return;
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
