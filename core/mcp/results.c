@@ -35,6 +35,11 @@ struct result_file {
     int64_t size;
 };
 
+struct result_lost {
+    const char *name, *why;
+    int64_t bytes;
+};
+
 struct result {
     const char *verdict, *detail, *output, *output_uri, *value_uri, *replaced;
     const char *value, *isolation;
@@ -42,7 +47,7 @@ struct result {
     struct result_error error;
     struct result_usage usage;
     struct laz_strv warnings;
-    struct laz_field_list files;
+    struct laz_field_list files, lost;
     bool has_error, is_truncated;
 };
 
@@ -76,6 +81,13 @@ static const struct laz_field file_members[] = {
     {"sha256", LAZ_FIELD_TEXT, NEEDED, AT(sha256)},
     {"uri", LAZ_FIELD_TEXT, NEEDED, AT(uri), .help = "to read it by, or to give it to other code"},
 };
+#undef AT
+#define AT(member) .at = offsetof(struct result_lost, member)
+static const struct laz_field lost_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+    {"bytes", LAZ_FIELD_INTEGER, NEEDED, AT(bytes), .help = "that have come"},
+    {"why", LAZ_FIELD_TEXT, NEEDED, AT(why)},
+};
 static const struct laz_fields error_fields = {
     "an error",           NULL,        sizeof(struct result_error), error_members,
     COUNT(error_members), .help = NULL};
@@ -83,6 +95,9 @@ static const struct laz_fields usage_fields = {
     "usage", NULL, sizeof(struct result_usage), usage_members, COUNT(usage_members), .help = NULL};
 static const struct laz_fields file_fields = {
     "a file", NULL, sizeof(struct result_file), file_members, COUNT(file_members), .help = NULL};
+static const struct laz_fields lost_fields = {
+    "a lost file", NULL, sizeof(struct result_lost), lost_members, COUNT(lost_members),
+    .help = NULL};
 #undef AT
 #define AT(member)    .at = offsetof(struct result, member)
 #define BYTES(member) AT(member), .len_at = offsetof(struct result, member##_len)
@@ -106,6 +121,8 @@ static const struct laz_field result_members[] = {
      .help = "the verdict that had ended the interpreter of this session: its variables are gone"},
     {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields,
      .help = "what the code has saved in artifacts/, and drawn"},
+    {"files_lost", LAZ_FIELD_LIST, OMIT, AT(lost), .of = &lost_fields,
+     .help = "such files that have not come as a whole, and cannot be read"},
     {"usage", LAZ_FIELD_OBJECT, NEEDED, AT(usage), .of = &usage_fields},
     {"isolation", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, BYTES(isolation),
      .help = "the backend of the sandbox, and what it has enforced"},
@@ -202,6 +219,7 @@ struct making {
     struct laz_buf output, message, detail, text, isolation, json;
     char *output_uri, *value_uri, *text_uri, *error_uri;
     struct result_file *files;
+    struct result_lost *lost;
     size_t n_files, pictures; /* bytes */
     bool failed;
 };
@@ -328,7 +346,9 @@ static void making_files(struct making *making)
         const struct mcp_resource *kept = mcp_resource_keep(
             making->mcp, artifact.name, artifact.type, artifact.data, artifact.data_len);
         struct result_file *file = &making->files[making->n_files];
-        if (kept && (file->uri = laz_strdup(kept->uri))) {
+        file->uri = kept ? laz_strdup(kept->uri) : NULL;
+        making->failed |= !file->uri;
+        if (file->uri) {
             file->name = artifact.name;
             file->type = artifact.type;
             file->sha256 = artifact.sha256;
@@ -339,10 +359,24 @@ static void making_files(struct making *making)
     making->to.files = (struct laz_field_list){making->files, making->n_files};
 }
 
+static void making_lost(struct making *making)
+{
+    const size_t n = laz_result_lost_artifacts(making->from);
+    struct laz_lost_artifact lost = LAZ_LOST_ARTIFACT_INIT;
+
+    making->lost = calloc(n + 1, sizeof *making->lost);
+    making->failed |= !making->lost;
+    for (size_t i = 0; i < n && making->lost; i++)
+        if (laz_result_lost_artifact(making->from, i, &lost) == 0)
+            making->lost[i] = (struct result_lost){lost.name, lost.why, (int64_t)lost.bytes};
+    making->to.lost = (struct laz_field_list){making->lost, making->lost ? n : 0};
+}
+
 /* What was wrong. */
 static void text_problems(struct laz_buf *text, const struct result *to)
 {
     const struct result_error *error = &to->error;
+    const struct result_lost *lost = to->lost.items;
     const bool is_detail = to->has_error && to->detail && strcmp(error->message, to->detail) == 0;
 
     texts_join(text, &error->traceback);
@@ -353,6 +387,9 @@ static void text_problems(struct laz_buf *text, const struct result *to)
         laz_buf_printf(text, "%s error: %s\n", error->kind ? error->kind : "an", error->message);
     if (to->detail && !(is_detail && error->line))
         laz_buf_printf(text, "%s: %s\n", to->verdict, to->detail);
+    for (size_t i = 0; i < to->lost.n; i++)
+        laz_buf_printf(text, "the file %s is lost, after %lld bytes: %s\n", lost[i].name,
+                       (long long)lost[i].bytes, lost[i].why);
     for (size_t i = 0; i < to->warnings.n; i++)
         laz_buf_printf(text, "warning: %s\n", to->warnings.items[i]);
     if (to->is_truncated)
@@ -404,6 +441,7 @@ static void making_fini(struct making *making)
     for (size_t i = 0; i < making->n_files; i++)
         free((char *)(uintptr_t)making->files[i].uri);
     free(making->files);
+    free(making->lost);
     free(making->output_uri);
     free(making->value_uri);
     free(making->text_uri);
@@ -430,6 +468,7 @@ static bool making_make(struct making *making)
     making_usage(making);
     making_isolation(making);
     making_files(making);
+    making_lost(making);
     making_text(making);
     making_json(making);
     return !making->failed && !making->output.failed && !making->text.failed &&

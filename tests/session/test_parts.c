@@ -75,8 +75,79 @@ static void each_refusal_says_its_reason(void)
     with_session("", body_of_reasons);
 }
 
+/* ---- what is not whole ---------------------------------------------------------------------- */
+
+/* Executes and looks for the list of artifacts, and of those that are lost, in the result. */
+static void expect_lists(struct laz_session *session, const char *code,
+                         const struct laz_execute_options *options, enum laz_verdict verdict,
+                         const char *names, const char *lost)
+{
+    struct laz_result *result = test_run(session, code, options);
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_buf found = LAZ_BUF_INIT;
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), verdict);
+    for (size_t i = 0; laz_result_artifact(result, i, &artifact) == 0; i++) {
+        CU_ASSERT_PTR_NOT_NULL(artifact.type);
+        CU_ASSERT_EQUAL(strlen(artifact.sha256), 64);
+        laz_buf_printf(&found, "%s ", artifact.name);
+    }
+    UNIT_TEXT(laz_buf_text(&found), names);
+    CU_ASSERT(test_result_has(result, lost));
+    laz_buf_fini(&found);
+    laz_result_free(result);
+}
+
+#define LOST(how)                                                                                  \
+    "\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":3,\"why\":\"the execution ended before all "  \
+    "of it had come: " how "\"}]"
+#define BEGUN FILE_PART("a.txt", "YWJj", "false") FILE_PART("b.png", "YWJj", "true")
+
+static void too_late(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream, (void)text, (void)len;
+    test_advance_clock(test_engine_of(user), 2000);
+}
+
+static void cancels(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream, (void)text, (void)len;
+    laz_session_cancel(user);
+}
+
+/* However it has ended. */
+static void body_of_losses(struct laz_session *session)
+{
+    struct laz_execute_options options = {
+        .size = sizeof options, .line = too_late, .user = session, .timeout_ms = 2000};
+
+    expect_lists(session, BEGUN "sync\nprint .\nwait", &options, LAZ_VERDICT_TIMEOUT, "a.txt ",
+                 LOST("timeout"));
+    options.line = cancels;
+    expect_lists(session, BEGUN "sync\nprint .\nwait", &options, LAZ_VERDICT_CANCELLED, "a.txt ",
+                 LOST("cancelled"));
+    expect_lists(session, BEGUN "sync\ndie 9", NULL, LAZ_VERDICT_CRASHED, "a.txt ",
+                 LOST("crashed"));
+    expect_lists(session, BEGUN RESULT, NULL, LAZ_VERDICT_PROTOCOL_ERROR, "a.txt ",
+                 LOST("protocol_error"));
+    expect_lists(session, BEGUN "raw {\\n", NULL, LAZ_VERDICT_PROTOCOL_ERROR, "a.txt ",
+                 LOST("protocol_error"));
+    expect_lists(session, BEGUN "send {\"type\":\"error\",\"id\":$id,\"kind\":\"runtime\"}", NULL,
+                 LAZ_VERDICT_PROTOCOL_ERROR, "a.txt ", LOST("protocol_error"));
+    expect_lists(session, BEGUN PART("file", "", "YWJj", "false") RESULT, NULL, LAZ_VERDICT_OK,
+                 "a.txt b.png ", "\"artifacts_lost\":[]");
+}
+
+static void what_is_not_whole_is_no_artifact(void)
+{
+    with_session("", body_of_losses);
+}
+
 static const struct unit_test tests[] = {
     UNIT(each_refusal_says_its_reason),
+    UNIT(what_is_not_whole_is_no_artifact),
     {0},
 };
 

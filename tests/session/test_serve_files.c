@@ -49,6 +49,39 @@ static void files_go_in_and_artifacts_come_out(void)
     neighbour_end();
 }
 
+/* A line of the script of tests/mock/agent.c, in JSON. */
+#define PART                                                                                       \
+    "send {\\\"type\\\":\\\"part\\\",\\\"id\\\":$id,\\\"of\\\":\\\"file\\\","                                  \
+    "\\\"name\\\":\\\"%s\\\",\\\"data\\\":\\\"YWJj\\\",\\\"more\\\":%s}\\n"
+
+/* The agent ends before it has sent all of the second one. */
+static void what_is_not_whole_is_not_sent(void)
+{
+    const char *agent = getenv("LAZARET_AGENT");
+    struct client client;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(agent);
+    char *kept = strdup(agent), *mock = realpath("tests/mock/agent", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mock);
+    CU_ASSERT_EQUAL(setenv("LAZARET_AGENT", mock, 1), 0);
+    server_begin("session.runtime=lua");
+    client_greet(&client);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"artifacts\":true,\"code\":\"" PART PART
+        "sync\\ndie 9\"}",
+        "a.txt", "false", "b.png", "true");
+    expect(&client, "{\"type\":\"artifact\",\"id\":2,\"name\":\"a.txt\",\"data\":\"YWJj\"");
+    expect(&client, "\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":3,\"why\":\"the execution ended "
+                    "before all of it had come: crashed\"}]");
+    CU_ASSERT(has(client.line, "\"artifacts\":[{\"name\":\"a.txt\","));
+    CU_ASSERT_FALSE(has(client.line, "\"type\":null"));
+    client_close(&client);
+    server_end();
+    CU_ASSERT_EQUAL(setenv("LAZARET_AGENT", kept, 1), 0);
+    free(kept);
+    free(mock);
+}
+
 /* Each would be a client's alone; what the last one has begun ends with it. */
 static void files_of_hostile_clients_are_bounded(void)
 {
@@ -129,6 +162,7 @@ static void what_is_in_progress_is_named(void)
 
 static const struct unit_test tests[] = {
     UNIT(files_go_in_and_artifacts_come_out),
+    UNIT(what_is_not_whole_is_not_sent),
     UNIT(files_of_hostile_clients_are_bounded),
     UNIT(what_is_in_progress_is_named),
     {0},

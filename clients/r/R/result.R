@@ -49,6 +49,7 @@ new_result <- function(raw, dropped = 0, artifacts = list()) {
         isolation = raw$isolation,
         warnings = as.character(unlist(raw$warnings)),
         artifacts = artifacts,
+        artifacts_lost = lapply(raw$artifacts_lost, function(lost) lost[c("name", "bytes", "why")]),
         denials = raw$denials %||% list(),
         replaced = raw$replaced,
         session = raw$session,
@@ -79,6 +80,8 @@ print.lazaret_result <- function(x, ...) {
     }
     if (length(x$artifacts))
         cat("artifacts:\n", paste0("  ", vapply(x$artifacts, format, ""), "\n"), sep = "")
+    for (lost in x$artifacts_lost)
+        cat("lost: ", lost$name, ": ", lost$why, "\n", sep = "")
     invisible(x)
 }
 
