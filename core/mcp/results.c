@@ -96,8 +96,8 @@ static const struct laz_fields usage_fields = {
 static const struct laz_fields file_fields = {
     "a file", NULL, sizeof(struct result_file), file_members, COUNT(file_members), .help = NULL};
 static const struct laz_fields lost_fields = {
-    "a lost file", NULL, sizeof(struct result_lost), lost_members, COUNT(lost_members),
-    .help = NULL};
+    "a lost file",       NULL,        sizeof(struct result_lost), lost_members,
+    COUNT(lost_members), .help = NULL};
 #undef AT
 #define AT(member)    .at = offsetof(struct result, member)
 #define BYTES(member) AT(member), .len_at = offsetof(struct result, member##_len)

@@ -296,14 +296,17 @@ bool laz_artifacts_settle(struct laz_artifacts *artifacts, const char *how)
     return is_whole;
 }
 
-int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why)
+int laz_artifacts_finish(const struct laz_artifacts *artifacts, const char **why)
 {
-    const struct laz_buf *text = &artifacts->text, *value = &artifacts->value;
+    return artifacts->open ? artifact_wrong("an artifact was not sent to its end", why) : 0;
+}
 
-    if (artifacts->open)
-        return artifact_wrong("an artifact was not sent to its end", why);
-    if (value->len && laz_json_scan(value->data, value->len, NULL))
-        return artifact_wrong("the value is no JSON", why);
+int laz_artifacts_check(const struct laz_buf *value, const struct laz_buf *text, const char **why)
+{
+    const int rc = value->len ? laz_json_scan(value->data, value->len, NULL) : 0;
+
+    if (rc)
+        return rc == LAZ_ENOMEM ? rc : artifact_wrong("the value is no JSON", why);
     if (text->len &&
         (!laz_utf8_is_valid(text->data, text->len) || memchr(text->data, 0, text->len)))
         return artifact_wrong("the text is no UTF-8", why);

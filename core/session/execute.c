@@ -30,8 +30,11 @@ static void execution_set_over(struct laz_execution *execution)
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text)
 {
-    if (execution->over || execution->stop != LAZ_STOP_NONE)
+    const bool is_open = !execution->over || (execution->check && stop == LAZ_STOP_CANCELLED);
+
+    if (!is_open || execution->stop != LAZ_STOP_NONE)
         return;
+    laz_execution_drop_check(execution);
     execution->stop = stop;
     execution->stop_number = number;
     snprintf(execution->stop_text, sizeof execution->stop_text, "%s", text);
@@ -133,11 +136,10 @@ static void execution_was_not_sent(struct laz_execution *execution)
                            "the agent's channel was closed before the code was sent");
 }
 
-/* Stops it for what came in parts, unless rc is 0. */
-static bool execution_refuse(struct laz_execution *execution, int rc, const char *why)
+bool laz_execution_refuse(struct laz_execution *execution, int rc, const char *why)
 {
-    if (rc == LAZ_ENOMEM)
-        laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
+    if (rc == LAZ_ENOMEM || rc == LAZ_EOS)
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, rc == LAZ_EOS ? why : "out of memory");
     else if (rc)
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, why);
     return rc != 0;
@@ -178,13 +180,13 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     }
     if (message->type == LAZ_MESSAGE_PART) {
         rc = laz_execution_part(execution, message, &why);
-        execution_refuse(execution, rc, why);
+        (void)laz_execution_refuse(execution, rc, why);
         return;
     }
     if (message->type == LAZ_MESSAGE_RESULT && execution_put_next(execution))
         return;
     rc = laz_execution_take_parts(execution, message, &why);
-    if (execution_refuse(execution, rc, why))
+    if (laz_execution_refuse(execution, rc, why))
         return;
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
@@ -595,7 +597,7 @@ static void execution_advance(struct laz_session *session)
         execution_take_hook_answer(execution);
     else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)
         execution_submit(execution);
-    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over)
+    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over && !execution->check)
         execution_complete(execution);
 }
 

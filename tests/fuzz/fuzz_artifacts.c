@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         goes_on = take(&artifacts, at, (size_t)(newline - at));
         at = newline + 1;
     }
-    if (goes_on && laz_artifacts_finish(&artifacts, &why) == 0)
+    if (goes_on && laz_artifacts_finish(&artifacts, &why) == 0 &&
+        laz_artifacts_check(&artifacts.value, &artifacts.text, &why) == 0)
         check_whole(&artifacts);
     must(laz_artifacts_settle(&artifacts, "protocol_error"));
     must(artifacts.n_lost <= 1);

@@ -51,7 +51,7 @@ static void files_go_in_and_artifacts_come_out(void)
 
 /* A line of the script of tests/mock/agent.c, in JSON. */
 #define PART                                                                                       \
-    "send {\\\"type\\\":\\\"part\\\",\\\"id\\\":$id,\\\"of\\\":\\\"file\\\","                                  \
+    "send {\\\"type\\\":\\\"part\\\",\\\"id\\\":$id,\\\"of\\\":\\\"file\\\","                      \
     "\\\"name\\\":\\\"%s\\\",\\\"data\\\":\\\"YWJj\\\",\\\"more\\\":%s}\\n"
 
 /* The agent ends before it has sent all of the second one. */
@@ -67,12 +67,12 @@ static void what_is_not_whole_is_not_sent(void)
     server_begin("session.runtime=lua");
     client_greet(&client);
     say(&client,
-        "{\"type\":\"execute\",\"id\":2,\"artifacts\":true,\"code\":\"" PART PART
-        "sync\\ndie 9\"}",
+        "{\"type\":\"execute\",\"id\":2,\"artifacts\":true,\"code\":\"" PART PART "sync\\ndie 9\"}",
         "a.txt", "false", "b.png", "true");
     expect(&client, "{\"type\":\"artifact\",\"id\":2,\"name\":\"a.txt\",\"data\":\"YWJj\"");
-    expect(&client, "\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":3,\"why\":\"the execution ended "
-                    "before all of it had come: crashed\"}]");
+    expect(&client,
+           "\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":3,\"why\":\"the execution ended "
+           "before all of it had come: crashed\"}]");
     CU_ASSERT(has(client.line, "\"artifacts\":[{\"name\":\"a.txt\","));
     CU_ASSERT_FALSE(has(client.line, "\"type\":null"));
     client_close(&client);
