@@ -229,7 +229,7 @@ static void until_checked(struct laz_session *session, char *code, struct outcom
         laz_session_execute_async(session, code, SIZE_MAX, NULL, outcome_done, outcome, NULL), 0);
     while (!gate_is_reached() && !outcome->is_done)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
-    CU_ASSERT_FALSE(outcome->is_done);
+    CU_ASSERT_FALSE_FATAL(outcome->is_done);
     free(code);
 }
 
@@ -299,7 +299,7 @@ static void body_of_what_comes_later(struct laz_session *session)
     expect_outcome(session, &outcome, true, LAZ_VERDICT_OK, "\"value\":[0,0,0");
 
     pid = laz_session_pid(session);
-    until_checked(session, ZEROS(RESULT "die 9"), &outcome);
+    until_checked(session, ZEROS(RESULT "sync\ndie 9"), &outcome);
     while (!laz_box_is_ended(session->box))
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
     expect_outcome(session, &outcome, true, LAZ_VERDICT_OK, "\"value\":[0,0,0");
