@@ -130,6 +130,20 @@ static const struct laz_field result_members[] = {
 const struct laz_fields mcp_result_fields = {
     "a result", NULL, sizeof(struct result), result_members, COUNT(result_members), .help = NULL};
 
+/* All that is made for one result. */
+struct making {
+    struct laz_mcp *mcp;
+    struct mcp_resource_list *kept;
+    const struct laz_result *from;
+    struct result to;
+    struct laz_buf output, message, detail, text, isolation, json;
+    char *output_uri, *value_uri, *text_uri, *error_uri;
+    struct result_file *files;
+    struct result_lost *lost;
+    size_t n_files, pictures; /* bytes */
+    bool failed;
+};
+
 /* ---- long texts -------------------------------------------------------------------------------
  */
 
@@ -158,18 +172,19 @@ static void text_add(struct laz_buf *shown, const char *text, size_t len, size_t
 }
 
 /* Keeps a text that can be read; the URI, to be freed. NULL: out of memory. */
-static char *text_keep(struct laz_mcp *mcp, const char *name, const char *text, size_t len)
+static char *text_keep(struct making *making, const char *name, const char *text, size_t len)
 {
-    const struct mcp_resource *whole = mcp_resource_keep(mcp, name, "text/plain", text, len);
+    const struct mcp_resource *whole =
+        mcp_resource_make(making->mcp, making->kept, name, "text/plain", text, len);
 
     return whole ? laz_strdup(whole->uri) : NULL;
 }
 
 /* Appends a text as it is shown, and keeps a long one: *uri. */
-static void text_shorten(struct laz_mcp *mcp, const char *name, const char *text, size_t len,
+static void text_shorten(struct making *making, const char *name, const char *text, size_t len,
                          struct laz_buf *shown, char **uri)
 {
-    *uri = len > MCP_SHOWN ? text_keep(mcp, name, text, len) : NULL;
+    *uri = len > MCP_SHOWN ? text_keep(making, name, text, len) : NULL;
     text_add(shown, text, len, MCP_SHOWN, *uri);
 }
 
@@ -211,19 +226,6 @@ static void texts_join(struct laz_buf *all, const struct laz_strv *texts)
 /* ---- what a result has ------------------------------------------------------------------------
  */
 
-/* All that is made for one result. */
-struct making {
-    struct laz_mcp *mcp;
-    const struct laz_result *from;
-    struct result to;
-    struct laz_buf output, message, detail, text, isolation, json;
-    char *output_uri, *value_uri, *text_uri, *error_uri;
-    struct result_file *files;
-    struct result_lost *lost;
-    size_t n_files, pictures; /* bytes */
-    bool failed;
-};
-
 static void making_output(struct making *making)
 {
     struct laz_buf whole = LAZ_BUF_INIT;
@@ -235,7 +237,7 @@ static void making_output(struct making *making)
         const char *piece = laz_result_output(making->from, i, &stream, &len);
         laz_buf_append(&whole, piece, len);
     }
-    text_shorten(making->mcp, "output.txt", laz_buf_text(&whole), whole.len, &making->output,
+    text_shorten(making, "output.txt", laz_buf_text(&whole), whole.len, &making->output,
                  &making->output_uri);
     making->to.output = laz_buf_text(&making->output);
     making->to.output_len = making->output.len;
@@ -255,7 +257,7 @@ static void making_value(struct making *making)
         return;
     }
     const struct mcp_resource *whole =
-        mcp_resource_keep(making->mcp, "value.json", "application/json", value, len);
+        mcp_resource_make(making->mcp, making->kept, "value.json", "application/json", value, len);
     making->value_uri = whole ? laz_strdup(whole->uri) : NULL;
     making->to.value_uri = making->value_uri;
     making->failed |= !making->value_uri;
@@ -275,7 +277,7 @@ static void making_error(struct making *making)
     if (message && (strlen(message) > MCP_SHOWN_ERROR || texts_are_long(&calls))) {
         texts_join(&whole, &calls);
         laz_buf_puts(&whole, message);
-        making->error_uri = text_keep(making->mcp, "error.txt", laz_buf_text(&whole), whole.len);
+        making->error_uri = text_keep(making, "error.txt", laz_buf_text(&whole), whole.len);
     }
     if (message)
         text_add(&making->message, message, strlen(message), MCP_SHOWN_ERROR, making->error_uri);
@@ -343,8 +345,9 @@ static void making_files(struct making *making)
     for (size_t i = 0; i < n && making->files; i++) {
         if (laz_result_artifact(making->from, i, &artifact) != 0)
             continue;
-        const struct mcp_resource *kept = mcp_resource_keep(
-            making->mcp, artifact.name, artifact.type, artifact.data, artifact.data_len);
+        const struct mcp_resource *kept =
+            mcp_resource_make(making->mcp, making->kept, artifact.name, artifact.type,
+                              artifact.data, artifact.data_len);
         struct result_file *file = &making->files[making->n_files];
         file->uri = kept ? laz_strdup(kept->uri) : NULL;
         making->failed |= !file->uri;
@@ -412,7 +415,7 @@ static void making_text(struct making *making)
     if (value && text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     if (value)
-        text_shorten(making->mcp, "value.txt", value, strlen(value), &text, &making->text_uri);
+        text_shorten(making, "value.txt", value, strlen(value), &text, &making->text_uri);
     if (text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     text_problems(&text, &making->to);
@@ -540,11 +543,11 @@ static void content_files(struct making *making, struct laz_json_write *write)
     }
 }
 
-static void result_send(struct mcp_request *request, struct making *making)
+static void result_send(const struct mcp_asked *asked, struct making *making)
 {
     struct laz_json_write write;
 
-    if (!mcp_answer_begin(&request->asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "content");
     if (making->text.len)
@@ -554,26 +557,20 @@ static void result_send(struct mcp_request *request, struct making *making)
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
     laz_json_add_bool(&write, "isError", laz_result_exit_status(making->from) != 0);
-    mcp_answer_end(&request->asked, &write);
+    mcp_answer_end(asked, &write);
 }
 
-void mcp_result_send(struct mcp_request *request, const struct laz_result *result,
-                     const struct laz_error *err)
+void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                      const struct laz_result *result, struct mcp_resource_list *kept)
 {
-    struct making making = {.mcp = request->mcp, .from = result};
+    struct making making = {.mcp = mcp, .kept = kept, .from = result};
     struct laz_error why = {0};
 
-    if (!request->asked.id)
-        return; /* nobody waits for it */
-    if (!result) {
-        mcp_refuse(&request->asked, err);
-        return;
-    }
     if (making_make(&making)) {
-        result_send(request, &making);
+        result_send(asked, &making);
     } else {
         laz_error_nomem(&why);
-        mcp_refuse(&request->asked, &why);
+        mcp_refuse(asked, &why);
     }
     making_fini(&making);
 }

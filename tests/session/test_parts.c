@@ -356,6 +356,8 @@ static void a_check_survives_its_execution(void)
 
     if (session)
         body_of_cancels(session); /* and frees the engine */
+    else
+        laz_engine_free(engine);
     CU_ASSERT_EQUAL(trace_children(), 0);
 }
 
