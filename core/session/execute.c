@@ -80,48 +80,6 @@ static void execution_deadline_over(void *user)
                            "");
 }
 
-void laz_execution_clock_run(struct laz_execution *execution)
-{
-    if (!execution->timeout_ms || execution->stop != LAZ_STOP_NONE)
-        return;
-    execution->code_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
-    laz_timer_start(execution->session->code_timer, execution->code_left_ms);
-}
-
-/* Stops a clock that has run since then. */
-static void clock_stand(const struct laz_session *session, struct laz_timer *timer,
-                        uint64_t since_ms, uint64_t *left_ms)
-{
-    const uint64_t spent = laz_loop_now_ms(session->shared->driver->loop) - since_ms;
-
-    *left_ms -= spent < *left_ms ? spent : *left_ms;
-    laz_timer_cancel(timer);
-}
-
-void laz_execution_clock_stand(struct laz_execution *execution)
-{
-    if (!execution->timeout_ms)
-        return;
-    clock_stand(execution->session, execution->session->code_timer, execution->code_since_ms,
-                &execution->code_left_ms);
-}
-
-void laz_execution_deadline_run(struct laz_execution *execution)
-{
-    if (!execution->deadline_ms || execution->stop != LAZ_STOP_NONE)
-        return;
-    execution->deadline_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
-    laz_timer_start(execution->session->deadline_timer, execution->deadline_left_ms);
-}
-
-void laz_execution_deadline_stand(struct laz_execution *execution)
-{
-    if (!execution->deadline_ms)
-        return;
-    clock_stand(execution->session, execution->session->deadline_timer,
-                execution->deadline_since_ms, &execution->deadline_left_ms);
-}
-
 /* ---- reports of the box --------------------------------------------------------------------- */
 
 /* The channel is closed: by its peer, or by this side for want of memory or descriptors. */
@@ -136,7 +94,8 @@ static void execution_was_not_sent(struct laz_execution *execution)
                            "the agent's channel was closed before the code was sent");
 }
 
-bool laz_execution_refuse(struct laz_execution *execution, int rc, const char *why)
+/* Stops it for what came in parts, unless rc is 0. */
+static bool execution_refuse(struct laz_execution *execution, int rc, const char *why)
 {
     if (rc == LAZ_ENOMEM || rc == LAZ_EOS)
         laz_execution_stop(execution, LAZ_STOP_HOST, 0, rc == LAZ_EOS ? why : "out of memory");
@@ -161,6 +120,15 @@ static bool execution_put_next(struct laz_execution *execution)
     return true;
 }
 
+static void execution_checked(struct laz_execution *execution, int rc, const char *why,
+                              struct laz_buf *value, struct laz_buf *text)
+{
+    if (execution_refuse(execution, rc, why))
+        return;
+    laz_execution_take_content(execution, &execution->message, value, text);
+    laz_session_stir(execution->session);
+}
+
 static void execution_message(struct laz_session *session, struct laz_message *message)
 {
     struct laz_execution *execution = session->execution;
@@ -180,13 +148,13 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     }
     if (message->type == LAZ_MESSAGE_PART) {
         rc = laz_execution_part(execution, message, &why);
-        (void)laz_execution_refuse(execution, rc, why);
+        (void)execution_refuse(execution, rc, why);
         return;
     }
     if (message->type == LAZ_MESSAGE_RESULT && execution_put_next(execution))
         return;
     rc = laz_execution_take_parts(execution, message, &why);
-    if (laz_execution_refuse(execution, rc, why))
+    if (execution_refuse(execution, rc, why))
         return;
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
@@ -629,6 +597,7 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     if (!execution)
         return laz_error_nomem(err);
     *execution = *asked;
+    execution->checked = execution_checked;
     execution->result = calloc(1, sizeof *execution->result);
     if (is_async)
         execution->code = execution->copy = laz_strndup(asked->code, asked->len);

@@ -40,13 +40,11 @@ static void check_done(struct laz_job *job)
     struct laz_check *check = (struct laz_check *)(void *)job;
     struct laz_execution *execution = check->execution;
 
-    if (execution && check->rc) {
+    if (execution && check->rc)
         laz_execution_drop_check(execution);
-        laz_execution_refuse(execution, check->rc, check->why);
-    } else if (execution) {
+    if (execution) {
         execution->check = NULL;
-        laz_execution_take_content(execution, &execution->message, &check->value, &check->text);
-        laz_session_stir(execution->session);
+        execution->checked(execution, check->rc, check->why, &check->value, &check->text);
     }
     check_free(check);
 }

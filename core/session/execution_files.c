@@ -74,8 +74,6 @@ void laz_execution_take_content(struct laz_execution *execution, struct laz_mess
         execution->result->value = laz_buf_steal(value);
     if (message->type == LAZ_MESSAGE_RESULT && !message->text && text->len)
         message->text = laz_buf_steal(text); /* the message owns its texts */
-    laz_buf_fini(value);
-    laz_buf_fini(text);
 }
 
 int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
@@ -89,6 +87,8 @@ int laz_execution_take_parts(struct laz_execution *execution, struct laz_message
         rc = laz_execution_check(execution, value, text, why);
     else if (!rc && !(rc = laz_artifacts_check(value, text, why)))
         laz_execution_take_content(execution, message, value, text);
+    laz_buf_fini(value);
+    laz_buf_fini(text);
     if (!rc)
         files_warn(execution, &message->left_out);
     return rc;
