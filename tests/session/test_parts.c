@@ -11,7 +11,9 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "engine/engine.h"
+#include "os/files.h"
 #include "session/session.h"
+#include "work_folder.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -145,6 +147,28 @@ static void body_of_losses(struct laz_session *session)
 static void what_is_not_whole_is_no_artifact(void)
 {
     with_session("", body_of_losses);
+}
+
+static void body_of_a_loss(struct laz_session *session)
+{
+    expect_lists(session, BEGUN "sync\ndie 9", NULL, LAZ_VERDICT_CRASHED, "a.txt ",
+                 LOST("crashed"));
+}
+
+static void what_is_lost_is_on_record(void)
+{
+    struct laz_buf log = LAZ_BUF_INIT;
+    char settings[100];
+
+    work_begin();
+    snprintf(settings, sizeof settings, "audit.file=%s", in_work("log"));
+    with_session(settings, body_of_a_loss);
+    CU_ASSERT_EQUAL(laz_os_read_file(in_work("log"), 1 << 20, &log, NULL), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&log), "\"event\":\"artifact_lost\""));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(laz_buf_text(&log), "\"name\":\"b.png\",\"bytes\":3,\"reason\":"));
+    laz_buf_fini(&log);
+    work_end();
 }
 
 /* ---- large values --------------------------------------------------------------------------- */
@@ -362,13 +386,10 @@ static void a_check_survives_its_execution(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(each_refusal_says_its_reason),
-    UNIT(what_is_not_whole_is_no_artifact),
-    UNIT(the_check_of_a_large_value_holds_nobody_up),
-    UNIT(a_large_value_has_to_be_right),
-    UNIT(what_comes_during_a_check_changes_nothing),
-    UNIT(a_check_survives_its_execution),
-    {0},
+    UNIT(each_refusal_says_its_reason),   UNIT(what_is_not_whole_is_no_artifact),
+    UNIT(what_is_lost_is_on_record),      UNIT(the_check_of_a_large_value_holds_nobody_up),
+    UNIT(a_large_value_has_to_be_right),  UNIT(what_comes_during_a_check_changes_nothing),
+    UNIT(a_check_survives_its_execution), {0},
 };
 
 int main(void)
