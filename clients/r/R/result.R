@@ -49,7 +49,9 @@ new_result <- function(raw, dropped = 0, artifacts = list()) {
         isolation = raw$isolation,
         warnings = as.character(unlist(raw$warnings)),
         artifacts = artifacts,
-        artifacts_lost = lapply(raw$artifacts_lost, function(lost) lost[c("name", "bytes", "why")]),
+        artifacts_lost = lapply(raw$artifacts_lost, function(lost) {
+            list(name = lost$name, bytes = as.numeric(lost$bytes), why = lost$why)
+        }),
         denials = raw$denials %||% list(),
         replaced = raw$replaced,
         session = raw$session,
