@@ -110,7 +110,8 @@ function modelOutput({ output }) {
   }
   const files = output.artifacts.map(({ name, type, size }) => `${name} (${type}, ${size} bytes)`);
   if (files.length) parts.push(`Files: ${files.join(', ')}`);
-  parts.push(...(output.artifactsLost ?? []).map(({ name, why }) => `The file ${name} is lost: ${why}`));
+  const lost = output.artifactsLost ?? [];
+  parts.push(...lost.map(({ name, why }) => `The file ${name} is lost: ${why}`));
   const text = shortened(parts.filter(Boolean).map((part) => part.replace(/\n$/, '')).join('\n'));
   if (!output.images.length) {
     return { type: output.error ? 'error-text' : 'text', value: text || '(no output)' };
