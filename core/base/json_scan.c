@@ -24,7 +24,10 @@
  * the time is linear in the length of the text.  Only the scan of a large object asks the system
  * for random bytes.  A key with escapes is decoded once, into one buffer for all keys. */
 
-#define KEYS_FEW 8 /* up to here keys are compared in pairs: 28 pairs cost less than 8 hashes */
+#define KEYS_FEW        8 /* up to here keys are compared in pairs: 28 pairs cost less than 8 hashes */
+#define KEYS_MANY       32768 /* up to here their table is in the cache; more are divided */
+#define KEYS_PARTS      256
+#define KEYS_PART_SHIFT 56
 
 struct key {
     size_t at; /* offset in the text, or in `decoded` if escaped */
@@ -35,7 +38,7 @@ struct key {
 /* A slot of the hash table. */
 struct slot {
     uint32_t number; /* index of the key in its object, from 1; 0: free */
-    uint32_t tag;    /* the bits of the hash that did not choose the slot */
+    uint32_t tag;    /* bits of its hash, the last of which choose the slot */
 };
 
 /* Starts zeroed. */
@@ -118,8 +121,6 @@ static const char *keys_make_table(struct keys *keys, size_t n, size_t *size)
 
     for (*size = 2 * KEYS_FEW; *size < 2 * n; *size *= 2)
         ;
-    if (n >= UINT32_MAX / 4)
-        return "an object has too many keys";
     if (!keys->has_secret && laz_random_bytes(&keys->secret, sizeof keys->secret, &err))
         return "the system gives no random bytes to look for repeated keys with";
     keys->has_secret = true;
@@ -133,26 +134,81 @@ static const char *keys_make_table(struct keys *keys, size_t n, size_t *size)
     return NULL;
 }
 
+/* Puts one of the keys into the table, whose slots before were chosen by their tags. True: it is
+ * there already. */
+static bool keys_insert(struct keys *keys, const struct key *items, size_t size, uint32_t number,
+                        uint32_t tag)
+{
+    struct slot *slot = &keys->slots[tag & (size - 1)];
+
+    while (slot->number) {
+        if (slot->tag == tag && keys_equal(keys, &items[slot->number - 1], &items[number - 1]))
+            return true;
+        if (++slot == keys->slots + size)
+            slot = keys->slots;
+    }
+    *slot = (struct slot){number, tag};
+    return false;
+}
+
+static uint64_t key_hash(const struct keys *keys, const struct key *key)
+{
+    return laz_siphash(&keys->secret, key_bytes(keys, key), key->len);
+}
+
 static const char *keys_look_up(struct keys *keys, const struct key *items, size_t n)
 {
     size_t size;
     const char *problem = keys_make_table(keys, n, &size);
 
-    if (problem)
-        return problem;
+    for (size_t i = 0; i < n && !problem; i++)
+        if (keys_insert(keys, items, size, (uint32_t)i + 1, (uint32_t)key_hash(keys, &items[i])))
+            problem = keys_repeated;
+    return problem;
+}
+
+/* Those of one part after the other. `sorted` has room for all, `hashes` is theirs. */
+static const char *keys_look_up_parts(struct keys *keys, const struct key *items, size_t n,
+                                      struct slot *sorted, uint64_t *hashes)
+{
+    size_t ends[KEYS_PARTS] = {0}, size, first = 0;
+    const char *problem = NULL;
+
     for (size_t i = 0; i < n; i++) {
-        uint64_t hash = laz_siphash(&keys->secret, key_bytes(keys, &items[i]), items[i].len);
-        uint32_t tag = (uint32_t)(hash >> 32);
-        struct slot *slot = &keys->slots[hash & (size - 1)];
-        while (slot->number) {
-            if (slot->tag == tag && keys_equal(keys, &items[slot->number - 1], &items[i]))
-                return keys_repeated;
-            if (++slot == keys->slots + size)
-                slot = keys->slots;
-        }
-        *slot = (struct slot){(uint32_t)i + 1, tag};
+        hashes[i] = key_hash(keys, &items[i]);
+        ends[hashes[i] >> KEYS_PART_SHIFT]++;
     }
-    return NULL;
+    for (size_t part = 0, sum = 0; part < KEYS_PARTS; part++) {
+        const size_t here = ends[part];
+        ends[part] = sum; /* its first one for now */
+        sum += here;
+    }
+    for (size_t i = 0; i < n; i++)
+        sorted[ends[hashes[i] >> KEYS_PART_SHIFT]++] =
+            (struct slot){(uint32_t)i + 1, (uint32_t)hashes[i]};
+    for (size_t part = 0; part < KEYS_PARTS && !problem; first = ends[part++]) {
+        problem = keys_make_table(keys, ends[part] - first, &size);
+        for (size_t i = first; i < ends[part] && !problem; i++)
+            if (keys_insert(keys, items, size, sorted[i].number, sorted[i].tag))
+                problem = keys_repeated;
+    }
+    return problem;
+}
+
+/* In one table each key would be somewhere else in memory: four times as slow. */
+static const char *keys_look_up_many(struct keys *keys, const struct key *items, size_t n)
+{
+    size_t size;
+    const char *problem = keys_make_table(keys, 1, &size);
+    struct slot *sorted = problem ? NULL : malloc(n * sizeof *sorted);
+    uint64_t *hashes = sorted ? malloc(n * sizeof *hashes) : NULL;
+
+    if (!problem)
+        problem =
+            hashes ? keys_look_up_parts(keys, items, n, sorted, hashes) : keys_no_memory(keys);
+    free(sorted);
+    free(hashes);
+    return problem;
 }
 
 /* The innermost object ends; its keys begin at index `first`. Checks and removes them. Returns
@@ -161,10 +217,13 @@ static const char *keys_close(struct keys *keys, size_t first)
 {
     if (keys->n == first)
         return NULL;
+    if (keys->n - first >= UINT32_MAX / 4)
+        return "an object has too many keys";
     struct key *items = keys->items + first;
     size_t n = keys->n - first;
-    const char *problem =
-        n <= KEYS_FEW ? keys_compare(keys, items, n) : keys_look_up(keys, items, n);
+    const char *problem = n <= KEYS_FEW    ? keys_compare(keys, items, n)
+                          : n <= KEYS_MANY ? keys_look_up(keys, items, n)
+                                           : keys_look_up_many(keys, items, n);
 
     keys->n = first;
     for (size_t i = 0; i < n; i++) {

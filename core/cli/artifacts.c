@@ -175,12 +175,31 @@ static void picture_show(struct cli *cli, struct laz_engine *engine,
 
 int cli_save_artifacts(struct cli *cli, struct laz_result *result)
 {
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
     struct laz_error err = {0};
+    bool is_told = false;
 
-    if (!cli->artifacts || laz_result_save_artifacts(result, cli->artifacts, &err) == 0)
+    if (!cli->artifacts)
         return CLI_OK;
-    cli_problem(cli, "--artifacts: %s", err.text);
-    return CLI_OUTPUT;
+    const int rc = laz_result_save_artifacts(result, cli->artifacts, &err);
+    for (size_t i = 0; rc && laz_result_artifact(result, i, &artifact) == 0; i++) {
+        is_told |= artifact.problem != NULL;
+        if (artifact.problem)
+            cli_problem(cli, "--artifacts: %s", artifact.problem);
+    }
+    if (rc && !is_told)
+        cli_problem(cli, "--artifacts: %s", err.text);
+    return rc || laz_result_lost_artifacts(result) ? CLI_OUTPUT : CLI_OK;
+}
+
+/* As truncated output, also to those who want nothing else said. */
+static void artifacts_tell_lost(struct cli *cli, const struct laz_result *result)
+{
+    struct laz_lost_artifact lost = LAZ_LOST_ARTIFACT_INIT;
+
+    for (size_t i = 0; laz_result_lost_artifact(result, i, &lost) == 0; i++)
+        cli_say(cli, "the artifact %s is lost, after %llu bytes: %s", lost.name,
+                (unsigned long long)lost.bytes, lost.why);
 }
 
 void cli_tell_artifacts(struct cli *cli, struct laz_engine *engine, const struct laz_result *result)
@@ -188,6 +207,7 @@ void cli_tell_artifacts(struct cli *cli, struct laz_engine *engine, const struct
     struct laz_artifact artifact = {.size = sizeof artifact};
     const size_t n = laz_result_artifacts(result);
 
+    artifacts_tell_lost(cli, result);
     for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
         picture_show(cli, engine, &artifact);
         if (!cli->quiet)

@@ -31,7 +31,7 @@
 #define CLI_OK          0
 #define CLI_FAILED      1   /* a check found a fault */
 #define CLI_USAGE       2   /* wrong usage or configuration */
-#define CLI_OUTPUT      74  /* standard output cannot be written */
+#define CLI_OUTPUT      74  /* standard output, or an artifact, cannot be written */
 #define CLI_SETUP       125 /* no box, agent or runtime could be started, or out of memory */
 #define CLI_REFUSED     126 /* a policy does not allow it */
 #define CLI_INTERRUPTED 130 /* by a signal, before the execution began */

@@ -8,6 +8,7 @@
 #include "os/io.h"
 
 #define LINES_READ     ((size_t)64 << 10)
+#define LINES_TURN     ((size_t)1 << 20)   /* bytes that are sent to a peer in a turn of the loop */
 #define LINES_KEPT     ((size_t)256 << 10) /* of memory for what is to be sent, when all of it is */
 #define LINES_FLUSH_MS 500                 /* in which no peer reads any of its last lines */
 #define LINES_INPUT    0
@@ -55,9 +56,12 @@ static void lines_watch(struct laz_lines *lines)
 
 void laz_lines_flush(struct laz_lines *lines)
 {
-    while (!lines->is_gone && laz_lines_unread(lines)) {
+    const size_t end = lines->sent + LINES_TURN;
+
+    while (!lines->is_gone && laz_lines_unread(lines) && lines->sent < end) {
         const char *data = lines->unsent.data + lines->sent;
-        const size_t len = laz_lines_unread(lines);
+        const size_t unread = laz_lines_unread(lines),
+                     len = unread < LINES_TURN ? unread : LINES_TURN;
         ssize_t n = lines->is_pipe ? laz_os_send_pipe(lines->out, data, len)
                                    : laz_os_send(lines->out, data, len);
         if (n < 0)
@@ -93,6 +97,22 @@ void laz_lines_send(struct laz_lines *lines)
     if (laz_lines_unread(lines) > lines->most)
         lines_give_up(lines);
     lines_watch(lines);
+}
+
+void laz_lines_take(struct laz_lines *lines, struct laz_buf *made)
+{
+    struct laz_buf *unsent = laz_lines_add(lines);
+
+    if (!unsent)
+        return;
+    if (unsent->len) {
+        laz_buf_append(unsent, laz_buf_text(made), made->len);
+    } else {
+        laz_buf_fini(unsent);
+        *unsent = *made;
+        *made = (struct laz_buf)LAZ_BUF_INIT;
+    }
+    laz_lines_send(lines);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

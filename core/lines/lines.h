@@ -44,6 +44,9 @@ bool laz_lines_is_full(const struct laz_lines *lines);
  * reads. NULL: the peer is gone. */
 struct laz_buf *laz_lines_add(struct laz_lines *lines);
 void laz_lines_send(struct laz_lines *lines);
+/* Sends whole lines that were made elsewhere, and takes their memory. */
+void laz_lines_take(struct laz_lines *lines, struct laz_buf *made);
+/* Sends what the peer takes now, but a part of it where that is much. */
 void laz_lines_flush(struct laz_lines *lines);
 
 /* The next line, without its newline, valid until laz_lines_handled: 1. 0: there is none, or it has

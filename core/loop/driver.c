@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#define DRIVER_JOBS    2u  /* threads; a job is finite, and nobody waits for it but its session */
 #define DRIVER_LEFT_MS 50u /* after a longer pause between two calls, `resumed` is called */
 
 /* The driver whose callback this thread is running, if that callback may call the engine. */
@@ -19,7 +20,9 @@ int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_erro
     driver->process = laz_os_process_id();
     driver->forks = laz_os_forks();
     int rc = laz_loop_new(&driver->loop, err);
-    return rc ? rc : laz_workers_new(workers, &driver->workers, err);
+    if (!rc)
+        rc = laz_workers_new(workers, &driver->workers, err);
+    return rc ? rc : laz_workers_new(DRIVER_JOBS, &driver->jobs, err);
 }
 
 bool laz_driver_is_foreign(const struct laz_driver *driver)
@@ -29,6 +32,8 @@ bool laz_driver_is_foreign(const struct laz_driver *driver)
 
 unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms)
 {
+    laz_workers_free(driver->jobs);
+    driver->jobs = NULL;
     unsigned left = laz_workers_end(driver->workers, ms);
 
     if (!left) /* else the threads still have them */
@@ -41,6 +46,34 @@ void laz_driver_fini(struct laz_driver *driver)
     (void)laz_driver_end_workers(driver, LAZ_WORKERS_FOREVER);
     laz_loop_free(driver->loop);
     driver->loop = NULL;
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+static void job_done(struct laz_post *post)
+{
+    struct laz_job *job = (struct laz_job *)(void *)((char *)post - offsetof(struct laz_job, post));
+
+    job->done(job);
+}
+
+static void job_run(struct laz_work *work)
+{
+    struct laz_job *job = (struct laz_job *)(void *)((char *)work - offsetof(struct laz_job, work));
+    struct laz_driver *driver = job->driver;
+
+    if (driver->before_job)
+        driver->before_job(driver->before_job_user);
+    job->run(job);
+    job->post.run = job_done;
+    laz_loop_post(driver->loop, &job->post);
+}
+
+int laz_driver_begin_job(struct laz_driver *driver, struct laz_job *job, struct laz_error *err)
+{
+    job->driver = driver;
+    job->work.run = job_run;
+    return laz_workers_add(driver->jobs, &job->work, err);
 }
 
 /* ---- entering and leaving ------------------------------------------------------------------- */

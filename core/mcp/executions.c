@@ -148,8 +148,7 @@ static void request_end(struct mcp_request *request, struct laz_result *result,
         request->is_over = true;
         return;
     }
-    mcp_result_send(request, result, err);
-    laz_result_free(result);
+    mcp_answer_result(request->mcp, &request->asked, result, err);
     request_free(request);
 }
 
@@ -264,12 +263,12 @@ static int request_take(struct mcp_request *request, const struct execute_args *
             return rc;
         request->bytes += file->len;
     }
-    if (mcp->n_requests >= MCP_REQUESTS ||
+    if (mcp->n_requests + mcp->n_answers >= MCP_REQUESTS ||
         mcp->request_bytes + request->bytes > mcp->limits.max_line)
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "too many executions were not answered yet: %zu, with %zu bytes of "
                              "code and files; wait for some of them",
-                             mcp->n_requests, mcp->request_bytes);
+                             mcp->n_requests + mcp->n_answers, mcp->request_bytes);
     return 0;
 }
 
@@ -410,7 +409,8 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
         mcp_approvals_take(request, params->responses, params->responses_len);
         return;
     }
-    mcp_result_send(request, request->result, &request->why);
+    mcp_answer_result(mcp, &request->asked, request->result, &request->why);
+    request->result = NULL;
     request_free(request);
 }
 
@@ -424,6 +424,7 @@ void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out)
             mcp_request_cancel(request);
     }
     mcp_listens_gone(mcp, out);
+    mcp_answers_gone(mcp, out, NULL);
 }
 
 void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
@@ -435,6 +436,7 @@ void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
         if (request->asked.id)
             mcp_request_cancel(request);
     }
+    mcp_answers_gone(mcp, NULL, peer);
 }
 
 /* The one that waits for its client for the longest time, and how many do. */

@@ -17,6 +17,8 @@
 
 #include <stdatomic.h>
 
+struct mcp_answer; /* answers.c */
+
 /* Bounds of a client. */
 #define MCP_REQUESTS       256                 /* executions that were not answered */
 #define MCP_LISTENS        16                  /* requests that listen */
@@ -125,6 +127,13 @@ struct mcp_resource {
     char *uri, *name, *type;
     char *data;
     size_t len;
+    unsigned readers; /* answers that are being made of it */
+    bool is_gone;     /* the last of them frees it */
+};
+
+/* Those of one result, which nobody can read yet. */
+struct mcp_resource_list {
+    struct mcp_resource *first, *last;
 };
 
 struct mcp_listen {
@@ -145,7 +154,7 @@ struct laz_mcp {
     bool is_over;
     struct laz_error why;       /* it ended */
     struct laz_siphash_key key; /* of handles */
-    int64_t last_number;
+    _Atomic int64_t last_number;
     char *instructions;
     struct laz_buf tools; /* the answer to tools/list */
     struct mcp_session *sessions;
@@ -155,6 +164,8 @@ struct laz_mcp {
     struct mcp_question *questions;                  /* that the loop has */
     struct mcp_resource *resources, **last_resource; /* the oldest first */
     struct mcp_listen *listens;
+    struct mcp_answer *answers; /* that are being made */
+    size_t n_answers;
     size_t n_sessions, n_requests, n_resources, n_listens;
     size_t request_bytes, resource_bytes;
     struct laz_timer *timer; /* of what expires */
@@ -261,18 +272,37 @@ void mcp_requests_end(struct laz_mcp *mcp);
 /* ---- results.c ------------------------------------------------------------------------------- */
 
 extern const struct laz_fields mcp_result_fields;
-/* Answers a request by the result of its execution, or by an error. */
-void mcp_result_send(struct mcp_request *request, const struct laz_result *result,
-                     const struct laz_error *err);
+/* Answers a request by the result of its execution. What can be read later is added to `kept`, also
+ * where the answer is an error: no memory. Any thread. */
+void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                      const struct laz_result *result, struct mcp_resource_list *kept);
+
+/* ---- answers.c ------------------------------------------------------------------------------- */
+
+/* Answers by a result, which it takes, or by an error; or by a resource. What is large is made
+ * beside the loop, takes *asked, and is sent when it is there. */
+void mcp_answer_result(struct laz_mcp *mcp, struct mcp_asked *asked, struct laz_result *result,
+                       const struct laz_error *err);
+void mcp_answer_resource(struct laz_mcp *mcp, struct mcp_asked *asked,
+                         struct mcp_resource *resource);
+/* Nobody waits for answers that go there, or belong to this peer (NULL: not asked). */
+void mcp_answers_gone(struct laz_mcp *mcp, const struct mcp_out *out, const struct mcp_peer *peer);
 
 /* ---- resources.c ----------------------------------------------------------------------------- */
 
-/* Keeps a copy of what can be read later; NULL: out of memory. Borrowed until the next is kept. */
-const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *name,
-                                             const char *type, const void *data, size_t len);
+/* Adds a copy of what can be read later to a list; NULL: out of memory. Any thread. */
+const struct mcp_resource *mcp_resource_make(struct laz_mcp *mcp, struct mcp_resource_list *list,
+                                             const char *name, const char *type, const void *data,
+                                             size_t len);
+/* From now on they can be read, until newer ones take their place. */
+void mcp_resources_keep(struct laz_mcp *mcp, struct mcp_resource_list *list);
 /* The resource of a URI; NULL and a sentence. */
-const struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const char *uri,
-                                             struct laz_error *err);
+struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const char *uri,
+                                       struct laz_error *err);
+/* Answers by its content. Any thread. */
+void mcp_resource_write(const struct mcp_asked *asked, const struct mcp_resource *resource);
+/* No other answer is made of it. */
+void mcp_resource_release(struct mcp_resource *resource);
 void mcp_resources_list(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params);

@@ -35,7 +35,16 @@ static void resources_drop_oldest(struct laz_mcp *mcp)
         mcp->last_resource = &mcp->resources;
     mcp->n_resources--;
     mcp->resource_bytes -= oldest->len;
-    resource_free(oldest);
+    if (oldest->readers)
+        oldest->is_gone = true;
+    else
+        resource_free(oldest);
+}
+
+void mcp_resource_release(struct mcp_resource *resource)
+{
+    if (!--resource->readers && resource->is_gone)
+        resource_free(resource);
 }
 
 void mcp_resources_end(struct laz_mcp *mcp)
@@ -63,8 +72,9 @@ static char *resource_uri(const struct laz_mcp *mcp, int64_t number, const char 
     return laz_buf_steal(&uri);
 }
 
-const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *name,
-                                             const char *type, const void *data, size_t len)
+const struct mcp_resource *mcp_resource_make(struct laz_mcp *mcp, struct mcp_resource_list *list,
+                                             const char *name, const char *type, const void *data,
+                                             size_t len)
 {
     struct mcp_resource *resource = calloc(1, sizeof *resource);
 
@@ -80,21 +90,33 @@ const struct mcp_resource *mcp_resource_keep(struct laz_mcp *mcp, const char *na
         resource_free(resource);
         return NULL;
     }
-    *mcp->last_resource = resource;
-    mcp->last_resource = &resource->next;
-    mcp->n_resources++;
-    mcp->resource_bytes += len;
-    while (mcp->resources != resource &&
-           (mcp->n_resources > MCP_RESOURCES || mcp->resource_bytes > MCP_RESOURCE_BYTES))
-        resources_drop_oldest(mcp);
+    *(list->last ? &list->last->next : &list->first) = resource;
+    list->last = resource;
     return resource;
 }
 
-const struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const char *uri,
-                                             struct laz_error *err)
+/* The newest one stays in any case. */
+void mcp_resources_keep(struct laz_mcp *mcp, struct mcp_resource_list *list)
+{
+    for (struct mcp_resource *resource = list->first, *next; resource; resource = next) {
+        next = resource->next;
+        resource->next = NULL;
+        *mcp->last_resource = resource;
+        mcp->last_resource = &resource->next;
+        mcp->n_resources++;
+        mcp->resource_bytes += resource->len;
+        while (mcp->resources != resource &&
+               (mcp->n_resources > MCP_RESOURCES || mcp->resource_bytes > MCP_RESOURCE_BYTES))
+            resources_drop_oldest(mcp);
+    }
+    *list = (struct mcp_resource_list){0};
+}
+
+struct mcp_resource *mcp_resource_find(const struct laz_mcp *mcp, const char *uri,
+                                       struct laz_error *err)
 {
     const size_t scheme = strlen(RESOURCES_SCHEME);
-    const struct mcp_resource *resource = mcp->resources;
+    struct mcp_resource *resource = mcp->resources;
     char handle[MCP_HANDLE] = "";
     int64_t number = 0;
 
@@ -174,22 +196,11 @@ static bool resource_is_text(const struct mcp_resource *resource)
            !memchr(resource->data, '\0', resource->len);
 }
 
-void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params)
+void mcp_resource_write(const struct mcp_asked *asked, const struct mcp_resource *resource)
 {
-    struct laz_mcp *mcp = asked->peer->mcp;
     struct laz_buf data = LAZ_BUF_INIT;
     struct laz_json_write write;
-    struct laz_error err = {0};
 
-    if (!params->uri) {
-        mcp_fail(asked, MCP_INVALID_PARAMS, "'resources/read' lacks 'uri'");
-        return;
-    }
-    const struct mcp_resource *resource = mcp_resource_find(mcp, params->uri, &err);
-    if (!resource) {
-        resource_missing(asked, params->uri, err.text);
-        return;
-    }
     if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "contents");
@@ -208,4 +219,20 @@ void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params
     mcp_answer_keep(asked, 0, &write);
     mcp_answer_end(asked, &write);
     laz_buf_fini(&data);
+}
+
+void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params)
+{
+    struct laz_mcp *mcp = asked->peer->mcp;
+    struct laz_error err = {0};
+
+    if (!params->uri) {
+        mcp_fail(asked, MCP_INVALID_PARAMS, "'resources/read' lacks 'uri'");
+        return;
+    }
+    struct mcp_resource *resource = mcp_resource_find(mcp, params->uri, &err);
+    if (resource)
+        mcp_answer_resource(mcp, asked, resource);
+    else
+        resource_missing(asked, params->uri, err.text);
 }

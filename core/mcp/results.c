@@ -35,6 +35,11 @@ struct result_file {
     int64_t size;
 };
 
+struct result_lost {
+    const char *name, *why;
+    int64_t bytes;
+};
+
 struct result {
     const char *verdict, *detail, *output, *output_uri, *value_uri, *replaced;
     const char *value, *isolation;
@@ -42,7 +47,7 @@ struct result {
     struct result_error error;
     struct result_usage usage;
     struct laz_strv warnings;
-    struct laz_field_list files;
+    struct laz_field_list files, lost;
     bool has_error, is_truncated;
 };
 
@@ -76,6 +81,13 @@ static const struct laz_field file_members[] = {
     {"sha256", LAZ_FIELD_TEXT, NEEDED, AT(sha256)},
     {"uri", LAZ_FIELD_TEXT, NEEDED, AT(uri), .help = "to read it by, or to give it to other code"},
 };
+#undef AT
+#define AT(member) .at = offsetof(struct result_lost, member)
+static const struct laz_field lost_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+    {"bytes", LAZ_FIELD_INTEGER, NEEDED, AT(bytes), .help = "that have come"},
+    {"why", LAZ_FIELD_TEXT, NEEDED, AT(why)},
+};
 static const struct laz_fields error_fields = {
     "an error",           NULL,        sizeof(struct result_error), error_members,
     COUNT(error_members), .help = NULL};
@@ -83,6 +95,9 @@ static const struct laz_fields usage_fields = {
     "usage", NULL, sizeof(struct result_usage), usage_members, COUNT(usage_members), .help = NULL};
 static const struct laz_fields file_fields = {
     "a file", NULL, sizeof(struct result_file), file_members, COUNT(file_members), .help = NULL};
+static const struct laz_fields lost_fields = {
+    "a lost file",       NULL,        sizeof(struct result_lost), lost_members,
+    COUNT(lost_members), .help = NULL};
 #undef AT
 #define AT(member)    .at = offsetof(struct result, member)
 #define BYTES(member) AT(member), .len_at = offsetof(struct result, member##_len)
@@ -106,12 +121,28 @@ static const struct laz_field result_members[] = {
      .help = "the verdict that had ended the interpreter of this session: its variables are gone"},
     {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields,
      .help = "what the code has saved in artifacts/, and drawn"},
+    {"files_lost", LAZ_FIELD_LIST, OMIT, AT(lost), .of = &lost_fields,
+     .help = "such files that have not come as a whole, and cannot be read"},
     {"usage", LAZ_FIELD_OBJECT, NEEDED, AT(usage), .of = &usage_fields},
     {"isolation", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, BYTES(isolation),
      .help = "the backend of the sandbox, and what it has enforced"},
 };
 const struct laz_fields mcp_result_fields = {
     "a result", NULL, sizeof(struct result), result_members, COUNT(result_members), .help = NULL};
+
+/* All that is made for one result. */
+struct making {
+    struct laz_mcp *mcp;
+    struct mcp_resource_list *kept;
+    const struct laz_result *from;
+    struct result to;
+    struct laz_buf output, message, detail, text, isolation, json;
+    char *output_uri, *value_uri, *text_uri, *error_uri;
+    struct result_file *files;
+    struct result_lost *lost;
+    size_t n_files, pictures; /* bytes */
+    bool failed;
+};
 
 /* ---- long texts -------------------------------------------------------------------------------
  */
@@ -141,18 +172,19 @@ static void text_add(struct laz_buf *shown, const char *text, size_t len, size_t
 }
 
 /* Keeps a text that can be read; the URI, to be freed. NULL: out of memory. */
-static char *text_keep(struct laz_mcp *mcp, const char *name, const char *text, size_t len)
+static char *text_keep(struct making *making, const char *name, const char *text, size_t len)
 {
-    const struct mcp_resource *whole = mcp_resource_keep(mcp, name, "text/plain", text, len);
+    const struct mcp_resource *whole =
+        mcp_resource_make(making->mcp, making->kept, name, "text/plain", text, len);
 
     return whole ? laz_strdup(whole->uri) : NULL;
 }
 
 /* Appends a text as it is shown, and keeps a long one: *uri. */
-static void text_shorten(struct laz_mcp *mcp, const char *name, const char *text, size_t len,
+static void text_shorten(struct making *making, const char *name, const char *text, size_t len,
                          struct laz_buf *shown, char **uri)
 {
-    *uri = len > MCP_SHOWN ? text_keep(mcp, name, text, len) : NULL;
+    *uri = len > MCP_SHOWN ? text_keep(making, name, text, len) : NULL;
     text_add(shown, text, len, MCP_SHOWN, *uri);
 }
 
@@ -194,18 +226,6 @@ static void texts_join(struct laz_buf *all, const struct laz_strv *texts)
 /* ---- what a result has ------------------------------------------------------------------------
  */
 
-/* All that is made for one result. */
-struct making {
-    struct laz_mcp *mcp;
-    const struct laz_result *from;
-    struct result to;
-    struct laz_buf output, message, detail, text, isolation, json;
-    char *output_uri, *value_uri, *text_uri, *error_uri;
-    struct result_file *files;
-    size_t n_files, pictures; /* bytes */
-    bool failed;
-};
-
 static void making_output(struct making *making)
 {
     struct laz_buf whole = LAZ_BUF_INIT;
@@ -217,7 +237,7 @@ static void making_output(struct making *making)
         const char *piece = laz_result_output(making->from, i, &stream, &len);
         laz_buf_append(&whole, piece, len);
     }
-    text_shorten(making->mcp, "output.txt", laz_buf_text(&whole), whole.len, &making->output,
+    text_shorten(making, "output.txt", laz_buf_text(&whole), whole.len, &making->output,
                  &making->output_uri);
     making->to.output = laz_buf_text(&making->output);
     making->to.output_len = making->output.len;
@@ -237,7 +257,7 @@ static void making_value(struct making *making)
         return;
     }
     const struct mcp_resource *whole =
-        mcp_resource_keep(making->mcp, "value.json", "application/json", value, len);
+        mcp_resource_make(making->mcp, making->kept, "value.json", "application/json", value, len);
     making->value_uri = whole ? laz_strdup(whole->uri) : NULL;
     making->to.value_uri = making->value_uri;
     making->failed |= !making->value_uri;
@@ -257,7 +277,7 @@ static void making_error(struct making *making)
     if (message && (strlen(message) > MCP_SHOWN_ERROR || texts_are_long(&calls))) {
         texts_join(&whole, &calls);
         laz_buf_puts(&whole, message);
-        making->error_uri = text_keep(making->mcp, "error.txt", laz_buf_text(&whole), whole.len);
+        making->error_uri = text_keep(making, "error.txt", laz_buf_text(&whole), whole.len);
     }
     if (message)
         text_add(&making->message, message, strlen(message), MCP_SHOWN_ERROR, making->error_uri);
@@ -325,10 +345,13 @@ static void making_files(struct making *making)
     for (size_t i = 0; i < n && making->files; i++) {
         if (laz_result_artifact(making->from, i, &artifact) != 0)
             continue;
-        const struct mcp_resource *kept = mcp_resource_keep(
-            making->mcp, artifact.name, artifact.type, artifact.data, artifact.data_len);
+        const struct mcp_resource *kept =
+            mcp_resource_make(making->mcp, making->kept, artifact.name, artifact.type,
+                              artifact.data, artifact.data_len);
         struct result_file *file = &making->files[making->n_files];
-        if (kept && (file->uri = laz_strdup(kept->uri))) {
+        file->uri = kept ? laz_strdup(kept->uri) : NULL;
+        making->failed |= !file->uri;
+        if (file->uri) {
             file->name = artifact.name;
             file->type = artifact.type;
             file->sha256 = artifact.sha256;
@@ -339,10 +362,24 @@ static void making_files(struct making *making)
     making->to.files = (struct laz_field_list){making->files, making->n_files};
 }
 
+static void making_lost(struct making *making)
+{
+    const size_t n = laz_result_lost_artifacts(making->from);
+    struct laz_lost_artifact lost = LAZ_LOST_ARTIFACT_INIT;
+
+    making->lost = calloc(n + 1, sizeof *making->lost);
+    making->failed |= !making->lost;
+    for (size_t i = 0; i < n && making->lost; i++)
+        if (laz_result_lost_artifact(making->from, i, &lost) == 0)
+            making->lost[i] = (struct result_lost){lost.name, lost.why, (int64_t)lost.bytes};
+    making->to.lost = (struct laz_field_list){making->lost, making->lost ? n : 0};
+}
+
 /* What was wrong. */
 static void text_problems(struct laz_buf *text, const struct result *to)
 {
     const struct result_error *error = &to->error;
+    const struct result_lost *lost = to->lost.items;
     const bool is_detail = to->has_error && to->detail && strcmp(error->message, to->detail) == 0;
 
     texts_join(text, &error->traceback);
@@ -353,6 +390,9 @@ static void text_problems(struct laz_buf *text, const struct result *to)
         laz_buf_printf(text, "%s error: %s\n", error->kind ? error->kind : "an", error->message);
     if (to->detail && !(is_detail && error->line))
         laz_buf_printf(text, "%s: %s\n", to->verdict, to->detail);
+    for (size_t i = 0; i < to->lost.n; i++)
+        laz_buf_printf(text, "the file %s is lost, after %lld bytes: %s\n", lost[i].name,
+                       (long long)lost[i].bytes, lost[i].why);
     for (size_t i = 0; i < to->warnings.n; i++)
         laz_buf_printf(text, "warning: %s\n", to->warnings.items[i]);
     if (to->is_truncated)
@@ -375,7 +415,7 @@ static void making_text(struct making *making)
     if (value && text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     if (value)
-        text_shorten(making->mcp, "value.txt", value, strlen(value), &text, &making->text_uri);
+        text_shorten(making, "value.txt", value, strlen(value), &text, &making->text_uri);
     if (text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     text_problems(&text, &making->to);
@@ -404,6 +444,7 @@ static void making_fini(struct making *making)
     for (size_t i = 0; i < making->n_files; i++)
         free((char *)(uintptr_t)making->files[i].uri);
     free(making->files);
+    free(making->lost);
     free(making->output_uri);
     free(making->value_uri);
     free(making->text_uri);
@@ -430,6 +471,7 @@ static bool making_make(struct making *making)
     making_usage(making);
     making_isolation(making);
     making_files(making);
+    making_lost(making);
     making_text(making);
     making_json(making);
     return !making->failed && !making->output.failed && !making->text.failed &&
@@ -501,11 +543,11 @@ static void content_files(struct making *making, struct laz_json_write *write)
     }
 }
 
-static void result_send(struct mcp_request *request, struct making *making)
+static void result_send(const struct mcp_asked *asked, struct making *making)
 {
     struct laz_json_write write;
 
-    if (!mcp_answer_begin(&request->asked, "complete", &write))
+    if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_begin_list(&write, "content");
     if (making->text.len)
@@ -515,26 +557,20 @@ static void result_send(struct mcp_request *request, struct making *making)
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
     laz_json_add_bool(&write, "isError", laz_result_exit_status(making->from) != 0);
-    mcp_answer_end(&request->asked, &write);
+    mcp_answer_end(asked, &write);
 }
 
-void mcp_result_send(struct mcp_request *request, const struct laz_result *result,
-                     const struct laz_error *err)
+void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                      const struct laz_result *result, struct mcp_resource_list *kept)
 {
-    struct making making = {.mcp = request->mcp, .from = result};
+    struct making making = {.mcp = mcp, .kept = kept, .from = result};
     struct laz_error why = {0};
 
-    if (!request->asked.id)
-        return; /* nobody waits for it */
-    if (!result) {
-        mcp_refuse(&request->asked, err);
-        return;
-    }
     if (making_make(&making)) {
-        result_send(request, &making);
+        result_send(asked, &making);
     } else {
         laz_error_nomem(&why);
-        mcp_refuse(&request->asked, &why);
+        mcp_refuse(asked, &why);
     }
     making_fini(&making);
 }

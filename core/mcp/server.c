@@ -302,11 +302,15 @@ void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size
     mcp_message_fini(&message);
 }
 
-/* Handles the next line. True: there may be another. */
+/* Handles the next line. True: there may be another. While a large answer is made none is read: what
+ * this client leaves unread has a bound. */
 static bool mcp_work(struct laz_mcp *mcp)
 {
     char *line;
     size_t len;
+
+    if (mcp->answers)
+        return false;
     int rc = laz_lines_next(&mcp->lines, &line, &len);
 
     if (rc == 1)
@@ -390,6 +394,8 @@ void laz_mcp_free(struct laz_mcp *mcp)
         return;
     if (mcp->is_watched || mcp->http) {
         mcp->lines.is_ending = true; /* no requests are read */
+        while (mcp->answers)         /* which take no longer than the processor needs */
+            mcp_step(mcp, LAZ_LOOP_FOREVER);
         mcp_sessions_end(mcp);
         mcp_requests_end(mcp);
         mcp_listens_end(mcp);

@@ -166,7 +166,7 @@ void serve_clients_sweep(struct laz_server *server)
 {
     for (struct serve_client *client = server->clients, *next; client; client = next) {
         next = client->next;
-        if (!client->lines.is_ending)
+        if (!client->lines.is_ending || (client->n_answers && !client->lines.is_gone))
             continue;
         serve_sessions_end(client); /* results of what ran are sent */
         laz_lines_flush(&client->lines);

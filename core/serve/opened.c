@@ -42,6 +42,13 @@ struct serve_request *serve_request_find(const struct serve_client *client, int6
     return request;
 }
 
+void serve_request_forget_session(struct serve_request *request)
+{
+    if (request->in && request->in->running == request)
+        request->in->running = NULL;
+    request->in = NULL;
+}
+
 void serve_request_free(struct serve_request *request)
 {
     struct serve_request **at = &request->server->requests;
@@ -52,8 +59,7 @@ void serve_request_free(struct serve_request *request)
     request->client->n_requests--;
     request->client->n_sessions -= request->is_once;
     request->client->source_bytes -= request->source_len;
-    if (request->in && request->in->running == request)
-        request->in->running = NULL;
+    serve_request_forget_session(request);
     free(request->source);
     free(request);
 }

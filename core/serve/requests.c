@@ -410,56 +410,6 @@ static void request_output_ends(struct serve_request *request)
 
 /* ---- executions ----------------------------------------------------------------------------- */
 
-/* A client that does not read gets their names only. */
-static void request_send_artifacts(const struct serve_request *request,
-                                   const struct laz_result *result)
-{
-    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
-    const size_t n = laz_result_artifacts(result);
-    struct laz_buf text = LAZ_BUF_INIT;
-
-    for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
-        struct serve_message part = {.has_id = true, .id = request->id, .name = artifact.name};
-        size_t done = 0;
-        if (laz_lines_unread(&request->client->lines) + artifact.data_len / 3 * 4 >
-            SERVE_UNREAD / 2) {
-            part.dropped = (int64_t)artifact.data_len;
-            serve_send(request->client, SERVE_ARTIFACT, &part);
-            continue;
-        }
-        do {
-            serve_artifact_part(&artifact, &done, &text, &part);
-            serve_send(request->client, SERVE_ARTIFACT, &part);
-        } while (part.more && !text.failed);
-    }
-    laz_buf_fini(&text);
-}
-
-static void request_answer(struct serve_request *request, const struct laz_result *result,
-                           const struct laz_error *err)
-{
-    const char *json = result ? laz_result_json(result) : NULL;
-    struct laz_error why = {0};
-
-    if (request->is_cancelled)
-        return;
-    if (!err && !json)
-        laz_error_nomem(&why);
-    if (!json) {
-        serve_send_failed(request->client, request->id, err ? err : &why);
-        return;
-    }
-    const struct serve_message message = {
-        .has_id = true,
-        .id = request->id,
-        .result = json,
-        .result_len = strlen(json),
-    };
-    if (request->sends_artifacts)
-        request_send_artifacts(request, result);
-    serve_send(request->client, SERVE_RESULT, &message);
-}
-
 /* Gives back the session in which it ran, unless that is one of the client's. */
 static void request_leave(struct serve_request *request)
 {
@@ -480,10 +430,12 @@ static void request_done(void *user, struct laz_result *result, const struct laz
     struct serve_request *request = user;
 
     request_output_ends(request);
-    request_answer(request, result, err);
-    laz_result_free(result);
+    const bool is_answered = serve_answer(request, result, err);
     request_leave(request);
-    serve_request_free(request);
+    if (is_answered)
+        serve_request_free(request);
+    else
+        serve_request_forget_session(request);
 }
 
 /* Executes it in request->session. */
@@ -502,8 +454,7 @@ static void request_got(void *user, struct laz_session *session, const struct la
     request->session = session;
     if (session && !request->is_cancelled && request_begin(request, &why) == 0)
         return;
-    if (why.code)
-        request_answer(request, NULL, &why);
+    (void)serve_answer(request, NULL, &why);
     request_leave(request);
     serve_request_free(request);
 }
@@ -671,7 +622,9 @@ static int requests_cancel(struct serve_client *client, const struct serve_messa
     (void)err;
     if (request && request->session) {
         laz_session_cancel(request->session);
-    } else if (request) { /* it waits for a session of a pool, which it gives back at once */
+    } else if (request &&
+               !request
+                    ->answer) { /* it waits for a session of a pool, which it gives back at once */
         laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "cancelled before it had a session");
         serve_send_failed(client, request->id, &cancelled);
         request->is_cancelled = true;
@@ -682,15 +635,19 @@ static int requests_cancel(struct serve_client *client, const struct serve_messa
 
 void serve_sessions_end(struct serve_client *client)
 {
+    client->is_leaving = true;
     while (client->sessions)
         session_free(client->sessions);
-    while (client->n_requests) { /* in sessions that are used once */
+    while (client->n_requests) { /* in sessions that are used once, or being answered */
         struct serve_request *request = client->server->requests;
         while (request->client != client)
             request = request->next;
         struct laz_session *session = request->session;
         request->session = NULL;
-        laz_session_free(session); /* `done` is called in here, which frees the request */
+        if (request->answer)
+            serve_answer_drop(request);
+        else
+            laz_session_free(session); /* `done` is called in here, which frees the request */
     }
 }
 

@@ -47,6 +47,8 @@ struct serve_session {
     } file;
 };
 
+struct serve_answer; /* answers.c */
+
 /* An execution. */
 struct serve_request {
     struct serve_request *next;
@@ -58,6 +60,7 @@ struct serve_request {
     bool approves;            /* its client decides on approvals */
     bool sends_artifacts;
     bool is_cancelled;           /* and answered, while it waits for a session of a pool */
+    struct serve_answer *answer; /* that is being made; NULL: none */
     struct laz_session *session; /* in which it runs; NULL: it waits for one of a pool */
     struct laz_execute_options options;
     char *source;
@@ -99,6 +102,8 @@ struct serve_client {
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
     size_t n_lists, n_tools, n_sessions, n_requests;
+    unsigned n_answers;  /* that are being made */
+    bool is_leaving;     /* nothing is made beside the loop any more */
     size_t source_bytes; /* of the code of its requests */
     int64_t last_number;
     struct laz_error why; /* it sent what is no message */
@@ -174,6 +179,15 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
 /* Ends what the client has opened; what runs is cancelled and answered in here. */
 void serve_sessions_end(struct serve_client *client);
 
+/* ---- answers.c: results ---------------------------------------------------------------------- */
+
+/* Answers an execution by its result, which it takes, or by an error. False: the answer is large,
+ * and being made beside the loop; the request is freed when it is there. */
+bool serve_answer(struct serve_request *request, struct laz_result *result,
+                  const struct laz_error *err);
+/* Nobody waits for the answer that is being made; frees the request. */
+void serve_answer_drop(struct serve_request *request);
+
 /* ---- opened.c: what clients have open ---------------------------------------------------------
  */
 
@@ -188,6 +202,8 @@ struct serve_request *serve_request_find(const struct serve_client *client, int6
 /* Makes one, and counts it for its client; NULL: out of memory. */
 struct serve_request *serve_request_new(struct serve_client *client, int64_t id);
 void serve_request_free(struct serve_request *request);
+/* Its session is free for others, and may go. */
+void serve_request_forget_session(struct serve_request *request);
 /* May the client have so many sessions more? LAZ_EREFUSED. */
 int serve_sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err);
 

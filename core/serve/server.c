@@ -113,9 +113,20 @@ static void server_step(void *user, uint64_t ms)
     (void)laz_engine_step(server->engine, (int64_t)ms, NULL);
 }
 
+static bool server_has_answers(const struct laz_server *server)
+{
+    unsigned n = 0;
+
+    for (const struct serve_client *client = server->clients; client; client = client->next)
+        n += client->n_answers;
+    return n;
+}
+
 void serve_server_end(struct laz_server *server)
 {
     laz_rest_end(&server->rest);
+    while (server_has_answers(server)) /* which take no longer than the processor needs */
+        server_step(server, LAZ_LOOP_FOREVER);
     for (struct serve_client *client = server->clients; client; client = client->next) {
         client->lines.is_ending = true; /* no requests are read */
         serve_sessions_end(client);

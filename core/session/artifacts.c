@@ -3,7 +3,8 @@
  * Side: host.  Input trusted: no.
  *
  * The agent is bound by the limits that it was told, and an honest one keeps them: what goes beyond
- * them breaks the protocol, and ends the execution before memory is spent on it. */
+ * them breaks the protocol, and ends the execution before memory is spent on it.  What an execution
+ * has left incomplete is no artifact: it moves to those that are lost. */
 #include "session/artifacts.h"
 
 #include "base/base64.h"
@@ -119,8 +120,10 @@ static struct laz_artifact_item *artifact_add(struct laz_artifacts *artifacts, c
     }
     if (!name)
         return NULL;
-    artifacts->items[artifacts->n] = (struct laz_artifact_item){.name = name};
-    return &artifacts->items[artifacts->n++];
+    struct laz_artifact_item *item = &artifacts->items[artifacts->n++];
+    *item = (struct laz_artifact_item){.name = name};
+    laz_sha256_init(&item->digest);
+    return item;
 }
 
 /* A new file. */
@@ -136,14 +139,10 @@ static int artifact_begin(struct laz_artifacts *artifacts, const struct laz_mess
     return artifact_add(artifacts, laz_strdup(part->name)) ? 0 : LAZ_ENOMEM;
 }
 
-/* All of it is there. */
+/* All of it is there, and in its digest. */
 static void artifact_end(struct laz_artifact_item *item)
 {
-    struct laz_sha256 sha256;
-
-    laz_sha256_init(&sha256);
-    laz_sha256_add(&sha256, laz_buf_text(&item->data), item->data.len);
-    laz_sha256_hex(&sha256, item->sha256);
+    laz_sha256_hex(&item->digest, item->sha256);
     item->type = laz_media_type(item->name, laz_buf_text(&item->data), item->data.len);
 }
 
@@ -162,6 +161,7 @@ static int artifact_take_file(struct laz_artifacts *artifacts, const struct laz_
     const size_t before = item->data.len;
     rc = artifact_append(&item->data, part, artifacts->bytes, max_size, why);
     artifacts->bytes += item->data.len - before;
+    laz_sha256_add(&item->digest, laz_buf_text(&item->data) + before, item->data.len - before);
     if (!rc && !part->more)
         artifact_end(item);
     return rc;
@@ -218,55 +218,99 @@ int laz_artifacts_give(struct laz_artifacts *artifacts, const char *tool, const 
         given->n--;
         return laz_error_nomem(err);
     }
+    laz_sha256_add(&item->digest, data, len);
     artifact_end(item);
     given->bytes += len;
     *name = item->name;
     return 0;
 }
 
-/* One whose name cannot be made another is left out. */
-static int artifacts_join(struct laz_artifacts *artifacts)
-{
-    struct laz_artifacts *given = artifacts->given;
-    int rc = 0;
+/* ---- the end -------------------------------------------------------------------------------- */
 
-    for (size_t i = 0; given && i < given->n && !rc; i++) {
-        struct laz_artifact_item *from = &given->items[i];
-        char *name = laz_strdup(from->name);
-        while (name && artifact_find(artifacts, name)) {
-            char *longer = laz_strdupf("tool-%s", name);
-            free(name);
-            name = longer;
-        }
-        if (name && !laz_artifact_name_is_plain(name)) {
-            free(name);
-            continue;
-        }
-        struct laz_artifact_item *item = artifact_add(artifacts, name);
-        if (!item) {
-            rc = LAZ_ENOMEM;
-            continue;
-        }
-        item->type = from->type;
-        item->data = from->data;
-        from->data = (struct laz_buf)LAZ_BUF_INIT;
-        memcpy(item->sha256, from->sha256, sizeof item->sha256);
+/* The name and the reason are taken. False: out of memory. */
+static bool artifacts_lose(struct laz_artifacts *artifacts, char *name, uint64_t bytes, char *why)
+{
+    struct laz_lost_item *lost =
+        realloc(artifacts->lost, (artifacts->n_lost + 1) * sizeof *artifacts->lost);
+
+    if (lost)
+        artifacts->lost = lost;
+    if (!lost || !name || !why) {
+        free(name);
+        free(why);
+        return false;
     }
-    return rc;
+    lost[artifacts->n_lost++] = (struct laz_lost_item){name, why, bytes};
+    return true;
 }
 
-int laz_artifacts_finish(struct laz_artifacts *artifacts, const char **why)
+/* The last file, of which more was to come. */
+static bool artifacts_lose_open(struct laz_artifacts *artifacts, const char *how)
 {
-    const struct laz_buf *text = &artifacts->text, *value = &artifacts->value;
+    struct laz_artifact_item *last = &artifacts->items[artifacts->n - 1];
+    const uint64_t bytes = last->data.len;
+    char *name = last->name;
 
-    if (artifacts->open)
-        return artifact_wrong("an artifact was not sent to its end", why);
-    if (value->len && laz_json_scan(value->data, value->len, NULL))
-        return artifact_wrong("the value is no JSON", why);
+    artifacts->n--;
+    artifacts->bytes -= bytes;
+    laz_buf_fini(&last->data);
+    return artifacts_lose(artifacts, name, bytes,
+                          laz_strdupf("the execution ended before all of it had come: %s", how));
+}
+
+/* Moves a file of a tool to the others, under a name that is free; one for which there is none is
+ * lost. */
+static bool artifacts_join(struct laz_artifacts *artifacts, struct laz_artifact_item *from)
+{
+    char *name = laz_strdup(from->name);
+
+    while (name && artifact_find(artifacts, name)) {
+        char *longer = laz_strdupf("tool-%s", name);
+        free(name);
+        name = longer;
+    }
+    if (name && !laz_artifact_name_is_plain(name)) {
+        free(name);
+        return artifacts_lose(artifacts, laz_strdup(from->name), from->data.len,
+                              laz_strdup("the code has taken all names that it could have"));
+    }
+    struct laz_artifact_item *item = artifact_add(artifacts, name);
+    if (!item)
+        return false;
+    item->type = from->type;
+    item->data = from->data;
+    from->data = (struct laz_buf)LAZ_BUF_INIT;
+    memcpy(item->sha256, from->sha256, sizeof item->sha256);
+    return true;
+}
+
+bool laz_artifacts_settle(struct laz_artifacts *artifacts, const char *how)
+{
+    struct laz_artifacts *given = artifacts->given;
+    bool is_whole = true;
+
+    if (artifacts->n && !artifacts->items[artifacts->n - 1].type)
+        is_whole = artifacts_lose_open(artifacts, how);
+    for (size_t i = 0; given && i < given->n && is_whole; i++)
+        is_whole = artifacts_join(artifacts, &given->items[i]);
+    return is_whole;
+}
+
+int laz_artifacts_finish(const struct laz_artifacts *artifacts, const char **why)
+{
+    return artifacts->open ? artifact_wrong("an artifact was not sent to its end", why) : 0;
+}
+
+int laz_artifacts_check(const struct laz_buf *value, const struct laz_buf *text, const char **why)
+{
+    const int rc = value->len ? laz_json_scan(value->data, value->len, NULL) : 0;
+
+    if (rc)
+        return rc == LAZ_ENOMEM ? rc : artifact_wrong("the value is no JSON", why);
     if (text->len &&
         (!laz_utf8_is_valid(text->data, text->len) || memchr(text->data, 0, text->len)))
         return artifact_wrong("the text is no UTF-8", why);
-    return artifacts_join(artifacts);
+    return 0;
 }
 
 void laz_artifacts_fini(struct laz_artifacts *artifacts)
@@ -274,8 +318,14 @@ void laz_artifacts_fini(struct laz_artifacts *artifacts)
     for (size_t i = 0; i < artifacts->n; i++) {
         free(artifacts->items[i].name);
         free(artifacts->items[i].path);
+        free(artifacts->items[i].problem);
         laz_buf_fini(&artifacts->items[i].data);
     }
+    for (size_t i = 0; i < artifacts->n_lost; i++) {
+        free(artifacts->lost[i].name);
+        free(artifacts->lost[i].why);
+    }
+    free(artifacts->lost);
     if (artifacts->given)
         laz_artifacts_fini(artifacts->given);
     free(artifacts->given);

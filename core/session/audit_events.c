@@ -261,7 +261,7 @@ static void events_usage(struct laz_audit_line *line, const struct laz_result *r
     laz_audit_bool(line, "truncated", result->output.truncated);
 }
 
-/* One record for each file that has come out of the box. */
+/* One record for each file that has come out of the box, and for each that has not come whole. */
 static void events_artifacts(const struct laz_execution *execution)
 {
     const struct laz_artifacts *artifacts = &execution->result->artifacts;
@@ -272,6 +272,15 @@ static void events_artifacts(const struct laz_execution *execution)
         laz_audit_number(&line, "execution", (uint64_t)execution->id);
         events_file(&line, item->name, item->data.len, item->sha256);
         events_write(execution->session, "artifact", &line, NULL);
+    }
+    for (size_t i = 0; i < artifacts->n_lost; i++) {
+        const struct laz_lost_item *lost = &artifacts->lost[i];
+        struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+        laz_audit_number(&line, "execution", (uint64_t)execution->id);
+        laz_audit_string(&line, "name", lost->name);
+        laz_audit_number(&line, "bytes", lost->bytes);
+        laz_audit_string(&line, "reason", lost->why);
+        events_write(execution->session, "artifact_lost", &line, NULL);
     }
 }
 

@@ -30,8 +30,11 @@ static void execution_set_over(struct laz_execution *execution)
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text)
 {
-    if (execution->over || execution->stop != LAZ_STOP_NONE)
+    const bool is_open = !execution->over || (execution->check && stop == LAZ_STOP_CANCELLED);
+
+    if (!is_open || execution->stop != LAZ_STOP_NONE)
         return;
+    laz_execution_drop_check(execution);
     execution->stop = stop;
     execution->stop_number = number;
     snprintf(execution->stop_text, sizeof execution->stop_text, "%s", text);
@@ -77,48 +80,6 @@ static void execution_deadline_over(void *user)
                            "");
 }
 
-void laz_execution_clock_run(struct laz_execution *execution)
-{
-    if (!execution->timeout_ms || execution->stop != LAZ_STOP_NONE)
-        return;
-    execution->code_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
-    laz_timer_start(execution->session->code_timer, execution->code_left_ms);
-}
-
-/* Stops a clock that has run since then. */
-static void clock_stand(const struct laz_session *session, struct laz_timer *timer,
-                        uint64_t since_ms, uint64_t *left_ms)
-{
-    const uint64_t spent = laz_loop_now_ms(session->shared->driver->loop) - since_ms;
-
-    *left_ms -= spent < *left_ms ? spent : *left_ms;
-    laz_timer_cancel(timer);
-}
-
-void laz_execution_clock_stand(struct laz_execution *execution)
-{
-    if (!execution->timeout_ms)
-        return;
-    clock_stand(execution->session, execution->session->code_timer, execution->code_since_ms,
-                &execution->code_left_ms);
-}
-
-void laz_execution_deadline_run(struct laz_execution *execution)
-{
-    if (!execution->deadline_ms || execution->stop != LAZ_STOP_NONE)
-        return;
-    execution->deadline_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
-    laz_timer_start(execution->session->deadline_timer, execution->deadline_left_ms);
-}
-
-void laz_execution_deadline_stand(struct laz_execution *execution)
-{
-    if (!execution->deadline_ms)
-        return;
-    clock_stand(execution->session, execution->session->deadline_timer,
-                execution->deadline_since_ms, &execution->deadline_left_ms);
-}
-
 /* ---- reports of the box --------------------------------------------------------------------- */
 
 /* The channel is closed: by its peer, or by this side for want of memory or descriptors. */
@@ -136,8 +97,8 @@ static void execution_was_not_sent(struct laz_execution *execution)
 /* Stops it for what came in parts, unless rc is 0. */
 static bool execution_refuse(struct laz_execution *execution, int rc, const char *why)
 {
-    if (rc == LAZ_ENOMEM)
-        laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
+    if (rc == LAZ_ENOMEM || rc == LAZ_EOS)
+        laz_execution_stop(execution, LAZ_STOP_HOST, 0, rc == LAZ_EOS ? why : "out of memory");
     else if (rc)
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, why);
     return rc != 0;
@@ -159,10 +120,20 @@ static bool execution_put_next(struct laz_execution *execution)
     return true;
 }
 
+static void execution_checked(struct laz_execution *execution, int rc, const char *why,
+                              struct laz_buf *value, struct laz_buf *text)
+{
+    if (execution_refuse(execution, rc, why))
+        return;
+    laz_execution_take_content(execution, &execution->message, value, text);
+    laz_session_stir(execution->session);
+}
+
 static void execution_message(struct laz_session *session, struct laz_message *message)
 {
     struct laz_execution *execution = session->execution;
     const char *why = "";
+    int rc;
 
     if (execution->stop != LAZ_STOP_NONE)
         return;
@@ -176,12 +147,14 @@ static void execution_message(struct laz_session *session, struct laz_message *m
         return;
     }
     if (message->type == LAZ_MESSAGE_PART) {
-        execution_refuse(execution, laz_execution_part(execution, message, &why), why);
+        rc = laz_execution_part(execution, message, &why);
+        (void)execution_refuse(execution, rc, why);
         return;
     }
     if (message->type == LAZ_MESSAGE_RESULT && execution_put_next(execution))
         return;
-    if (execution_refuse(execution, laz_execution_take_parts(execution, message, &why), why))
+    rc = laz_execution_take_parts(execution, message, &why);
+    if (execution_refuse(execution, rc, why))
         return;
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
@@ -592,7 +565,7 @@ static void execution_advance(struct laz_session *session)
         execution_take_hook_answer(execution);
     else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)
         execution_submit(execution);
-    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over)
+    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over && !execution->check)
         execution_complete(execution);
 }
 
@@ -624,6 +597,7 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     if (!execution)
         return laz_error_nomem(err);
     *execution = *asked;
+    execution->checked = execution_checked;
     execution->result = calloc(1, sizeof *execution->result);
     if (is_async)
         execution->code = execution->copy = laz_strndup(asked->code, asked->len);

@@ -10,6 +10,7 @@
 #include "session/verdict.h"
 
 struct waiting_call; /* execution_tools.c */
+struct laz_check;    /* execution_check.c */
 
 /* The phases of an execution, in order. */
 enum laz_phase {
@@ -52,6 +53,11 @@ struct laz_execution {
     bool over;    /* the outcome has arrived, or the box has ended */
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */
+    struct laz_check *check;    /* of it, under way: it is not complete before; or NULL */
+    /* That has ended (`rc` and `why` as of laz_execution_part). Unless it failed, the value and the
+     * text may be taken; what is left of them is freed. */
+    void (*checked)(struct laz_execution *execution, int rc, const char *why, struct laz_buf *value,
+                    struct laz_buf *text);
     enum laz_stop stop;
     uint64_t stop_number; /* as in struct laz_evidence, and stop_text */
     char stop_text[256];
@@ -101,9 +107,20 @@ void laz_execution_put_line(struct laz_execution *execution, struct laz_buf *lin
  * why (static text); LAZ_ENOMEM. */
 int laz_execution_part(struct laz_execution *execution, const struct laz_message *message,
                        const char **why);
-/* The outcome has come, and takes what came before it in parts. As laz_execution_part. */
+/* The outcome has come, and takes what came before it in parts: at once, or, where that is large,
+ * when a check of it has ended (execution->check). As laz_execution_part; LAZ_EOS: there is no
+ * thread for it. */
 int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
                              const char **why);
+/* The value and the text are right, and the outcome's from now on. */
+void laz_execution_take_content(struct laz_execution *execution, struct laz_message *message,
+                                struct laz_buf *value, struct laz_buf *text);
+
+/* execution_check.c: begins the check of a value and a text, which it takes. As above. */
+int laz_execution_check(struct laz_execution *execution, struct laz_buf *value,
+                        struct laz_buf *text, const char **why);
+/* Nobody waits for it any more, nor for the outcome, which is gone. */
+void laz_execution_drop_check(struct laz_execution *execution);
 
 /* execution_rules.c: a result that says why the code may not run. NULL: out of memory. */
 struct laz_result *laz_execution_blocked(const char *format, ...) LAZ_PRINTF(1, 2);

@@ -11,6 +11,7 @@
 #define FILES_PART     ((size_t)192 << 10) /* bytes of a part; a multiple of 3 */
 #define FILES_AROUND   1536u               /* bytes of its line beside its data, at most */
 #define FILES_LEFT_OUT 16                  /* sentences about artifacts that are kept */
+#define FILES_CHECKED  ((size_t)256 << 10) /* bytes that are checked at once: two milliseconds */
 
 /* ---- into the session ------------------------------------------------------------------------ */
 
@@ -64,20 +65,31 @@ static void files_warn(struct laz_execution *execution, const struct laz_strv *l
     execution->out_of_memory |= warnings->failed;
 }
 
+void laz_execution_take_content(struct laz_execution *execution, struct laz_message *message,
+                                struct laz_buf *value, struct laz_buf *text)
+{
+    const bool has_value = message->value || execution->result->value; /* a small one besides */
+
+    if (message->type == LAZ_MESSAGE_RESULT && !has_value && value->len)
+        execution->result->value = laz_buf_steal(value);
+    if (message->type == LAZ_MESSAGE_RESULT && !message->text && text->len)
+        message->text = laz_buf_steal(text); /* the message owns its texts */
+}
+
 int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
                              const char **why)
 {
     struct laz_artifacts *artifacts = &execution->result->artifacts;
+    struct laz_buf *value = &artifacts->value, *text = &artifacts->text;
     int rc = laz_artifacts_finish(artifacts, why);
 
-    if (rc)
-        return rc;
-    files_warn(execution, &message->left_out);
-    if (message->type == LAZ_MESSAGE_RESULT && !message->value && artifacts->value.len)
-        execution->result->value = laz_buf_steal(&artifacts->value);
-    if (message->type == LAZ_MESSAGE_RESULT && !message->text && artifacts->text.len)
-        message->text = laz_buf_steal(&artifacts->text); /* the message owns its texts */
-    laz_buf_fini(&artifacts->value);
-    laz_buf_fini(&artifacts->text);
-    return 0;
+    if (!rc && value->len + text->len > FILES_CHECKED)
+        rc = laz_execution_check(execution, value, text, why);
+    else if (!rc && !(rc = laz_artifacts_check(value, text, why)))
+        laz_execution_take_content(execution, message, value, text);
+    laz_buf_fini(value);
+    laz_buf_fini(text);
+    if (!rc)
+        files_warn(execution, &message->left_out);
+    return rc;
 }

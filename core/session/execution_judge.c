@@ -84,8 +84,10 @@ void laz_execution_judge(struct laz_execution *execution)
     result->status = judgement.status;
     result->detail = laz_strdup(judgement.detail);
     result->evidence = laz_strdupf("{%s}", laz_buf_text(&judgement.evidence));
-    execution->out_of_memory |= !laz_session_mark_result(session, result) || !result->detail ||
-                                !result->evidence || judgement.evidence.failed;
+    execution->out_of_memory |=
+        !laz_session_mark_result(session, result) || !result->detail || !result->evidence ||
+        judgement.evidence.failed ||
+        !laz_artifacts_settle(&result->artifacts, laz_verdict_name(result->verdict));
     execution_fill_error(execution, &judgement);
     if (judgement.overrules) {
         free(result->value);

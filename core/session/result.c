@@ -227,6 +227,18 @@ static void result_write_artifacts(struct laz_json_write *write,
         laz_json_add_uint(write, "size", item->data.len);
         laz_json_add_text(write, "sha256", item->sha256);
         laz_json_add_text(write, "path", item->path);
+        if (item->problem)
+            laz_json_add_text(write, "problem", item->problem);
+        laz_json_end_object(write);
+    }
+    laz_json_end_list(write);
+    laz_json_begin_list(write, "artifacts_lost");
+    for (size_t i = 0; i < artifacts->n_lost; i++) {
+        const struct laz_lost_item *lost = &artifacts->lost[i];
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "name", lost->name);
+        laz_json_add_uint(write, "bytes", lost->bytes);
+        laz_json_add_text(write, "why", lost->why);
         laz_json_end_object(write);
     }
     laz_json_end_list(write);

@@ -33,8 +33,29 @@ int laz_result_artifact(const struct laz_result *result, size_t index,
         .data = laz_buf_text(&item->data),
         .data_len = item->data.len,
         .path = item->path,
+        .problem = item->problem,
     };
     return LAZ_OPTIONS_GIVE(artifact, &made, laz_artifact, NULL);
+}
+
+size_t laz_result_lost_artifacts(const struct laz_result *result)
+{
+    return result ? result->artifacts.n_lost : 0;
+}
+
+int laz_result_lost_artifact(const struct laz_result *result, size_t index,
+                             struct laz_lost_artifact *artifact)
+{
+    if (!artifact || index >= laz_result_lost_artifacts(result))
+        return LAZ_EINVAL;
+    const struct laz_lost_item *item = &result->artifacts.lost[index];
+    const struct laz_lost_artifact made = {
+        .size = sizeof made,
+        .name = item->name,
+        .why = item->why,
+        .bytes = item->bytes,
+    };
+    return LAZ_OPTIONS_GIVE(artifact, &made, laz_lost_artifact, NULL);
 }
 
 /* The name in another form: "a/plot-2.png" for number 2; number 1: as it is. */
@@ -70,19 +91,30 @@ static int artifact_save(struct laz_artifact_item *item, const char *directory,
                   : 0;
 }
 
+/* Each has its own problem, or that of the directory. */
 int laz_result_save_artifacts(struct laz_result *result, const char *directory,
                               struct laz_error *err)
 {
+    struct laz_error missing = {0}, first = {0};
     struct laz_look look;
-    int rc = 0;
 
     if (!result || !directory)
         return laz_error_null(err, result ? "the directory" : "the result");
     if (result->artifacts.n && laz_os_look(directory, true, &look) == ENOENT)
-        rc = laz_os_make_directory(directory, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
-    for (size_t i = 0; i < result->artifacts.n && !rc; i++)
-        rc = artifact_save(&result->artifacts.items[i], directory, err);
+        (void)laz_os_make_directory(directory, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &missing);
+    for (size_t i = 0; i < result->artifacts.n; i++) {
+        struct laz_artifact_item *item = &result->artifacts.items[i];
+        struct laz_error why = missing;
+        if (!why.code)
+            (void)artifact_save(item, directory, &why);
+        free(item->problem);
+        item->problem = why.code ? laz_strdup(why.text) : NULL;
+        if (why.code && !first.code)
+            first = why;
+    }
     free(result->json); /* it has the paths */
     result->json = NULL;
-    return rc;
+    if (first.code && err)
+        *err = first;
+    return first.code;
 }

@@ -97,7 +97,9 @@ const struct schema_key laz_schema[] = {
     KEY("session.max_message_size", SIZE, session.max_message_size, "\"1MiB\"", .min = 4 * KIB,
         .max = 1 * GIB,
         .help = "Size of a message from the sandbox: the arguments of a tool call, or a result. A "
-                "larger result comes in several, up to `artifacts.max_size`."),
+                "larger result comes in several, up to `artifacts.max_size`. It is checked at "
+                "once: each MiB "
+                "can hold up the other sessions of its engine for 20 ms."),
     KEY("session.max_value_size", SIZE, session.max_value_size, "\"64MiB\"", .min = 4 * KIB,
         .max = 1 * GIB,
         .help = "Size of a message into the sandbox: code, or the value that a tool returns."),

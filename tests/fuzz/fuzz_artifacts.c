@@ -41,8 +41,6 @@ static void check_whole(const struct laz_artifacts *artifacts)
 {
     const struct laz_buf *value = &artifacts->value, *text = &artifacts->text;
 
-    for (size_t i = 0; i < artifacts->n; i++)
-        must(artifacts->items[i].type && strlen(artifacts->items[i].sha256) == LAZ_SHA256_HEX);
     must(!value->len || laz_json_scan(value->data, value->len, NULL) == 0);
     must(!text->len || strlen(laz_buf_text(text)) == text->len);
 }
@@ -74,8 +72,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         goes_on = take(&artifacts, at, (size_t)(newline - at));
         at = newline + 1;
     }
-    if (goes_on && laz_artifacts_finish(&artifacts, &why) == 0)
+    if (goes_on && laz_artifacts_finish(&artifacts, &why) == 0 &&
+        laz_artifacts_check(&artifacts.value, &artifacts.text, &why) == 0)
         check_whole(&artifacts);
+    must(laz_artifacts_settle(&artifacts, "protocol_error"));
+    must(artifacts.n_lost <= 1);
+    check_limits(&artifacts);
+    for (size_t i = 0; i < artifacts.n; i++)
+        must(artifacts.items[i].type && strlen(artifacts.items[i].sha256) == LAZ_SHA256_HEX);
     laz_artifacts_fini(&artifacts);
     return 0;
 }

@@ -3,6 +3,7 @@
 # files.sh - `lazaret run --file` and `--artifacts`: what goes in, what comes out, what is said.
 . "${srcdir:-.}/tests/session/lib.sh"
 
+mock=$PWD/tests/mock/agent
 work=$(mktemp -d "${TMPDIR:-/tmp}/files-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
@@ -66,6 +67,50 @@ runs artifacts_of_code_that_fails 1 --artifacts failed -e \
     "io.open('artifacts/x', 'w'):close()" -e "error('no')"
 [ -f failed/x ] || wrong "$name" "it was not saved"
 
+# Each that cannot be saved is named, wherever it stands in the list, and the others are saved.
+cat >several.lua <<'END'
+for _, name in ipairs({'a', 'link', 'z'}) do os.execute('mkdir artifacts/' .. name) end
+for _, name in ipairs({'a/b', 'c', 'link/d', 'z/y'}) do
+    local f = io.open('artifacts/' .. name, 'w')
+    f:write(name)
+    f:close()
+end
+END
+mkdir mixed elsewhere
+echo mine >mixed/a
+ln -s "$work/elsewhere" mixed/link
+runs one_that_cannot_be_saved_stops_no_other 74 --artifacts mixed several.lua
+has err '--artifacts: the artifact a/b cannot be saved in mixed'
+has err '--artifacts: the artifact link/d cannot be saved in mixed'
+has err 'artifact a/b (application/octet-stream, 3 bytes)'
+has err 'saved mixed/z/y (application/octet-stream, 3 bytes)'
+[ "$(cat mixed/a mixed/c mixed/z/y)" = "mine
+cz/y" ] || wrong "$name" "$(cat mixed/a mixed/c mixed/z/y)"
+[ -z "$(ls elsewhere)" ] || wrong "$name" "something is behind the link"
+runs the_result_has_each_problem 74 --json --artifacts mixed several.lua
+has out '"path":null,"problem":"the artifact a/b cannot be saved in mixed'
+has out '"path":"mixed/c-2"}'
+has out '"problem":"the artifact link/d cannot be saved in mixed'
+rm -r mixed
+
+# The agent (tests/mock/agent.c) ends before it has sent all of it.
+cat >half.lua <<'END'
+send {"type":"part","id":$id,"of":"file","name":"a.txt","data":"YWJj"}
+send {"type":"part","id":$id,"of":"file","name":"b.png","data":"iVBORw0KGgo=","more":true}
+sync
+die 9
+END
+LAZARET_AGENT=$mock
+runs what_is_not_whole_is_not_saved 70 --artifacts half half.lua
+has err 'the artifact b.png is lost, after 8 bytes: the execution ended before all of it had come: crashed'
+has err 'saved half/a.txt (text/plain, 3 bytes)'
+[ "$(ls half)" = a.txt ] || wrong "$name" "$(ls half)"
+runs quiet_names_what_is_lost 70 -q half.lua
+has err 'the artifact b.png is lost'
+runs json_names_what_is_lost 70 --json half.lua
+has out '"artifacts_lost":[{"name":"b.png","bytes":8,"why":"the execution ended before'
+LAZARET_AGENT=$staged$staged_agent/lazaret-agent
+
 # A terminal that shows pictures gets them, once each; a file and a pipe get nothing of the kind.
 cat >terminal.py <<'END'
 import os, pty, sys
@@ -81,7 +126,9 @@ while True:
     if not piece:
         break
     shown += piece
-os.waitpid(pid, 0)
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+if status < 0:
+    print("signal", -status)
 print(shown.count(b"\x1b_G"), shown.count(b"\x1b]1337;File=inline=1:iVBORw0KGgo"))
 END
 # The smallest PNG: one pixel.
@@ -105,6 +152,10 @@ if command -v python3 >/dev/null; then
     show iterm_shows_it '0 1' TERM=xterm TERM_PROGRAM=iTerm.app
     show others_list_it '0 0' TERM=xterm
     show nothing_passes_tmux '0 0' TERM=xterm-kitty TMUX=x
+    mv draw.lua drawn.lua
+    cp half.lua draw.lua
+    show what_is_not_whole_is_not_shown '0 0' TERM=xterm-kitty LAZARET_AGENT="$mock"
+    mv drawn.lua draw.lua
     runs no_picture_in_a_file 0 draw.lua
     has err 'artifact dot.png (image/png, 67 bytes)'
     [ ! -s out ] || wrong "$name" "standard output has something"

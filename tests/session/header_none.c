@@ -109,6 +109,7 @@ static void no_pool(struct laz_engine *engine)
 static void no_result(void)
 {
     struct laz_execution_usage usage = LAZ_EXECUTION_USAGE_INIT;
+    struct laz_lost_artifact lost = LAZ_LOST_ARTIFACT_INIT;
     struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
     struct laz_error err = {0, 0, ""};
 
@@ -123,6 +124,8 @@ static void no_result(void)
     CHECK(laz_result_warnings(NULL) == 0 && !laz_result_warning(NULL, 0));
     CHECK(laz_result_artifacts(NULL) == 0);
     CHECK(laz_result_artifact(NULL, 0, &artifact) == LAZ_EINVAL);
+    CHECK(laz_result_lost_artifacts(NULL) == 0);
+    CHECK(laz_result_lost_artifact(NULL, 0, &lost) == LAZ_EINVAL);
     CHECK(laz_result_save_artifacts(NULL, "a", &err) == LAZ_EINVAL);
     CHECK(laz_result_usage(NULL, &usage) == LAZ_EINVAL);
     CHECK(!laz_result_backend(NULL) && !laz_result_isolation(NULL));

@@ -5,6 +5,8 @@
 # executions. The tests are in tests/session/mcp.
 . "${srcdir:-.}/tests/session/lib.sh"
 
+MOCK_AGENT=$PWD/tests/mock/agent
+export MOCK_AGENT
 tests=$(cd "${srcdir:-.}/tests" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/mcp-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

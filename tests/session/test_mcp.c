@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "base/json.h"
+#include "engine/engine.h"
 #include "mcp/mcp_parts.h"
 
 #include <pthread.h>
@@ -405,6 +406,58 @@ static void the_end_of_the_server_ends_what_is_held(void)
     end();
 }
 
+/* ---- large answers ----------------------------------------------------------------------------
+ */
+
+static sem_t reached, passes;
+
+static void gate_pass(void *user)
+{
+    (void)user;
+    sem_post(&reached);
+    while (sem_wait(&passes) != 0)
+        ;
+}
+
+/* While its answer is made, the loop goes on. */
+static void expect_held(void)
+{
+    while (sem_wait(&reached) != 0)
+        ;
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 0);
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 0);
+    sem_post(&passes);
+}
+
+static void large_answers_hold_up_nobody(void)
+{
+    static const char code[] = "\"code\":\"io.open('artifacts/big', 'w'):write(('x'):rep(300000))"
+                               ":close() return ('y'):rep(300000)\"";
+
+    sem_init(&reached, 0, 0);
+    sem_init(&passes, 0, 0);
+    begin("");
+    mcp->engine->driver.before_job = gate_pass;
+    call(1, "execute", code, "");
+    expect_held();
+    hear("\"name\":\"big\"");
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "\"value_uri\":\"lazaret://result/"));
+    for (int id = 2; id <= 3; id++) {
+        say("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/"
+            "read\",\"params\":{\"uri\":\"%s\"," META "}}",
+            id, member(id == 2 ? ",\"value_uri" : "contents\":[{\"uri"));
+        expect_held();
+        hear("\"text\":\"\\\"yyy");
+    }
+    call(4, "execute", code, "");
+    while (sem_wait(&reached) != 0)
+        ;
+    sem_post(&passes);
+    end(); /* in the middle */
+    sem_destroy(&reached);
+    sem_destroy(&passes);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_session_expires_when_nothing_uses_it),
     UNIT(one_that_is_used_does_not_expire),
@@ -416,6 +469,7 @@ static const struct unit_test tests[] = {
     UNIT(an_execution_waits_five_minutes),
     UNIT(the_oldest_of_too_many_that_wait_is_given_up),
     UNIT(the_end_of_the_server_ends_what_is_held),
+    UNIT(large_answers_hold_up_nobody),
     {0},
 };
 

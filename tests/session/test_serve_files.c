@@ -2,6 +2,10 @@
 /* test_serve_files.c - files that clients put into sessions, and artifacts that they get. */
 #include "serving.h"
 
+#include "engine/engine.h"
+#include "serve/serve_parts.h"
+
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +49,118 @@ static void files_go_in_and_artifacts_come_out(void)
     expect(&client, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\",\"size\":3,");
     say(&client, run, session, again, ""); /* they are listed, and not sent */
     expect(&client, "\"artifacts\":[{\"name\":\"a.txt\",\"type\":\"text/plain\",\"size\":0,");
+    client_close(&client);
+    neighbour_end();
+}
+
+/* A line of the script of tests/mock/agent.c, in JSON. */
+#define PART                                                                                       \
+    "send {\\\"type\\\":\\\"part\\\",\\\"id\\\":$id,\\\"of\\\":\\\"file\\\","                      \
+    "\\\"name\\\":\\\"%s\\\",\\\"data\\\":\\\"YWJj\\\",\\\"more\\\":%s}\\n"
+
+/* The agent ends before it has sent all of the second one. */
+static void what_is_not_whole_is_not_sent(void)
+{
+    const char *agent = getenv("LAZARET_AGENT");
+    struct client client;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(agent);
+    char *kept = strdup(agent), *mock = realpath("tests/mock/agent", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mock);
+    CU_ASSERT_EQUAL(setenv("LAZARET_AGENT", mock, 1), 0);
+    server_begin("session.runtime=lua");
+    client_greet(&client);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2,\"artifacts\":true,\"code\":\"" PART PART "sync\\ndie 9\"}",
+        "a.txt", "false", "b.png", "true");
+    expect(&client, "{\"type\":\"artifact\",\"id\":2,\"name\":\"a.txt\",\"data\":\"YWJj\"");
+    expect(&client,
+           "\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":3,\"why\":\"the execution ended "
+           "before all of it had come: crashed\"}]");
+    CU_ASSERT(has(client.line, "\"artifacts\":[{\"name\":\"a.txt\","));
+    CU_ASSERT_FALSE(has(client.line, "\"type\":null"));
+    client_close(&client);
+    server_end();
+    CU_ASSERT_EQUAL(setenv("LAZARET_AGENT", kept, 1), 0);
+    free(kept);
+    free(mock);
+}
+
+/* ---- large results --------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    unsigned reached;
+    bool is_open;
+} gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false};
+
+static void gate_pass(void *user)
+{
+    (void)user;
+    pthread_mutex_lock(&gate.lock);
+    gate.reached++;
+    pthread_cond_broadcast(&gate.moved);
+    while (!gate.is_open)
+        pthread_cond_wait(&gate.moved, &gate.lock);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+static void gate_open(bool is_open)
+{
+    pthread_mutex_lock(&gate.lock);
+    gate.is_open = is_open;
+    gate.reached = 0;
+    pthread_cond_broadcast(&gate.moved);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+static void gate_await(void)
+{
+    pthread_mutex_lock(&gate.lock);
+    while (!gate.reached)
+        pthread_cond_wait(&gate.moved, &gate.lock);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+/* While that stands still, others are served, also in the session that has made it; and so they are
+ * when the client goes in the middle. */
+static void a_large_result_holds_up_nobody(void)
+{
+    static const char large[] =
+        "{\"type\":\"execute\",\"id\":%d,\"artifacts\":true,\"session\":%lld,\"code\":\""
+        "local f = io.open('artifacts/a', 'w'); f:write(string.rep('x', 300000)); f:close();"
+        "return string.rep('y', 300000)\"}";
+    struct client client, gone;
+
+    neighbour_begin(OPEN);
+    server->engine->driver.before_job = gate_pass;
+    client_greet(&client);
+    const long long session = client_session(&client, "");
+    gate_open(false);
+    say(&client, large, 7, session);
+    gate_await();
+    is_served(&neighbour);
+    say(&client, "{\"type\":\"cancel\",\"id\":8,\"request\":7}"); /* too late */
+    expect(&client, "{\"type\":\"done\",\"id\":8}");
+    say(&client, "{\"type\":\"execute\",\"id\":9,\"session\":%lld,\"code\":\"return 9\"}", session);
+    expect(&client, "\"id\":9,\"result\":{\"ok\":true,\"value\":9");
+    say(&client, "{\"type\":\"close\",\"id\":10,\"session\":%lld}", session);
+    expect(&client, "{\"type\":\"done\",\"id\":10}");
+    gate_open(true);
+    expect(&client, "{\"type\":\"artifact\",\"id\":7,\"name\":\"a\",");
+    expect(&client, "{\"type\":\"artifact\",\"id\":7,\"name\":\"a\",");
+    expect(&client, "{\"type\":\"result\",\"id\":7,\"result\":{\"ok\":true,\"value\":\"yyy");
+
+    client_greet(&gone);
+    const long long other = client_session(&gone, "");
+    gate_open(false);
+    say(&gone, large, 7, other);
+    gate_await();
+    client_close(&gone);
+    is_served(&neighbour);
+    gate_open(true);
+    is_served(&neighbour);
     client_close(&client);
     neighbour_end();
 }
@@ -128,10 +244,9 @@ static void what_is_in_progress_is_named(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(files_go_in_and_artifacts_come_out),
-    UNIT(files_of_hostile_clients_are_bounded),
-    UNIT(what_is_in_progress_is_named),
-    {0},
+    UNIT(files_go_in_and_artifacts_come_out), UNIT(what_is_not_whole_is_not_sent),
+    UNIT(a_large_result_holds_up_nobody),     UNIT(files_of_hostile_clients_are_bounded),
+    UNIT(what_is_in_progress_is_named),       {0},
 };
 
 int main(void)

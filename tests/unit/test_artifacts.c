@@ -52,6 +52,7 @@ static void parts_become_files_with_their_digests(void)
     CU_ASSERT_EQUAL(part(&artifacts, "value", NULL, "2]", false), 0);
     CU_ASSERT_EQUAL(part(&artifacts, "text", NULL, "one", false), 0);
     CU_ASSERT_EQUAL(laz_artifacts_finish(&artifacts, &why), 0);
+    CU_ASSERT_EQUAL(laz_artifacts_check(&artifacts.value, &artifacts.text, &why), 0);
     CU_ASSERT_EQUAL_FATAL(artifacts.n, 2);
     UNIT_TEXT(artifacts.items[0].name, "a.txt");
     UNIT_TEXT(laz_buf_text(&artifacts.items[0].data), "abc");
@@ -156,6 +157,8 @@ static void files_of_tools_join_those_of_the_code(void)
     CU_ASSERT_EQUAL(part(&artifacts, "file", "tool-m_plot-2.txt", "agent", false), 0);
     CU_ASSERT_EQUAL(part(&artifacts, "file", "c", "", false), 0);
     CU_ASSERT_EQUAL(laz_artifacts_finish(&artifacts, &why), 0);
+    CU_ASSERT(laz_artifacts_settle(&artifacts, "ok"));
+    CU_ASSERT_EQUAL(artifacts.n_lost, 0);
     CU_ASSERT_EQUAL_FATAL(artifacts.n, 6);
     UNIT_TEXT(laz_buf_text(&artifacts.items[0].data), "agent");
     UNIT_TEXT(artifacts.items[3].name, "m_plot-1.txt");
@@ -166,6 +169,63 @@ static void files_of_tools_join_those_of_the_code(void)
     laz_artifacts_fini(&artifacts);
     CU_ASSERT_EQUAL(give(&artifacts, "m", "", "x", &name), 0); /* which never come together */
     laz_artifacts_fini(&artifacts);
+}
+
+/* The file of a tool whose name, and all that it could have instead, the code has taken. */
+static void a_file_of_a_tool_without_a_name_is_lost(void)
+{
+    struct laz_artifacts artifacts = {0};
+    char tool[LAZ_NAME_MAX - 3], taken[LAZ_NAME_MAX + 1];
+    const char *name = NULL;
+
+    memset(tool, 't', sizeof tool);
+    tool[sizeof tool - 1] = '\0';
+    snprintf(taken, sizeof taken, "%s-1", tool);
+    CU_ASSERT_EQUAL(give(&artifacts, tool, "", "one", &name), 0);
+    CU_ASSERT_EQUAL(give(&artifacts, "m", "", "two", &name), 0);
+    CU_ASSERT_EQUAL(part(&artifacts, "file", taken, "agent", false), 0);
+    CU_ASSERT(laz_artifacts_settle(&artifacts, "ok"));
+    CU_ASSERT_EQUAL_FATAL(artifacts.n, 2);
+    UNIT_TEXT(artifacts.items[1].name, "m-2");
+    CU_ASSERT_EQUAL_FATAL(artifacts.n_lost, 1);
+    UNIT_TEXT(artifacts.lost[0].name, taken);
+    CU_ASSERT_EQUAL(artifacts.lost[0].bytes, 3);
+    ASSERT_HAS(artifacts.lost[0].why, "taken all names");
+    laz_artifacts_fini(&artifacts);
+}
+
+/* However the execution has ended: the last file is lost, and nothing else. */
+static void what_was_not_sent_to_its_end_is_lost(void)
+{
+    struct laz_lost_artifact lost = LAZ_LOST_ARTIFACT_INIT;
+    struct laz_result *result = calloc(1, sizeof *result);
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    const char *name = NULL;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(result);
+    struct laz_artifacts *artifacts = &result->artifacts;
+    CU_ASSERT_EQUAL(part(artifacts, "file", "a.txt", "whole", false), 0);
+    CU_ASSERT_EQUAL(give(artifacts, "m", ".txt", "of a tool", &name), 0);
+    CU_ASSERT_EQUAL(part(artifacts, "file", "b.png", "\x89PNG\r\n\x1a\n", true), 0);
+    CU_ASSERT_EQUAL(part(artifacts, "file", "c", "", false), LAZ_EPROTO);
+    CU_ASSERT(laz_artifacts_settle(artifacts, "timeout"));
+    CU_ASSERT_EQUAL(laz_result_artifacts(result), 2);
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 0, &artifact), 0);
+    UNIT_TEXT(artifact.name, "a.txt");
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 1, &artifact), 0);
+    UNIT_TEXT(artifact.name, "m-1.txt");
+    UNIT_TEXT(artifact.type, "text/plain");
+    CU_ASSERT_EQUAL(laz_result_lost_artifacts(result), 1);
+    CU_ASSERT_EQUAL(laz_result_lost_artifact(result, 0, &lost), 0);
+    UNIT_TEXT(lost.name, "b.png");
+    CU_ASSERT_EQUAL(lost.bytes, 8);
+    UNIT_TEXT(lost.why, "the execution ended before all of it had come: timeout");
+    CU_ASSERT_EQUAL(laz_result_lost_artifact(result, 1, &lost), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_result_lost_artifact(result, 0, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_result_lost_artifacts(NULL), 0);
+    ASSERT_HAS(laz_result_json(result), "\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":8,"
+                                        "\"why\":\"the execution ended before");
+    laz_result_free(result);
 }
 
 static void what_is_not_whole_or_not_of_its_form_is_refused(void)
@@ -185,7 +245,9 @@ static void what_is_not_whole_or_not_of_its_form_is_refused(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CU_ASSERT_EQUAL(part(&artifacts, rows[i].of, "a", rows[i].bytes, rows[i].more), 0);
-        CU_ASSERT_EQUAL(laz_artifacts_finish(&artifacts, &why), LAZ_EPROTO);
+        CU_ASSERT_EQUAL(rows[i].more ? laz_artifacts_finish(&artifacts, &why)
+                                     : laz_artifacts_check(&artifacts.value, &artifacts.text, &why),
+                        LAZ_EPROTO);
         ASSERT_HAS(why, rows[i].why);
         laz_artifacts_fini(&artifacts);
     }
@@ -268,8 +330,46 @@ static void artifacts_are_saved_over_nothing_and_through_no_link(void)
     CU_ASSERT_EQUAL(laz_result_save_artifacts(result, in_work("out"), &err), LAZ_EOS);
     ASSERT_HAS(err.text, "link/b.txt");
     expect_file("out/c-2.txt", "one");
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 0, &artifact), 0);
+    CU_ASSERT_PTR_NULL(artifact.problem);
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 1, &artifact), 0);
+    ASSERT_HAS(artifact.problem, "the artifact link/b.txt cannot be saved in");
+    CU_ASSERT_PTR_NULL(artifact.path);
     CU_ASSERT_EQUAL(access(in_work("elsewhere/new"), F_OK), -1);
     CU_ASSERT_EQUAL(access(in_work("elsewhere/b.txt"), F_OK), -1);
+    laz_result_free(result);
+    work_end();
+}
+
+/* Each that cannot be saved has its problem, and the others are saved: whichever comes first. */
+static void one_that_cannot_be_saved_does_not_stop_the_others(void)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_error err = {0};
+
+    work_begin();
+    struct laz_result *result = result_with("a/b.txt", "c.txt");
+    CU_ASSERT_EQUAL(part(&result->artifacts, "file", "a", "three", false), 0);
+    write_file(in_work("a"), "mine", 4, 0600);
+    CU_ASSERT_EQUAL(laz_result_save_artifacts(result, in_work("."), &err), LAZ_EOS);
+    ASSERT_HAS(err.text, "the artifact a/b.txt cannot be saved in");
+    expect_file("a", "mine");
+    expect_file("c.txt", "two");
+    expect_file("a-2", "three");
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 0, &artifact), 0);
+    UNIT_TEXT(artifact.problem, err.text);
+    ASSERT_HAS(laz_result_json(result), "\"path\":null,\"problem\":\"the artifact a/b.txt cannot");
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 1, &artifact), 0);
+    CU_ASSERT_PTR_NULL(artifact.problem);
+
+    CU_ASSERT_EQUAL(laz_result_save_artifacts(result, in_work("none/deep"), &err), LAZ_EOS);
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(laz_result_artifact(result, i, &artifact), 0);
+        UNIT_TEXT(artifact.problem, err.text); /* that of the directory */
+    }
+    CU_ASSERT_EQUAL(laz_result_save_artifacts(result, in_work("new"), &err), 0);
+    CU_ASSERT_EQUAL(laz_result_artifact(result, 0, &artifact), 0);
+    CU_ASSERT_PTR_NULL(artifact.problem);
     laz_result_free(result);
     work_end();
 }
@@ -347,10 +447,13 @@ static const struct unit_test tests[] = {
     UNIT(parts_that_no_honest_agent_sends_are_refused),
     UNIT(limits_hold_for_all_files_together),
     UNIT(files_of_tools_join_those_of_the_code),
+    UNIT(a_file_of_a_tool_without_a_name_is_lost),
+    UNIT(what_was_not_sent_to_its_end_is_lost),
     UNIT(what_is_not_whole_or_not_of_its_form_is_refused),
     UNIT(a_picture_is_one_if_it_begins_as_one),
     UNIT(names_of_files_for_a_session_are_single_ones),
     UNIT(artifacts_are_saved_over_nothing_and_through_no_link),
+    UNIT(one_that_cannot_be_saved_does_not_stop_the_others),
     UNIT(a_walk_follows_no_link_and_opens_files_only),
     UNIT(a_watched_directory_shows_what_was_made_in_it),
     {0},

@@ -529,7 +529,7 @@ static void a_result_is_one_json_object(void)
         "\"output\":[{\"stream\":\"stdout\",\"text\":\"x\xef\xbf\xbd\\n\"}],"
         "\"truncated\":false,"
         "\"error\":{\"kind\":\"blocked\",\"message\":\"no \\\"quotes\\\"\\n\",\"traceback\":[]},"
-        "\"warnings\":[],\"artifacts\":[],\"verdict\":{\"reason\":\"blocked\","
+        "\"warnings\":[],\"artifacts\":[],\"artifacts_lost\":[],\"verdict\":{\"reason\":\"blocked\","
         "\"detail\":\"no \\\"quotes\\\"\\n\",\"evidence\":{}},\"replaced\":null,"
         "\"usage\":{\"wall_ms\":0.000,\"cpu_ms\":0.000,\"max_rss_bytes\":0,\"tool_calls\":0},"
         "\"isolation\":null,\"session\":null}");

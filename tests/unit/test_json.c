@@ -82,20 +82,26 @@ static void scan_stops_at_64_levels(void)
     CU_ASSERT_EQUAL(laz_json_scan(text, 130, NULL), LAZ_EPARSE);
 }
 
+/* In one table, and so many that they are divided: those at the borders, and some between. */
 static void scan_finds_a_repeated_key_among_many(void)
 {
-    struct laz_buf buf = LAZ_BUF_INIT;
+    static const int many[] = {20000, 32766, 32767, 32768, 100000};
 
-    laz_buf_puts(&buf, "{");
-    for (int i = 0; i < 20000; i++)
-        laz_buf_printf(&buf, "\"k%d\":%d,", i, i);
-    size_t end = buf.len;
-    laz_buf_puts(&buf, "\"other\":1}");
-    CU_ASSERT_EQUAL(laz_json_scan(buf.data, buf.len, NULL), 0);
-    buf.len = end;
-    laz_buf_puts(&buf, "\"k777\":1}");
-    CU_ASSERT_EQUAL(laz_json_scan(buf.data, buf.len, NULL), LAZ_EPARSE);
-    laz_buf_fini(&buf);
+    for (size_t row = 0; row < sizeof many / sizeof *many; row++) {
+        struct laz_buf buf = LAZ_BUF_INIT;
+        laz_buf_puts(&buf, "{");
+        for (int i = 0; i < many[row]; i++)
+            laz_buf_printf(&buf, i % 3 == 1 ? "\"\\u006b%d\":%d," : "\"k%d\":%d,", i, i);
+        size_t end = buf.len;
+        laz_buf_puts(&buf, "\"other\":{\"k1\":0}}");
+        CU_ASSERT_EQUAL(laz_json_scan(buf.data, buf.len, NULL), 0);
+        for (int i = 0; i < many[row]; i += many[row] / 5 + 1) {
+            buf.len = end;
+            laz_buf_printf(&buf, "\"k%d\":1}", i);
+            CU_ASSERT_EQUAL(laz_json_scan(buf.data, buf.len, NULL), LAZ_EPARSE);
+        }
+        laz_buf_fini(&buf);
+    }
 }
 
 /* Objects of all sizes around that from which a hash table is used, with each pair of places, plain

@@ -20,6 +20,14 @@ local i = io.open('in', 'rb')
 local o = io.open('artifacts/out', 'wb')
 o:write(i:read('a'))
 o:close()"""
+# Writes to the channel as the agent does, in its place.
+FORGE = """
+import os, stat
+channel = [f for f in range(3, 64) if os.path.exists('/proc/self/fd/%d' % f)
+           and stat.S_ISSOCK(os.stat('/proc/self/fd/%d' % f).st_mode)][0]
+def send(members): os.write(channel, ('{"id":1,' + members + '}\\n').encode())
+send('"type":"part","of":"file","name":"b.png","data":"YWJj","more":true')
+"""
 BYTES = bytes(range(256)) * 12000  # 3 MB, in many parts
 PNG = b"\x89PNG\r\n\x1a\nand more"
 
@@ -114,6 +122,28 @@ class Live(LiveTest):
             self.lua().execute(code)
         assert caught.exception.result
         self.assertEqual(caught.exception.result.artifacts[0].data, b"kept")
+
+    def test_a_timeout_during_a_delivery_is_a_timeout(self) -> None:
+        with lazaret.Session("python", server=self.server) as session:
+            with self.assertRaises(lazaret.Timeout) as caught:
+                session.execute(FORGE + "while True: pass", timeout=1)
+            result = caught.exception.result
+            assert result
+            self.assertEqual([artifact.name for artifact in result.artifacts], [])
+            self.assertLessEqual({lost.name for lost in result.artifacts_lost}, {"b.png"})
+            self.assertEqual(session.execute("1 + 1").value, 2)
+
+    def test_an_artifact_that_is_not_whole_is_lost(self) -> None:
+        with lazaret.Session("python", server=self.server) as session:
+            with self.assertRaises(lazaret.WorkerLost) as caught:
+                session.execute(FORGE + "send('\"type\":\"result\"')")
+            self.assertIn("an artifact was not sent to its end", str(caught.exception))
+            result = caught.exception.result
+            assert result
+            self.assertEqual(result.artifacts, [])
+            lost, = result.artifacts_lost
+            self.assertEqual((lost.name, lost.bytes), ("b.png", 3))
+            self.assertIn("before all of it had come: protocol_error", lost.why)
 
     def test_bytes_that_are_not_wanted(self) -> None:
         with lazaret.Pool("lua", 1, server=self.server) as pool:

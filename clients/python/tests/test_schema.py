@@ -101,6 +101,9 @@ class Reports(unittest.TestCase):
                          ["hello", "5", "Files: plot.png (image/png, 8 bytes)"])
         self.assertIn("crashed", text.splitlines()[0])
         self.assertEqual(_adapters.report(result()), "(no output and no value)")
+        lost = lazaret.LostArtifact("b.png", 8, "it was too late")
+        self.assertEqual(_adapters.report(result(artifacts_lost=[lost])),
+                         "The file b.png is lost: it was too late")
 
     def test_error_has_place_and_traceback(self) -> None:
         failed = result("error", error={"message": "no", "line": 2, "traceback": ["a", "b"]})

@@ -66,7 +66,10 @@ report_of <- function(result) {
             shorten(result$text),
         if (length(files))
             paste0("Files: ", paste(files, collapse = ", "),
-                   if (more > 0) sprintf(", and %d more", more)))
+                   if (more > 0) sprintf(", and %d more", more)),
+        vapply(utils::head(result$artifacts_lost, report_files), function(lost) {
+            paste0("The file ", lost$name, " is lost: ", lost$why)
+        }, ""))
     if (length(parts)) paste(parts, collapse = "\n") else "(no output and no value)"
 }
 

@@ -49,6 +49,9 @@ new_result <- function(raw, dropped = 0, artifacts = list()) {
         isolation = raw$isolation,
         warnings = as.character(unlist(raw$warnings)),
         artifacts = artifacts,
+        artifacts_lost = lapply(raw$artifacts_lost, function(lost) {
+            list(name = lost$name, bytes = as.numeric(lost$bytes), why = lost$why)
+        }),
         denials = raw$denials %||% list(),
         replaced = raw$replaced,
         session = raw$session,
@@ -79,6 +82,8 @@ print.lazaret_result <- function(x, ...) {
     }
     if (length(x$artifacts))
         cat("artifacts:\n", paste0("  ", vapply(x$artifacts, format, ""), "\n"), sep = "")
+    for (lost in x$artifacts_lost)
+        cat("lost: ", lost$name, ": ", lost$why, "\n", sep = "")
     invisible(x)
 }
 

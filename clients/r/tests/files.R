@@ -106,6 +106,16 @@ test("an artifact that was corrupted or dropped", {
     server$close()
 })
 
+test("an artifact that is lost", {
+    result <- paste0("{\"type\":\"result\",\"id\":1,\"result\":{\"verdict\":{\"reason\":\"ok\"},",
+                     "\"artifacts\":[],\"artifacts_lost\":[{\"name\":\"b.png\",\"bytes\":8,",
+                     "\"why\":\"it was too late\"}]}}")
+    server <- false_server(result)
+    lost <- lazaret_execute("1", server = server, result = TRUE)$artifacts_lost
+    same(lost, list(list(name = "b.png", bytes = 8, why = "it was too late")))
+    server$close()
+})
+
 # ---- with the program ----------------------------------------------------------------------------
 
 need_program()

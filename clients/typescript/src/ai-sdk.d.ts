@@ -32,6 +32,8 @@ export interface CodeOutput {
   stdout: string;
   stderr: string;
   artifacts: { name: string; type: string; size: number }[];
+  /** Those that did not come as a whole; absent: there are none. */
+  artifactsLost?: { name: string; bytes: number; why: string }[];
   /** Pictures, in base64. */
   images: { mediaType: string; data: string }[];
 }

@@ -96,6 +96,7 @@ function outputOf(result, error) {
     stdout: result.stdout,
     stderr: result.stderr,
     artifacts: result.artifacts.map(({ name, type, size }) => ({ name, type, size })),
+    ...(result.artifactsLost.length ? { artifactsLost: result.artifactsLost } : {}),
     images: images.slice(0, MAX_IMAGES)
       .map(({ type, data }) => ({ mediaType: type, data: Buffer.from(data).toString('base64') })),
   };
@@ -109,6 +110,8 @@ function modelOutput({ output }) {
   }
   const files = output.artifacts.map(({ name, type, size }) => `${name} (${type}, ${size} bytes)`);
   if (files.length) parts.push(`Files: ${files.join(', ')}`);
+  const lost = output.artifactsLost ?? [];
+  parts.push(...lost.map(({ name, why }) => `The file ${name} is lost: ${why}`));
   const text = shortened(parts.filter(Boolean).map((part) => part.replace(/\n$/, '')).join('\n'));
   if (!output.images.length) {
     return { type: output.error ? 'error-text' : 'text', value: text || '(no output)' };

@@ -21,6 +21,14 @@ export interface CodeError {
   [member: string]: unknown;
 }
 
+/** A file that is no artifact, because it did not come as a whole. */
+export interface LostArtifact {
+  readonly name: string;
+  /** How many have come; they are gone. */
+  readonly bytes: number;
+  readonly why: string;
+}
+
 /** A file that the code has saved below `artifacts/`, or a figure that it has drawn. */
 export class Artifact {
   private constructor();
@@ -62,6 +70,8 @@ export class Result<Value = any> {
   readonly warnings: string[];
   /** The files and figures that the code has made. */
   readonly artifacts: Artifact[];
+  /** Those that did not come as a whole, and are no artifacts. */
+  readonly artifactsLost: LostArtifact[];
   readonly denials: any[];
   /** Why the session lost its state before this execution. */
   readonly replaced: string | null;

@@ -22,6 +22,7 @@ export class Result {
     this.error = raw.error ?? null;
     this.warnings = raw.warnings ?? [];
     this.artifacts = artifacts;
+    this.artifactsLost = raw.artifacts_lost ?? [];
     this.denials = raw.denials ?? [];
     this.replaced = raw.replaced ?? null;
     this.usage = raw.usage ?? {};

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { LazaretError, Pool, Session, execute } from '../src/index.js';
+import { LazaretError, Pool, Result, Session, execute } from '../src/index.js';
 import { Artifact, PART_BYTES, artifactsOf, partsOf } from '../src/files.js';
 import { live, lua, serverFor, temporary } from './support.js';
 
@@ -136,6 +136,12 @@ const LISTED = { name: 'x', type: 'text/plain', size: 4, sha256: sha256(SOME) };
 const part = (number, data, more = false, name = 'x') =>
   ({ name, part: number, data: Buffer.from(data).toString('base64'), more });
 const joined = (...messages) => artifactsOf({ artifacts: [LISTED] }, messages, true)[0];
+
+test('an artifact that is lost', () => {
+  const lost = { name: 'b.png', bytes: 8, why: 'it was too late' };
+  assert.deepEqual(new Result({ artifacts: [], artifacts_lost: [lost] }).artifactsLost, [lost]);
+  assert.deepEqual(new Result({}).artifactsLost, []);
+});
 
 test('parts of a file', async () => {
   for (const [size, count] of [[0, 1], [1, 1], [PART_BYTES, 1], [PART_BYTES + 1, 2]]) {

@@ -666,7 +666,8 @@ LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_
 
 /* A file that the code has saved in the directory `artifacts` of its working directory (also in
  * the variable LAZARET_ARTIFACTS), or a figure that it has drawn: new, or changed since the
- * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. */
+ * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. It has
+ * come as a whole, and has this digest. */
 struct laz_artifact {
     size_t size;        /* set by the caller: LAZ_ARTIFACT_INIT */
     const char *name;   /* below that directory, with '/' between directories; no control characters,
@@ -676,6 +677,7 @@ struct laz_artifact {
     const void *data;
     size_t data_len;
     const char *path; /* where laz_result_save_artifacts has saved it; NULL: nowhere */
+    const char *problem; /* why that could not save it; NULL: it could, or was not called. */
 };
 #define LAZ_ARTIFACT_INIT LAZ_INIT(struct laz_artifact)
 
@@ -686,9 +688,26 @@ LAZ_EXPORT int laz_result_artifact(const struct laz_result *result, size_t index
                                    struct laz_artifact *artifact);
 /* Saves them all in this directory, which is made if it is missing. A file that exists is not
  * changed: the artifact gets another name ("plot-2.png"). No link is followed below the directory.
- * Errors: LAZ_EINVAL, LAZ_ENOMEM, LAZ_EOS; those saved before remain. */
+ * One that cannot be saved has its `problem`, and does not stop the others.
+ * Errors: LAZ_EINVAL, LAZ_ENOMEM, LAZ_EOS: that of the first one that could not be saved. */
 LAZ_EXPORT int laz_result_save_artifacts(struct laz_result *result, const char *directory,
                                          struct laz_error *err);
+
+/* A file that is no artifact, because it did not come as a whole: the execution ended before (a
+ * timeout, a cancel, a limit, a breach of the protocol). Its bytes are gone. */
+struct laz_lost_artifact {
+    size_t size;      /* set by the caller: LAZ_LOST_ARTIFACT_INIT */
+    const char *name; /* as of an artifact */
+    const char *why;  /* a sentence */
+    uint64_t bytes;   /* that have come */
+};
+#define LAZ_LOST_ARTIFACT_INIT LAZ_INIT(struct laz_lost_artifact)
+
+/* How many there are; and one of them, whose texts are borrowed until laz_result_free. LAZ_EINVAL: a
+ * NULL, or no such index. */
+LAZ_EXPORT size_t laz_result_lost_artifacts(const struct laz_result *result);
+LAZ_EXPORT int laz_result_lost_artifact(const struct laz_result *result, size_t index,
+                                        struct laz_lost_artifact *artifact);
 
 struct laz_execution_usage {
     size_t size;            /* set by the caller: LAZ_EXECUTION_USAGE_INIT */

@@ -225,6 +225,28 @@ def keeps_sessions(version):
     give_back(one)
 
 
+def names_what_is_lost(version):
+    """The agent (tests/mock/agent.c) ends before it has sent all of a file."""
+    code = "".join(
+        'send {"type":"part","id":$id,"of":"file","name":"%s","data":"YWJj","more":%s}\n' % part
+        for part in (("a.txt", "false"), ("b.png", "true"))
+    )
+    kept = os.environ["LAZARET_AGENT"]
+    os.environ["LAZARET_AGENT"] = os.environ["MOCK_AGENT"]
+    try:
+        one = client(version)
+    finally:
+        os.environ["LAZARET_AGENT"] = kept
+    result = one.tool("execute", code=code + "sync\ndie 9\n", runtime="lua")
+    content = result["structuredContent"]
+    assert [file["name"] for file in content["files"]] == ["a.txt"], content
+    why = "the execution ended before all of it had come: crashed"
+    assert content["files_lost"] == [{"name": "b.png", "bytes": 3, "why": why}], content
+    assert "the file b.png is lost, after 3 bytes: " + why in result["content"][0]["text"], result
+    assert result["isError"], result
+    one.end()
+
+
 def moves_files(version):
     one = share(version)
     data = bytes(range(256))
@@ -548,6 +570,7 @@ approve = true
              ("asks_by_an_answer", asks_by_an_answer, ())]
     for version in VERSIONS:
         for case in (describes_itself, refuses_what_is_wrong, executes, keeps_sessions, moves_files,
+                     names_what_is_lost,
                      bounds_what_is_long, bounds_errors_and_warnings,
                      shows_what_a_terminal_would_obey, reports_progress_and_stops, finds_functions,
                      is_served_to_the_end, asks_nobody_who_cannot_answer, passes_traces_on):

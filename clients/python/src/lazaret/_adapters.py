@@ -93,6 +93,8 @@ def report(result: Result, limit: int = OUTPUT_CHARACTERS) -> str:
                  for artifact in result.artifacts[:_NAMED_FILES]]
         more = len(result.artifacts) - len(named)
         parts.append("Files: " + ", ".join(named) + (f", and {more} more" if more else ""))
+    parts.extend(f"The file {lost.name} is lost: {lost.why}"
+                 for lost in result.artifacts_lost[:_NAMED_FILES])
     return "\n".join(parts) or "(no output and no value)"
 
 

@@ -17,6 +17,14 @@ class Output(NamedTuple):
     text: str
 
 
+class LostArtifact(NamedTuple):
+    """A file that is no artifact, because it did not come as a whole."""
+
+    name: str
+    bytes: int  # that have come, and are gone
+    why: str
+
+
 @dataclass(frozen=True)
 class Result:
     """What became of one execution."""
@@ -38,6 +46,7 @@ class Result:
     dropped: int = 0  # bytes of output that the callback did not get, because it was too slow
     denials: List[Any] = field(default_factory=list)  # what the sandbox has refused, if reported
     artifacts: List["Artifact"] = field(default_factory=list)  # files and figures of the code
+    artifacts_lost: List[LostArtifact] = field(default_factory=list)  # those that are not whole
 
     @property
     def ok(self) -> bool:
@@ -77,6 +86,8 @@ class Result:
             dropped=dropped,
             denials=raw.get("denials") or [],
             artifacts=list(artifacts),
+            artifacts_lost=[LostArtifact(lost["name"], lost["bytes"], lost["why"])
+                            for lost in raw.get("artifacts_lost") or ()],
         )
 
     def raise_for_verdict(self) -> None:

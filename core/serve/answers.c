@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* answers.c - results, and the bytes of artifacts, as messages to their client.
+ * Side: host.  Input trusted: no (the library has checked what comes from the sandbox).
+ *
+ * To write a large result as JSON, or files as base64, takes hundreds of milliseconds, in which no
+ * session of the server would go on.  So that is a job beside the loop, which has the result for
+ * itself; the lines that it has made go to the client as a whole.  A client may go meanwhile. */
+#include "serve/serve_parts.h"
+
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWERS_AT_ONCE ((size_t)256 << 10) /* bytes of a result that is answered in the loop */
+
+struct serve_answer {
+    struct laz_job job;
+    struct serve_request *request; /* NULL: its client has gone */
+    struct laz_result *result;
+    struct laz_buf lines;
+    int64_t id;
+    bool sends_artifacts;
+    uint64_t room; /* bytes of artifacts in base64 that the client may leave unread */
+};
+
+/* A client that does not read gets their names only. */
+static void answer_artifacts(struct serve_answer *answer)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    for (size_t i = 0; laz_result_artifact(answer->result, i, &artifact) == 0; i++) {
+        struct serve_message part = {.has_id = true, .id = answer->id, .name = artifact.name};
+        size_t done = 0;
+        if (answer->lines.len + artifact.data_len / 3 * 4 > answer->room) {
+            part.dropped = (int64_t)artifact.data_len;
+            serve_message_make(SERVE_ARTIFACT, &part, &answer->lines);
+            continue;
+        }
+        do {
+            serve_artifact_part(&artifact, &done, &text, &part);
+            serve_message_make(SERVE_ARTIFACT, &part, &answer->lines);
+        } while (part.more && !text.failed);
+        answer->lines.failed |= text.failed;
+    }
+    laz_buf_fini(&text);
+}
+
+/* All of its lines. */
+static void answer_make(struct serve_answer *answer)
+{
+    const char *json = laz_result_json(answer->result);
+    const struct serve_message message = {
+        .has_id = true,
+        .id = answer->id,
+        .result = json,
+        .result_len = strlen(json),
+    };
+
+    if (answer->sends_artifacts)
+        answer_artifacts(answer);
+    serve_message_make(SERVE_RESULT, &message, &answer->lines);
+    laz_result_free(answer->result);
+    answer->result = NULL;
+}
+
+static void answer_send(struct serve_client *client, struct serve_answer *answer)
+{
+    struct laz_error err = {0};
+
+    if (answer->lines.failed) {
+        laz_error_nomem(&err);
+        serve_send_failed(client, answer->id, &err);
+    } else {
+        laz_lines_take(&client->lines, &answer->lines);
+    }
+}
+
+static void answer_free(struct serve_answer *answer)
+{
+    laz_result_free(answer->result);
+    laz_buf_fini(&answer->lines);
+    free(answer);
+}
+
+static void answer_run(struct laz_job *job)
+{
+    answer_make((struct serve_answer *)(void *)job);
+}
+
+/* The request ends without it, or with it. */
+static struct serve_client *answer_leave(struct serve_answer *answer)
+{
+    struct serve_request *request = answer->request;
+    struct serve_client *client = request->client;
+
+    client->n_answers--;
+    answer->request = NULL;
+    serve_request_free(request);
+    return client;
+}
+
+static void answer_done(struct laz_job *job)
+{
+    struct serve_answer *answer = (struct serve_answer *)(void *)job;
+
+    if (answer->request)
+        answer_send(answer_leave(answer), answer);
+    answer_free(answer);
+}
+
+void serve_answer_drop(struct serve_request *request)
+{
+    (void)answer_leave(request->answer);
+}
+
+/* Bytes of it, as far as they say whether it is large. */
+static size_t answer_size(const struct laz_result *result, bool with_artifacts)
+{
+    const char *text = laz_result_text(result);
+    size_t size = strlen(laz_result_value(result)) + (text ? strlen(text) : 0), len;
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+
+    for (size_t i = 0; size <= ANSWERS_AT_ONCE && i < laz_result_outputs(result); i++, size += len)
+        (void)laz_result_output(result, i, NULL, &len);
+    for (size_t i = 0; with_artifacts && laz_result_artifact(result, i, &artifact) == 0; i++)
+        size += artifact.data_len;
+    return size;
+}
+
+/* Has it made beside the loop. False: it is to be made at once. */
+static bool answer_begin(struct serve_answer *answer)
+{
+    struct serve_request *request = answer->request;
+    struct serve_client *client = request->client;
+
+    if (client->is_leaving ||
+        answer_size(answer->result, answer->sends_artifacts) <= ANSWERS_AT_ONCE)
+        return false;
+    answer->job = (struct laz_job){.run = answer_run, .done = answer_done};
+    if (laz_driver_begin_job(&client->server->engine->driver, &answer->job, NULL))
+        return false;
+    client->n_answers++;
+    request->answer = answer;
+    return true;
+}
+
+static bool answer_result(struct serve_request *request, struct laz_result *result)
+{
+    struct serve_client *client = request->client;
+    struct serve_answer *answer = calloc(1, sizeof *answer);
+    const uint64_t unread = laz_lines_unread(&client->lines);
+    struct laz_error err = {0};
+
+    if (!answer) {
+        laz_result_free(result);
+        laz_error_nomem(&err);
+        serve_send_failed(client, request->id, &err);
+        return true;
+    }
+    answer->request = request;
+    answer->result = result;
+    answer->id = request->id;
+    answer->sends_artifacts = request->sends_artifacts;
+    answer->room = unread < SERVE_UNREAD / 2 ? SERVE_UNREAD / 2 - unread : 0;
+    if (answer_begin(answer))
+        return false;
+    answer_make(answer);
+    answer_send(client, answer);
+    answer_free(answer);
+    return true;
+}
+
+bool serve_answer(struct serve_request *request, struct laz_result *result,
+                  const struct laz_error *err)
+{
+    const bool is_wanted = !request->is_cancelled && !request->client->lines.is_gone;
+
+    if (is_wanted && result)
+        return answer_result(request, result);
+    if (is_wanted && err && err->code)
+        serve_send_failed(request->client, request->id, err);
+    laz_result_free(result);
+    return true;
+}
