@@ -356,9 +356,8 @@ int cli_doctor(struct cli *cli)
         doctor_progress(&doctor, NULL, NULL);
         if (!rc)
             rc = doctor_judge(&doctor, &err);
-        if (!rc)
-            (cli->json ? doctor_report_json : doctor_report)(&doctor);
-        status = rc ? cli_fail(cli, &err) : doctor.problems.n ? CLI_FAILED : CLI_OK;
+        status =
+            rc ? cli_fail(cli, &err) : (cli->json ? doctor_report_json : doctor_report)(&doctor);
     }
     doctor_time_stop(&doctor);
     laz_interrupt_free(interrupt); /* before the engines that it cancels */

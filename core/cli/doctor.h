@@ -86,9 +86,10 @@ struct doctor_open {
 /* Cancels what runs in the open places. Any thread. */
 void doctor_cancel_places(struct doctor *doctor);
 
-/* Appends the value (as in the configuration) and the origin of a key; either may be NULL. */
+/* Appends the value (as in the configuration, and as JSON) and the origin of a key; each may be
+ * NULL. */
 void doctor_setting(const struct doctor *doctor, const char *key, struct laz_buf *value,
-                    struct laz_buf *origin);
+                    struct laz_buf *json, struct laz_buf *origin);
 /* Was the key set on the command line (--set)? */
 bool doctor_is_set(const struct doctor *doctor, const char *key);
 
@@ -204,7 +205,8 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend,
                        struct laz_error *err);
 /* Shows progress on a terminal: one line, which the next one overwrites. */
 void doctor_progress(struct doctor *doctor, const char *backend, const char *what);
-void doctor_report(struct doctor *doctor); /* for people */
-void doctor_report_json(struct doctor *doctor);
+/* Prints the findings. Returns an exit status. */
+int doctor_report(struct doctor *doctor); /* for people */
+int doctor_report_json(struct doctor *doctor);
 
 #endif

@@ -159,8 +159,8 @@ all_is_well() {
     says well_configuration '"configuration":null,"chosen":"bwrap"'
     says well_templates '"templates":{"works":true,"problem":null}'
     says well_groups '"control_groups":{"works":'
-    says well_limit "{\"limit\":\"limits.memory\",\"value\":\"\\\"$memory\\\"\",\"state\":\""
-    says well_nofile '"value":"192","state":"in force","counted_by":"rlimit: each process for itself"'
+    says well_limit "{\"limit\":\"limits.memory\",\"value\":\"$memory\",\"state\":\""
+    says well_nofile '"value":192,"state":"in force","counted_by":"rlimit: each process for itself"'
     says well_none '{"name":"none","works":true,"problem":null,"isolates":false'
     for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile terminals; do
         state well bwrap $bit 'in force'
@@ -253,7 +253,7 @@ refusals() {
             --uid 1000 --gid 1000 --dev-bind / / $doctor $only
         # root of a namespace without other uids
         refused one_uid 'are not all mapped in this container' unshare --user --map-root-user $doctor $idle
-        refused one_uid_json 'problems":["no session can be started: sandbox.uids: ' \
+        refused one_uid_json '"key":"sandbox.uids","message":"no session can be started: sandbox.uids: ' \
             unshare --user --map-root-user $doctor $idle --json
     else
         may_be_missing namespaces 'unshare cannot make user namespaces here'
