@@ -32,14 +32,13 @@ static void report_words(struct cli *cli, const char *before, const char *words)
     laz_buf_fini(&line);
 }
 
-/* How an act came out; late also where only the control was. */
-static enum doctor_came report_came(const struct doctor *doctor,
-                                    const struct doctor_backend *backend, size_t act)
+/* How an act came out; that of the control where only that one came to no end. */
+static const struct doctor_try *report_try(const struct doctor *doctor,
+                                           const struct doctor_backend *backend, size_t act)
 {
-    const enum doctor_came inside = backend->inside[act].came;
+    const struct doctor_try *inside = &backend->inside[act], *outside = &doctor->outside[act];
 
-    return inside == DOCTOR_DENIED && doctor->outside[act].came == DOCTOR_LATE ? DOCTOR_LATE
-                                                                               : inside;
+    return inside->came == DOCTOR_DENIED && outside->came >= DOCTOR_FAILED ? outside : inside;
 }
 
 /* Prints the names of the acts of this bit that had this outcome. */
@@ -49,11 +48,12 @@ static void report_acts(const struct doctor *doctor, const struct doctor_backend
     struct laz_buf list = LAZ_BUF_INIT;
 
     for (size_t i = 0; i < DOCTOR_ACTS; i++) {
-        if (doctor_acts[i].bit != bit || report_came(doctor, backend, i) != came)
+        const struct doctor_try *tried = report_try(doctor, backend, i);
+        if (doctor_acts[i].bit != bit || tried->came != came)
             continue;
         laz_buf_printf(&list, "%s%s", list.len ? ", " : "", doctor_acts[i].name);
         if (came == DOCTOR_FAILED)
-            laz_buf_printf(&list, " (%s)", backend->inside[i].note);
+            laz_buf_printf(&list, " (%s)", tried->note);
     }
     if (list.len)
         report_words(doctor->cli, title, laz_buf_text(&list));
@@ -67,6 +67,7 @@ static void report_details(const struct doctor *doctor, const struct doctor_back
     report_acts(doctor, backend, bit, "             possible: ", DOCTOR_WORKED);
     report_acts(doctor, backend, bit, "             could not be tried: ", DOCTOR_FAILED);
     report_acts(doctor, backend, bit, "             " DOCTOR_OUT_OF_TIME ": ", DOCTOR_LATE);
+    report_acts(doctor, backend, bit, "             timed out: ", DOCTOR_TIMED_OUT);
     if (remedy && doctor->acts_are_tried)
         cli_printf(doctor->cli, "             remedy: %s\n", remedy);
 }
@@ -300,7 +301,7 @@ static void json_try(struct laz_json_write *write, const char *key, const struct
     static const char *const words[] = {
         [DOCTOR_UNTRIED] = "not tried",     [DOCTOR_WORKED] = "worked",
         [DOCTOR_DENIED] = "denied",         [DOCTOR_FAILED] = "could not be tried",
-        [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME,
+        [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME, [DOCTOR_TIMED_OUT] = "timed out",
     };
 
     laz_json_begin_object(write, key);

@@ -216,10 +216,16 @@ settings() {
 # What there was no time for is told, and never taken for a success.
 out_of_time() {
     expect out_of_time 1 '*' '' $doctor --set session.deadline=0.001
-    says out_of_time 'there was no time to find out'
+    says out_of_time 'timed out: try again with more time (--set session.deadline=120'
     says out_of_time_bwrap 'not tried (out of time)'
     says_not out_of_time_state 'in force'
     says_not out_of_time_well 'all is well'
+    # code that computes for 1.4 s of CPU time is ended after half a second, in and out of the box
+    cases=$((cases + 1))
+    $doctor --set session.timeout=0.5 --set limits.memory=unlimited >out 2>err </dev/null
+    grep -A1 '^ *timed out: compute 1.4 s' out | grep -q 'remedy: timed out: try again with more time' ||
+        wrong timed_out 'the remedy is another one'
+    says_not timed_out 'run lazaret doctor on a system that allows it'
 }
 
 # refused NAME TEXT COMMAND... - doctor reports why no box of bwrap starts.
@@ -241,6 +247,8 @@ refusals() {
     printf '#!/bin/sh\nexec sleep 3600\n' >broken-bwrap
     refused hangs 'built no box in time' "$lazaret" doctor $only $by="$work/broken-bwrap" --json \
         --set session.start_timeout=30 --set session.deadline=0
+    says hangs_remedy 'install bubblewrap 0.8.0 or newer, or name a working one in sandbox.bwrap.program'
+    says hangs_is_slow '; timed out: try again with more time (--set session.deadline='
     sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    a bwrap that hangs: \1 ms/p' out
     # the time of the doctor ends what waits, whatever its own timeout is
     refused hangs_until_the_end 'not tried (out of time)' \
