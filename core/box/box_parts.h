@@ -94,7 +94,8 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err);
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
-/* ---- box_askers.c, box_trial.c: starts that wait ---------------------------------------------- */
+/* ---- box_askers.c, box_trial.c: starts that wait ----------------------------------------------
+ */
 
 /* Is it memory, descriptors or uids that are used up? That says nothing of a backend or template,
  * and may be over the next time. */
@@ -153,8 +154,9 @@ void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_err
 
 /* ---- box_report.c ---------------------------------------------------------------------------- */
 
-/* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
-void laz_box_tell_unmet(const struct laz_box *box);
+/* Warns of the limits of the settings that nothing in the box keeps, and of what else the policy
+ * notes; of each once in an engine. */
+void laz_box_tell_unmet(const struct laz_box *box, const struct laz_strv *notes);
 /* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan
  * declares them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs
  * by then, and it has received nothing. */

@@ -109,9 +109,12 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         return laz_error_nomem(err);
     session.agent = parts->agent;
     session.runtime_file = parts->runtime->file;
-    return laz_policy_new(values, parts->runtime, &session, laz_backend_has_own_files(parts->ops),
+    code = laz_policy_new(values, parts->runtime, &session, laz_backend_has_own_files(parts->ops),
                           parts->platform, laz_buf_text(&parts->options), parts->options.len,
                           &parts->box, err);
+    for (size_t i = 0; !code && !parts->engine && i < parts->box->notes.n; i++)
+        laz_log(&parts->cli->log, LAZ_LOG_WARNING, "%s", parts->box->notes.items[i]);
+    return code;
 }
 
 /* What the host adds to any box. Of another system only this is known: a watchdog watches

@@ -99,9 +99,35 @@ static void mistakes_are_taken_apart(void)
     }
 }
 
+static void numbers_among_texts_are_shown_in_quotes(void)
+{
+    static const struct {
+        const char *value, *written;
+    } rows[] = {
+        {"1", " (write 'env.set.A=\"1\"'), found integer 1"},
+        {"2.50", " (write 'env.set.A=\"2.5\"'), found number 2.5"},
+        {"true", " (write 'env.set.A=\"true\"'), found boolean true"},
+        {"2024-01-31", " (write 'env.set.A=\"2024-01-31\"'), found date 2024-01-31"},
+        {"[1]", ", found list"},
+        {"\"a\\u0000\"", ", found string \"a\\u0000\""},
+    };
+    struct laz_settings *settings = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static const char expected[] = "env.set: expected a string without NUL characters";
+        CU_ASSERT_EQUAL(laz_settings_set(settings, "env.set.A", rows[i].value, &err), LAZ_ECONFIG);
+        CU_ASSERT_EQUAL(strncmp(err.text, expected, sizeof expected - 1), 0);
+        UNIT_TEXT(err.text + sizeof expected - 1, rows[i].written);
+    }
+    laz_settings_free(settings);
+}
+
 static const struct unit_test tests[] = {
     UNIT(settings_visit_shows_values_as_json),
     UNIT(mistakes_are_taken_apart),
+    UNIT(numbers_among_texts_are_shown_in_quotes),
     {0},
 };
 

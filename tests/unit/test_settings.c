@@ -211,7 +211,7 @@ static const struct {
     {"env.allow = [\"A=B\"]\n",
      "1:14: env.allow: expected a name of letters, digits and '_', found string \"A=B\""},
     {"env.set = { A = 1 }\n",
-     "1:17: env.set: expected a string without NUL characters, found integer 1"},
+     "1:17: env.set: expected a string without NUL characters (write A = \"1\"), found integer 1"},
     {"env.set = { LAZARET_TOKEN = \"x\" }\n", "1:29: env.set: expected a name that does not begin "
                                               "with LAZARET_ (lazaret sets those itself), "
                                               "found string \"x\""},
