@@ -95,6 +95,17 @@ struct cli_command {
 
 extern const struct cli_command cli_commands[]; /* ends with a row without a name */
 
+struct cli_option {
+    char letter;          /* 0: none */
+    const char *name;     /* NULL: none */
+    const char *argument; /* its name in help texts; NULL: none */
+    size_t field;         /* bool without an argument, else const char *, or a list */
+    uint32_t commands;    /* CLI_FOR_* */
+    const char *help;
+};
+
+const struct cli_option *cli_option_at(size_t index); /* NULL behind the last one */
+
 int cli_execute(struct cli *cli); /* run and check */
 int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */

@@ -15,15 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cli_option {
-    char letter;          /* 0: none */
-    const char *name;     /* NULL: none */
-    const char *argument; /* its name in help texts; NULL: none */
-    size_t field;         /* bool without an argument, else const char *, or a list */
-    uint32_t commands;    /* CLI_FOR_* */
-    const char *help;
-};
-
 #define FIELD(member) offsetof(struct cli, member)
 
 static const struct cli_option options[] = {
@@ -86,6 +77,11 @@ static const size_t option_once[] = {FIELD(install), FIELD(dry_run), FIELD(json)
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
 #define LONG_FIRST 256 /* what getopt_long returns for row 0 */
+
+const struct cli_option *cli_option_at(size_t index)
+{
+    return index < N_OPTIONS ? &options[index] : NULL;
+}
 
 static bool option_is_for(const struct cli_option *option, uint32_t commands)
 {
