@@ -94,8 +94,7 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err);
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
-/* ---- box_askers.c, box_trial.c: starts that wait ----------------------------------------------
- */
+/* ---- box_askers.c, box_trial.c: starts that wait ---------------------------------------------- */
 
 /* Is it memory, descriptors or uids that are used up? That says nothing of a backend or template,
  * and may be over the next time. */

@@ -176,9 +176,10 @@ static int execute_run(struct execution *execution, const struct source *source,
 
     int code = approver_begin(execution->approver, execution->engine, input, err);
     if (!code)
-        code = laz_execute_in(cli_put_files, &cli->file, execution->engine, &session,
-                              laz_buf_text(&source->code), source->code.len, &options,
-                              &execution->session, result, err);
+        code =
+            laz_execute_in(cli_put_files, &cli->file, execution->engine, &session,
+                           laz_buf_text(&source->code), source->code.len, &options,
+                           &execution->session, result, err);
     approver_end(execution->approver);
     laz_input_hold(input, true); /* what is typed from now on is no input of the code */
     terminal_line(cli->terminal, NULL);
