@@ -18,9 +18,10 @@ packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-confi
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     liblua5.4-dev libpng-dev libmicrohttpd-dev libcurl4-gnutls-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema lua5.4 lua-lpeg
-    golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0"
-packages_clients="nodejs r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
-    python3-pydantic python3-setuptools python3-wheel"
+    golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
+    zsh fish"
+packages_clients="nodejs npm r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
+    python3-pip python3-pydantic python3-setuptools python3-wheel"
 packages_mcp_clients="nodejs npm"
 # To build for Windows and run the tests in Wine.
 packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make

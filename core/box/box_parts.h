@@ -153,8 +153,9 @@ void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_err
 
 /* ---- box_report.c ---------------------------------------------------------------------------- */
 
-/* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
-void laz_box_tell_unmet(const struct laz_box *box);
+/* Warns of the limits of the settings that nothing in the box keeps, and of what else the policy
+ * notes; of each once in an engine. */
+void laz_box_tell_unmet(const struct laz_box *box, const struct laz_strv *notes);
 /* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan
  * declares them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs
  * by then, and it has received nothing. */

@@ -24,9 +24,16 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     *max_rss_bytes = peak ? peak : *max_rss_bytes;
 }
 
-void laz_box_tell_unmet(const struct laz_box *box)
+void laz_box_tell_unmet(const struct laz_box *box, const struct laz_strv *notes)
 {
     struct laz_box_shared *shared = box->shared;
+
+    for (size_t i = 0; i < notes->n; i++) {
+        if (laz_strv_has(&shared->unmet, notes->items[i]))
+            continue;
+        laz_strv_add(&shared->unmet, notes->items[i]);
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s", notes->items[i]);
+    }
 
     for (size_t i = 0; i < box->plan->n_unmet; i++) {
         const struct laz_plan_unmet *unmet = &box->plan->unmet[i];

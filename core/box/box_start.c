@@ -159,7 +159,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     if (rc == LAZ_EREFUSED && !laz_settings_place(shared->values, "sandbox.require", NULL, err))
         laz_settings_place(shared->values, "sandbox.backend", choice->name, err);
     if (!rc)
-        laz_box_tell_unmet(box);
+        laz_box_tell_unmet(box, &policy->notes);
     if (!rc && !purpose->runtime)
         rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {

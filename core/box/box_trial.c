@@ -264,14 +264,16 @@ static int trial_explain(const struct laz_backend_trial *trial, struct laz_error
         *err = trial->lack;
         return err->code;
     }
+    int lack = trial_said_shortage(laz_buf_text(&box->complaint)); /* outweighs the time */
+    if (!lack && trial->is_late)
+        lack = ETIMEDOUT;
     if (!laz_box_explain(box, trial->is_late, &text) && trial->is_late)
-        laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within %g seconds%s%s",
+        laz_error_set(err, LAZ_ESETUP, lack, "a minimal box was not done within %g seconds%s%s",
                       (double)laz_box_token_ms(trial->shared) / 1000.0,
                       box->complaint.len ? ": " : "",
                       box->complaint.len ? laz_buf_text(&text) : "");
     else
-        laz_error_set(err, LAZ_ESETUP, trial_said_shortage(laz_buf_text(&box->complaint)), "%s",
-                      laz_buf_text(&text));
+        laz_error_set(err, LAZ_ESETUP, lack, "%s", laz_buf_text(&text));
     laz_buf_fini(&text);
     return LAZ_ESETUP;
 }

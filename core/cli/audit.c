@@ -3,7 +3,8 @@
  *
  * Side: host.  Input trusted: no (somebody may have changed the file, and it holds text that
  * untrusted code wrote). Text of the file reaches a terminal only through laz_audit_show and
- * cli_say; --json prints nothing but records, whose form cannot contain control characters. */
+ * cli_say; --json prints nothing but records, whose form cannot contain control characters. Records
+ * are printed as they come, because a log has any length. */
 #include "cli/cli.h"
 
 #include "audit/audit.h"
@@ -117,18 +118,22 @@ static bool audit_is_expected(struct cli *cli, const struct laz_audit_verify *ve
 {
     if (!cli->expect || strcmp(cli->expect, verify->last.hash) == 0)
         return true;
-    if (!cli->json)
-        cli_say(cli,
-                "%s: the last record has the hash %s, not %s as expected: records were removed "
-                "from the end or added",
-                name, verify->last.hash, cli->expect);
+    laz_strv_addf(&cli->problems,
+                  "%s: the last record has the hash %s, not %s as expected: records were removed "
+                  "from the end or added",
+                  name, verify->last.hash, cli->expect);
+    if (!cli->json && cli->problems.n)
+        cli_say(cli, "%s", cli->problems.items[cli->problems.n - 1]);
     return false;
 }
 
-static void audit_conclude(struct cli *cli, struct audit_report *report,
-                           const struct laz_audit_verify *verify, bool intact, bool expected)
+/* Prints what was found. Returns an exit status. */
+static int audit_conclude(struct cli *cli, struct audit_report *report,
+                          const struct laz_audit_verify *verify, bool intact, bool expected)
 {
-    bool good = intact && expected;
+    const bool good = intact && expected;
+    const int status = good ? CLI_OK : CLI_FAILED;
+    struct cli_answer answer;
 
     if (!cli->json) {
         if (report->reported > AUDIT_SHOWN)
@@ -136,26 +141,27 @@ static void audit_conclude(struct cli *cli, struct audit_report *report,
         cli_printf(cli, "%s: %" PRIu64 " records, last %" PRIu64 " %s\n",
                    good ? "intact" : "NOT INTACT", verify->records, verify->last.seq,
                    verify->last.hash);
-        return;
+        return status;
     }
-    struct laz_buf json = LAZ_BUF_INIT;
-    struct laz_json_write write = {.to = &json};
-    laz_json_begin_object(&write, NULL);
-    laz_json_add_bool(&write, "ok", good);
-    laz_json_add_uint(&write, "lines", verify->lines);
-    laz_json_add_uint(&write, "records", verify->records);
-    laz_json_add_uint(&write, "lost", verify->lost);
-    laz_json_add_uint(&write, "last_seq", verify->last.seq);
-    laz_json_add_text(&write, "last_hash", verify->last.hash);
+    if (!intact)
+        laz_strv_addf(&cli->problems, "%s: is not intact", report->name);
+    cli_answer_begin(&answer, good);
+    if (!good)
+        cli_answer_errors(cli, &answer.write, &cli->problems);
+    laz_json_add_uint(&answer.write, "lines", verify->lines);
+    laz_json_add_uint(&answer.write, "records", verify->records);
+    laz_json_add_uint(&answer.write, "lost", verify->lost);
+    laz_json_add_uint(&answer.write, "last_seq", verify->last.seq);
+    laz_json_add_text(&answer.write, "last_hash", verify->last.hash);
     if (cli->expect)
-        laz_json_add_bool(&write, "expected", expected);
+        laz_json_add_bool(&answer.write, "expected", expected);
     else
-        laz_json_add_null(&write, "expected");
-    laz_json_begin_list(&write, "findings");
-    laz_buf_append(&json, laz_buf_text(&report->json), report->json.len);
-    laz_json_end_list(&write);
-    laz_json_end_object(&write);
-    cli_print(cli, &json);
+        laz_json_add_null(&answer.write, "expected");
+    laz_json_begin_list(&answer.write, "findings");
+    laz_buf_append(&answer.json, laz_buf_text(&report->json), report->json.len);
+    laz_json_end_list(&answer.write);
+    answer.json.failed |= report->json.failed;
+    return cli_answer_end(cli, &answer, status);
 }
 
 static int audit_verify(struct cli *cli, struct audit_source *source)
@@ -176,12 +182,7 @@ static int audit_verify(struct cli *cli, struct audit_source *source)
     if (n == 0) {
         bool intact = laz_audit_verify_end(&verify);
         bool expected = audit_is_expected(cli, &verify, source->name);
-        audit_conclude(cli, &report, &verify, intact, expected);
-        status = intact && expected ? CLI_OK : CLI_FAILED;
-    }
-    if (report.json.failed) {
-        cli_problem(cli, "out of memory");
-        status = CLI_SETUP;
+        status = audit_conclude(cli, &report, &verify, intact, expected);
     }
     laz_audit_verify_fini(&verify);
     laz_buf_fini(&report.json);
@@ -196,7 +197,32 @@ struct audit_shown {
     const char *name;
     uint64_t line, odd;
     struct laz_buf text;
+    struct cli_answer answer; /* with --json; what was printed of it is removed */
 };
+
+/* Prints a record. */
+static void audit_show_record(struct audit_shown *shown)
+{
+    struct cli *cli = shown->cli;
+
+    if (cli->json) {
+        laz_json_new_line(&shown->answer.write);
+        laz_json_add_raw(&shown->answer.write, NULL, laz_buf_text(&shown->text), shown->text.len);
+        cli_write(cli, laz_buf_text(&shown->answer.json), shown->answer.json.len);
+        laz_buf_clear(&shown->answer.json);
+    } else {
+        laz_buf_putc(&shown->text, '\n');
+        cli_puts(cli, laz_buf_text(&shown->text));
+    }
+}
+
+/* Reports a line that is no record. */
+static void audit_show_odd(struct audit_shown *shown)
+{
+    /* in the document, too, up to some number */
+    (++shown->odd > AUDIT_SHOWN ? cli_say : cli_problem)(
+        shown->cli, "%s:%" PRIu64 ": %s", shown->name, shown->line, laz_buf_text(&shown->text));
+}
 
 static void audit_show_line(struct audit_shown *shown, const char *line, size_t len)
 {
@@ -207,15 +233,11 @@ static void audit_show_line(struct audit_shown *shown, const char *line, size_t 
     if (shown->cli->json && laz_audit_record_parse(&record, line, len))
         laz_audit_harmless(&shown->text, line, len); /* no effect on records that lazaret wrote */
     else
-        well = laz_audit_show(line, len, &shown->text);
-    if (!well) {
-        shown->odd++;
-        cli_say(shown->cli, "%s:%" PRIu64 ": %s", shown->name, shown->line,
-                laz_buf_text(&shown->text));
-    } else {
-        laz_buf_putc(&shown->text, '\n');
-        cli_puts(shown->cli, laz_buf_text(&shown->text));
-    }
+        well = laz_audit_show(line, len, &shown->text) && !shown->cli->json;
+    if (well)
+        audit_show_record(shown);
+    else
+        audit_show_odd(shown);
     laz_buf_clear(&shown->text);
 }
 
@@ -238,6 +260,20 @@ static void audit_show_lines(struct audit_shown *shown, struct laz_buf *rest)
     laz_buf_drop(rest, done);
 }
 
+/* Ends the document, whose beginning was printed with the records. */
+static int audit_show_end(struct audit_shown *shown, int status)
+{
+    struct cli *cli = shown->cli;
+
+    if (!cli->json)
+        return status;
+    laz_json_end_list(&shown->answer.write);
+    laz_json_add_bool(&shown->answer.write, "ok", !status);
+    if (status)
+        cli_answer_errors(cli, &shown->answer.write, &cli->problems);
+    return cli_answer_end(cli, &shown->answer, status);
+}
+
 static int audit_show(struct cli *cli, struct audit_source *source)
 {
     struct audit_shown shown = {.cli = cli, .name = source->name};
@@ -245,6 +281,9 @@ static int audit_show(struct cli *cli, struct audit_source *source)
     int status = CLI_OK;
     ssize_t n = 0;
 
+    shown.answer.write.to = &shown.answer.json;
+    laz_json_begin_object(&shown.answer.write, NULL);
+    laz_json_begin_list(&shown.answer.write, "records");
     while (laz_buf_reserve(&rest, AUDIT_BLOCK) &&
            (n = audit_read(cli, source, rest.data + rest.len, AUDIT_BLOCK)) > 0) {
         rest.len += (size_t)n;
@@ -260,7 +299,9 @@ static int audit_show(struct cli *cli, struct audit_source *source)
     } else if (shown.odd) {
         status = CLI_FAILED;
     }
+    status = audit_show_end(&shown, status);
     laz_buf_fini(&shown.text);
+    laz_buf_fini(&shown.answer.json);
     laz_buf_fini(&rest);
     return status;
 }

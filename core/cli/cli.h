@@ -57,11 +57,11 @@ struct cli {
     struct laz_settings *settings;
     const struct laz_settings_values *values; /* those of `settings` */
     struct laz_log log;
-    char *cwd_path;          /* where the code starts; NULL: nowhere in particular */
-    int output_errno;        /* why standard output cannot be written; 0: it can */
-    struct laz_buf problems; /* messages of cli_problem, one a line */
-    bool answered;           /* run and check: the JSON object of --json has been printed */
-    bool no_sixels;          /* making them of a picture took too much; no other is tried */
+    char *cwd_path;           /* where the code starts; NULL: nowhere in particular */
+    int output_errno;         /* why standard output cannot be written; 0: it can */
+    struct laz_strv problems; /* messages of cli_problem */
+    bool answered;            /* the document of --json has been printed */
+    bool no_sixels;           /* making them of a picture took too much; no other is tried */
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -78,6 +78,7 @@ struct cli {
 #define CLI_FOR_HELP    (1u << 8)
 #define CLI_FOR_SERVE   (1u << 9)
 #define CLI_FOR_MCP     (1u << 10)
+#define CLI_FOR_VERSION (1u << 11)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -94,9 +95,18 @@ struct cli_command {
 
 extern const struct cli_command cli_commands[]; /* ends with a row without a name */
 
+struct cli_option {
+    char letter;          /* 0: none */
+    const char *name;     /* NULL: none */
+    const char *argument; /* its name in help texts; NULL: none */
+    size_t field;         /* bool without an argument, else const char *, or a list */
+    uint32_t commands;    /* CLI_FOR_* */
+    const char *help;
+};
+
+const struct cli_option *cli_option_at(size_t index); /* NULL behind the last one */
+
 int cli_execute(struct cli *cli); /* run and check */
-/* For run and check with --json: prints the object for a failure before the execution began. */
-void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_serve(struct cli *cli);
@@ -107,7 +117,8 @@ int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);
 int cli_audit(struct cli *cli);
 int cli_doctor(struct cli *cli);
-int cli_help_about(struct cli *cli); /* needs no settings */
+int cli_help_about(struct cli *cli); /* needs no settings, as the next */
+int cli_version(struct cli *cli);
 
 /* Reads a decimal number up to `most`. False: it is none. */
 bool cli_number(const char *text, uint64_t most, uint64_t *number);
@@ -116,7 +127,7 @@ int cli_parse(struct cli *cli, int argc, char **argv);
 /* Appends the options of this command line that say how the subcommand works, as words of another
  * one that may be run in any directory: paths are absolute. False: out of memory. */
 bool cli_repeat(struct cli *cli, struct laz_strv *words);
-void cli_help(struct cli *cli); /* for cli->command; without one, the general help */
+int cli_help(struct cli *cli); /* for cli->command; without one, the general help */
 
 /* ---- shared by the subcommands -------------------------------------------------------------- */
 
@@ -202,6 +213,32 @@ int cli_save_artifacts(struct cli *cli, struct laz_result *result);
 /* Lists them on standard error, and shows pictures on a terminal that can. */
 void cli_tell_artifacts(struct cli *cli, struct laz_engine *engine,
                         const struct laz_result *result);
+
+/* ---- answer.c: what --json prints -------------------------------------------------------------
+ *
+ * One object on standard output, with the member "ok". What it lacks is added at the end of the
+ * command, so only a subcommand that has more to say than its failure prints one. */
+
+struct cli_answer {
+    struct laz_buf json;
+    struct laz_json_write write;
+};
+/* Begins it; the caller adds members. */
+void cli_answer_begin(struct cli_answer *answer, bool ok);
+/* Ends and prints it. Returns `status`, or another one when memory was short (printed). */
+int cli_answer_end(struct cli *cli, struct cli_answer *answer, int status);
+/* Adds the member "errors": each message, with the file, the place and the key that it names. */
+void cli_answer_errors(struct cli *cli, struct laz_json_write *write,
+                       const struct laz_strv *messages);
+/* Prints the result of an execution, with what the command itself could not do. NULL: out of
+ * memory. Returns as cli_answer_end. */
+int cli_answer_result(struct cli *cli, struct laz_result *result, int status);
+/* To be called at the end: prints the document of a subcommand that has printed none. */
+int cli_answer_missing(struct cli *cli, int status);
+/* Prints a text, with --json as a member; frees it. */
+int cli_answer_text(struct cli *cli, const char *key, struct laz_buf *text);
+/* For a subcommand whose standard output is a protocol's. An exit status (printed). */
+int cli_refuse_json(struct cli *cli);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
 

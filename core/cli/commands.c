@@ -130,6 +130,14 @@ const struct cli_command cli_commands[] = {
         .run = cli_audit,
     },
     {
+        .name = "version",
+        .bit = CLI_FOR_VERSION,
+        .operands = "",
+        .summary = "print the version",
+        .text = "",
+        .run = cli_version,
+    },
+    {
         .name = "help",
         .bit = CLI_FOR_HELP,
         .operands = "[SUBCOMMAND]",

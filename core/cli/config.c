@@ -9,30 +9,23 @@
 
 #include <string.h>
 
-struct config_list {
-    struct cli *cli;
-    struct laz_buf json;
-    struct laz_json_write write;
-};
-
-static void config_line(void *user, const char *key, const char *value, const char *origin)
+static void config_line(void *user, const struct laz_settings_shown *shown)
 {
-    struct config_list *list = user;
-    size_t len = strlen(key) + strlen(value) + 3;
+    size_t len = strlen(shown->key) + strlen(shown->value) + 3;
 
-    cli_printf(list->cli, "%s = %s%*s  # %s\n", key, value, len < 48 ? (int)(48 - len) : 0, "",
-               origin);
+    cli_printf(user, "%s = %s%*s  # %s\n", shown->key, shown->value, len < 48 ? (int)(48 - len) : 0,
+               "", shown->origin);
 }
 
-static void config_json(void *user, const char *key, const char *value, const char *origin)
+static void config_json(void *user, const struct laz_settings_shown *shown)
 {
-    struct laz_json_write *write = &((struct config_list *)user)->write;
+    struct laz_json_write *write = user;
 
     laz_json_new_line(write);
     laz_json_begin_object(write, NULL);
-    laz_json_add_text(write, "key", key);
-    laz_json_add_text(write, "value", value);
-    laz_json_add_text(write, "origin", origin);
+    laz_json_add_text(write, "key", shown->key);
+    laz_json_add_raw(write, "value", shown->json, strlen(shown->json));
+    laz_json_add_text(write, "origin", shown->origin);
     laz_json_end_object(write);
 }
 
@@ -65,18 +58,18 @@ static int config_check(struct cli *cli)
 
 int cli_config(struct cli *cli)
 {
-    struct config_list list = {.cli = cli, .json = LAZ_BUF_INIT};
+    struct cli_answer answer;
 
     if (cli->check)
         return config_check(cli);
     if (!cli->json) {
-        laz_settings_visit(cli->settings, config_line, &list);
+        laz_settings_visit(cli->settings, config_line, cli);
         return CLI_OK;
     }
-    list.write.to = &list.json;
-    laz_json_begin_list(&list.write, NULL);
-    laz_settings_visit(cli->settings, config_json, &list);
-    laz_json_end_list(&list.write);
-    cli_print(cli, &list.json);
-    return CLI_OK;
+    cli_answer_begin(&answer, true);
+    laz_json_add_text(&answer.write, "file", laz_settings_file(cli->settings));
+    laz_json_begin_list(&answer.write, "settings");
+    laz_settings_visit(cli->settings, config_json, &answer.write);
+    laz_json_end_list(&answer.write);
+    return cli_answer_end(cli, &answer, CLI_OK);
 }

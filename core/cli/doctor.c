@@ -117,8 +117,7 @@ static char *doctor_working(const struct doctor *doctor, size_t n)
 static void doctor_chose_nothing(struct doctor *doctor)
 {
     laz_strv_addf(&doctor->problems, "none of the backends that the settings name works: %s%s",
-                  doctor_is_late(doctor) ? "there was no time to find out (--set "
-                                           "session.deadline=60 gives more)"
+                  doctor_is_late(doctor)                           ? DOCTOR_MORE_TIME
                   : doctor->names.n && doctor->backends[0].problem ? doctor->backends[0].problem
                                                                    : "none is made for this system",
                   doctor->cli->values->sandbox.strict
@@ -205,7 +204,7 @@ static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
     } else if (rc) {
         const char *refused =
             rc != LAZ_ETIMEOUT && place.engine ? laz_templates_refused(&place.engine->boxes) : NULL;
-        doctor->templates_problem = laz_strdup(refused ? refused : why.text);
+        doctor->templates_problem = refused ? laz_strdup(refused) : doctor_problem(&why);
         rc = doctor->templates_problem ? 0 : laz_error_nomem(err);
     }
     doctor->templates_tried = !rc;
@@ -283,16 +282,18 @@ static void doctor_fini(struct doctor *doctor)
  * nothing else was tried. */
 static int doctor_found_no_session(struct doctor *doctor, struct laz_error *err)
 {
-    bool failed = false;
+    char *problem = doctor_problem(err);
+    bool failed = !problem;
 
     if (err->code == LAZ_ETIMEOUT)
         doctor_chose_nothing(doctor);
     else
-        laz_strv_addf(&doctor->problems, "no session can be started: %s", err->text);
+        laz_strv_addf(&doctor->problems, "no session can be started: %s", problem ? problem : "");
     for (size_t i = 0; i < doctor->names.n; i++) {
-        doctor->backends[i].problem = laz_strdup(err->text);
+        doctor->backends[i].problem = laz_strdup(problem);
         failed |= !doctor->backends[i].problem;
     }
+    free(problem);
     return failed || doctor->problems.failed ? laz_error_nomem(err) : 0;
 }
 
@@ -356,9 +357,8 @@ int cli_doctor(struct cli *cli)
         doctor_progress(&doctor, NULL, NULL);
         if (!rc)
             rc = doctor_judge(&doctor, &err);
-        if (!rc)
-            (cli->json ? doctor_report_json : doctor_report)(&doctor);
-        status = rc ? cli_fail(cli, &err) : doctor.problems.n ? CLI_FAILED : CLI_OK;
+        status =
+            rc ? cli_fail(cli, &err) : (cli->json ? doctor_report_json : doctor_report)(&doctor);
     }
     doctor_time_stop(&doctor);
     laz_interrupt_free(interrupt); /* before the engines that it cancels */

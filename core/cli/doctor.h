@@ -26,6 +26,9 @@ struct doctor;
 #define DOCTOR_TIME_MS 10000 /* at most, unless --set session.deadline gives another time */
 
 #define DOCTOR_OUT_OF_TIME "not tried (out of time)" /* the problem of what was not */
+#define DOCTOR_MORE_TIME                                                                           \
+    "timed out: try again with more time (--set session.deadline=120 --set session.timeout=30 "    \
+    "--set session.start_timeout=20)"
 
 /* At its end nothing more is begun, and what is being tried is cancelled. */
 struct doctor_time {
@@ -43,6 +46,9 @@ bool doctor_is_late(const struct doctor *doctor);
 /* Is `rc` LAZ_ECANCELLED because the time is up, and not because the user asked? Then *err, and
  * the result, is LAZ_ETIMEOUT; any other `rc` is the result. */
 int doctor_ended(const struct doctor *doctor, int rc, struct laz_error *err);
+/* Why something does not work, as a new string, with the remedy where it is only too slow. NULL:
+ * out of memory. */
+char *doctor_problem(const struct laz_error *err);
 /* LAZ_ETIMEOUT when the time is up; else 0. */
 int doctor_may_begin(const struct doctor *doctor, struct laz_error *err);
 
@@ -86,9 +92,10 @@ struct doctor_open {
 /* Cancels what runs in the open places. Any thread. */
 void doctor_cancel_places(struct doctor *doctor);
 
-/* Appends the value (as in the configuration) and the origin of a key; either may be NULL. */
+/* Appends the value (as in the configuration, and as JSON) and the origin of a key; each may be
+ * NULL. */
 void doctor_setting(const struct doctor *doctor, const char *key, struct laz_buf *value,
-                    struct laz_buf *origin);
+                    struct laz_buf *json, struct laz_buf *origin);
 /* Was the key set on the command line (--set)? */
 bool doctor_is_set(const struct doctor *doctor, const char *key);
 
@@ -128,8 +135,9 @@ enum doctor_came {
     DOCTOR_UNTRIED, /* nothing is to be tried */
     DOCTOR_WORKED,
     DOCTOR_DENIED,
-    DOCTOR_FAILED,
-    DOCTOR_LATE, /* the time was up */
+    DOCTOR_FAILED,    /* from here on nothing is known */
+    DOCTOR_LATE,      /* the time was up */
+    DOCTOR_TIMED_OUT, /* it did not end in its own time */
 };
 
 struct doctor_try {
@@ -196,6 +204,9 @@ const char *doctor_state_name(enum doctor_state state);
 /* What was tried, and what the plan says, as the state of one bit of LAZ_ENFORCE_*. */
 enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doctor_backend *backend,
                                   uint32_t bit);
+/* What to do about it; NULL: nothing is needed. Static, or borrowed from the registry. */
+const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_backend *backend,
+                             uint32_t bit, enum doctor_state state);
 /* Adds to doctor->problems why the chosen backend does not hold what the settings ask for.
  * LAZ_ENOMEM. */
 int doctor_judge(struct doctor *doctor, struct laz_error *err);
@@ -204,7 +215,8 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend,
                        struct laz_error *err);
 /* Shows progress on a terminal: one line, which the next one overwrites. */
 void doctor_progress(struct doctor *doctor, const char *backend, const char *what);
-void doctor_report(struct doctor *doctor); /* for people */
-void doctor_report_json(struct doctor *doctor);
+/* Prints the findings. Returns an exit status. */
+int doctor_report(struct doctor *doctor); /* for people */
+int doctor_report_json(struct doctor *doctor);
 
 #endif

@@ -170,6 +170,8 @@ static void act_judge_end(const struct doctor_act *act, struct laz_result *resul
 
     if (limit && limit->verdict == verdict)
         act_note(tried, DOCTOR_DENIED, laz_verdict_name(verdict));
+    else if (verdict == LAZ_VERDICT_TIMEOUT || verdict == LAZ_VERDICT_DEADLINE)
+        act_note(tried, DOCTOR_TIMED_OUT, laz_verdict_name(verdict));
     else
         act_note(tried, DOCTOR_FAILED, why && *why ? why : laz_verdict_name(verdict));
 }
@@ -192,7 +194,7 @@ int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const stru
     if (rc == LAZ_ETIMEOUT) {
         act_note(tried, DOCTOR_LATE, "");
     } else if (rc) {
-        act_note(tried, DOCTOR_FAILED, err->text);
+        act_note(tried, err->os_errno == ETIMEDOUT ? DOCTOR_TIMED_OUT : DOCTOR_FAILED, err->text);
     } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
         act_judge(place, &doctor->bait, act, laz_result_value(result), tried);
     } else {

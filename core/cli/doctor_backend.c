@@ -200,7 +200,7 @@ static char *backend_runtime(struct doctor *doctor, struct doctor_place *place, 
     char *problem = NULL;
 
     if (doctor_may_begin(doctor, err) || laz_session_open(place->engine, &options, &session, err))
-        return laz_strdup(err->text);
+        return doctor_problem(err);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !problem && !err->code; i++) {
         struct laz_result *result = NULL;
         if (laz_session_execute(session, rows[i].code, SIZE_MAX, NULL, &result, err)) {
@@ -209,7 +209,10 @@ static char *backend_runtime(struct doctor *doctor, struct doctor_place *place, 
             laz_error_set(err, LAZ_ECANCELLED, 0, "cancelled");
         } else if (laz_result_verdict(result) != LAZ_VERDICT_OK ||
                    strcmp(laz_result_value(result), rows[i].value) != 0) {
-            const char *why = laz_result_error(result);
+            const char *why = laz_result_verdict(result) == LAZ_VERDICT_TIMEOUT ||
+                                      laz_result_verdict(result) == LAZ_VERDICT_DEADLINE
+                                  ? DOCTOR_MORE_TIME
+                                  : laz_result_error(result);
             problem = laz_strdupf("%s: %s", rows[i].what, why ? why : laz_result_value(result));
         }
         laz_result_free(result);
@@ -272,8 +275,13 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
 
 /* How often the acts of a bit came out in which way. */
 struct backend_count {
-    unsigned tried, worked, denied, failed, late;
+    unsigned tried, worked, denied, failed, unable, late; /* `unable`: in the control, too */
 };
+
+static bool backend_is_late(enum doctor_came came)
+{
+    return came == DOCTOR_LATE || came == DOCTOR_TIMED_OUT;
+}
 
 static struct backend_count backend_count(const struct doctor *doctor,
                                           const struct doctor_backend *backend, uint32_t bit)
@@ -287,8 +295,9 @@ static struct backend_count backend_count(const struct doctor *doctor,
         n.tried++;
         n.worked += inside == DOCTOR_WORKED; /* needs no control */
         n.failed += inside == DOCTOR_FAILED;
+        n.unable += inside == DOCTOR_FAILED || outside == DOCTOR_FAILED;
         n.denied += inside == DOCTOR_DENIED && outside == DOCTOR_WORKED;
-        n.late += inside == DOCTOR_LATE || outside == DOCTOR_LATE;
+        n.late += backend_is_late(inside) || backend_is_late(outside);
     }
     return n;
 }
@@ -312,8 +321,8 @@ enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doct
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
 }
 
-static const char *backend_remedy(const struct doctor *doctor, const struct doctor_backend *backend,
-                                  uint32_t bit, enum doctor_state state)
+const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_backend *backend,
+                             uint32_t bit, enum doctor_state state)
 {
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,
@@ -333,7 +342,9 @@ static const char *backend_remedy(const struct doctor *doctor, const struct doct
     if (state == DOCTOR_UNPROVEN && !backend->isolates)
         return "nothing is tried in a backend that declares that it is no sandbox: use another one";
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).late)
-        return "there was no time to try it: give lazaret doctor more (--set session.deadline=60)";
+        return DOCTOR_MORE_TIME;
+    if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).unable)
+        return "it could not be tried: the line above says why, and nothing is known of it";
     if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
         return others[state];
     const char *advice =
@@ -406,12 +417,13 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, st
     int rc = (doctor->acts_are_tried && backend->isolates ? backend_try
                                                           : backend_look)(doctor, backend, err);
     if (rc && rc != LAZ_ECANCELLED) {
-        backend->problem = laz_strdup(err->text);
+        backend->problem = doctor_problem(err);
         return 0;
     }
     for (unsigned i = 0; laz_enforce_name(1u << i) && !rc; i++) {
         backend->bits[i].state = doctor_state_of(doctor, backend, 1u << i);
-        backend->bits[i].remedy = backend_remedy(doctor, backend, 1u << i, backend->bits[i].state);
+        backend->bits[i].remedy =
+            doctor_remedy_of(doctor, backend, 1u << i, backend->bits[i].state);
     }
     return rc;
 }

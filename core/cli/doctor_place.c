@@ -36,25 +36,27 @@ static const struct {
 
 struct place_key {
     const char *key;
-    struct laz_buf *value, *origin;
+    struct laz_buf *value, *json, *origin;
 };
 
-static void place_note(void *user, const char *key, const char *value, const char *origin)
+static void place_note(void *user, const struct laz_settings_shown *shown)
 {
     struct place_key *wanted = user;
 
-    if (strcmp(key, wanted->key) != 0)
+    if (strcmp(shown->key, wanted->key) != 0)
         return;
     if (wanted->value)
-        laz_buf_puts(wanted->value, value);
+        laz_buf_puts(wanted->value, shown->value);
+    if (wanted->json)
+        laz_buf_puts(wanted->json, shown->json);
     if (wanted->origin)
-        laz_buf_puts(wanted->origin, origin);
+        laz_buf_puts(wanted->origin, shown->origin);
 }
 
 void doctor_setting(const struct doctor *doctor, const char *key, struct laz_buf *value,
-                    struct laz_buf *origin)
+                    struct laz_buf *json, struct laz_buf *origin)
 {
-    struct place_key wanted = {key, value, origin};
+    struct place_key wanted = {key, value, json, origin};
 
     laz_settings_visit(doctor->cli->settings, place_note, &wanted);
 }
@@ -63,7 +65,7 @@ bool doctor_is_set(const struct doctor *doctor, const char *key)
 {
     struct laz_buf origin = LAZ_BUF_INIT;
 
-    doctor_setting(doctor, key, NULL, &origin);
+    doctor_setting(doctor, key, NULL, NULL, &origin);
     bool is_set = strcmp(laz_buf_text(&origin), "--set") == 0;
     laz_buf_fini(&origin);
     return is_set;

@@ -32,14 +32,13 @@ static void report_words(struct cli *cli, const char *before, const char *words)
     laz_buf_fini(&line);
 }
 
-/* How an act came out; late also where only the control was. */
-static enum doctor_came report_came(const struct doctor *doctor,
-                                    const struct doctor_backend *backend, size_t act)
+/* How an act came out; that of the control where only that one came to no end. */
+static const struct doctor_try *report_try(const struct doctor *doctor,
+                                           const struct doctor_backend *backend, size_t act)
 {
-    const enum doctor_came inside = backend->inside[act].came;
+    const struct doctor_try *inside = &backend->inside[act], *outside = &doctor->outside[act];
 
-    return inside == DOCTOR_DENIED && doctor->outside[act].came == DOCTOR_LATE ? DOCTOR_LATE
-                                                                               : inside;
+    return inside->came == DOCTOR_DENIED && outside->came >= DOCTOR_FAILED ? outside : inside;
 }
 
 /* Prints the names of the acts of this bit that had this outcome. */
@@ -49,11 +48,12 @@ static void report_acts(const struct doctor *doctor, const struct doctor_backend
     struct laz_buf list = LAZ_BUF_INIT;
 
     for (size_t i = 0; i < DOCTOR_ACTS; i++) {
-        if (doctor_acts[i].bit != bit || report_came(doctor, backend, i) != came)
+        const struct doctor_try *tried = report_try(doctor, backend, i);
+        if (doctor_acts[i].bit != bit || tried->came != came)
             continue;
         laz_buf_printf(&list, "%s%s", list.len ? ", " : "", doctor_acts[i].name);
         if (came == DOCTOR_FAILED)
-            laz_buf_printf(&list, " (%s)", backend->inside[i].note);
+            laz_buf_printf(&list, " (%s)", tried->note);
     }
     if (list.len)
         report_words(doctor->cli, title, laz_buf_text(&list));
@@ -67,6 +67,7 @@ static void report_details(const struct doctor *doctor, const struct doctor_back
     report_acts(doctor, backend, bit, "             possible: ", DOCTOR_WORKED);
     report_acts(doctor, backend, bit, "             could not be tried: ", DOCTOR_FAILED);
     report_acts(doctor, backend, bit, "             " DOCTOR_OUT_OF_TIME ": ", DOCTOR_LATE);
+    report_acts(doctor, backend, bit, "             timed out: ", DOCTOR_TIMED_OUT);
     if (remedy && doctor->acts_are_tried)
         cli_printf(doctor->cli, "             remedy: %s\n", remedy);
 }
@@ -88,7 +89,7 @@ static void report_bits(const struct doctor *doctor, const struct doctor_backend
 
 /* A limit of the settings, and what counts it in the chosen backend. */
 struct report_limit {
-    struct laz_buf value, counts; /* as in the configuration; for people, empty: nothing */
+    struct laz_buf value, json, counts; /* as in the configuration; for people, empty: nothing */
     const char *state;
     const struct doctor_bit *bit; /* NULL: it has none, and nothing is tried */
 };
@@ -140,8 +141,9 @@ static void report_limit_init(struct report_limit *line, const struct doctor *do
     const uint64_t value = laz_limit_value(&doctor->cli->values->limits, limit);
     const struct laz_limit *kin = report_kin(limit);
 
-    *line = (struct report_limit){.value = LAZ_BUF_INIT, .counts = LAZ_BUF_INIT};
-    doctor_setting(doctor, limit->key, &line->value, NULL);
+    *line =
+        (struct report_limit){.value = LAZ_BUF_INIT, .json = LAZ_BUF_INIT, .counts = LAZ_BUF_INIT};
+    doctor_setting(doctor, limit->key, &line->value, &line->json, NULL);
     line->bit = report_bit(doctor->chosen, limit->bit);
     line->state = line->bit                ? doctor_state_name(line->bit->state)
                   : value == LAZ_UNLIMITED ? doctor_state_name(DOCTOR_UNSET)
@@ -160,6 +162,7 @@ static void report_limit_init(struct report_limit *line, const struct doctor *do
 static void report_limit_fini(struct report_limit *line)
 {
     laz_buf_fini(&line->value);
+    laz_buf_fini(&line->json);
     laz_buf_fini(&line->counts);
 }
 
@@ -264,7 +267,7 @@ static const char *report_shared(void)
                               "this user runs";
 }
 
-void doctor_report(struct doctor *doctor)
+int doctor_report(struct doctor *doctor)
 {
     struct cli *cli = doctor->cli;
 
@@ -288,6 +291,7 @@ void doctor_report(struct doctor *doctor)
     else if (!doctor->problems.n)
         cli_printf(cli, "all is well: %s enforces what sandbox.require asks for\n",
                    doctor->chosen->name);
+    return doctor->problems.n ? CLI_FAILED : CLI_OK;
 }
 
 /* ---- for machines --------------------------------------------------------------------------- */
@@ -297,7 +301,7 @@ static void json_try(struct laz_json_write *write, const char *key, const struct
     static const char *const words[] = {
         [DOCTOR_UNTRIED] = "not tried",     [DOCTOR_WORKED] = "worked",
         [DOCTOR_DENIED] = "denied",         [DOCTOR_FAILED] = "could not be tried",
-        [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME,
+        [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME, [DOCTOR_TIMED_OUT] = "timed out",
     };
 
     laz_json_begin_object(write, key);
@@ -389,7 +393,7 @@ static void json_limits(struct laz_json_write *write, const struct doctor *docto
         report_limit_init(&line, doctor, &laz_limit_table[i]);
         laz_json_begin_object(write, NULL);
         laz_json_add_text(write, "limit", laz_limit_table[i].key);
-        laz_json_add_text(write, "value", laz_buf_text(&line.value));
+        laz_json_add_raw(write, "value", laz_buf_text(&line.json), line.json.len);
         laz_json_add_text(write, "state", line.state);
         laz_json_add_text(write, "counted_by", line.counts.len ? laz_buf_text(&line.counts) : NULL);
         laz_json_end_object(write);
@@ -398,35 +402,36 @@ static void json_limits(struct laz_json_write *write, const struct doctor *docto
     laz_json_end_list(write);
 }
 
-void doctor_report_json(struct doctor *doctor)
+int doctor_report_json(struct doctor *doctor)
 {
-    struct laz_buf json = LAZ_BUF_INIT;
-    struct laz_json_write write = {.to = &json};
+    const bool ok = !doctor->problems.n;
+    struct cli_answer answer;
 
-    laz_json_begin_object(&write, NULL);
-    laz_json_add_bool(&write, "ok", !doctor->problems.n);
-    json_header(&write, doctor);
-    laz_json_add_text(&write, "chosen", doctor->chosen ? doctor->chosen->name : NULL);
-    laz_json_begin_object(&write, "templates");
-    json_problem(&write, doctor->templates_tried && !doctor->templates_problem,
+    cli_answer_begin(&answer, ok);
+    if (!ok)
+        cli_answer_errors(doctor->cli, &answer.write, &doctor->problems);
+    json_header(&answer.write, doctor);
+    laz_json_add_text(&answer.write, "chosen", doctor->chosen ? doctor->chosen->name : NULL);
+    laz_json_begin_object(&answer.write, "templates");
+    json_problem(&answer.write, doctor->templates_tried && !doctor->templates_problem,
                  doctor->templates_problem);
-    laz_json_end_object(&write);
-    laz_json_begin_object(&write, "control_groups");
-    laz_json_add_bool(&write, "works", doctor->has_groups);
-    laz_json_add_text(&write, "where", doctor->groups.len ? laz_buf_text(&doctor->groups) : NULL);
-    laz_json_end_object(&write);
-    json_limits(&write, doctor);
-    laz_json_add_text(&write, "shared_quotas", report_shared());
-    laz_json_add_bool(&write, "tried", doctor->acts_are_tried);
-    cli_enforce_json(&write, "require", doctor->cli->values->sandbox.require);
-    laz_json_add_texts(&write, "problems", &doctor->problems);
-    laz_json_begin_list(&write, "backends");
+    laz_json_end_object(&answer.write);
+    laz_json_begin_object(&answer.write, "control_groups");
+    laz_json_add_bool(&answer.write, "works", doctor->has_groups);
+    laz_json_add_text(&answer.write, "where",
+                      doctor->groups.len ? laz_buf_text(&doctor->groups) : NULL);
+    laz_json_end_object(&answer.write);
+    json_limits(&answer.write, doctor);
+    laz_json_add_text(&answer.write, "shared_quotas", report_shared());
+    laz_json_add_bool(&answer.write, "tried", doctor->acts_are_tried);
+    cli_enforce_json(&answer.write, "require", doctor->cli->values->sandbox.require);
+    laz_json_begin_list(&answer.write, "backends");
     for (size_t i = 0; i < doctor->names.n; i++) {
-        laz_json_new_line(&write);
-        json_backend(&write, doctor, &doctor->backends[i]);
+        laz_json_new_line(&answer.write);
+        json_backend(&answer.write, doctor, &doctor->backends[i]);
     }
-    laz_json_end_list(&write);
-    laz_json_add_uint(&write, "elapsed_ms", (laz_clock_us() - doctor->time.started_us) / 1000);
-    laz_json_end_object(&write);
-    cli_print(doctor->cli, &json);
+    laz_json_end_list(&answer.write);
+    laz_json_add_uint(&answer.write, "elapsed_ms",
+                      (laz_clock_us() - doctor->time.started_us) / 1000);
+    return cli_answer_end(doctor->cli, &answer, ok ? CLI_OK : CLI_FAILED);
 }

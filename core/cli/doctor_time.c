@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "os/thread.h"
 
+#include <errno.h>
+
 #define TIME_AGAIN_US 50000 /* what is to be cancelled may not have begun */
 
 static void *time_watch(void *user)
@@ -69,6 +71,13 @@ void doctor_time_stop(struct doctor *doctor)
 bool doctor_is_late(const struct doctor *doctor)
 {
     return laz_clock_us() >= doctor->time.end_us;
+}
+
+char *doctor_problem(const struct laz_error *err)
+{
+    return err->code != LAZ_ETIMEOUT && err->os_errno == ETIMEDOUT
+               ? laz_strdupf("%s; %s", err->text, DOCTOR_MORE_TIME)
+               : laz_strdup(err->text);
 }
 
 int doctor_may_begin(const struct doctor *doctor, struct laz_error *err)

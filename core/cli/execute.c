@@ -13,7 +13,6 @@
 #include "engine/engine.h"
 #include "os/input.h"
 #include "os/interrupt.h"
-#include "session/result.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,16 +128,12 @@ static int execute_finish(struct cli *cli, struct laz_engine *engine, struct laz
                           const struct source *source)
 {
     const int saved = cli_save_artifacts(cli, result);
-    const char *text = cli->json ? laz_result_json(result) : laz_result_text(result);
+    const char *text = cli->json ? NULL : laz_result_text(result);
 
-    if (cli->json) {
-        if (!text) {
-            cli_say(cli, "out of memory");
-            return CLI_SETUP;
-        }
-        cli->answered = true;
-        cli_printf(cli, "%s\n", text);
-        cli_write(cli, "", 0); /* before the box ends */
+    if (cli->json) { /* before the box ends */
+        const int failed = cli_answer_result(cli, result, CLI_OK);
+        if (failed)
+            return failed;
     } else {
         if (cli->command->bit == CLI_FOR_RUN && text) {
             terminal_output(cli->terminal, LAZ_STDOUT, text, strlen(text));
@@ -277,34 +272,4 @@ out:
     laz_input_end(input);
     source_fini(&source);
     return status;
-}
-
-/* Nothing ran, so the library made no result; the verdict follows from the exit status. */
-void cli_answer_failure(struct cli *cli, int status)
-{
-    static const struct {
-        int status;
-        enum laz_verdict verdict;
-        const char *kind; /* NULL: the verdict's */
-    } rows[] = {
-        {CLI_USAGE, LAZ_VERDICT_SETUP_FAILED, "usage"},
-        {CLI_SETUP, LAZ_VERDICT_SETUP_FAILED, NULL},
-        {CLI_REFUSED, LAZ_VERDICT_BLOCKED, "refused"},
-        {CLI_INTERRUPTED, LAZ_VERDICT_CANCELLED, NULL},
-    };
-    struct laz_result *result;
-    const char *text;
-
-    if (!cli->json || cli->answered || !cli->command || !(cli->command->bit & CLI_FOR_CODE))
-        return;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].status != status)
-            continue;
-        result =
-            laz_result_nothing_ran(rows[i].verdict, rows[i].kind, laz_buf_text(&cli->problems));
-        text = result ? laz_result_json(result) : NULL;
-        if (text)
-            cli_printf(cli, "%s\n", text);
-        laz_result_free(result);
-    }
 }

@@ -16,15 +16,12 @@ static int main_dispatch(struct cli *cli)
 {
     int status;
 
-    if (cli->help) {
-        cli_help(cli);
-        return CLI_OK;
-    }
-    if (cli->version) {
-        cli_printf(cli, "lazaret %s\n", laz_version());
-        return CLI_OK;
-    }
-    if (cli->command->bit == CLI_FOR_HELP) /* also where the settings are wrong */
+    if (cli->help)
+        return cli_help(cli);
+    if (cli->version)
+        return cli_version(cli);
+    if (cli->command->bit &
+        (CLI_FOR_HELP | CLI_FOR_VERSION)) /* also where the settings are wrong */
         return cli->command->run(cli);
     status = cli_load(cli);
     return status ? status : cli->command->run(cli);
@@ -32,7 +29,7 @@ static int main_dispatch(struct cli *cli)
 
 int main(int argc, char **argv)
 {
-    struct cli cli = {.set = LAZ_STRV_INIT, .code = LAZ_STRV_INIT, .problems = LAZ_BUF_INIT};
+    struct cli cli = {.set = LAZ_STRV_INIT, .code = LAZ_STRV_INIT, .problems = LAZ_STRV_INIT};
     int status;
 
     laz_library_secure();
@@ -45,7 +42,7 @@ int main(int argc, char **argv)
     status = cli_parse(&cli, argc, argv);
     if (status == 0)
         status = main_dispatch(&cli);
-    cli_answer_failure(&cli, status);
+    status = cli_answer_missing(&cli, status);
     laz_settings_free(cli.settings);
     laz_strv_fini(&cli.set);
     laz_strv_fini(&cli.code);
@@ -53,7 +50,7 @@ int main(int argc, char **argv)
     laz_strv_fini(&cli.write);
     laz_strv_fini(&cli.env);
     laz_strv_fini(&cli.file);
-    laz_buf_fini(&cli.problems);
+    laz_strv_fini(&cli.problems);
     free(cli.cwd_path);
     status = cli_finish(&cli, status);
     terminal_free(cli.terminal);

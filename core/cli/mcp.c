@@ -25,6 +25,8 @@ static int mcp_serve(struct cli *cli)
     struct laz_error err = {0};
     int status = CLI_OK;
 
+    if (cli->json)
+        return cli_refuse_json(cli);
     int rc = laz_interrupt_block(&interrupt, &err);
     if (!rc)
         rc = laz_mcp_new(&options, &mcp, &err);

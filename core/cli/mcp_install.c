@@ -93,6 +93,16 @@ static int install_place(struct cli *cli, struct install *install, struct laz_er
     return install->place ? 0 : laz_error_nomem(err);
 }
 
+/* Says which file it is. `has_place`: the error begins with "LINE:COL: ". */
+static void install_blame(const char *path, bool has_place, struct laz_error *err)
+{
+    const struct laz_error why = *err;
+    const size_t place = has_place ? strcspn(why.text, " ") : 0;
+
+    laz_error_set(err, why.code, why.os_errno, "%s:%.*s nothing was written:%s%s", path, (int)place,
+                  why.text, has_place ? "" : " ", why.text + place);
+}
+
 /* Reads the file and makes its new text. */
 static int install_edit(struct install *install, struct laz_error *err)
 {
@@ -102,10 +112,8 @@ static int install_edit(struct install *install, struct laz_error *err)
         return rc;
     rc = laz_edit_text(install->client, &install->program, laz_buf_text(&install->file.text),
                        install->file.text.len, &install->after, err);
-    if (rc == LAZ_EPARSE)
-        laz_error_prefix(err, "nothing was written: %s:", install->file.path);
-    else if (rc)
-        laz_error_prefix(err, "nothing was written: %s: ", install->file.path);
+    if (rc)
+        install_blame(install->file.path, rc == LAZ_EPARSE, err);
     install->changed =
         !rc && (!install->file.exists || install->after.len != install->file.text.len ||
                 memcmp(laz_buf_text(&install->after), laz_buf_text(&install->file.text),
@@ -113,34 +121,32 @@ static int install_edit(struct install *install, struct laz_error *err)
     return rc;
 }
 
-static void install_answer_json(struct cli *cli, const struct install *install)
+static int install_answer_json(struct cli *cli, const struct install *install)
 {
-    struct laz_buf out = LAZ_BUF_INIT, diff = LAZ_BUF_INIT;
-    struct laz_json_write write = {.to = &out};
+    struct laz_buf diff = LAZ_BUF_INIT;
+    struct cli_answer answer;
 
     laz_edit_diff(&diff, install->file.path, &install->file.text, &install->after);
-    laz_json_begin_object(&write, NULL);
-    laz_json_add_text(&write, "client", install->client->name);
-    laz_json_add_text(&write, "path", install->file.path);
-    laz_json_add_bool(&write, "changes", install->changed);
-    laz_json_add_bool(&write, "written", install->changed && !cli->dry_run);
-    laz_json_add_text(&write, "backup", install->backup);
-    laz_json_add_text(&write, "command", install->command);
-    laz_json_add_texts(&write, "args", &install->args);
-    laz_json_add_text(&write, "diff", laz_buf_text(&diff));
-    laz_json_end_object(&write);
-    cli_print(cli, &out);
+    cli_answer_begin(&answer, true);
+    laz_json_add_text(&answer.write, "client", install->client->name);
+    laz_json_add_text(&answer.write, "path", install->file.path);
+    laz_json_add_bool(&answer.write, "changes", install->changed);
+    laz_json_add_bool(&answer.write, "written", install->changed && !cli->dry_run);
+    laz_json_add_text(&answer.write, "backup", install->backup);
+    laz_json_add_text(&answer.write, "command", install->command);
+    laz_json_add_texts(&answer.write, "args", &install->args);
+    laz_json_add_text(&answer.write, "diff", laz_buf_text(&diff));
+    answer.json.failed |= diff.failed;
     laz_buf_fini(&diff);
+    return cli_answer_end(cli, &answer, CLI_OK);
 }
 
-static void install_answer(struct cli *cli, const struct install *install)
+static int install_answer(struct cli *cli, const struct install *install)
 {
     struct laz_buf out = LAZ_BUF_INIT;
 
-    if (cli->json) {
-        install_answer_json(cli, install);
-        return;
-    }
+    if (cli->json)
+        return install_answer_json(cli, install);
     laz_edit_diff(&out, install->file.path, &install->file.text, &install->after);
     laz_visible_line(&out, install->file.path, strlen(install->file.path));
     if (!install->changed)
@@ -152,13 +158,13 @@ static void install_answer(struct cli *cli, const struct install *install)
     if (install->backup)
         laz_visible_line(&out, install->backup, strlen(install->backup));
     cli_print(cli, &out);
+    return CLI_OK;
 }
 
 int cli_mcp_install(struct cli *cli)
 {
     struct install install = {.client = laz_edit_client(cli->install)};
     struct laz_error err = {0};
-    int status = CLI_OK;
 
     if (!install.client)
         return install_usage(cli);
@@ -175,10 +181,7 @@ int cli_mcp_install(struct cli *cli)
     if (!rc && install.changed && !cli->dry_run)
         rc = laz_edit_file_write(&install.file, &install.after, install.client->is_project,
                                  &install.backup, &err);
-    if (rc)
-        status = cli_fail(cli, &err);
-    else
-        install_answer(cli, &install);
+    const int status = rc ? cli_fail(cli, &err) : install_answer(cli, &install);
     free(install.command);
     free(install.place);
     free(install.backup);

@@ -15,15 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cli_option {
-    char letter;          /* 0: none */
-    const char *name;     /* NULL: none */
-    const char *argument; /* its name in help texts; NULL: none */
-    size_t field;         /* bool without an argument, else const char *, or a list */
-    uint32_t commands;    /* CLI_FOR_* */
-    const char *help;
-};
-
 #define FIELD(member) offsetof(struct cli, member)
 
 static const struct cli_option options[] = {
@@ -86,6 +77,11 @@ static const size_t option_once[] = {FIELD(install), FIELD(dry_run), FIELD(json)
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
 #define LONG_FIRST 256 /* what getopt_long returns for row 0 */
+
+const struct cli_option *cli_option_at(size_t index)
+{
+    return index < N_OPTIONS ? &options[index] : NULL;
+}
 
 static bool option_is_for(const struct cli_option *option, uint32_t commands)
 {
@@ -318,12 +314,20 @@ static int parse_command(struct cli *cli, const char *name)
     return CLI_USAGE;
 }
 
+/* After a mistake that ends reading: --json takes effect also where it stands behind that. */
+static int parse_failed(struct cli *cli, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        cli->json |= strcmp(argv[i], "--json") == 0;
+    return CLI_USAGE;
+}
+
 int cli_parse(struct cli *cli, int argc, char **argv)
 {
     int first = options_read(cli, argc, argv, CLI_FOR_ALL, "+");
 
     if (first < 0)
-        return CLI_USAGE;
+        return parse_failed(cli, argc, argv);
     if (first == argc) {
         if (cli->help || cli->version)
             return 0;
@@ -331,7 +335,7 @@ int cli_parse(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     }
     if (parse_command(cli, argv[first]) != 0)
-        return CLI_USAGE;
+        return parse_failed(cli, argc, argv);
     argc -= first;
     argv += first;
     /* what follows the file that is run belongs to it */
@@ -349,7 +353,7 @@ int cli_parse(struct cli *cli, int argc, char **argv)
     return 0;
 }
 
-static void help_options(struct cli *cli, const char *title, uint32_t commands, bool common)
+static void help_options(struct laz_buf *text, const char *title, uint32_t commands, bool common)
 {
     bool any = false;
 
@@ -360,7 +364,7 @@ static void help_options(struct cli *cli, const char *title, uint32_t commands, 
         if (!option_is_for(o, commands) || (o->commands == CLI_FOR_ALL) != common)
             continue;
         if (!any)
-            cli_puts(cli, title);
+            laz_buf_puts(text, title);
         any = true;
         snprintf(left, sizeof left, "%c%c%s%s%s%s%s", o->letter ? '-' : ' ',
                  o->letter ? o->letter : ' ',
@@ -369,30 +373,32 @@ static void help_options(struct cli *cli, const char *title, uint32_t commands, 
                                       : "",
                  o->name ? "--" : "", o->name ? o->name : "", o->argument ? " " : "",
                  o->argument ? o->argument : "");
-        cli_printf(cli, "  %-22s %s\n", left, o->help);
+        laz_buf_printf(text, "  %-22s %s\n", left, o->help);
     }
 }
 
-void cli_help(struct cli *cli)
+int cli_help(struct cli *cli)
 {
     const struct cli_command *command = cli->command;
+    struct laz_buf text = LAZ_BUF_INIT;
 
     if (command) {
-        cli_printf(cli, "usage: lazaret %s [options]%s%s\n\n%s\n", command->name,
-                   *command->operands ? " " : "", command->operands,
-                   *command->text ? command->text : command->summary);
-        help_options(cli, "\noptions:\n", command->bit, false);
-        help_options(cli, "\ncommon options:\n", command->bit, true);
-        return;
+        laz_buf_printf(&text, "usage: lazaret %s [options]%s%s\n\n%s\n", command->name,
+                       *command->operands ? " " : "", command->operands,
+                       *command->text ? command->text : command->summary);
+        help_options(&text, "\noptions:\n", command->bit, false);
+        help_options(&text, "\ncommon options:\n", command->bit, true);
+        return cli_answer_text(cli, "help", &text);
     }
-    cli_puts(cli, "usage: lazaret [options] SUBCOMMAND [options] [arguments]\n\n"
-                  "Runs code that a language model wrote in a sandbox of the operating system,\n"
-                  "with tools of the host as ordinary functions.\n\nsubcommands:\n");
+    laz_buf_puts(&text, "usage: lazaret [options] SUBCOMMAND [options] [arguments]\n\n"
+                        "Runs code that a language model wrote in a sandbox of the operating "
+                        "system,\nwith tools of the host as ordinary functions.\n\nsubcommands:\n");
     for (command = cli_commands; command->name; command++)
         if (command->run)
-            cli_printf(cli, "  %-10s %s\n", command->name, command->summary);
-    help_options(cli, "\ncommon options:\n", CLI_FOR_ALL, true);
-    cli_puts(cli, "\nFor more see lazaret SUBCOMMAND --help and lazaret(1).\n");
+            laz_buf_printf(&text, "  %-10s %s\n", command->name, command->summary);
+    help_options(&text, "\ncommon options:\n", CLI_FOR_ALL, true);
+    laz_buf_puts(&text, "\nFor more see lazaret SUBCOMMAND --help and lazaret(1).\n");
+    return cli_answer_text(cli, "help", &text);
 }
 
 int cli_help_about(struct cli *cli)
@@ -400,6 +406,5 @@ int cli_help_about(struct cli *cli)
     cli->command = NULL;
     if (cli->n_operands && parse_command(cli, cli->operands[0]) != 0)
         return CLI_USAGE;
-    cli_help(cli);
-    return CLI_OK;
+    return cli_help(cli);
 }

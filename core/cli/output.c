@@ -99,7 +99,7 @@ static void output_lines(struct cli *cli, const char *text)
 }
 
 /* Prints a message; `problems`, unless NULL, also collects it. */
-static LAZ_PRINTF(3, 0) void output_say(struct cli *cli, struct laz_buf *problems,
+static LAZ_PRINTF(3, 0) void output_say(struct cli *cli, struct laz_strv *problems,
                                         const char *format, va_list args)
 {
     char *made = NULL;
@@ -107,7 +107,7 @@ static LAZ_PRINTF(3, 0) void output_say(struct cli *cli, struct laz_buf *problem
 
     output_lines(cli, text);
     if (problems)
-        laz_buf_printf(problems, "%s%s", problems->len ? "\n" : "", text);
+        laz_strv_add(problems, text);
     if (text == made)
         free(made);
 }

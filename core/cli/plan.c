@@ -109,9 +109,12 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         return laz_error_nomem(err);
     session.agent = parts->agent;
     session.runtime_file = parts->runtime->file;
-    return laz_policy_new(values, parts->runtime, &session, laz_backend_has_own_files(parts->ops),
+    code = laz_policy_new(values, parts->runtime, &session, laz_backend_has_own_files(parts->ops),
                           parts->platform, laz_buf_text(&parts->options), parts->options.len,
                           &parts->box, err);
+    for (size_t i = 0; !code && !parts->engine && i < parts->box->notes.n; i++)
+        laz_log(&parts->cli->log, LAZ_LOG_WARNING, "%s", parts->box->notes.items[i]);
+    return code;
 }
 
 /* What the host adds to any box. Of another system only this is known: a watchdog watches
@@ -150,6 +153,22 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
                          err);
 }
 
+/* A plan is shown although `run` refuses it; `status` says that. */
+static int plan_answer(struct cli *cli, const struct laz_plan *plan, int status)
+{
+    struct cli_answer answer;
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    cli_answer_begin(&answer, !status);
+    if (status)
+        cli_answer_errors(cli, &answer.write, &cli->problems);
+    laz_plan_json(plan, &json);
+    laz_json_add_raw(&answer.write, "plan", laz_buf_text(&json), json.len);
+    answer.json.failed |= json.failed;
+    laz_buf_fini(&json);
+    return cli_answer_end(cli, &answer, status);
+}
+
 static int plan_show(struct cli *cli)
 {
     struct plan_parts parts = {
@@ -177,13 +196,17 @@ static int plan_show(struct cli *cli)
         plan_make(&parts, &refusal, &err) != 0) {
         status = cli_fail(cli, &err);
     } else {
-        (cli->json ? laz_plan_json : laz_plan_text)(parts.plan, &text);
-        cli_print(cli, &text);
+        if (!cli->json) {
+            laz_plan_text(parts.plan, &text);
+            cli_print(cli, &text);
+        }
         cli_notices(cli, parts.engine, parts.registry);
         if (tried)
             status = tried; /* the reason was printed */
         else if (refusal.code)
             status = cli_fail(cli, &refusal);
+        if (cli->json)
+            status = plan_answer(cli, parts.plan, status);
     }
     laz_plan_free(parts.plan);
     laz_policy_free(parts.box);

@@ -7,6 +7,7 @@
 #include "base/enforce.h"
 #include "base/limits.h"
 #include "plan/plan.h"
+#include "settings/toml/toml.h"
 #include "os/system.h"
 
 #include <stdio.h>
@@ -16,8 +17,7 @@ struct plugins_list {
     struct cli *cli;
     const char *only; /* a name, or NULL */
     size_t found;
-    struct laz_buf json;
-    struct laz_json_write write;
+    struct cli_answer answer; /* with --json */
 };
 
 /* Facts about a loaded plugin or a runtime, which the host never loads. */
@@ -159,6 +159,19 @@ static void plugins_report(void *user, const struct laz_plugin_entry *entry)
     plugins_report_options(cli, facts.options);
 }
 
+/* A default is text in TOML notation; NULL: the option must be given, "": it has none. */
+static void plugins_json_default(struct laz_json_write *write, const char *text)
+{
+    struct laz_toml *toml = NULL;
+
+    if (text && *text && laz_toml_parse_pair("default", text, "default", &toml, NULL) == 0)
+        laz_toml_json(write, "default", toml->root->first);
+    else
+        laz_json_add_null(write, "default");
+    laz_json_add_bool(write, "required", !text);
+    laz_toml_free(toml);
+}
+
 static void plugins_json_options(struct laz_json_write *write, const struct laz_option *option)
 {
     laz_json_begin_list(write, "options");
@@ -166,7 +179,7 @@ static void plugins_json_options(struct laz_json_write *write, const struct laz_
         laz_json_begin_object(write, NULL);
         laz_json_add_text(write, "key", option->key);
         laz_json_add_text(write, "type", plugins_option_type(option->type));
-        laz_json_add_text(write, "default", option->default_value);
+        plugins_json_default(write, option->default_value);
         laz_json_add_text(write, "help", option->help);
         laz_json_end_object(write);
     }
@@ -177,7 +190,7 @@ static void plugins_json(void *user, const struct laz_plugin_entry *entry)
 {
     struct plugins_list *list = user;
     struct plugins_facts facts = plugins_facts(entry);
-    struct laz_json_write *write = &list->write;
+    struct laz_json_write *write = &list->answer.write;
     char abi[32];
 
     if (list->only && strcmp(facts.name, list->only) != 0)
@@ -205,7 +218,7 @@ static void plugins_json(void *user, const struct laz_plugin_entry *entry)
 
 int cli_plugins(struct cli *cli)
 {
-    struct plugins_list list = {.cli = cli, .json = LAZ_BUF_INIT};
+    struct plugins_list list = {.cli = cli};
     struct laz_registry *registry = NULL;
     const bool is_new = cli->n_operands && strcmp(cli->operands[0], "new") == 0;
 
@@ -221,22 +234,22 @@ int cli_plugins(struct cli *cli)
         return status;
     if (cli->n_operands)
         list.only = cli->operands[0];
-    list.write.to = &list.json;
-    laz_json_begin_list(&list.write, NULL);
+    cli_answer_begin(&list.answer, true);
+    laz_json_begin_list(&list.answer.write, "plugins");
     laz_registry_visit(registry,
                        cli->json   ? plugins_json
                        : list.only ? plugins_report
                                    : plugins_line,
                        &list);
+    laz_json_end_list(&list.answer.write);
     if (list.only && !list.found) {
-        cli_say(cli, "no plugin named %s is installed; lazaret plugins lists those that are",
-                list.only);
+        cli_problem(cli, "no plugin named %s is installed; lazaret plugins lists those that are",
+                    list.only);
         status = CLI_USAGE;
     } else if (cli->json) {
-        laz_json_end_list(&list.write);
-        cli_print(cli, &list.json);
+        status = cli_answer_end(cli, &list.answer, CLI_OK);
     }
-    laz_buf_fini(&list.json);
+    laz_buf_fini(&list.answer.json);
     laz_registry_free(registry);
     return status;
 }

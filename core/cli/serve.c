@@ -46,6 +46,8 @@ int cli_serve(struct cli *cli)
     struct laz_error err = {0};
     int status = CLI_OK;
 
+    if (cli->json)
+        return cli_refuse_json(cli);
     int rc = serve_engines(cli, &options.engines, &err);
     if (!rc)
         rc = laz_interrupt_block(&interrupt, &err);

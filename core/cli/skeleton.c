@@ -54,8 +54,9 @@ static void skeleton_rename(struct laz_buf *to, const char *text, const char *na
     laz_buf_puts(to, text);
 }
 
-static int skeleton_file(struct cli *cli, const char *templates, const char *file, const char *name,
-                         struct laz_error *err)
+/* Writes one; `files` gets its path. */
+static int skeleton_file(const char *templates, const char *file, const char *name,
+                         struct laz_strv *files, struct laz_error *err)
 {
     struct laz_buf from = LAZ_BUF_INIT, to = LAZ_BUF_INIT, text = LAZ_BUF_INIT;
     struct laz_buf content = LAZ_BUF_INIT;
@@ -74,7 +75,7 @@ static int skeleton_file(struct cli *cli, const char *templates, const char *fil
                  : laz_os_write_file(laz_buf_text(&to), content.data, content.len, 0644, err);
     }
     if (!rc)
-        cli_printf(cli, "%s\n", laz_buf_text(&to));
+        laz_strv_add(files, laz_buf_text(&to));
     laz_buf_fini(&from);
     laz_buf_fini(&to);
     laz_buf_fini(&text);
@@ -126,10 +127,36 @@ static int skeleton_check(struct cli *cli, const char *name)
     return CLI_USAGE;
 }
 
+/* Says what was written, and what to type next. */
+static int skeleton_answer(struct cli *cli, const struct skeleton_kind *kind, const char *name,
+                           const struct laz_strv *files)
+{
+    struct laz_buf use = LAZ_BUF_INIT;
+    struct cli_answer answer;
+    int status = CLI_OK;
+
+    skeleton_rename(&use, kind->use, name);
+    if (cli->json) {
+        cli_answer_begin(&answer, true);
+        laz_json_add_text(&answer.write, "name", name);
+        laz_json_add_text(&answer.write, "kind", kind->name);
+        laz_json_add_texts(&answer.write, "files", files);
+        status = cli_answer_end(cli, &answer, CLI_OK);
+    } else {
+        for (size_t i = 0; i < files->n; i++)
+            cli_printf(cli, "%s\n", files->items[i]);
+        cli_printf(cli,
+                   "\ncd %s\nmake\nmake check\nmake install    # or: make install PREFIX=DIR\n%s\n",
+                   name, laz_buf_text(&use));
+    }
+    laz_buf_fini(&use);
+    return status;
+}
+
 int cli_skeleton(struct cli *cli)
 {
     const char *name = cli->n_operands > 1 ? cli->operands[1] : NULL;
-    struct laz_buf use = LAZ_BUF_INIT;
+    struct laz_strv files = LAZ_STRV_INIT;
     struct laz_error err = {0};
 
     if (skeleton_check(cli, name))
@@ -140,16 +167,11 @@ int cli_skeleton(struct cli *cli)
                        : laz_error_nomem(&err);
     const bool made = !rc;
     for (size_t i = 0; !rc && kind->files[i]; i++)
-        rc = skeleton_file(cli, templates, kind->files[i], name, &err);
+        rc = skeleton_file(templates, kind->files[i], name, &files, &err);
     free(templates);
     if (rc && made)
         laz_os_remove_tree(name);
-    if (rc)
-        return cli_fail(cli, &err);
-    skeleton_rename(&use, kind->use, name);
-    cli_printf(cli,
-               "\ncd %s\nmake\nmake check\nmake install    # or: make install PREFIX=DIR\n%s\n",
-               name, laz_buf_text(&use));
-    laz_buf_fini(&use);
-    return CLI_OK;
+    const int status = rc ? cli_fail(cli, &err) : skeleton_answer(cli, kind, name, &files);
+    laz_strv_fini(&files);
+    return status;
 }

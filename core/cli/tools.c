@@ -94,6 +94,24 @@ static int tools_format(const struct laz_engine *engine, const struct laz_tool_s
     return rc;
 }
 
+/* The list of the tools, or their declarations in another form, as text. */
+static int tools_answer(struct cli *cli, const char *format, struct laz_buf *text)
+{
+    struct cli_answer answer;
+
+    if (!cli->json) {
+        cli_print(cli, text);
+        return CLI_OK;
+    }
+    cli_answer_begin(&answer, true);
+    laz_json_add_text(&answer.write, "format", format);
+    if (strcmp(format, "json") == 0)
+        laz_json_add_raw(&answer.write, "tools", laz_buf_text(text), text->len);
+    else
+        laz_json_add_bytes(&answer.write, "text", laz_buf_text(text), text->len);
+    return cli_answer_end(cli, &answer, CLI_OK);
+}
+
 int cli_tools(struct cli *cli)
 {
     const char *format = cli->format ? cli->format : cli->json ? "json" : "text";
@@ -103,7 +121,7 @@ int cli_tools(struct cli *cli)
     void *found = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0};
-    int rc = laz_engine_new(cli->settings, &options, &engine, &err), status = CLI_OK;
+    int rc = laz_engine_new(cli->settings, &options, &engine, &err), status;
 
     if (!rc) {
         laz_engine_close_tools(engine);
@@ -115,10 +133,7 @@ int cli_tools(struct cli *cli)
         rc = tools_choose(cli, &engine->tools.set, &chosen, &found, &err);
     if (!rc)
         rc = tools_format(engine, &chosen, format, &text, &err);
-    if (rc)
-        status = cli_fail(cli, &err);
-    else
-        cli_print(cli, &text);
+    status = rc ? cli_fail(cli, &err) : tools_answer(cli, format, &text);
     free(found);
     laz_buf_fini(&text);
     laz_engine_free(engine);

@@ -111,7 +111,7 @@ int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uin
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json);
 /* Appends {"backend":..., "enforces":[...], "mechanisms":{...}}. */
 void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json);
-/* Appends the whole plan as JSON, as `lazaret plan --json` prints it. */
+/* Appends the whole plan as JSON, the member "plan" of what `lazaret plan --json` prints. */
 void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json);
 /* Appends the whole plan as text for people. */
 void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text);

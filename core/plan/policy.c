@@ -525,9 +525,8 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
 {
     struct policy_memory *memory = work->memory;
     const struct laz_policy_session *session = work->session;
-    int rc =
-        laz_policy_env(work->platform, work->values, work->runtime ? &work->runtime->env : NULL,
-                       memory->home, &memory->env, err);
+    int rc = laz_policy_env(work->platform, work->values, work->runtime, memory->home, &memory->env,
+                            err);
 
     if (rc)
         return rc;
@@ -686,6 +685,8 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         laz_policy_free(&memory->box);
         return rc;
     }
+    laz_policy_env_notes(values, runtime, session->programs ? &memory->paths : NULL,
+                         &memory->box.notes);
     memory->box.policy = (struct laz_policy){
         .size = sizeof memory->box.policy,
         .paths = memory->paths.sorted,
@@ -723,6 +724,7 @@ void laz_policy_free(struct laz_policy_box *box)
     laz_strv_fini(&memory->command);
     laz_strv_fini(&memory->programs);
     laz_strv_fini(&memory->real);
+    laz_strv_fini(&memory->box.notes);
     free(memory->home);
     free(memory->host_command);
     free(memory->box.runtime_file);

@@ -10,6 +10,7 @@
  * names are compared without regard to case, as the system does. */
 #include "plan/policy_parts.h"
 
+#include "base/path.h"
 #include "os/system.h"
 
 #include <stdlib.h>
@@ -234,8 +235,20 @@ static int env_allow(const struct env_system *system, const char *name,
     return 0;
 }
 
+static const struct env_system env_exact; /* names are compared as they are */
+
+/* What a language says of a variable; "": nothing. NULL: the list lacks it. */
+static const char *env_clause(const struct laz_strv *pairs, const char *name, size_t len)
+{
+    for (size_t i = 0; i + 1 < pairs->n; i += 2)
+        if (env_is_among(&env_exact, pairs->items[i], name, len))
+            return pairs->items[i + 1];
+    return NULL;
+}
+
 static int env_set(const struct env_system *system, const char *text,
-                   const struct laz_strv *runtime, struct laz_strv *env, struct laz_error *err)
+                   const struct laz_runtime_info *runtime, struct laz_strv *env,
+                   struct laz_error *err)
 {
     size_t len = strcspn(text, "=");
 
@@ -245,23 +258,27 @@ static int env_set(const struct env_system *system, const char *text,
     if (refused)
         return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s", (int)len,
                              text, refused->why);
-    if (env_declares(system, runtime, text, len))
+    if (runtime && env_declares(system, &runtime->env, text, len)) {
+        const char *clause =
+            runtime->language ? env_clause(&runtime->language->variables.ignored, text, len) : NULL;
         return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "env.set: %.*s cannot be set, the runtime needs it as it is", (int)len,
-                             text);
+                             "env.set: %.*s cannot be set, the runtime needs it as it is%s%s",
+                             (int)len, text, clause && *clause ? "; " : "", clause ? clause : "");
+    }
     env_put(system, env, text);
     return 0;
 }
 
 static int env_of_settings(const struct env_system *system,
-                           const struct laz_settings_values *values, const struct laz_strv *runtime,
-                           struct laz_strv *env, struct laz_error *err)
+                           const struct laz_settings_values *values,
+                           const struct laz_runtime_info *runtime, struct laz_strv *env,
+                           struct laz_error *err)
 {
     const struct laz_strv *allow = &values->env.allow, *set = &values->env.set;
     int rc = 0;
 
     for (size_t i = 0; i < allow->n && !rc; i++) {
-        rc = env_allow(system, allow->items[i], runtime, env, err);
+        rc = env_allow(system, allow->items[i], runtime ? &runtime->env : NULL, env, err);
         rc = laz_settings_wrong(values, "env.allow", allow->items[i], rc, err);
     }
     for (size_t i = 0; i < set->n && !rc; i++) {
@@ -274,7 +291,7 @@ static int env_of_settings(const struct env_system *system,
 }
 
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                   const struct laz_strv *runtime, const char *home, struct laz_strv *env,
+                   const struct laz_runtime_info *runtime, const char *home, struct laz_strv *env,
                    struct laz_error *err)
 {
     const struct env_system *system = env_systems;
@@ -287,10 +304,72 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
         laz_strv_addf(env, "%s=%s", *name, home);
     for (size_t i = 0; i < ENV_COUNT(env_inherited); i++)
         env_inherit(system, env, env_inherited[i]);
-    for (size_t i = 0; runtime && i < runtime->n; i++)
-        env_put(system, env, runtime->items[i]);
+    for (size_t i = 0; runtime && i < runtime->env.n; i++)
+        env_put(system, env, runtime->env.items[i]);
     rc = env_of_settings(system, values, runtime, env, err);
     if (!rc && env->failed)
         rc = laz_error_nomem(err);
     return rc;
+}
+
+/* ---- variables that do not do what their name says --------------------------------------------
+ */
+
+static bool env_is_shown(const struct laz_policy_paths *paths, const char *path)
+{
+    for (size_t i = 0; i < paths->n_sorted; i++)
+        if (laz_path_is_within(path, paths->sorted[i].box))
+            return true;
+    return false;
+}
+
+/* The first directory of a list that the paths do not show, a new string; NULL: there is none. The
+ * list may have patterns: the directory of "/a/?/init.lua" is "/a". */
+static char *env_hidden(const struct laz_policy_paths *paths, const char *list)
+{
+    for (size_t len; *list; list += len + (list[len] != '\0')) {
+        len = strcspn(list, ":;");
+        size_t end = 0;
+        while (end < len && list[end] != '?')
+            end++;
+        if (end < len)
+            while (end > 1 && list[end - 1] != '/')
+                end--;
+        while (end > 1 && list[end - 1] == '/')
+            end--;
+        char *path = list[0] == '/' ? laz_strndup(list, end) : NULL;
+        if (path && !env_is_shown(paths, path))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+void laz_policy_env_notes(const struct laz_settings_values *values,
+                          const struct laz_runtime_info *runtime,
+                          const struct laz_policy_paths *paths, struct laz_strv *notes)
+{
+    const struct laz_language *language = runtime ? runtime->language : NULL;
+
+    for (size_t i = 0; language && i < values->env.set.n; i++) {
+        const char *text = values->env.set.items[i];
+        const size_t len = strcspn(text, "=");
+        const char *ignored = env_clause(&language->variables.ignored, text, len);
+        const char *searched = env_clause(&language->variables.searched, text, len);
+        if (env_declares(&env_exact, &runtime->env, text, len))
+            continue; /* it was refused */
+        char *hidden = searched && paths ? env_hidden(paths, text + len + 1) : NULL;
+
+        if (ignored)
+            laz_strv_addf(notes,
+                          "env.set: %.*s is not read by the runtime %s, only by programs "
+                          "that the code starts%s%s",
+                          (int)len, text, runtime->name, *ignored ? ": " : "", ignored);
+        if (hidden)
+            laz_strv_addf(notes,
+                          "env.set: %.*s: %s is not shown to the code: name it in "
+                          "sandbox.read, or %s",
+                          (int)len, text, hidden, searched);
+        free(hidden);
+    }
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "plugin/plugin.h"
 #include "settings/settings.h"
 
 #include <lazaret/backend.h>
@@ -57,11 +58,17 @@ char *laz_policy_real(const char *path, bool here);
 void laz_policy_paths_real(struct laz_policy_paths *paths, bool here);
 
 /* Appends all variables but LAZARET_* as "NAME=VALUE": fixed ones of the system, then those of the
- * built-in allowlist that are set in this process, then `runtime` (NULL: none), [env] allow and
- * [env] set; a later one replaces an earlier one. It calls getenv. Errors: LAZ_ECONFIG naming the
- * key and the variable, LAZ_ENOMEM. */
+ * built-in allowlist that are set in this process, then those of `runtime` (NULL: none), [env]
+ * allow and [env] set; a later one replaces an earlier one. It calls getenv. Errors: LAZ_ECONFIG
+ * naming the key and the variable, LAZ_ENOMEM. */
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                   const struct laz_strv *runtime, const char *home, struct laz_strv *env,
+                   const struct laz_runtime_info *runtime, const char *home, struct laz_strv *env,
                    struct laz_error *err);
+/* Appends a sentence for each variable of [env] set that does not do what its name says: that the
+ * interpreter of the session does not read, or that names a directory which the paths, unless they
+ * are NULL, do not show. */
+void laz_policy_env_notes(const struct laz_settings_values *values,
+                          const struct laz_runtime_info *runtime,
+                          const struct laz_policy_paths *paths, struct laz_strv *notes);
 
 #endif

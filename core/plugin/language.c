@@ -91,6 +91,14 @@ static const struct laz_field probe_rows[] = {PROBE(code), PROBE(value), PROBE(c
 
 static const struct laz_fields probe_fields = LAZ_FIELDS(laz_language_probe, probe_rows);
 
+static const struct laz_field variables_rows[] = {
+    LAZ_FIELD(laz_language_variables, PAIRS, ignored, false),
+    LAZ_FIELD(laz_language_variables, PAIRS, searched, false),
+};
+
+static const struct laz_fields variables_fields =
+    LAZ_FIELDS(laz_language_variables, variables_rows);
+
 #define PART(member, table)                                                                        \
     {                                                                                              \
         .name = #member, .kind = LAZ_FIELD_OBJECT, .at = offsetof(struct laz_language, member),    \
@@ -110,6 +118,7 @@ static const struct laz_field language_rows[] = {
     PART(stub, stub_fields),
     PART(lexer, lexer_fields),
     PART(patterns, patterns_fields),
+    PART(variables, variables_fields),
 };
 
 static const struct laz_fields language_fields = LAZ_FIELDS(laz_language, language_rows);

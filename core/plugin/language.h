@@ -84,6 +84,14 @@ struct laz_language_names {
     bool underscore;       /* names may begin with '_' */
 };
 
+/* Variables of [env] set that an interpreter of the language reads, and what to use in place of
+ * them: pairs of a name, in which a last '*' stands for any ending, and a clause, which may be "".
+ */
+struct laz_language_variables {
+    struct laz_strv ignored;  /* the interpreter of a session does not read them */
+    struct laz_strv searched; /* lists of directories, which have to be shown */
+};
+
 struct laz_language {
     const char *name;
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
@@ -95,6 +103,7 @@ struct laz_language {
     struct laz_language_stub stub;
     struct laz_language_lexer lexer;
     struct laz_language_patterns patterns;
+    struct laz_language_variables variables;
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "session/audit_events.h"
 #include "session/execution.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +19,13 @@
 static int session_explain_failure(struct laz_session *session, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
-    bool told = session->failure.code != 0;
-    bool known = laz_box_explain(session->box, session->failure.code == LAZ_ETIMEOUT, &text);
+    bool told = session->failure.code != 0, late = session->failure.code == LAZ_ETIMEOUT;
+    bool known = laz_box_explain(session->box, late, &text);
 
     if (told && !known && !session->box->complaint.len)
         laz_buf_clear(&text); /* it has only the status of the process that the host killed */
     const char *words = laz_buf_text(&text), *own = session->failure.text;
-    int os_errno = session->failure.os_errno;
+    int os_errno = session->failure.os_errno ? session->failure.os_errno : late ? ETIMEDOUT : 0;
     if (!told)
         laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", words);
     else if (!known && (!text.len || strstr(own, words) || session->failure.code == LAZ_ESETUP))

@@ -282,7 +282,8 @@ static bool options_texts(struct options_job *job, const struct options_value *v
     for (const struct laz_toml_node *child = value->node->first; child; child = child->next)
         if (!laz_toml_is_text(child)) {
             char *where = laz_strdupf("%s.%s", value->where, value->key);
-            options_mismatch(job, where ? where : value->where, child->key, child, "a string");
+            options_mismatch(job, where ? where : value->where, child->key, child,
+                             "a string, in quotes");
             job->nomem |= !where;
             free(where);
         }

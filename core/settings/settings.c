@@ -501,21 +501,30 @@ void laz_settings_position(const struct laz_toml_node *node, char *out, size_t o
 /* ---- for `lazaret config` ---------------------------------------------------------------------*/
 
 struct settings_visit {
-    void (*visit)(void *user, const char *key, const char *value, const char *origin);
+    void (*visit)(void *user, const struct laz_settings_shown *shown);
     void *user;
-    struct laz_buf key, value, origin;
+    struct laz_buf key, value, json, origin;
 };
 
 static void visit_node(struct settings_visit *visit, const struct laz_toml_node *node)
 {
+    struct laz_json_write write = {.to = &visit->json};
+
     laz_buf_clear(&visit->value);
+    laz_buf_clear(&visit->json);
     laz_buf_clear(&visit->origin);
     laz_toml_format(&visit->value, node);
+    laz_toml_json(&write, NULL, node);
     laz_buf_puts(&visit->origin, node->toml->name);
     if (node->toml->has_lines)
         laz_buf_printf(&visit->origin, ":%u", (unsigned)node->line);
-    visit->visit(visit->user, laz_buf_text(&visit->key), laz_buf_text(&visit->value),
-                 laz_buf_text(&visit->origin));
+    const struct laz_settings_shown shown = {
+        .key = laz_buf_text(&visit->key),
+        .value = laz_buf_text(&visit->value),
+        .json = laz_buf_text(&visit->json),
+        .origin = laz_buf_text(&visit->origin),
+    };
+    visit->visit(visit->user, &shown);
 }
 
 static void visit_table(struct settings_visit *visit, const struct settings_table *table)
@@ -539,8 +548,7 @@ static void visit_list(struct settings_visit *visit, const char *key,
 }
 
 void laz_settings_visit(const struct laz_settings *settings,
-                        void (*visit)(void *user, const char *key, const char *value,
-                                      const char *origin),
+                        void (*visit)(void *user, const struct laz_settings_shown *shown),
                         void *user)
 {
     struct settings_visit state = {.visit = visit, .user = user};
@@ -558,5 +566,6 @@ void laz_settings_visit(const struct laz_settings *settings,
     visit_list(&state, "approve", settings->nodes.approve);
     laz_buf_fini(&state.key);
     laz_buf_fini(&state.value);
+    laz_buf_fini(&state.json);
     laz_buf_fini(&state.origin);
 }

@@ -113,6 +113,21 @@ int laz_settings_wrong(const struct laz_settings_values *values, const char *key
  * starts with such settings. */
 void laz_settings_collect(struct laz_settings *settings, struct laz_mistakes *mistakes);
 
+/* A mistake as its message tells it, "FILE:LINE:COL: KEY: what is wrong", taken apart. Texts are
+ * parts of the message. */
+struct laz_mistake {
+    const char *file, *key; /* NULL: it names none */
+    size_t file_len, key_len;
+    unsigned line, column; /* 0: it names none */
+    const char *text;      /* the message without the place that it begins with */
+    size_t text_len;
+    const char *next; /* the next one of a message that has several; NULL: there is none */
+};
+/* `files`: what files may be called in messages; other names are known by a line and a column
+ * behind them, or because they are absolute. */
+void laz_mistake_read(const char *message, const struct laz_strv *files,
+                      struct laz_mistake *mistake);
+
 /* Tables that belong to plugins. */
 struct laz_toml_node;
 /* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime".
@@ -143,12 +158,15 @@ int laz_settings_check_options(const struct laz_toml_node *table, const struct l
 void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
 
 /* For `lazaret config`: visits each key of the schema in order, then the options in tables of
- * plugins, then "tools" as one list if there are any. `value` is in TOML notation on one line,
- * `origin` is "default", "FILE:LINE" or "--set". Lines "KEY = VALUE" make a file that sets the
- * same. All texts are borrowed for the call. */
+ * plugins, then "tools" as one list if there are any. All texts are borrowed for the call. Lines
+ * "KEY = VALUE" make a file that sets the same. */
+struct laz_settings_shown {
+    const char *key, *value; /* `value` in TOML notation, on one line */
+    const char *json;        /* the value */
+    const char *origin;      /* "default", "FILE:LINE" or "--set" */
+};
 void laz_settings_visit(const struct laz_settings *settings,
-                        void (*visit)(void *user, const char *key, const char *value,
-                                      const char *origin),
+                        void (*visit)(void *user, const struct laz_settings_shown *shown),
                         void *user);
 
 /* The name of a plugin has 1 to 64 letters, digits, '_' and '-'. */

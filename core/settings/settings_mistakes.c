@@ -6,9 +6,11 @@
  * error.  So one implementation refuses a session at its first mistake and lists them all. */
 #include "settings/state.h"
 
+#include "os/paths.h"
 #include "settings/toml/toml.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MISTAKES_PLACE 512 /* bytes of "FILE:LINE:COL" */
@@ -93,4 +95,122 @@ int laz_settings_wrong(const struct laz_settings_values *values, const char *key
 void laz_settings_collect(struct laz_settings *settings, struct laz_mistakes *mistakes)
 {
     settings->values.mistakes = mistakes;
+}
+
+/* ---- messages taken apart ---------------------------------------------------------------------*/
+
+/* Reads ":LINE:COL" and what ends a place, ": ". NULL: something else stands there. */
+static const char *mistake_numbers(const char *at, unsigned *line, unsigned *column)
+{
+    unsigned numbers[2];
+    char *end = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        if (at[0] != ':' || at[1] < '1' || at[1] > '9')
+            return NULL;
+        numbers[i] = (unsigned)strtoul(at + 1, &end, 10);
+        at = end;
+    }
+    if (strncmp(at, ": ", 2) != 0)
+        return NULL;
+    *line = numbers[0];
+    *column = numbers[1];
+    return at + 2;
+}
+
+/* A file of that many bytes, alone or with line and column. Returns the text behind the place, or
+ * NULL when the message does not begin with it. */
+static const char *mistake_file(const char *at, size_t len, struct laz_mistake *mistake)
+{
+    const char *behind = mistake_numbers(at + len, &mistake->line, &mistake->column);
+
+    if (!behind && strncmp(at + len, ": ", 2) == 0)
+        behind = at + len + 2;
+    if (behind) {
+        mistake->file = at;
+        mistake->file_len = len;
+    }
+    return behind;
+}
+
+/* The text behind the place that the message begins with; `at` when it begins with none. */
+static const char *mistake_place(const char *at, const struct laz_strv *files,
+                                 struct laz_mistake *mistake)
+{
+    const char *behind = NULL, *end = strstr(at, ": ");
+
+    for (size_t i = 0; i < files->n && !behind; i++) {
+        const size_t len = strlen(files->items[i]);
+        if (len && strncmp(at, files->items[i], len) == 0)
+            behind = mistake_file(at, len, mistake);
+    }
+    for (const char *colon = at; end && !behind && (colon = strchr(colon, ':')) < end; colon++)
+        if (!memchr(at, '"', (size_t)(colon - at)) &&
+            mistake_numbers(colon, &mistake->line, &mistake->column))
+            behind = mistake_file(at, (size_t)(colon - at), mistake);
+    if (end && !behind && laz_os_is_absolute(at))
+        behind = mistake_file(at, (size_t)(end - at), mistake);
+    return behind ? behind : at;
+}
+
+static bool mistake_is_key_byte(char c)
+{
+    return laz_toml_is_bare((unsigned char)c) || c == '.' || c == '"';
+}
+
+/* The key that the text begins with or, if there is none, the first of the schema that it names. */
+static void mistake_key(const char *at, struct laz_mistake *mistake)
+{
+    const char *dot = at + strcspn(at, ".");
+    const char *first = NULL;
+    size_t len = 0;
+
+    while (mistake_is_key_byte(at[len]))
+        len++;
+    if (len && strncmp(at + len, ": ", 2) == 0 &&
+        (mistake->line || (dot < at + len && laz_schema_section(at, (size_t)(dot - at))))) {
+        mistake->key = at;
+        mistake->key_len = len;
+        return;
+    }
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        const char *found = strstr(at, row->key);
+        len = strlen(row->key);
+        if (found && (found == at || !mistake_is_key_byte(found[-1])) &&
+            !laz_toml_is_bare((unsigned char)found[len]) && (!first || found < first)) {
+            mistake->key = first = found;
+            mistake->key_len = len;
+        }
+    }
+}
+
+/* Where the next mistake begins in a message that has several, "; FILE:LINE:COL: "; NULL: nowhere.
+ */
+static const char *mistake_next(const char *at, const struct laz_mistake *mistake)
+{
+    unsigned line, column;
+
+    while (mistake->line && (at = strstr(at, "; "))) {
+        at += 2;
+        if (strncmp(at, mistake->file, mistake->file_len) == 0 &&
+            mistake_numbers(at + mistake->file_len, &line, &column))
+            return at;
+    }
+    return NULL;
+}
+
+void laz_mistake_read(const char *message, const struct laz_strv *files,
+                      struct laz_mistake *mistake)
+{
+    const char *option = strncmp(message, "--", 2) == 0 ? strstr(message, ": ") : NULL;
+    const char *at = option ? option + 2 : message; /* "--set: KEY: what is wrong" */
+
+    *mistake = (struct laz_mistake){.text = message};
+    at = mistake_place(at, files, mistake);
+    if (!option)
+        mistake->text = at;
+    mistake_key(at, mistake);
+    mistake->next = mistake_next(at, mistake);
+    mistake->text_len =
+        mistake->next ? (size_t)(mistake->next - 2 - mistake->text) : strlen(mistake->text);
 }

@@ -150,10 +150,13 @@ static int values_environment(struct values_job *job, const struct laz_toml_node
         return values_mismatch(job, node);
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
         const char *problem = values_variable_problem(item->key, item->key_len);
-        if (!problem && !laz_toml_is_text(item))
-            problem = "a string without NUL characters";
         if (problem)
             return values_wrong(job, item, problem);
+        if (!laz_toml_is_text(item)) {
+            values_wrong(job, item, "a string without NUL characters");
+            laz_suggest_quotes(job->why, item, job->key->key);
+            return LAZ_ECONFIG;
+        }
         laz_strv_addf(list, "%s=%s", item->key, item->text);
     }
     return list->failed ? LAZ_ENOMEM : 0;

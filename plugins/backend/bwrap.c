@@ -519,9 +519,10 @@ static int bwrap_explain_other(const struct laz_backend_failure *failure, char *
     else
         snprintf(how, sizeof how, "it built no box");
     snprintf(text, text_size,
-             "%s does not work as bubblewrap, %s%s%.*s: install bubblewrap 0.8.0 or newer, or name "
-             "a working one in sandbox.bwrap.program",
-             failure->program, how, len ? " and said: " : " and said nothing", len, line);
+             "%s does not work as bubblewrap, %s%s%.*s: %sinstall bubblewrap 0.8.0 or newer, or "
+             "name a working one in sandbox.bwrap.program",
+             failure->program, how, len ? " and said: " : " and said nothing", len, line,
+             failure->timed_out ? "give it more on a busy machine (session.start_timeout), " : "");
     return 0;
 }
 

@@ -43,11 +43,11 @@ static char layers_host[128]; /* removed layers of the host: "uid+environment" *
 int __real_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
 int __wrap_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
 int __real_laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                          const struct laz_strv *runtime, const char *home, struct laz_strv *env,
-                          struct laz_error *err);
+                          const struct laz_runtime_info *runtime, const char *home,
+                          struct laz_strv *env, struct laz_error *err);
 int __wrap_laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                          const struct laz_strv *runtime, const char *home, struct laz_strv *env,
-                          struct laz_error *err);
+                          const struct laz_runtime_info *runtime, const char *home,
+                          struct laz_strv *env, struct laz_error *err);
 bool __real_laz_os_close_range(unsigned first, unsigned last);
 bool __wrap_laz_os_close_range(unsigned first, unsigned last);
 int __real_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
@@ -85,8 +85,8 @@ int __wrap_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error 
 }
 
 int __wrap_laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                          const struct laz_strv *runtime, const char *home, struct laz_strv *env,
-                          struct laz_error *err)
+                          const struct laz_runtime_info *runtime, const char *home,
+                          struct laz_strv *env, struct laz_error *err)
 {
     int rc = __real_laz_policy_env(platform, values, runtime, home, env, err);
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # documents.sh - documents that are installed cite no file of the sources and link only to each
-# other; no document links to one that does not exist; tables have their head, their rows, and in
-# each row as many cells; the tables of docs/architecture.md have a row for each of what they list.
+# other; no document links to one that does not exist, or tells to install what no registry has;
+# tables have their head, their rows, and in each row as many cells; the tables of
+# docs/architecture.md have a row for each of what they list.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
@@ -38,6 +39,21 @@ for page in $(lint_files -name '*.md'); do
         ! is_installed "$page" || is_installed "$target" ||
             wrong "$page is installed and links to $link, which is not"
     done
+done
+
+# registries FILE... - where somebody is told to install a package of lazaret from a registry, in which
+# there is none: others may have its name there.
+registries() {
+    grep -nE "(pip3?|pipx|uv|npm|npx|pnpm|yarn|bun)( -?[A-Za-z]+)* ['\"]?(lazaret|@lazaret/)|['\"]lazaret\[|install[.]packages[(]['\"]lazaret" "$@"
+}
+for words in 'pip install lazaret' "pip install 'lazaret[inspect]'" 'npm install @lazaret/client ai' \
+    'npm i -D @lazaret/client' 'install.packages("lazaret")'; do
+    echo "$words" | registries - >/dev/null || wrong "a package of a registry was not found: $words"
+done
+for page in $(lint_files -name '*.md' -o -path './clients/*.py' -o -path './clients/*.js' -o -path './clients/*.R' \
+    -o -path './docs/*.1' -o -path './config/*'); do
+    found=$(registries "$srcdir/$page") && wrong "$page names a package of a registry:
+$found"
 done
 
 # tables FILE... - tables whose shape is wrong.

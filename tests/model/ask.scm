@@ -79,7 +79,7 @@
 
 ;;; Reads a plan: the text of its profile, its parameters and places.
 (define (plan-of file)
-  (let* ((plan (call-with-input-file file json-read))
+  (let* ((plan (json-get (call-with-input-file file json-read) "plan"))
          (argv (vector->list (json-get plan "argv")))
          (profile (vector-ref (json-get plan "files") 0))
          (environment (vector->list (json-get plan "environment")))

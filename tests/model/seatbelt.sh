@@ -70,7 +70,7 @@ plan() {
         wrong "no plan for $plan_name"
         return 1
     }
-    grep -q '^{"backend":"seatbelt"' "$plan_name.json" || wrong "the plan $plan_name is not seatbelt's"
+    grep -q '^{"ok":true,"plan":{"backend":"seatbelt"' "$plan_name.json" || wrong "the plan $plan_name is not seatbelt's"
 }
 
 # questions NAME SETS... - asks the questions of these sets of the plan NAME.

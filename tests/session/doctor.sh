@@ -159,8 +159,8 @@ all_is_well() {
     says well_configuration '"configuration":null,"chosen":"bwrap"'
     says well_templates '"templates":{"works":true,"problem":null}'
     says well_groups '"control_groups":{"works":'
-    says well_limit "{\"limit\":\"limits.memory\",\"value\":\"\\\"$memory\\\"\",\"state\":\""
-    says well_nofile '"value":"192","state":"in force","counted_by":"rlimit: each process for itself"'
+    says well_limit "{\"limit\":\"limits.memory\",\"value\":\"$memory\",\"state\":\""
+    says well_nofile '"value":192,"state":"in force","counted_by":"rlimit: each process for itself"'
     says well_none '{"name":"none","works":true,"problem":null,"isolates":false'
     for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile terminals; do
         state well bwrap $bit 'in force'
@@ -216,10 +216,16 @@ settings() {
 # What there was no time for is told, and never taken for a success.
 out_of_time() {
     expect out_of_time 1 '*' '' $doctor --set session.deadline=0.001
-    says out_of_time 'there was no time to find out'
+    says out_of_time 'timed out: try again with more time (--set session.deadline=120'
     says out_of_time_bwrap 'not tried (out of time)'
     says_not out_of_time_state 'in force'
     says_not out_of_time_well 'all is well'
+    # code that computes for 1.4 s of CPU time is ended after half a second, in and out of the box
+    cases=$((cases + 1))
+    $doctor --set session.timeout=0.5 --set limits.memory=unlimited >out 2>err </dev/null
+    grep -A1 '^ *timed out: compute 1.4 s' out | grep -q 'remedy: timed out: try again with more time' ||
+        wrong timed_out 'the remedy is another one'
+    says_not timed_out 'run lazaret doctor on a system that allows it'
 }
 
 # refused NAME TEXT COMMAND... - doctor reports why no box of bwrap starts.
@@ -241,6 +247,8 @@ refusals() {
     printf '#!/bin/sh\nexec sleep 3600\n' >broken-bwrap
     refused hangs 'built no box in time' "$lazaret" doctor $only $by="$work/broken-bwrap" --json \
         --set session.start_timeout=30 --set session.deadline=0
+    says hangs_remedy 'install bubblewrap 0.8.0 or newer, or name a working one in sandbox.bwrap.program'
+    says hangs_is_slow '; timed out: try again with more time (--set session.deadline='
     sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    a bwrap that hangs: \1 ms/p' out
     # the time of the doctor ends what waits, whatever its own timeout is
     refused hangs_until_the_end 'not tried (out of time)' \
@@ -253,7 +261,7 @@ refusals() {
             --uid 1000 --gid 1000 --dev-bind / / $doctor $only
         # root of a namespace without other uids
         refused one_uid 'are not all mapped in this container' unshare --user --map-root-user $doctor $idle
-        refused one_uid_json 'problems":["no session can be started: sandbox.uids: ' \
+        refused one_uid_json '"key":"sandbox.uids","message":"no session can be started: sandbox.uids: ' \
             unshare --user --map-root-user $doctor $idle --json
     else
         may_be_missing namespaces 'unshare cannot make user namespaces here'

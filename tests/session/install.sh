@@ -57,6 +57,11 @@ fi
 cases=$((cases + 1))
 ! grep '\.la$' "$work/dest.list" >"$work/err" ||
     wrong no_libtool_files 'files of libtool are installed'
+for completion in bash-completion/completions/lazaret zsh/site-functions/_lazaret \
+    fish/vendor_completions.d/lazaret.fish; do
+    cases=$((cases + 1))
+    grep -q "/share/$completion\$" "$work/dest.list" || wrong completions "$completion is not installed"
+done
 cp -a "$dest$staged_prefix" "$work/moved"
 list "$work/moved" >"$work/prefix.list"
 

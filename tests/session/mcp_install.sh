@@ -112,7 +112,7 @@ expect settings 2 '' 'session.timeuot: unknown key' install claude --set session
 expect no_config 2 '' 'missing.toml' install claude --config missing.toml
 printf '{\n  "mcpServers": {,}\n}\n' >torn.json
 cp torn.json torn
-expect torn 2 '' "nothing was written: $work/project/torn.json:2:18: expected a key in double quotes" \
+expect torn 2 '' "$work/project/torn.json:2:18: nothing was written: expected a key in double quotes" \
     install claude torn.json
 unharmed torn ./torn.json torn
 expect directory 2 '' "$work/project is a directory" install claude .

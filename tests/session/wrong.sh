@@ -329,7 +329,7 @@ END
         $broken -e "$code"
     printf '#!/bin/sh\nexec sleep 3600\n' >broken-bwrap
     fails bwrap_hangs 125 setup_failed \
-        'it built no box in time and said nothing: install bubblewrap 0.8.0' \
+        'it built no box in time and said nothing: give it more on a busy machine (session.start_timeout), install' \
         $broken --set session.start_timeout=30 -e "$code"
     says bwrap_hangs_until 'no token was shown within 7.5 seconds'
     cat >broken-bwrap <<'END'

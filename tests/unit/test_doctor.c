@@ -7,6 +7,7 @@
 
 #include "base/enforce.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,8 @@ static void what_was_tried_makes_the_state(void)
         {0, 1, 1, DOCTOR_UNTRIED, DOCTOR_LATE, DOCTOR_UNPROVEN},
         {0, 0, 1, DOCTOR_LATE, DOCTOR_LATE, DOCTOR_UNPROVEN},
         {1, 0, 1, DOCTOR_LATE, DOCTOR_WORKED, DOCTOR_BROKEN},
+        {1, 0, 1, DOCTOR_WORKED, DOCTOR_TIMED_OUT, DOCTOR_UNPROVEN},
+        {1, 0, 1, DOCTOR_TIMED_OUT, DOCTOR_DENIED, DOCTOR_UNPROVEN},
         /* no sandbox: nothing is tried in it, and so nothing proven */
         {1, 0, 0, DOCTOR_WORKED, DOCTOR_UNTRIED, DOCTOR_UNPROVEN},
         {0, 0, 0, DOCTOR_WORKED, DOCTOR_UNTRIED, DOCTOR_OPEN},
@@ -94,6 +97,47 @@ static void one_late_act_leaves_a_bit_unproven(void)
     all_came(LAZ_ENFORCE_FS_READ, DOCTOR_WORKED, DOCTOR_DENIED);
     backend.inside[first_of(LAZ_ENFORCE_FS_READ)].came = DOCTOR_LATE;
     CU_ASSERT_EQUAL(doctor_state_of(&doctor, &backend, LAZ_ENFORCE_FS_READ), DOCTOR_UNPROVEN);
+}
+
+/* A machine that is too slow is told from a system that refuses. */
+static void the_remedy_says_why_nothing_is_proven(void)
+{
+    static const struct {
+        enum doctor_came outside, inside;
+        const char *remedy; /* begins so */
+    } rows[] = {
+        {DOCTOR_WORKED, DOCTOR_TIMED_OUT, "timed out: try again with more time"},
+        {DOCTOR_TIMED_OUT, DOCTOR_DENIED, "timed out: try again with more time"},
+        {DOCTOR_LATE, DOCTOR_DENIED, "timed out: try again with more time"},
+        {DOCTOR_TIMED_OUT, DOCTOR_FAILED, "timed out: try again with more time"},
+        {DOCTOR_WORKED, DOCTOR_FAILED, "it could not be tried"},
+        {DOCTOR_FAILED, DOCTOR_DENIED, "it could not be tried"},
+        {DOCTOR_DENIED, DOCTOR_DENIED, "this system refuses the act outside of the box as well"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setup();
+        backend.bits[0].full = true;
+        all_came(LAZ_ENFORCE_FS_READ, rows[i].outside, rows[i].inside);
+        CU_ASSERT_EQUAL(doctor_state_of(&doctor, &backend, LAZ_ENFORCE_FS_READ), DOCTOR_UNPROVEN);
+        const char *remedy =
+            doctor_remedy_of(&doctor, &backend, LAZ_ENFORCE_FS_READ, DOCTOR_UNPROVEN);
+        CU_ASSERT_EQUAL(strncmp(remedy, rows[i].remedy, strlen(rows[i].remedy)), 0);
+    }
+}
+
+static void a_start_that_was_too_slow_needs_more_time(void)
+{
+    struct laz_error err = {0};
+
+    laz_error_set(&err, LAZ_ESETUP, ETIMEDOUT, "not ready");
+    char *problem = doctor_problem(&err);
+    UNIT_TEXT(problem, "not ready; " DOCTOR_MORE_TIME);
+    free(problem);
+    laz_error_set(&err, LAZ_ESETUP, 0, "refused");
+    problem = doctor_problem(&err);
+    UNIT_TEXT(problem, "refused");
+    free(problem);
 }
 
 static void nothing_is_begun_when_the_time_is_up(void)
@@ -158,6 +202,8 @@ static void what_is_required_and_not_proven_is_a_problem(void)
 static const struct unit_test tests[] = {
     UNIT(what_was_tried_makes_the_state),
     UNIT(one_late_act_leaves_a_bit_unproven),
+    UNIT(the_remedy_says_why_nothing_is_proven),
+    UNIT(a_start_that_was_too_slow_needs_more_time),
     UNIT(nothing_is_begun_when_the_time_is_up),
     UNIT(the_user_is_told_from_the_time),
     UNIT(what_is_required_and_not_proven_is_a_problem),

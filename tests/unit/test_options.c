@@ -84,7 +84,7 @@ static void a_table_of_strings_is_an_object(void)
     UNIT_TEXT(checked(declared, "env = { a = \"1\", \"b c\" = \"\" }\n", &rc),
               "{\"env\":{\"a\":\"1\",\"b c\":\"\"}}");
     UNIT_TEXT(checked(declared, "env = { a = 1 }\n", &rc),
-              "f:1:13: t.env.a: expected a string, found integer 1");
+              "f:1:13: t.env.a: expected a string, in quotes, found integer 1");
     UNIT_TEXT(checked(declared, "env = [\"a\"]\n", &rc),
               "f:1:7: t.env: expected a table of strings, found list");
 }

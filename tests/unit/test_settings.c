@@ -211,7 +211,7 @@ static const struct {
     {"env.allow = [\"A=B\"]\n",
      "1:14: env.allow: expected a name of letters, digits and '_', found string \"A=B\""},
     {"env.set = { A = 1 }\n",
-     "1:17: env.set: expected a string without NUL characters, found integer 1"},
+     "1:17: env.set: expected a string without NUL characters (write A = \"1\"), found integer 1"},
     {"env.set = { LAZARET_TOKEN = \"x\" }\n", "1:29: env.set: expected a name that does not begin "
                                               "with LAZARET_ (lazaret sets those itself), "
                                               "found string \"x\""},
@@ -489,9 +489,9 @@ static void settings_keep_the_tables_of_plugins(void)
     laz_settings_free(copy);
 }
 
-static void collect_line(void *user, const char *key, const char *value, const char *origin)
+static void collect_line(void *user, const struct laz_settings_shown *shown)
 {
-    laz_buf_printf(user, "%s = %s # %s\n", key, value, origin);
+    laz_buf_printf(user, "%s = %s # %s\n", shown->key, shown->value, shown->origin);
 }
 
 static void settings_visit_shows_values_and_origins(void)
@@ -685,11 +685,10 @@ static unsigned uncomment(const char *text, struct laz_buf *out)
     return keys;
 }
 
-static void collect_value(void *user, const char *key, const char *value, const char *origin)
+static void collect_value(void *user, const struct laz_settings_shown *shown)
 {
-    (void)origin;
-    if (strncmp(key, "sandbox.bwrap.", 14) != 0)
-        laz_buf_printf(user, "%s = %s\n", key, value);
+    if (strncmp(shown->key, "sandbox.bwrap.", 14) != 0)
+        laz_buf_printf(user, "%s = %s\n", shown->key, shown->value);
 }
 
 static void settings_annotated_file_shows_every_default(void)

@@ -31,7 +31,7 @@ class Missing(unittest.TestCase):
     def test_without_the_framework_the_error_says_what_to_install(self) -> None:
         rows = [("smolagents", "smolagents.local_python_executor", "pip install smolagents"),
                 ("langchain", "langchain_core.tools", "pip install langchain-core"),
-                ("openai_agents", "agents", "pip install 'lazaret\\[openai-agents\\]'"),
+                ("openai_agents", "agents", "pip install openai-agents"),
                 ("pydantic_ai", "pydantic_ai.capabilities", "pip install pydantic-ai-slim"),
                 ("inspect", "inspect_ai.util", "pip install inspect-ai")]
         for adapter, module, words in rows:

@@ -67,7 +67,8 @@ extern "C" {
 
 struct laz_error {
     int32_t code;                   /* LAZ_E*, or 0 when nothing failed */
-    int32_t os_errno;               /* errno of the system call that failed, or 0 */
+    int32_t os_errno;               /* errno of the system call that failed, or 0; of a start that
+                                       was too slow ETIMEDOUT */
     char text[LAZ_ERROR_TEXT_SIZE]; /* UTF-8, one line, NUL-terminated */
 };
 

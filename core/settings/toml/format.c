@@ -94,6 +94,49 @@ void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node)
     }
 }
 
+static void json_children(struct laz_json_write *write, const struct laz_toml_node *node)
+{
+    const bool table = node->type == LAZ_TOML_TABLE;
+
+    for (const struct laz_toml_node *child = node->first; child; child = child->next)
+        laz_toml_json(write, table ? child->key : NULL, child); /* LAZ_TOML_MAX_DEPTH */
+}
+
+void laz_toml_json(struct laz_json_write *write, const char *key, const struct laz_toml_node *node)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    switch (node->type) {
+    case LAZ_TOML_TABLE:
+        laz_json_begin_object(write, key);
+        json_children(write, node);
+        laz_json_end_object(write);
+        break;
+    case LAZ_TOML_ARRAY:
+        laz_json_begin_list(write, key);
+        json_children(write, node);
+        laz_json_end_list(write);
+        break;
+    case LAZ_TOML_INTEGER:
+        laz_json_add_int(write, key, node->integer);
+        break;
+    case LAZ_TOML_BOOLEAN:
+        laz_json_add_bool(write, key, node->boolean);
+        break;
+    case LAZ_TOML_FLOAT:
+        format_double(&text, node->number);
+        if (isfinite(node->number))
+            laz_json_add_raw(write, key, laz_buf_text(&text), text.len);
+        else
+            laz_json_add_bytes(write, key, laz_buf_text(&text), text.len);
+        break;
+    default:
+        laz_json_add_bytes(write, key, node->text, node->len);
+    }
+    write->to->failed |= text.failed;
+    laz_buf_fini(&text);
+}
+
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node)
 {
     static const char *const types[] = {

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json_write.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,6 +114,8 @@ void laz_toml_format_problem(struct laz_buf *buf, const struct laz_toml *toml, s
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node);
 /* The value in TOML notation on one line, with inline tables. */
 void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node);
+/* The same as JSON; what JSON lacks (dates, times, numbers that are not finite) is a string. */
+void laz_toml_json(struct laz_json_write *write, const char *key, const struct laz_toml_node *node);
 void laz_toml_format_string(struct laz_buf *buf, const char *text, size_t len);
 void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len); /* bare or quoted */
 /* "FILE:LINE:COL", or the name alone for a document without lines. */

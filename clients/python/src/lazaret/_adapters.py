@@ -39,7 +39,7 @@ def framework(module: str, package: str, extra: str) -> Any:
             raise  # something that the framework needs
         raise ImportError(
             f"lazaret.{extra} needs the package {package}, which is not installed: "
-            f"pip install 'lazaret[{extra.replace('_', '-')}]', or pip install {package}",
+            f"pip install {package}",
             name=module) from error
 
 
