@@ -294,16 +294,17 @@ static void note_warning(void *user, uint32_t level, const char *text)
 static void a_limit_that_nothing_keeps_is_told_once_by_an_engine(void)
 {
     struct laz_buf told = LAZ_BUF_INIT;
+    const struct laz_strv notes = LAZ_STRV_INIT;
     struct laz_driver driver = {.log = {note_warning, &told, LAZ_LOG_WARNING}};
     struct laz_box_shared shared = {.driver = &driver};
     struct laz_box box = {.shared = &shared, .plan = job_plan_of(0)};
 
     for (int sessions = 0; sessions < 3; sessions++)
-        laz_box_tell_unmet(&box);
+        laz_box_tell_unmet(&box, &notes);
     UNIT_TEXT(laz_buf_text(&told), "limits.fsize: there is no such limit\n");
     laz_buf_fini(&told);
     laz_strv_fini(&shared.unmet);
-    laz_box_tell_unmet(&box); /* another engine */
+    laz_box_tell_unmet(&box, &notes); /* another engine */
     UNIT_TEXT(laz_buf_text(&told), "limits.fsize: there is no such limit\n");
     laz_buf_fini(&told);
     laz_strv_fini(&shared.unmet);
