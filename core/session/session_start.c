@@ -40,6 +40,10 @@ void laz_session_start_too_late(void *user)
     struct laz_session *session = user;
     char text[96];
 
+    if (session->box)
+        laz_box_catch_up(session->box); /* the loop may have stood still */
+    if (session->state == LAZ_SESSION_IDLE)
+        return; /* it is checked in this turn */
     snprintf(text, sizeof text, "not ready within start_timeout (%g s)",
              (double)session->shared->values->session.start_timeout_ms / 1000.0);
     laz_session_fail(session, LAZ_ETIMEOUT, text);
