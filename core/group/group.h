@@ -9,7 +9,6 @@
 #ifndef LAZ_GROUP_GROUP_H
 #define LAZ_GROUP_GROUP_H
 
-#include "base/trace.h"
 #include "engine/engine.h"
 
 #include <lazaret/lazaret.h>
@@ -128,10 +127,7 @@ struct group_call {
     unsigned cancels;          /* of the group, when it was made */
     char *code;
     size_t len;
-    struct laz_execute_options options;
-    struct laz_strv argv; /* of them, as the next three */
-    char *cwd, *directory;
-    struct laz_trace_copy trace;
+    struct laz_execute_copy given;
     struct laz_session_options session; /* of an execution in a session of its own */
     char *runtime;                      /* of them, as the next three */
     int input;

@@ -66,7 +66,7 @@ int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
 /* The trace that an execution belongs to. */
 static void events_trace(struct laz_audit_line *line, const struct laz_execution *execution)
 {
-    const struct laz_trace *trace = laz_trace_of(&execution->trace);
+    const struct laz_trace *trace = laz_trace_of(&execution->given.trace);
 
     if (!trace)
         return;

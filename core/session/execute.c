@@ -222,9 +222,9 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .code = execution->code,
         .code_len = execution->len,
         .print = execution->print,
-        .argv = execution->argv,
-        .cwd = execution->cwd,
-        .directory = execution->directory,
+        .argv = execution->given.argv,
+        .cwd = execution->given.cwd,
+        .directory = execution->given.directory,
     };
     if (execution->asked == LAZ_ASKED_PUT)
         laz_execution_put_line(execution, &line);
@@ -308,9 +308,7 @@ static void execution_free(struct laz_execution *execution)
     free(execution->calls);
     free(execution->copy);
     free(execution->file_copy);
-    laz_strv_fini(&execution->argv);
-    free(execution->cwd);
-    free(execution->directory);
+    laz_execute_copy_fini(&execution->given);
     free(execution);
 }
 
@@ -630,12 +628,12 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     if (is_async)
         execution->file = execution->file_copy = laz_strdup(asked->file);
     const bool is_whole = execution->result && execution->code && !execution->file == !asked->file;
-    rc = is_whole ? laz_execution_take_script(execution, options, err) : laz_error_nomem(err);
+    rc = is_whole ? laz_execute_copy_take(&execution->given, options, err) : laz_error_nomem(err);
     if (rc) {
         execution_free(execution);
         return rc;
     }
-    laz_execution_take_options(execution, options);
+    laz_execution_take_options(execution);
     session->wanted = execution;
     atomic_store(&session->cancel, false);
     atomic_fetch_add(&session->shared->driver->busy, 1);

@@ -310,8 +310,8 @@ struct laz_execute_options {
     void (*output)(void *user, int stream, const char *data, size_t len);
     void *user; /* of the handlers; also told to tools (laz_reply_caller) */
     /* The code is that of a file: its command line as the code finds it (sys.argv, commandArgs(),
-     * arg), of which the first is the name of the file, in UTF-8. n_argv 0: it is not, as at a
-     * prompt. */
+     * arg), of which the first is the name of the file, in UTF-8; none is NULL. n_argv 0: it is
+     * not, as at a prompt. */
     const char *const *argv;
     size_t n_argv;
     const char *cwd; /* the path in the box of the working directory from now on; NULL: it stays as
