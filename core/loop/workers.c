@@ -69,6 +69,19 @@ int laz_workers_new(unsigned most, struct laz_workers **out, struct laz_error *e
     return 0;
 }
 
+bool laz_workers_have_this(struct laz_workers *workers)
+{
+    bool have = false;
+
+    if (!workers)
+        return false;
+    pthread_mutex_lock(&workers->lock);
+    for (unsigned i = 0; i < workers->threads && !have; i++)
+        have = pthread_equal(workers->ids[i], pthread_self());
+    pthread_mutex_unlock(&workers->lock);
+    return have;
+}
+
 /* Starts one more thread. The caller holds the lock. */
 static int workers_grow(struct laz_workers *workers)
 {

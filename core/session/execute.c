@@ -640,6 +640,12 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     return 0;
 }
 
+static int execution_is_busy(unsigned executing, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
+                         laz_session_activity(executing));
+}
+
 int laz_execution_begin(struct laz_execution *asked, bool is_async,
                         const struct laz_execute_options *options, struct laz_error *err)
 {
@@ -651,15 +657,19 @@ int laz_execution_begin(struct laz_execution *asked, bool is_async,
         return laz_error_null(err, "the code");
     if (asked->len == SIZE_MAX)
         asked->len = strlen(asked->code);
-    unsigned before = 0;
-    if (!atomic_compare_exchange_strong(&session->executing, &before, 1 + (unsigned)asked->asked))
-        return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
-                             laz_session_activity(before));
+    const unsigned before = atomic_load(&session->executing);
+    if (before) /* the thread that is inside may begin another one meanwhile */
+        return execution_is_busy(before, err);
     int rc = laz_driver_enter(session->shared->driver, err);
+    if (rc)
+        return rc;
+    const unsigned now = atomic_load(&session->executing);
+    rc = now ? execution_is_busy(now, err) : 0;
     if (rc) {
-        atomic_store(&session->executing, 0);
+        laz_driver_leave(session->shared->driver);
         return rc;
     }
+    atomic_store(&session->executing, 1 + (unsigned)asked->asked);
     rc = execution_new(asked, is_async, options, err);
     if (rc)
         atomic_store(&session->executing, 0);

@@ -67,6 +67,7 @@ static void start_finish(struct laz_session *session, int rc)
                 laz_session_describe(session));
     start->rc = rc;
     start->under_way = start->is_dying = false;
+    laz_session_note(session);
     atomic_fetch_sub(&session->shared->driver->busy, 1);
     laz_session_stir(session);
 }
@@ -182,6 +183,7 @@ void laz_session_begin_start(struct laz_session *session, const char *cause)
     };
     atomic_fetch_add(&session->shared->driver->busy, 1);
     start_go_on(session, start_choose(session));
+    laz_session_note(session);
 }
 
 void laz_session_abandon_start(struct laz_session *session)
