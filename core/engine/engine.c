@@ -504,8 +504,8 @@ void laz_engine_free(struct laz_engine *engine)
         laz_driver_begin_end(&engine->driver))
         engine_end(engine);
     else if (!laz_log_tells(&engine->driver.log))
-        laz_log(&engine->driver.log, LAZ_LOG_ERROR,
-                "laz_engine_free has no effect: %s",
-                engine->is_owned ? "the engine is that of a group"
-                                 : "it was called by a callback, or while a thread uses the engine");
+        laz_log(&engine->driver.log, LAZ_LOG_ERROR, "laz_engine_free has no effect: %s",
+                engine->is_owned
+                    ? "the engine is that of a group"
+                    : "it was called by a callback, or while a thread uses the engine");
 }

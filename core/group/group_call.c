@@ -183,8 +183,9 @@ static int call_start(struct group_call *call, struct laz_error *err)
     if (atomic_load(&group->closed))
         return group_is_closed(err);
     if (!group_call_is_cancelled(call, group)) {
-        int rc = laz_sessions_execute(&call->place->engine->sessions, &call->session, call->code,
-                                      call->len, &call->given.options, call_ended, call, &session, err);
+        int rc =
+            laz_sessions_execute(&call->place->engine->sessions, &call->session, call->code,
+                                 call->len, &call->given.options, call_ended, call, &session, err);
         if (!rc)
             group_call_has_begun(call, session);
         return rc;

@@ -225,8 +225,8 @@ static void part_serve(struct group_part *part, struct group_call *call,
     call->place = part->place;
     call->held = session;
     laz_driver_begin_callback(driver);
-    if (laz_session_execute_async(session, call->code, call->len, &call->given.options, part_call_ended,
-                                  call, &why))
+    if (laz_session_execute_async(session, call->code, call->len, &call->given.options,
+                                  part_call_ended, call, &why))
         part_call_ended(call, NULL, &why);
     else
         group_call_has_begun(call, session);

@@ -42,19 +42,19 @@ struct laz_driver {
     struct laz_workers *workers;
     struct laz_log log;
     struct laz_driver_owner owner;
-    struct laz_stir *stirred; /* entries to advance after this turn */
-    atomic_bool is_ending;    /* the engine is being freed: callbacks may not call it */
-    bool touched;             /* a public function was called since the last step */
-    unsigned depth;           /* nested calls, made by callbacks that may call the engine */
-    uint64_t driven_ms;       /* time of the last turn, by the loop's clock */
-    int64_t process;          /* that has made it; a child by fork(2) may not use it: */
-    uint32_t forks;           /* laz_os_forks there */
-    atomic_bool in_use;       /* a thread is inside the engine: */
+    struct laz_stir *stirred;     /* entries to advance after this turn */
+    atomic_bool is_ending;        /* the engine is being freed: callbacks may not call it */
+    bool touched;                 /* a public function was called since the last step */
+    unsigned depth;               /* nested calls, made by callbacks that may call the engine */
+    uint64_t driven_ms;           /* time of the last turn, by the loop's clock */
+    int64_t process;              /* that has made it; a child by fork(2) may not use it: */
+    uint32_t forks;               /* laz_os_forks there */
+    atomic_bool in_use;           /* a thread is inside the engine: */
     _Atomic(const void *) holder; /* which one; NULL: none is, or a tool runs on one that was lent
                                      the loop */
-    atomic_uint busy;         /* starts and executions in progress */
-    atomic_bool cancel;       /* a cancel was requested and not handled yet */
-    atomic_bool cancel_all;   /* cancel everything, not only the sessions marked for it */
+    atomic_uint busy;             /* starts and executions in progress */
+    atomic_bool cancel;           /* a cancel was requested and not handled yet */
+    atomic_bool cancel_all;       /* cancel everything, not only the sessions marked for it */
 };
 
 /* Makes the loop and a pool of at most `workers` threads. After a failure, too, the caller calls

@@ -45,8 +45,8 @@ static void run_begin(void *user, struct laz_session *session, const struct laz_
     struct laz_error why = {0};
 
     run->session = session;
-    if (session &&
-        laz_session_execute_async(session, run->code, run->len, &run->given.options, run_end, run, &why))
+    if (session && laz_session_execute_async(session, run->code, run->len, &run->given.options,
+                                             run_end, run, &why))
         err = &why;
     if (err)
         run_end(run, NULL, err);

@@ -77,8 +77,8 @@ struct laz_session {
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
     char *tools_json;
-    char *isolation;      /* of the box, or of the last one: JSON, */
-    char backend[65];     /* and the same as values; "": there was none */
+    char *isolation;  /* of the box, or of the last one: JSON, */
+    char backend[65]; /* and the same as values; "": there was none */
     uint32_t enforces;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;

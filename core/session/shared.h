@@ -78,8 +78,8 @@ void laz_execute_copy_fini(struct laz_execute_copy *copy);
  * are not counted here; or NULL. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    const struct laz_pool_feed *feed, struct laz_pool **pool, struct laz_error *err);
-/* Closes and frees the pools, then the sessions. Before that pending callbacks are called: executions
- * are cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
+/* Closes and frees the pools, then the sessions. Before that pending callbacks are called:
+ * executions are cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
 
 /* ---- pools whose callers wait elsewhere -------------------------------------------------------

@@ -56,7 +56,7 @@ struct laz_provider {
     const struct laz_settings_values *values; /* while it is created: for mistakes */
     const struct laz_toml_node *table;        /* likewise: its [[tools]] table */
     bool is_located;                          /* likewise: its error has its place already */
-    bool is_blocking; /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
+    bool is_blocking;                     /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
     _Atomic(enum laz_provider_list) list; /* read by any thread */
     char *position; /* of its table, of one that asks for its tools: "FILE:LINE:COL" */
     struct laz_tool_services services;

@@ -198,8 +198,8 @@ CALL(laz_session_execute)
 
 CALL(laz_session_execute_async)
 {
-    return coded_begun(laz_session_execute_async(at.other, "1", SIZE_MAX, NULL, callbacks_drop,
-                                                 NULL, &at.err));
+    return coded_begun(
+        laz_session_execute_async(at.other, "1", SIZE_MAX, NULL, callbacks_drop, NULL, &at.err));
 }
 
 CALL(laz_session_cancel)
@@ -300,8 +300,8 @@ CALL(laz_execute)
 
 CALL(laz_execute_async)
 {
-    return coded_begun(laz_execute_async(at.engine, &callbacks_lua, "1", SIZE_MAX, NULL, callbacks_drop, NULL,
-                                         &at.err));
+    return coded_begun(laz_execute_async(at.engine, &callbacks_lua, "1", SIZE_MAX, NULL,
+                                         callbacks_drop, NULL, &at.err));
 }
 
 CALL(laz_pool_new)
@@ -341,8 +341,7 @@ CALL(laz_pool_release)
 CALL(laz_pool_execute)
 {
     struct laz_result *result = NULL;
-    const int rc =
-        laz_pool_execute(at.pool, LAZ_NO_LIMIT, "1", SIZE_MAX, NULL, &result, &at.err);
+    const int rc = laz_pool_execute(at.pool, LAZ_NO_LIMIT, "1", SIZE_MAX, NULL, &result, &at.err);
 
     return coded_result(rc, result);
 }
@@ -486,15 +485,16 @@ CALL(laz_group_run)
 CALL(laz_group_execute)
 {
     struct laz_result *result = NULL;
-    const int rc = laz_group_execute(at.group, &callbacks_lua, "1", SIZE_MAX, NULL, &result, &at.err);
+    const int rc =
+        laz_group_execute(at.group, &callbacks_lua, "1", SIZE_MAX, NULL, &result, &at.err);
 
     return coded_result(rc, result);
 }
 
 CALL(laz_group_execute_async)
 {
-    return coded_begun(laz_group_execute_async(at.group, &callbacks_lua, "1", SIZE_MAX, NULL, callbacks_drop,
-                                               NULL, &at.err));
+    return coded_begun(laz_group_execute_async(at.group, &callbacks_lua, "1", SIZE_MAX, NULL,
+                                               callbacks_drop, NULL, &at.err));
 }
 
 CALL(laz_group_cancel)

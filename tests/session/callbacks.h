@@ -96,7 +96,8 @@ extern const size_t n_rows_of_an_engine, n_rows_of_a_group;
 /* What the functions are called with, and what came of the one call. */
 struct call {
     struct laz_engine *engine;
-    struct laz_session *session, *other, *asks; /* that executes; that is idle; whose reply is kept */
+    struct laz_session *session, *other,
+        *asks; /* that executes; that is idle; whose reply is kept */
     struct laz_pool *pool;
     struct laz_session *acquired;
     struct laz_reply *kept;

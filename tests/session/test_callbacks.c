@@ -16,7 +16,7 @@
 #include <string.h>
 
 static const char *const outcome_names[] = {
-    [WORKS] = "works",     [BUSY] = "LAZ_EBUSY",    [NO_EFFECT] = "has no effect",
+    [WORKS] = "works",     [BUSY] = "LAZ_EBUSY",  [NO_EFFECT] = "has no effect",
     [NOTHING] = "is NULL", [IN_USE] = "[in use]", [WRONG] = "is wrong"};
 
 /* The callback: makes the one call. */
@@ -167,7 +167,8 @@ static void tool_keeps(void *user, const char *args, size_t len, struct laz_repl
     at.kept = reply;
 }
 
-/* ---- what each cell begins with --------------------------------------------------------------- */
+/* ---- what each cell begins with ---------------------------------------------------------------
+ */
 
 static struct laz_reply *cancelled_reply;
 
@@ -234,9 +235,9 @@ static void renew(const struct row *row)
     if (!at.asks)
         CU_ASSERT_EQUAL_FATAL(laz_session_open(at.engine, &callbacks_lua, &at.asks, NULL), 0);
     atomic_fetch_add(&at.begun, 1);
-    CU_ASSERT_EQUAL_FATAL(laz_session_execute_async(at.asks, "keeps()", SIZE_MAX, NULL,
-                                                    callbacks_drop, NULL, NULL),
-                          0);
+    CU_ASSERT_EQUAL_FATAL(
+        laz_session_execute_async(at.asks, "keeps()", SIZE_MAX, NULL, callbacks_drop, NULL, NULL),
+        0);
     while (!at.kept)
         step();
 }
@@ -253,7 +254,8 @@ static void settle(void)
     at.acquired = NULL;
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------ */
+/* ---- kinds ------------------------------------------------------------------------------------
+ */
 
 static void in_done(void)
 {
@@ -279,8 +281,9 @@ static void in_once(void)
 {
     atomic_bool is_over = false;
 
-    CU_ASSERT_EQUAL_FATAL(
-        laz_execute_async(at.engine, &callbacks_lua, "1", SIZE_MAX, NULL, done_calls, &is_over, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_execute_async(at.engine, &callbacks_lua, "1", SIZE_MAX, NULL,
+                                            done_calls, &is_over, NULL),
+                          0);
     while (!atomic_load(&is_over))
         step();
 }
@@ -302,8 +305,7 @@ static void execute(const char *code, const struct laz_execute_options *options)
 {
     struct laz_result *result = NULL;
 
-    CU_ASSERT_EQUAL(
-        laz_session_execute(at.session, code, SIZE_MAX, options, &result, &at.err), 0);
+    CU_ASSERT_EQUAL(laz_session_execute(at.session, code, SIZE_MAX, options, &result, &at.err), 0);
     laz_result_free(result);
 }
 
@@ -422,7 +424,8 @@ static void each_function_in_each_callback(void)
     laz_engine_free(at.engine);
 }
 
-/* ---- of a group ------------------------------------------------------------------------------- */
+/* ---- of a group -------------------------------------------------------------------------------
+ */
 
 static void open_group(void)
 {
@@ -461,8 +464,8 @@ static void group_executes(const char *code, const struct laz_execute_options *o
 {
     struct laz_result *result = NULL;
 
-    CU_ASSERT_EQUAL(laz_group_execute(at.group, &callbacks_lua, code, SIZE_MAX, options, &result, &at.err),
-                    0);
+    CU_ASSERT_EQUAL(
+        laz_group_execute(at.group, &callbacks_lua, code, SIZE_MAX, options, &result, &at.err), 0);
     laz_result_free(result);
 }
 
@@ -470,9 +473,9 @@ static void group_done(void)
 {
     atomic_bool is_over = false;
 
-    CU_ASSERT_EQUAL_FATAL(
-        laz_group_execute_async(at.group, &callbacks_lua, "1", SIZE_MAX, NULL, done_calls, &is_over, NULL),
-        0);
+    CU_ASSERT_EQUAL_FATAL(laz_group_execute_async(at.group, &callbacks_lua, "1", SIZE_MAX, NULL,
+                                                  done_calls, &is_over, NULL),
+                          0);
     while (!atomic_load(&is_over))
         CU_ASSERT_EQUAL(laz_group_run(at.group, 0, callbacks_run_nothing, NULL, NULL), 0);
 }
@@ -523,7 +526,8 @@ static void each_function_of_a_group_in_its_callbacks(void)
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
         for (size_t i = 0; i < n_rows_of_a_group; i++) {
             if (!at.places)
-                CU_ASSERT_EQUAL_FATAL(laz_group_pool_new(at.group, &callbacks_one, &at.places, NULL), 0);
+                CU_ASSERT_EQUAL_FATAL(
+                    laz_group_pool_new(at.group, &callbacks_one, &at.places, NULL), 0);
             arm(&rows_of_a_group[i], ways[k].name);
             ways[k].body();
             judge(ways[k].place);
@@ -533,7 +537,8 @@ static void each_function_of_a_group_in_its_callbacks(void)
     laz_group_free(at.group);
 }
 
-/* ---- searches on worker threads --------------------------------------------------------------- */
+/* ---- searches on worker threads ---------------------------------------------------------------
+ */
 
 #define FINDERS 8
 
@@ -544,9 +549,8 @@ static void tool_finds(void *user, const char *args, size_t len, struct laz_repl
     struct laz_error err = {0};
 
     (void)args, (void)len;
-    const int rc = *(bool *)user
-                       ? laz_session_search_tools(at.session, "orders", 5, &found, &err)
-                       : laz_engine_search_tools(at.engine, "orders", 5, &found, &err);
+    const int rc = *(bool *)user ? laz_session_search_tools(at.session, "orders", 5, &found, &err)
+                                 : laz_engine_search_tools(at.engine, "orders", 5, &found, &err);
     if (rc)
         laz_reply_error(reply, err.text);
     else
@@ -610,7 +614,8 @@ static void tools_find_tools_side_by_side(void)
     finders_find(true);
 }
 
-/* ---- while the engine is freed ---------------------------------------------------------------- */
+/* ---- while the engine is freed ----------------------------------------------------------------
+ */
 
 /* Nothing begins any more, and nothing else is to blame for that. */
 static void uses_what_is_freed(void *user, struct laz_result *result, const struct laz_error *err)
@@ -626,9 +631,9 @@ static void uses_what_is_freed(void *user, struct laz_result *result, const stru
                     LAZ_ECLOSED);
     CU_ASSERT_EQUAL(laz_session_open(at.engine, NULL, &another, &why[1]), LAZ_ECLOSED);
     CU_ASSERT_EQUAL(laz_engine_step(at.engine, 0, &why[2]), LAZ_ECLOSED);
-    CU_ASSERT_EQUAL(laz_execute_async(at.engine, NULL, "1", SIZE_MAX, NULL, uses_what_is_freed,
-                                      user, &why[3]),
-                    LAZ_ECLOSED);
+    CU_ASSERT_EQUAL(
+        laz_execute_async(at.engine, NULL, "1", SIZE_MAX, NULL, uses_what_is_freed, user, &why[3]),
+        LAZ_ECLOSED);
     for (int i = 0; i < 4; i++)
         UNIT_TEXT(why[i].text, "the engine is being freed");
     laz_engine_free(at.engine); /* no effect */

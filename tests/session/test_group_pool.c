@@ -285,8 +285,8 @@ static void ask_to_execute_and_to_wait(struct gate_told *told)
 /* The engine is woken for each of the two waits, and has the call in between. */
 static void a_call_between_two_waits_is_not_lost(void)
 {
-    struct gate_told held = {0}, over[2] = {{.then = ask_to_wait},
-                                            {.then = ask_to_execute_and_to_wait}};
+    struct gate_told held = {0},
+                     over[2] = {{.then = ask_to_wait}, {.then = ask_to_execute_and_to_wait}};
 
     memset(&asked, 0, sizeof asked);
     asked.group = gates_group("", 1);

@@ -402,8 +402,8 @@ static void nobody_is_told(void *user, struct laz_result *result, const struct l
 
 /* By each function that executes. */
 static int execute_by(unsigned way, const struct laz_execute_options *options,
-                      struct laz_pool *pool, struct laz_group *group,
-                      struct laz_group_pool *places, struct laz_error *err)
+                      struct laz_pool *pool, struct laz_group *group, struct laz_group_pool *places,
+                      struct laz_error *err)
 {
     const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
     struct laz_result *result = NULL;

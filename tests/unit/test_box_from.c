@@ -425,7 +425,8 @@ static void a_token_that_no_turn_has_served_is_not_late(void)
 {
     struct laz_box *box = session_asked_for();
 
-    CU_ASSERT_EQUAL(write(world.ends[0], "x", 1), 1); /* it has begun: what comes is judged by that */
+    CU_ASSERT_EQUAL(write(world.ends[0], "x", 1),
+                    1); /* it has begun: what comes is judged by that */
     CU_ASSERT_EQUAL(write(world.ends[0], "\n", 1), 1);
     laz_box_out_of_patience(box);
     session_broke(box, "a wrong token was shown");
