@@ -68,7 +68,9 @@ static int driver_take(struct laz_driver *driver, struct laz_error *err)
                              "the engine belongs to process %lld, which has made it: a child made "
                              "by fork() needs an engine of its own",
                              (long long)driver->process);
-    if (!atomic_exchange(&driver->in_use, true)) {
+    /* Not even when none is inside: who then came to drive the engine would be refused. */
+    const bool is_tool = laz_workers_have_this(driver->workers);
+    if (!is_tool && !atomic_exchange(&driver->in_use, true)) {
         laz_driver_hold(driver, true);
         return 0;
     }
@@ -189,8 +191,9 @@ int laz_driver_step(struct laz_driver *driver, uint64_t wait_ms, struct laz_erro
 
 int laz_driver_timeout(const struct laz_driver *driver)
 {
-    if (atomic_load(&driver->in_use) && !laz_driver_is_here(driver))
-        return 0; /* another thread does something */
+    const bool is_tool = laz_workers_have_this(driver->workers);
+    if ((is_tool || atomic_load(&driver->in_use)) && !laz_driver_is_here(driver))
+        return 0; /* another thread does something, or may at any moment */
     return driver->touched ? 0 : laz_loop_timeout(driver->loop);
 }
 

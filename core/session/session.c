@@ -363,12 +363,10 @@ bool laz_session_is_alive(struct laz_session *session)
         return false;
     if (!atomic_load(&session->executing) && laz_driver_enter(session->shared->driver, NULL) == 0) {
         laz_session_look(session);
+        laz_session_note(session);
         laz_driver_leave(session->shared->driver);
     }
-    bool entered;
-    if (laz_driver_visit(session->shared->driver, &entered, NULL))
-        return atomic_load(&session->executing) || atomic_load(&session->noted_alive);
-    laz_session_note(session);
-    laz_driver_end_visit(session->shared->driver, entered);
+    if (laz_driver_is_here(session->shared->driver))
+        laz_session_note(session);
     return atomic_load(&session->noted_alive);
 }

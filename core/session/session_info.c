@@ -29,15 +29,11 @@ bool laz_session_event(struct laz_session *session, enum laz_session_event event
 
 int64_t laz_session_pid(const struct laz_session *session)
 {
-    bool entered;
-
     if (!session)
         return -1;
-    if (laz_driver_visit(session->shared->driver, &entered, NULL))
+    if (!laz_driver_is_here(session->shared->driver))
         return atomic_load(&session->noted_pid);
-    const int64_t pid = session->box ? session->box->process.pid : -1;
-    laz_driver_end_visit(session->shared->driver, entered);
-    return pid;
+    return session->box ? session->box->process.pid : -1;
 }
 
 uint32_t laz_session_uid(const struct laz_session *session)

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +128,18 @@ static void tool_has_a_thread_call(void *user, const char *args, size_t len,
     laz_reply_value(reply, "1", 1);
 }
 
+static sem_t tool_begins, nobody_is_inside, tool_has_called;
+
+static void tool_calls_outside(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    sem_post(&tool_begins);
+    sem_wait(&nobody_is_inside);
+    call_row();
+    sem_post(&tool_has_called);
+    laz_reply_value(reply, "1", 1);
+}
+
 static void approver_calls(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user, (void)args, (void)len;
@@ -185,6 +198,7 @@ static void add_tools(int (*add)(const struct laz_tool *tool,
         {{.name = "asks"}, tool_calls, NULL},
         {{.name = "asks_here", .nonblocking = 1}, tool_calls, NULL},
         {{.name = "asks_by_thread"}, tool_has_a_thread_call, NULL},
+        {{.name = "asks_outside"}, tool_calls_outside, NULL},
         {{.name = "asks_for_approval", .approve = 1}, callbacks_nothing, NULL},
         {{.name = "is_cancelled", .nonblocking = 1}, tool_is_cancelled, &cancelled_reply},
         {{.name = "was_called", .nonblocking = 1}, tool_waits_for_it, NULL},
@@ -360,6 +374,26 @@ static void in_tool(void)
     execute("asks()", NULL);
 }
 
+/* The engine is driven from outside, and no thread is in it. */
+static void in_tool_between_steps(void)
+{
+    atomic_bool is_over = false;
+
+    sem_init(&tool_begins, 0, 0);
+    sem_init(&nobody_is_inside, 0, 0);
+    sem_init(&tool_has_called, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(laz_session_execute_async(at.session, "asks_outside()", SIZE_MAX, NULL,
+                                                    done_calls, &is_over, NULL),
+                          0);
+    while (sem_trywait(&tool_begins))
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(at.engine, 1, NULL), 0);
+    sem_post(&nobody_is_inside);
+    while (sem_wait(&tool_has_called))
+        ;
+    while (!atomic_load(&is_over))
+        step();
+}
+
 static void in_approver(void)
 {
     CU_ASSERT_EQUAL_FATAL(laz_engine_set_approver(at.engine, approver_calls, NULL, NULL), 0);
@@ -388,6 +422,7 @@ static const struct {
     {"nonblocking tool", HANDLER, in_nonblocking_tool},
     {"cancelled", HANDLER, in_cancelled},
     {"tool", ELSEWHERE, in_tool},
+    {"tool between two steps", ELSEWHERE, in_tool_between_steps},
     {"approver", ELSEWHERE, in_approver},
     {"another thread", ELSEWHERE, in_thread},
 };
