@@ -7,6 +7,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static _Thread_local const struct laz_log *log_telling; /* whose sink this thread is in */
+
+bool laz_log_tells(const struct laz_log *log)
+{
+    return log_telling == log;
+}
+
 void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...)
 {
     char text[2048];
@@ -18,5 +25,8 @@ void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     laz_utf8_clean(text);
+    const struct laz_log *before = log_telling;
+    log_telling = log;
     log->sink(log->user, level, text);
+    log_telling = before;
 }

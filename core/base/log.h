@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct laz_log {
@@ -16,6 +17,8 @@ struct laz_log {
     uint32_t level; /* messages above this level are discarded */
 };
 
+/* Is this thread in the sink of this log? */
+bool laz_log_tells(const struct laz_log *log);
 void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...) LAZ_PRINTF(3, 4);
 
 #endif

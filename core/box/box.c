@@ -280,25 +280,28 @@ static void box_is_overdue(struct laz_box *box)
     laz_box_end(box);
 }
 
+/* What has come is read before it is judged as late, because the loop may have stood still. */
 void laz_box_out_of_patience(void *user)
 {
     struct laz_box *box = user;
 
     if (laz_box_is_ended(box))
         return;
-    if (laz_box_was_killed(box)) {
+    if (box->kind->is_over(box)) {
+        laz_box_end(box);
+    } else if (laz_box_was_killed(box)) {
         if (laz_loop_now_ms(box->shared->driver->loop) >= box->end_due_ms)
             box_is_overdue(box);
-        else if (box->kind->is_over(box))
-            laz_box_end(box);
         else
             laz_timer_start(box->patience, BOX_LOOK_MS);
     } else if (laz_box_has_hung_up(box)) {
         laz_box_fail(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
     } else {
-        laz_box_fail(box, LAZ_ETIMEOUT, "no token was shown within %g seconds",
-                     (double)laz_box_token_ms(box->shared) / 1000.0);
+        laz_box_catch_up(box);
+        if (box->life.state == LAZ_BOX_SPAWNED || box->life.state == LAZ_BOX_CONNECTED)
+            laz_box_fail(box, LAZ_ETIMEOUT, "no token was shown within %g seconds",
+                         (double)laz_box_token_ms(box->shared) / 1000.0);
     }
 }
 

@@ -292,6 +292,9 @@ bool laz_box_is_quiet(struct laz_box *box);
 /* Waits up to `ms` for a message of the agent and serves what has come; output stays where it is.
  * False: nothing came, or something else has to be done first. */
 bool laz_box_serve(struct laz_box *box, uint64_t ms);
+/* Takes a connection and reads a message that have come and that no turn has served: before it is
+ * judged that they are late, because the loop may have stood still. */
+void laz_box_catch_up(struct laz_box *box);
 /* Reads streams again whose reading was paused; what lies in them is dropped. */
 void laz_box_hear(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */

@@ -350,6 +350,13 @@ static void channel_listener_ready(void *user, uint32_t events)
         laz_box_fail(box, LAZ_ENOMEM, "the connection of the agent cannot be watched");
 }
 
+void laz_box_catch_up(struct laz_box *box)
+{
+    if (box->listener >= 0 && box->channel < 0 && laz_os_await(box->listener, 0))
+        channel_listener_ready(box, LAZ_IO_READ);
+    (void)laz_box_serve(box, 0);
+}
+
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most)
 {
     if (box->channel < 0)

@@ -103,8 +103,10 @@ static void from_kill(struct laz_box *box)
 
 static bool from_is_over(struct laz_box *box)
 {
-    if (box->process.pidfd < 0)
-        return box->status < 0; /* nothing was started, or every process has closed it */
+    if (box->process.pidfd < 0) {
+        laz_box_read_status(box); /* the loop may have stood still */
+        return box->status < 0;   /* nothing was started, or every process has closed it */
+    }
     if (!laz_box_was_reaped(box) && laz_os_pidfd_has_ended(box->process.pidfd))
         laz_box_step(box, LAZ_BOX_EVENT_REAP);
     return laz_box_was_reaped(box);

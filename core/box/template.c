@@ -507,14 +507,13 @@ static void template_ended(void *user)
 static void template_too_late(void *user)
 {
     struct laz_template *t = user;
+    const bool starts = t->state == TEMPLATE_STARTING;
     int64_t first = t->spawns[0].id;
 
-    if (t->state == TEMPLATE_STARTING) {
+    laz_box_catch_up(t->box);
+    if (t->state == TEMPLATE_STARTING)
         laz_template_lose(t, LAZ_ETIMEOUT, "it was not ready within start_timeout");
-        return;
-    }
-    laz_box_serve(t->box, 0);
-    if (t->state != TEMPLATE_LOST && t->n_spawns && t->spawns[0].id == first)
+    else if (!starts && t->state != TEMPLATE_LOST && t->n_spawns && t->spawns[0].id == first)
         laz_template_lose(t, LAZ_ETIMEOUT, "it does not answer");
 }
 

@@ -166,11 +166,15 @@ int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t
         return laz_error_null(err, !engine ? "the engine"
                                    : words ? "the place for the tools"
                                            : "the words");
+    *found = NULL;
     int rc = engine_prepare_tools(engine, err);
-    if (!rc)
-        rc = laz_tool_set_search_json(&engine->tools.set, NULL, NULL, words, limit,
-                                      &engine->tools.found, err);
-    *found = rc ? NULL : laz_buf_text(&engine->tools.found);
+    struct laz_buf *room = rc ? NULL : laz_found_room(engine->tools.found, engine);
+    if (rc || !room)
+        return rc ? rc : laz_error_nomem(err);
+    laz_found_read(engine->tools.found);
+    rc = laz_tool_set_search_json(&engine->tools.set, NULL, NULL, words, limit, room, err);
+    laz_found_leave(engine->tools.found);
+    *found = rc ? NULL : laz_buf_text(room);
     return rc;
 }
 
@@ -178,9 +182,13 @@ const char *laz_engine_tools(struct laz_engine *engine)
 {
     if (!engine || engine_prepare_tools(engine, NULL))
         return NULL;
-    laz_buf_clear(&engine->tools.found);
-    laz_tool_set_json(&engine->tools.set, NULL, NULL, &engine->tools.found);
-    return engine->tools.found.failed ? NULL : laz_buf_text(&engine->tools.found);
+    struct laz_buf *room = laz_found_room(engine->tools.found, engine);
+    if (!room)
+        return NULL;
+    laz_found_read(engine->tools.found);
+    laz_tool_set_json(&engine->tools.set, NULL, NULL, room);
+    laz_found_leave(engine->tools.found);
+    return room->failed ? NULL : laz_buf_text(room);
 }
 
 /* The tool of this name, as it was declared or as a language spells it; NULL: none. */
@@ -202,23 +210,17 @@ static struct laz_tool_entry *engine_tool(struct laz_engine *engine, const char 
     return entry;
 }
 
-int laz_engine_tool_stub(struct laz_engine *engine, const char *name, const char *language,
-                         const char **stub, struct laz_error *err)
+/* This thread is inside. */
+static int engine_stub(struct laz_engine *engine, const char *name, const char *language,
+                       struct laz_buf *stub, struct laz_error *err)
 {
     const struct laz_language *declared = NULL;
 
-    if (!engine || !name || !stub)
-        return laz_error_null(err, !engine ? "the engine"
-                                   : name  ? "the place for the stub"
-                                           : "the name of the tool");
-    *stub = NULL;
     if (!language)
         language = laz_settings_runtime(engine->values);
     int rc = laz_registry_language(engine->registry, language, &declared, err);
     if (!rc)
-        rc = engine_prepare_tools(engine, err);
-    if (!rc)
-        rc = laz_spellings_find(&engine->tools.spellings, engine->registry, err);
+        rc = laz_tools_spell(&engine->tools, err);
     if (rc)
         return rc;
     if (!declared || !declared->stub.null_word)
@@ -229,9 +231,29 @@ int laz_engine_tool_stub(struct laz_engine *engine, const char *name, const char
     if (!entry)
         return laz_error_set(err, LAZ_ENOENT, 0, "there is no tool '%.150s'", name);
     const struct laz_tool_set one = {.entries = entry, .n = 1};
-    laz_buf_clear(&engine->tools.found);
-    rc = laz_tool_set_format(&one, language, declared, spelling, &engine->tools.found, err);
-    *stub = rc ? NULL : laz_buf_text(&engine->tools.found);
+    return laz_tool_set_format(&one, language, declared, spelling, stub, err);
+}
+
+int laz_engine_tool_stub(struct laz_engine *engine, const char *name, const char *language,
+                         const char **stub, struct laz_error *err)
+{
+    struct laz_driver *driver = engine ? &engine->driver : NULL;
+    bool entered;
+
+    if (!engine || !name || !stub)
+        return laz_error_null(err, !engine ? "the engine"
+                                   : name  ? "the place for the stub"
+                                           : "the name of the tool");
+    *stub = NULL;
+    int rc = engine_prepare_tools(engine, err);
+    if (!rc)
+        rc = laz_driver_visit(driver, &entered, err);
+    if (rc)
+        return rc;
+    struct laz_buf *room = laz_found_room(engine->tools.found, engine);
+    rc = room ? engine_stub(engine, name, language, room, err) : laz_error_nomem(err);
+    laz_driver_end_visit(driver, entered);
+    *stub = rc ? NULL : laz_buf_text(room);
     return rc;
 }
 
@@ -268,14 +290,14 @@ int laz_engine_search_tools_with(struct laz_engine *engine,
     int rc = laz_driver_enter(&engine->driver, err);
     if (rc)
         return rc;
-    rc = laz_tools_prepare(&engine->tools, err);
+    struct laz_buf *room = laz_found_room(engine->tools.found, engine);
+    rc = room ? laz_tools_prepare(&engine->tools, err) : laz_error_nomem(err);
     if (!rc)
         rc = laz_tools_of_session(&engine->tools, tools, n, &set, err);
     if (!rc)
-        rc = laz_tool_set_search_json(&engine->tools.set, set, NULL, words, limit,
-                                      &engine->tools.found, err);
+        rc = laz_tool_set_search_json(&engine->tools.set, set, NULL, words, limit, room, err);
     if (!rc)
-        *found = laz_buf_text(&engine->tools.found);
+        *found = laz_buf_text(room);
     laz_tool_set_release(set);
     laz_driver_leave(&engine->driver);
     return rc;
@@ -384,6 +406,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     if (!engine)
         return laz_error_nomem(err);
     engine->folder_lock = -1;
+    engine->is_owned = beside->is_owned;
     engine->tools_ms = ENGINE_TOOLS_MS;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
@@ -409,7 +432,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     *out = engine;
     return 0;
 fail:
-    laz_engine_free(engine);
+    laz_engine_end(engine);
     return rc;
 }
 
@@ -443,12 +466,9 @@ static void engine_free_boxes(struct laz_engine *engine)
     free(engine->agent);
 }
 
-void laz_engine_free(struct laz_engine *engine)
+/* Frees the engine, which this thread has begun to end. */
+static void engine_end(struct laz_engine *engine)
 {
-    if (!engine || laz_driver_is_foreign(&engine->driver))
-        return;
-    engine->driver.is_ending = true;
-    atomic_store(&engine->driver.in_use, false);
     laz_sessions_free(&engine->sessions);
     laz_templates_end(&engine->boxes);
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
@@ -477,4 +497,24 @@ void laz_engine_free(struct laz_engine *engine)
     laz_registry_free(engine->registry);
     laz_settings_free(engine->settings);
     free(engine);
+}
+
+void laz_engine_end(struct laz_engine *engine)
+{
+    if (engine && laz_driver_begin_end(&engine->driver))
+        engine_end(engine);
+}
+
+void laz_engine_free(struct laz_engine *engine)
+{
+    if (!engine || laz_driver_is_foreign(&engine->driver))
+        return;
+    if (!engine->is_owned && !laz_driver_calls_back(&engine->driver) &&
+        laz_driver_begin_end(&engine->driver))
+        engine_end(engine);
+    else if (!laz_log_tells(&engine->driver.log))
+        laz_log(&engine->driver.log, LAZ_LOG_ERROR, "laz_engine_free has no effect: %s",
+                engine->is_owned
+                    ? "the engine is that of a group"
+                    : "it was called by a callback, or while a thread uses the engine");
 }

@@ -23,6 +23,7 @@ struct laz_engine {
     char *folder;       /* /tmp/lazaret-...: directory for all files of this engine */
     int folder_lock;    /* descriptor that shows that the directory is in use */
     char *agent;        /* path of lazaret-agent */
+    bool is_owned;      /* it is that of a group, and freed by laz_engine_end alone */
     atomic_uint pooled; /* sessions of its pools, see struct laz_session_shared */
     uint64_t tools_ms;  /* the wait for callbacks of tools when it is freed */
     struct laz_driver driver;
@@ -39,6 +40,7 @@ struct laz_engine_beside {
     const struct laz_engine *first;
     unsigned n, place;   /* so many divide workers.max, each has one at least; its number, from 0 */
     atomic_uint *pooled; /* counts sessions of the pools of all */
+    bool is_owned;       /* laz_engine_free has no effect, laz_engine_end has */
 };
 #define LAZ_ENGINES_USUAL 16u
 /* How many there are where nobody says: one for each processor that this process may use, but at
@@ -51,6 +53,8 @@ int laz_engine_new_beside(const struct laz_settings *settings,
 /* Neither it nor a session will be given tools beside those of the configuration: a rule for another
  * one is then an error (laz_approvals_check). */
 void laz_engine_close_tools(struct laz_engine *engine);
+/* As laz_engine_free, by its maker, outside of all callbacks. NULL is allowed. */
+void laz_engine_end(struct laz_engine *engine);
 /* As laz_execute, but the session is the caller's, who closes and frees it when the result is where
  * it has to be; also after an error. *session is NULL if there was none. Before the code, `before`
  * (NULL: nothing) is called with it; its error is the end. */

@@ -309,7 +309,8 @@ int laz_group_new(const struct laz_settings *settings, const struct laz_group_op
         const struct laz_engine_beside beside = {.first = made ? group->places[0].engine : NULL,
                                                  .n = n,
                                                  .place = made,
-                                                 .pooled = &group->pooled};
+                                                 .pooled = &group->pooled,
+                                                 .is_owned = true};
         rc = group_place_begin(&group->places[made], &beside, err);
         made += !rc;
     }
@@ -324,7 +325,9 @@ int laz_group_new(const struct laz_settings *settings, const struct laz_group_op
 
 void laz_group_free(struct laz_group *group)
 {
-    if (!group || group_check_wait(group, NULL))
+    if (!group || group->forks != laz_os_forks())
+        return;
+    if (group_refuses_free(group))
         return;
     group_end(group, group->n);
     group_destroy(group);

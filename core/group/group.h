@@ -9,7 +9,6 @@
 #ifndef LAZ_GROUP_GROUP_H
 #define LAZ_GROUP_GROUP_H
 
-#include "base/trace.h"
 #include "engine/engine.h"
 
 #include <lazaret/lazaret.h>
@@ -110,6 +109,9 @@ void group_wait(struct group_wait *wait);      /* waits, and undoes it */
 /* May this thread wait for an engine of it? LAZ_EINVAL; LAZ_EREFUSED: not this process; LAZ_EBUSY:
  * it is that of an engine, or calls back. */
 int group_check_wait(const struct laz_group *group, struct laz_error *err);
+/* Must it not be freed now, because this is a callback, also of a tool on a worker thread of an
+ * engine, or of the log? Then that is logged. */
+bool group_refuses_free(const struct laz_group *group);
 /* The same, or only the first two; then laz_group_free waits until the caller has left. */
 int group_enter(struct laz_group *group, bool waits, struct laz_error *err);
 void group_leave(struct laz_group *group);
@@ -128,10 +130,7 @@ struct group_call {
     unsigned cancels;          /* of the group, when it was made */
     char *code;
     size_t len;
-    struct laz_execute_options options;
-    struct laz_strv argv; /* of them, as the next three */
-    char *cwd, *directory;
-    struct laz_trace_copy trace;
+    struct laz_execute_copy given;
     struct laz_session_options session; /* of an execution in a session of its own */
     char *runtime;                      /* of them, as the next three */
     int input;

@@ -91,33 +91,6 @@ int group_call_take_session(struct group_call *call, const struct laz_session_op
     return rc ? rc : call_copy_tools(call, err);
 }
 
-static int call_take_options(struct group_call *call, const struct laz_execute_options *given,
-                             struct laz_error *err)
-{
-    struct laz_execute_options *options = &call->options;
-
-    int rc = LAZ_OPTIONS_TAKE(options, given, laz_execute_options, err);
-    if (!rc)
-        rc = laz_trace_check(options->trace, err);
-    if (rc)
-        return rc;
-    options->size = sizeof *options;
-    laz_trace_take(&call->trace, options->trace);
-    options->trace = laz_trace_of(&call->trace);
-    if (options->n_argv && !options->argv)
-        return laz_error_null(err, "the command line of the code");
-    for (size_t i = 0; i < options->n_argv; i++) {
-        if (!options->argv[i])
-            return laz_error_null(err, "an argument of the code");
-        laz_strv_add(&call->argv, options->argv[i]);
-    }
-    options->argv = (const char *const *)call->argv.items;
-    if (call->argv.failed)
-        return laz_error_nomem(err);
-    rc = call_copy(options->cwd, &call->cwd, &options->cwd, err);
-    return rc ? rc : call_copy(options->directory, &call->directory, &options->directory, err);
-}
-
 int group_call_new(struct laz_group *group, const char *code, size_t len,
                    const struct laz_execute_options *options,
                    void (*done)(void *user, struct laz_result *result, const struct laz_error *err),
@@ -128,13 +101,12 @@ int group_call_new(struct laz_group *group, const char *code, size_t len,
     struct group_call *call = *out = calloc(1, sizeof *call);
     if (!call)
         return laz_error_nomem(err);
-    call->argv = (struct laz_strv)LAZ_STRV_INIT;
     call->cancels = atomic_load(&group->cancels);
     call->done = done;
     call->user = user;
     call->len = len == SIZE_MAX ? strlen(code) : len;
     call->code = laz_strndup(code, call->len);
-    return call->code ? call_take_options(call, options, err) : laz_error_nomem(err);
+    return call->code ? laz_execute_copy_take(&call->given, options, err) : laz_error_nomem(err);
 }
 
 void group_call_free(struct group_call *call)
@@ -149,9 +121,7 @@ void group_call_free(struct group_call *call)
     free(call->tools);
     free(call->tool_pointers);
     free(call->runtime);
-    laz_strv_fini(&call->argv);
-    free(call->cwd);
-    free(call->directory);
+    laz_execute_copy_fini(&call->given);
     free(call->code);
     free(call);
 }
@@ -213,8 +183,9 @@ static int call_start(struct group_call *call, struct laz_error *err)
     if (atomic_load(&group->closed))
         return group_is_closed(err);
     if (!group_call_is_cancelled(call, group)) {
-        int rc = laz_sessions_execute(&call->place->engine->sessions, &call->session, call->code,
-                                      call->len, &call->options, call_ended, call, &session, err);
+        int rc =
+            laz_sessions_execute(&call->place->engine->sessions, &call->session, call->code,
+                                 call->len, &call->given.options, call_ended, call, &session, err);
         if (!rc)
             group_call_has_begun(call, session);
         return rc;

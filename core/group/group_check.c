@@ -31,6 +31,22 @@ static bool group_is_inside(const struct laz_group *group)
     return false;
 }
 
+bool group_refuses_free(const struct laz_group *group)
+{
+    const struct laz_log log = {group->options.log, group->options.log_user,
+                                group->options.log_level};
+    bool refuses = group_is_inside(group) || atomic_load(&group->closed), tells = false;
+
+    for (unsigned i = 0; i < group->n && !refuses; i++) { /* each engine is still there */
+        const struct laz_driver *driver = &group->places[i].engine->driver;
+        tells |= laz_log_tells(&driver->log);
+        refuses = laz_driver_calls_back(driver);
+    }
+    if (refuses && !tells)
+        laz_log(&log, LAZ_LOG_ERROR, "laz_group_free has no effect: it was called by a callback");
+    return refuses;
+}
+
 int group_check_wait(const struct laz_group *group, struct laz_error *err)
 {
     int rc = group_check(group, err);

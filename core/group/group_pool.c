@@ -50,7 +50,7 @@ struct laz_group_pool {
     pthread_cond_t changed; /* a part has published */
     bool is_ending;         /* the group closes it; by the lock of the group */
     bool closed;            /* and all below: by the lock */
-    bool is_told;           /* `tell` is posted */
+    bool is_told;           /* `tell` is posted, and has not run */
     struct group_call *first, **last;
     unsigned n_waiting;
     unsigned n_untimed;   /* of these: those whose clock does not run yet */
@@ -225,8 +225,8 @@ static void part_serve(struct group_part *part, struct group_call *call,
     call->place = part->place;
     call->held = session;
     laz_driver_begin_callback(driver);
-    if (laz_session_execute_async(session, call->code, call->len, &call->options, part_call_ended,
-                                  call, &why))
+    if (laz_session_execute_async(session, call->code, call->len, &call->given.options,
+                                  part_call_ended, call, &why))
         part_call_ended(call, NULL, &why);
     else
         group_call_has_begun(call, session);
@@ -327,7 +327,6 @@ static void clerk_tells(struct laz_stir *stir)
     do {
         struct laz_error why = {0};
         pthread_mutex_lock(&pool->lock);
-        pool->is_told = false;
         call = pool->closed ? NULL : clerk_next(pool, &why);
         pthread_mutex_unlock(&pool->lock);
         if (!call)
@@ -343,6 +342,9 @@ static void clerk_woken(struct laz_post *post)
     struct laz_group_pool *pool =
         (struct laz_group_pool *)(void *)((char *)post - offsetof(struct laz_group_pool, tell));
 
+    pthread_mutex_lock(&pool->lock);
+    pool->is_told = false; /* not before: a post that is in the loop's list may not be posted */
+    pthread_mutex_unlock(&pool->lock);
     laz_driver_stir(&pool->clerk->place->engine->driver, &pool->stir);
 }
 

@@ -190,7 +190,7 @@ static int place_make(struct place_making *making)
     place->pause = laz_timer_new(place->engine->driver.loop, place_pause_over, place);
     if (place->pause)
         return 0;
-    laz_engine_free(place->engine);
+    laz_engine_end(place->engine);
     return laz_error_nomem(&making->err);
 }
 
@@ -212,7 +212,7 @@ static void *place_thread(void *user)
     laz_timer_stop(place->pause);
     place->pause = NULL;
     group_pools_leave(place);
-    laz_engine_free(place->engine);
+    laz_engine_end(place->engine);
     return NULL;
 }
 

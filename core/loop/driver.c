@@ -14,6 +14,7 @@
 
 /* The driver whose callback this thread is running, if that callback may call the engine. */
 static _Thread_local const struct laz_driver *driver_open;
+static _Thread_local char driver_self; /* its address stands for this thread */
 
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err)
 {
@@ -78,6 +79,21 @@ int laz_driver_begin_job(struct laz_driver *driver, struct laz_job *job, struct 
 
 /* ---- entering and leaving ------------------------------------------------------------------- */
 
+void laz_driver_hold(struct laz_driver *driver, bool holds)
+{
+    atomic_store(&driver->holder, holds ? &driver_self : NULL);
+}
+
+bool laz_driver_is_here(const struct laz_driver *driver)
+{
+    return atomic_load(&driver->holder) == &driver_self;
+}
+
+bool laz_driver_calls_back(const struct laz_driver *driver)
+{
+    return laz_log_tells(&driver->log) || laz_workers_have_this(driver->workers);
+}
+
 static int driver_take(struct laz_driver *driver, struct laz_error *err)
 {
     if (laz_driver_is_foreign(driver))
@@ -85,8 +101,14 @@ static int driver_take(struct laz_driver *driver, struct laz_error *err)
                              "the engine belongs to process %lld, which has made it: a child made "
                              "by fork() needs an engine of its own",
                              (long long)driver->process);
-    if (!atomic_exchange(&driver->in_use, true))
+    /* Not even when none is inside: who then came to drive the engine would be refused. */
+    const bool is_tool = laz_workers_have_this(driver->workers);
+    if (!is_tool && !atomic_exchange(&driver->in_use, true)) {
+        laz_driver_hold(driver, true);
         return 0;
+    }
+    if (driver_open != driver && driver->is_ending)
+        return laz_error_set(err, LAZ_ECLOSED, 0, "the engine is being freed");
     if (driver_open != driver)
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "the engine is in use, by another thread or by the execution that "
@@ -113,16 +135,48 @@ int laz_driver_enter(struct laz_driver *driver, struct laz_error *err)
     return 0;
 }
 
-void laz_driver_leave(struct laz_driver *driver)
+static void driver_give(struct laz_driver *driver)
 {
-    driver->driven_ms = laz_loop_now_ms(driver->loop);
-    driver->touched = true;
     if (driver->depth) {
         driver->depth--;
         driver_open = driver;
     } else {
+        laz_driver_hold(driver, false);
         atomic_store(&driver->in_use, false);
     }
+}
+
+void laz_driver_leave(struct laz_driver *driver)
+{
+    driver->driven_ms = laz_loop_now_ms(driver->loop);
+    driver->touched = true;
+    driver_give(driver);
+}
+
+int laz_driver_visit(struct laz_driver *driver, bool *entered, struct laz_error *err)
+{
+    *entered = !laz_driver_is_here(driver);
+    return *entered ? driver_take(driver, err) : 0;
+}
+
+void laz_driver_end_visit(struct laz_driver *driver, bool entered)
+{
+    if (entered)
+        driver_give(driver);
+}
+
+bool laz_driver_begin_end(struct laz_driver *driver)
+{
+    if (atomic_exchange(&driver->in_use, true))
+        return false;
+    laz_driver_hold(driver, true);
+    driver->is_ending = true;
+    return true;
+}
+
+void laz_driver_let_in(struct laz_driver *driver)
+{
+    driver_open = driver;
 }
 
 void laz_driver_begin_callback(struct laz_driver *driver)
@@ -170,6 +224,9 @@ int laz_driver_step(struct laz_driver *driver, uint64_t wait_ms, struct laz_erro
 
 int laz_driver_timeout(const struct laz_driver *driver)
 {
+    const bool is_tool = laz_workers_have_this(driver->workers);
+    if ((is_tool || atomic_load(&driver->in_use)) && !laz_driver_is_here(driver))
+        return 0; /* another thread does something, or may at any moment */
     return driver->touched ? 0 : laz_loop_timeout(driver->loop);
 }
 

@@ -46,17 +46,19 @@ struct laz_driver {
     void *before_job_user;
     struct laz_log log;
     struct laz_driver_owner owner;
-    struct laz_stir *stirred; /* entries to advance after this turn */
-    bool is_ending;           /* the engine is being freed: callbacks may not call it */
-    bool touched;             /* a public function was called since the last step */
-    unsigned depth;           /* nested calls, made by callbacks that may call the engine */
-    uint64_t driven_ms;       /* time of the last turn, by the loop's clock */
-    int64_t process;          /* that has made it; a child by fork(2) may not use it: */
-    uint32_t forks;           /* laz_os_forks there */
-    atomic_bool in_use;       /* a thread is inside the engine */
-    atomic_uint busy;         /* starts and executions in progress */
-    atomic_bool cancel;       /* a cancel was requested and not handled yet */
-    atomic_bool cancel_all;   /* cancel everything, not only the sessions marked for it */
+    struct laz_stir *stirred;     /* entries to advance after this turn */
+    atomic_bool is_ending;        /* the engine is being freed: callbacks may not call it */
+    bool touched;                 /* a public function was called since the last step */
+    unsigned depth;               /* nested calls, made by callbacks that may call the engine */
+    uint64_t driven_ms;           /* time of the last turn, by the loop's clock */
+    int64_t process;              /* that has made it; a child by fork(2) may not use it: */
+    uint32_t forks;               /* laz_os_forks there */
+    atomic_bool in_use;           /* a thread is inside the engine: */
+    _Atomic(const void *) holder; /* which one; NULL: none is, or a tool runs on one that was lent
+                                     the loop */
+    atomic_uint busy;             /* starts and executions in progress */
+    atomic_bool cancel;           /* a cancel was requested and not handled yet */
+    atomic_bool cancel_all;       /* cancel everything, not only the sessions marked for it */
 };
 
 /* Work that would hold the loop for too long because what it is about is large: a check, a
@@ -93,6 +95,21 @@ int laz_driver_begin_job(struct laz_driver *driver, struct laz_job *job, struct 
  * a child of the process that has made it. */
 int laz_driver_enter(struct laz_driver *driver, struct laz_error *err);
 void laz_driver_leave(struct laz_driver *driver);
+/* Is this thread inside, in a callback perhaps? Any thread. */
+bool laz_driver_is_here(const struct laz_driver *driver);
+/* Is this a callback that the engine does not run in, of a tool on a worker thread, or of the log?
+ */
+bool laz_driver_calls_back(const struct laz_driver *driver);
+/* Around reading what is the loop's, from any thread: by the thread that is inside, in a callback
+ * perhaps, or when none is. Errors: as laz_driver_enter. */
+int laz_driver_visit(struct laz_driver *driver, bool *entered, struct laz_error *err);
+void laz_driver_end_visit(struct laz_driver *driver, bool entered);
+/* The loop was lent (tool/lend.c): this thread is inside from now on (`holds`), or none is. */
+void laz_driver_hold(struct laz_driver *driver, bool holds);
+/* For ever: from now on only what laz_driver_let_in precedes enters, and a call from elsewhere gets
+ * LAZ_ECLOSED. False: a thread is inside. */
+bool laz_driver_begin_end(struct laz_driver *driver);
+void laz_driver_let_in(struct laz_driver *driver);
 /* Waits for events (at most `wait_ms` milliseconds, or LAZ_LOOP_FOREVER), handles them, and then
  * advances the entries that were listed. Callbacks of finished executions are called here and may
  * call the engine. */

@@ -22,10 +22,13 @@ struct laz_workers {
     pthread_t *ids; /* of `threads` threads */
 };
 
+static _Thread_local const struct laz_workers *workers_mine; /* of which this is a thread */
+
 static void *workers_thread(void *user)
 {
     struct laz_workers *workers = user;
 
+    workers_mine = workers;
     pthread_mutex_lock(&workers->lock);
     for (;;) {
         while (!workers->first && !workers->ending) {
@@ -67,6 +70,11 @@ int laz_workers_new(unsigned most, struct laz_workers **out, struct laz_error *e
     workers->most = most;
     *out = workers;
     return 0;
+}
+
+bool laz_workers_have_this(const struct laz_workers *workers)
+{
+    return workers && workers_mine == workers;
 }
 
 /* Starts one more thread. The caller holds the lock. */

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct laz_workers;
@@ -26,6 +27,8 @@ struct laz_work {
 int laz_workers_new(unsigned most, struct laz_workers **workers, struct laz_error *err);
 /* Any thread: queues the work. LAZ_EOS: no thread could be started, the work was not queued. */
 int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct laz_error *err);
+/* Is this one of its threads? Any thread; NULL: no. */
+bool laz_workers_have_this(const struct laz_workers *workers);
 #define LAZ_WORKERS_FOREVER UINT64_MAX
 
 /* Waits until all queued work is done, for at most `ms` milliseconds, and frees the pool. Returns

@@ -66,7 +66,7 @@ int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
 /* The trace that an execution belongs to. */
 static void events_trace(struct laz_audit_line *line, const struct laz_execution *execution)
 {
-    const struct laz_trace *trace = laz_trace_of(&execution->trace);
+    const struct laz_trace *trace = laz_trace_of(&execution->given.trace);
 
     if (!trace)
         return;
@@ -117,7 +117,7 @@ static bool events_is_sandbox(struct laz_registry *registry, const char *backend
 int laz_audit_started(struct laz_session *session, struct laz_error *err)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
-    const char *isolation = laz_session_isolation(session);
+    const char *isolation = laz_session_isolation_text(session);
     const char *backend = session->box->plan->backend; /* the choice may be another by now */
     bool again = session->on_record;
 

@@ -195,9 +195,9 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .code = execution->code,
         .code_len = execution->len,
         .print = execution->print,
-        .argv = execution->argv,
-        .cwd = execution->cwd,
-        .directory = execution->directory,
+        .argv = execution->given.argv,
+        .cwd = execution->given.cwd,
+        .directory = execution->given.directory,
     };
     if (execution->asked == LAZ_ASKED_PUT)
         laz_execution_put_line(execution, &line);
@@ -281,9 +281,7 @@ static void execution_free(struct laz_execution *execution)
     free(execution->calls);
     free(execution->copy);
     free(execution->file_copy);
-    laz_strv_fini(&execution->argv);
-    free(execution->cwd);
-    free(execution->directory);
+    laz_execute_copy_fini(&execution->given);
     free(execution);
 }
 
@@ -604,16 +602,22 @@ static int execution_new(const struct laz_execution *asked, bool is_async,
     if (is_async)
         execution->file = execution->file_copy = laz_strdup(asked->file);
     const bool is_whole = execution->result && execution->code && !execution->file == !asked->file;
-    rc = is_whole ? laz_execution_take_script(execution, options, err) : laz_error_nomem(err);
+    rc = is_whole ? laz_execute_copy_take(&execution->given, options, err) : laz_error_nomem(err);
     if (rc) {
         execution_free(execution);
         return rc;
     }
-    laz_execution_take_options(execution, options);
+    laz_execution_take_options(execution);
     session->wanted = execution;
     atomic_store(&session->cancel, false);
     atomic_fetch_add(&session->shared->driver->busy, 1);
     return 0;
+}
+
+static int execution_is_busy(unsigned executing, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
+                         laz_session_activity(executing));
 }
 
 int laz_execution_begin(struct laz_execution *asked, bool is_async,
@@ -627,15 +631,19 @@ int laz_execution_begin(struct laz_execution *asked, bool is_async,
         return laz_error_null(err, "the code");
     if (asked->len == SIZE_MAX)
         asked->len = strlen(asked->code);
-    unsigned before = 0;
-    if (!atomic_compare_exchange_strong(&session->executing, &before, 1 + (unsigned)asked->asked))
-        return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
-                             laz_session_activity(before));
+    const unsigned before = atomic_load(&session->executing);
+    if (before) /* the thread that is inside may begin another one meanwhile */
+        return execution_is_busy(before, err);
     int rc = laz_driver_enter(session->shared->driver, err);
+    if (rc)
+        return rc;
+    const unsigned now = atomic_load(&session->executing);
+    rc = now ? execution_is_busy(now, err) : 0;
     if (rc) {
-        atomic_store(&session->executing, 0);
+        laz_driver_leave(session->shared->driver);
         return rc;
     }
+    atomic_store(&session->executing, 1 + (unsigned)asked->asked);
     rc = execution_new(asked, is_async, options, err);
     if (rc)
         atomic_store(&session->executing, 0);

@@ -34,9 +34,7 @@ struct laz_execution {
     const char *code; /* borrowed from the caller that waits, or `copy` */
     size_t len;
     char *copy;
-    struct laz_strv argv; /* this and the next two: copies */
-    char *cwd, *directory;
-    struct laz_trace_copy trace;
+    struct laz_execute_copy given; /* by the caller */
     bool print, no_validate;
     bool cancelled; /* before it was running */
     struct laz_hook *hook;
@@ -86,12 +84,8 @@ struct laz_execution {
  * set; NULL: out of memory. */
 char *laz_execution_words(const struct laz_execution *execution, const char *text);
 
-/* Takes the clocks, limits and handlers of the caller's options, which may be NULL. */
-void laz_execution_take_options(struct laz_execution *execution,
-                                const struct laz_execute_options *given);
-/* Copies where the code starts and its command line. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
-int laz_execution_take_script(struct laz_execution *execution,
-                              const struct laz_execute_options *given, struct laz_error *err);
+/* Takes the clocks, limits and handlers of the options that were given, or of the settings. */
+void laz_execution_take_options(struct laz_execution *execution);
 
 /* Begins what is asked for; if it is synchronous, the caller continues inside of the driver. */
 int laz_execution_begin(struct laz_execution *asked, bool is_async,

@@ -234,7 +234,7 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
                    .execution = (uint64_t)execution->id,
                    .session_user = session->user,
                    .execution_user = execution->result->output.user,
-                   .trace = laz_trace_of(&execution->trace)},
+                   .trace = laz_trace_of(&execution->given.trace)},
     };
     struct laz_call *call = NULL;
 

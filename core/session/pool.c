@@ -520,6 +520,14 @@ void laz_pools_cancel(struct laz_session_shared *shared)
     }
 }
 
+void laz_pools_end(struct laz_session_shared *shared)
+{
+    for (struct laz_pool *pool = shared->pools; pool; pool = pool->next) {
+        pool_end(pool, false);
+        pool_tend(&pool->stir); /* callers that wait get their answer */
+    }
+}
+
 void laz_pools_free(struct laz_session_shared *shared)
 {
     while (shared->pools) {
@@ -654,18 +662,18 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
 {
     if (!pool)
         return laz_error_null(err, "the pool");
-    if (!session || !session->member || session->member->pool != pool || !session->member->is_busy)
-        return laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
-    const unsigned executing = atomic_load(&session->executing);
-    if (executing)
-        return laz_error_set(err, LAZ_EBUSY, 0, "%s in the session",
-                             laz_session_activity(executing));
     int rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
-    laz_pool_give_back(session->member);
+    const unsigned executing = session ? atomic_load(&session->executing) : 0;
+    if (!session || !session->member || session->member->pool != pool || !session->member->is_busy)
+        rc = laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
+    else if (executing)
+        rc = laz_error_set(err, LAZ_EBUSY, 0, "%s in the session", laz_session_activity(executing));
+    else
+        laz_pool_give_back(session->member);
     laz_driver_leave(pool->shared->driver);
-    return 0;
+    return rc;
 }
 
 int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
@@ -734,6 +742,25 @@ void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)
 
 /* ---- status --------------------------------------------------------------------------------- */
 
+/* The driver is held. */
+static void pool_look(struct laz_pool *pool, struct laz_pool_status *status)
+{
+    if (!pool->closed) {
+        for (unsigned i = 0; i < pool->n; i++)
+            if (place_state(&pool->members[i]) == PLACE_READY)
+                laz_session_look(pool->members[i].session);
+        const struct pool_count count = pool_count(pool);
+        status->total = pool->n;
+        status->busy = count.of[PLACE_BUSY];
+        status->idle = count.of[PLACE_READY];
+        status->starting = count.of[PLACE_STARTING];
+        status->dead = status->total - status->busy - status->idle - status->starting;
+    }
+    status->waiting = pool->n_waiting;
+    if (status->dead)
+        laz_driver_stir(pool->shared->driver, &pool->stir);
+}
+
 int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct laz_error *err)
 {
     struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
@@ -745,20 +772,7 @@ int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct l
         rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
-    if (!pool->closed) {
-        for (unsigned i = 0; i < pool->n; i++)
-            if (place_state(&pool->members[i]) == PLACE_READY)
-                laz_session_look(pool->members[i].session);
-        const struct pool_count count = pool_count(pool);
-        status.total = pool->n;
-        status.busy = count.of[PLACE_BUSY];
-        status.idle = count.of[PLACE_READY];
-        status.starting = count.of[PLACE_STARTING];
-        status.dead = status.total - status.busy - status.idle - status.starting;
-    }
-    status.waiting = pool->n_waiting;
-    if (status.dead)
-        laz_driver_stir(pool->shared->driver, &pool->stir);
+    pool_look(pool, &status);
     laz_driver_leave(pool->shared->driver);
     return LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err);
 }
@@ -769,14 +783,18 @@ const char *laz_pool_describe(struct laz_pool *pool)
 
     if (!pool)
         return NULL;
+    struct laz_driver *driver = pool->shared->driver;
+    if (laz_driver_enter(driver, NULL))
+        return "<pool [in use]>";
+    pool_look(pool, &status);
     const char *runtime = pool->session_options.runtime;
-    if (pool->closed || laz_pool_status(pool, &status, NULL))
-        snprintf(pool->description, sizeof pool->description, "<pool %s>",
-                 pool->closed ? "[closed]" : "[in use]");
+    if (pool->closed)
+        snprintf(pool->description, sizeof pool->description, "<pool [closed]>");
     else
         snprintf(pool->description, sizeof pool->description,
                  "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
                  runtime ? runtime : laz_settings_runtime(pool->shared->values), status.total,
                  status.idle, status.busy, status.starting, status.dead, status.waiting);
+    laz_driver_leave(driver);
     return pool->description;
 }

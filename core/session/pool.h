@@ -18,7 +18,8 @@ struct laz_pool_member;
 void laz_pool_give_back(struct laz_pool_member *member);
 /* Callers that wait for a session get LAZ_ECANCELLED. */
 void laz_pools_cancel(struct laz_session_shared *shared);
-/* Closes and frees the pools of an engine. */
+/* The engine is being freed: ends the pools and tells their callers; then frees them. */
+void laz_pools_end(struct laz_session_shared *shared);
 void laz_pools_free(struct laz_session_shared *shared);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pool_execute.c - executions in any free session of a pool that nobody waits for.
  * Side: host.  Input trusted: yes (the application). */
-#include "base/options.h"
-#include "base/trace.h"
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -13,11 +11,17 @@ struct pool_run {
     struct laz_session *session;
     char *code;
     size_t len;
-    struct laz_execute_options options;
-    struct laz_trace_copy trace; /* of them */
+    struct laz_execute_copy given;
     void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
     void *user;
 };
+
+static void run_free(struct pool_run *run)
+{
+    laz_execute_copy_fini(&run->given);
+    free(run->code);
+    free(run);
+}
 
 static void run_end(void *user, struct laz_result *result, const struct laz_error *err)
 {
@@ -26,8 +30,7 @@ static void run_end(void *user, struct laz_result *result, const struct laz_erro
 
     if (ended.session)
         laz_pool_give_back(ended.session->member);
-    free(ended.code);
-    free(run);
+    run_free(run);
     ended.done(ended.user, result, err); /* may call the engine, as our caller is such a callback */
 }
 
@@ -42,8 +45,8 @@ static void run_begin(void *user, struct laz_session *session, const struct laz_
     struct laz_error why = {0};
 
     run->session = session;
-    if (session &&
-        laz_session_execute_async(session, run->code, run->len, &run->options, run_end, run, &why))
+    if (session && laz_session_execute_async(session, run->code, run->len, &run->given.options,
+                                             run_end, run, &why))
         err = &why;
     if (err)
         run_end(run, NULL, err);
@@ -66,17 +69,10 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
     run->code = laz_strndup(code, run->len);
     run->done = done;
     run->user = user;
-    int rc = run->code ? LAZ_OPTIONS_TAKE(&run->options, options, laz_execute_options, err)
-                       : laz_error_nomem(err);
-    if (!rc)
-        rc = laz_trace_check(run->options.trace, err);
-    laz_trace_take(&run->trace, rc ? NULL : run->options.trace);
-    run->options.trace = laz_trace_of(&run->trace);
+    int rc = run->code ? laz_execute_copy_take(&run->given, options, err) : laz_error_nomem(err);
     if (!rc)
         rc = laz_pool_acquire_async(pool, wait_ms, run_begin, run, err);
-    if (rc) {
-        free(run->code);
-        free(run);
-    }
+    if (rc)
+        run_free(run);
     return rc;
 }

@@ -59,7 +59,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_strv_fini(&session->runtime_paths);
     laz_tool_set_release(session->own_tools);
     free(session->tools_json);
-    laz_buf_fini(&session->found);
+    laz_found_forget(session->shared->tools->found, session);
     free(session->isolation);
     free(session->description);
     free(session);
@@ -119,6 +119,8 @@ static int session_prepare(struct laz_session *session, const char *given, struc
     session->n_shared = shared->tools->set.n;
     session->tools_json = laz_buf_steal(&tools);
     session->description = malloc(LAZ_DESCRIPTION_SIZE);
+    snprintf(session->in_use, sizeof session->in_use, "<session %.64s [in use]>",
+             session->runtime->name);
     session->start_timer = laz_timer_new(shared->driver->loop, laz_session_start_too_late, session);
     session->code_timer =
         laz_timer_new(shared->driver->loop, session->shared->listener->code_too_late, session);
@@ -363,7 +365,10 @@ bool laz_session_is_alive(struct laz_session *session)
         return false;
     if (!atomic_load(&session->executing) && laz_driver_enter(session->shared->driver, NULL) == 0) {
         laz_session_look(session);
+        laz_session_note(session);
         laz_driver_leave(session->shared->driver);
     }
-    return session->box || session->start.is_choosing || session->state == LAZ_SESSION_RESTARTING;
+    if (laz_driver_is_here(session->shared->driver))
+        laz_session_note(session);
+    return atomic_load(&session->noted_alive);
 }

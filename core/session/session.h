@@ -77,9 +77,8 @@ struct laz_session {
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
     char *tools_json;
-    struct laz_buf found; /* of its tools, by the last search */
-    char *isolation;      /* of the box, or of the last one: JSON, */
-    char backend[65];     /* and the same as values; "": there was none */
+    char *isolation;  /* of the box, or of the last one: JSON, */
+    char backend[65]; /* and the same as values; "": there was none */
     uint32_t enforces;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
@@ -98,6 +97,10 @@ struct laz_session {
     unsigned waiters;  /* functions that wait in a turn of the loop: it must not be freed */
     bool is_ending;    /* it is being closed: no execution may start */
     char *description; /* room for LAZ_DESCRIPTION_SIZE bytes */
+    char in_use[96];   /* that for a thread that finds another one inside */
+    /* As last noted, for such a thread: */
+    _Atomic int64_t noted_pid;
+    atomic_bool noted_alive;
 };
 
 /* Notes in the result in which session it ran, and what isolation is in force. False: out of
@@ -122,6 +125,10 @@ void laz_session_advance_start(struct laz_session *session);
 void laz_session_be_patient(struct laz_session *session);
 /* Has the session checked after this turn of the loop. */
 void laz_session_stir(struct laz_session *session);
+/* Notes what other threads may ask for while the engine is in use. */
+void laz_session_note(struct laz_session *session);
+/* laz_session_isolation, for the thread that is inside. */
+const char *laz_session_isolation_text(const struct laz_session *session);
 /* Changes the state; see laz_session_step. */
 bool laz_session_event(struct laz_session *session, enum laz_session_event event);
 /* Makes a session without a box, which laz_session_destroy frees; `options` are complete. */

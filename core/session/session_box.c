@@ -329,6 +329,7 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
     laz_timer_cancel(session->guard.timer);
     laz_box_release(session->box);
     session->box = NULL;
+    laz_session_note(session);
 }
 
 void laz_session_look(struct laz_session *session)

@@ -41,6 +41,10 @@ void laz_session_start_too_late(void *user)
     struct laz_session *session = user;
     char text[96];
 
+    if (session->box)
+        laz_box_catch_up(session->box); /* the loop may have stood still */
+    if (session->state == LAZ_SESSION_IDLE)
+        return; /* it is checked in this turn */
     snprintf(text, sizeof text, "not ready within start_timeout (%g s)",
              (double)session->shared->values->session.start_timeout_ms / 1000.0);
     laz_session_fail(session, LAZ_ETIMEOUT, text);
@@ -64,6 +68,7 @@ static void start_finish(struct laz_session *session, int rc)
                 laz_session_describe(session));
     start->rc = rc;
     start->under_way = start->is_dying = false;
+    laz_session_note(session);
     atomic_fetch_sub(&session->shared->driver->busy, 1);
     laz_session_stir(session);
 }
@@ -179,6 +184,7 @@ void laz_session_begin_start(struct laz_session *session, const char *cause)
     };
     atomic_fetch_add(&session->shared->driver->busy, 1);
     start_go_on(session, start_choose(session));
+    laz_session_note(session);
 }
 
 void laz_session_abandon_start(struct laz_session *session)

@@ -51,10 +51,35 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
     return shared->audit ? 0 : laz_audit_open(shared, err);
 }
 
+/* Reports what they execute, before any of them is freed: callbacks may know the others. */
+static void sessions_report(struct laz_session_shared *shared)
+{
+    struct laz_session *session = shared->sessions;
+
+    while (session) {
+        if (!session->wanted) {
+            session = session->next;
+            continue;
+        }
+        laz_session_abandon(session);
+        laz_session_settle(session);
+        session = shared->sessions; /* one of a pool may be gone */
+    }
+}
+
 void laz_sessions_free(struct laz_session_shared *shared)
 {
-    laz_onces_abandon(shared);
+    struct laz_driver *driver = shared->driver;
+
+    laz_driver_let_in(driver);
+    if ((shared->sessions || shared->onces || shared->pools) && !laz_driver_enter(driver, NULL)) {
+        laz_onces_abandon(shared);
+        sessions_report(shared);
+        laz_pools_end(shared);
+        laz_driver_leave(driver);
+    }
     laz_pools_free(shared);
     while (shared->sessions)
         laz_session_free(shared->sessions);
+    laz_driver_end_callback(driver);
 }

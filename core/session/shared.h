@@ -4,18 +4,17 @@
 #ifndef LAZ_SESSION_SHARED_H
 #define LAZ_SESSION_SHARED_H
 
+#include "base/buf.h"
+#include "base/trace.h"
 #include "box/box.h"
 #include "loop/driver.h"
 #include "tool/tool.h"
 
+#include <lazaret/lazaret.h>
+
 struct laz_audit;
-struct laz_execute_options;
 struct laz_once;
-struct laz_pool;
 struct laz_pool_feed;
-struct laz_pool_options;
-struct laz_result;
-struct laz_session;
 struct laz_session_listener;
 
 struct laz_session_shared {
@@ -63,12 +62,24 @@ int laz_sessions_execute(struct laz_session_shared *shared,
                          void (*done)(void *user, struct laz_result *result,
                                       const struct laz_error *err),
                          void *user, struct laz_session **session, struct laz_error *err);
+/* Options of an execution that begins after its caller has returned. */
+struct laz_execute_copy {
+    struct laz_execute_options options; /* what they point to is in here; it may not be moved */
+    struct laz_strv argv;
+    char *cwd, *directory;
+    struct laz_trace_copy trace;
+};
+/* Checks and copies them (NULL: there are none). What is copied is freed by laz_execute_copy_fini,
+ * after an error too. Errors: LAZ_EINVAL, LAZ_EREFUSED, LAZ_ENOMEM. */
+int laz_execute_copy_take(struct laz_execute_copy *copy, const struct laz_execute_options *given,
+                          struct laz_error *err);
+void laz_execute_copy_fini(struct laz_execute_copy *copy);
 /* Implements laz_pool_new. `feed`: of callers that wait elsewhere (below), and then its sessions
  * are not counted here; or NULL. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    const struct laz_pool_feed *feed, struct laz_pool **pool, struct laz_error *err);
-/* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
- * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
+/* Closes and frees the pools, then the sessions. Before that pending callbacks are called:
+ * executions are cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
 
 /* ---- pools whose callers wait elsewhere -------------------------------------------------------

@@ -29,6 +29,7 @@ enum lend_state {
 };
 
 struct laz_lend {
+    struct laz_driver *driver;
     pthread_mutex_t lock;
     pthread_cond_t back;
     enum lend_state state;    /* protected by `lock`, as are the next two */
@@ -41,12 +42,13 @@ struct laz_lend {
     uint64_t until_us;
 };
 
-int laz_lend_new(struct laz_lend **out, struct laz_error *err)
+int laz_lend_new(struct laz_driver *driver, struct laz_lend **out, struct laz_error *err)
 {
     struct laz_lend *lend = calloc(1, sizeof *lend);
 
     if (!lend)
         return laz_error_nomem(err);
+    lend->driver = driver;
     pthread_mutex_init(&lend->lock, NULL);
     laz_os_condition_init(&lend->back);
     *out = lend;
@@ -95,6 +97,7 @@ static struct laz_call *lend_take(struct laz_lend *lend)
     lend->running = call;
     lend->answered = false;
     lend->state = LEND_TOOL;
+    laz_driver_hold(lend->driver, false);
     return call;
 }
 
@@ -124,6 +127,7 @@ bool laz_lend_serve(struct laz_lend *lend)
         kept = lend->running; /* possibly a later call than `call`, which may be freed */
     lend->state = LEND_HOME;
     lend->running = NULL;
+    laz_driver_hold(lend->driver, true);
     pthread_mutex_unlock(&lend->lock);
     if (kept)
         laz_call_post_answer(kept);
@@ -147,6 +151,7 @@ bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *a
         *answered = lend->answered;
         lend->running = NULL;
         lend->state = LEND_AWAY;
+        laz_driver_hold(lend->driver, true);
     }
     pthread_mutex_unlock(&lend->lock);
     return ours;
@@ -167,6 +172,7 @@ void laz_lend_return(struct laz_lend *lend)
 {
     pthread_mutex_lock(&lend->lock);
     lend->state = LEND_HOME;
+    laz_driver_hold(lend->driver, false);
     pthread_cond_signal(&lend->back);
     pthread_mutex_unlock(&lend->lock);
 }

@@ -221,10 +221,12 @@ static int provider_add_tool(struct laz_provider *provider, const struct laz_too
                              struct laz_error *err)
 {
     struct laz_tools *tools = provider->tools;
-    int ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
 
+    laz_found_change(tools->found);
+    int ret = laz_tool_set_add(&tools->set, tool, &tools->spellings, provider, i, err);
     if (!ret)
         laz_approval_mark(tools, &tools->set.entries[tools->set.n - 1]);
+    laz_found_leave(tools->found);
     return ret;
 }
 

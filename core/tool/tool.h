@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct laz_call;
+struct laz_found;
 struct laz_hook;
 struct laz_lend;
 struct laz_provider;
@@ -120,7 +121,7 @@ struct laz_tool_entry {
     size_t index;                        /* in the provider's list */
     void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
     void *user;
-    struct laz_tool_queue queue;
+    struct laz_tool_queue queue; /* last: a search copies what is before it */
 };
 
 /* The tools of an engine, or those that one session has beside them. */
@@ -198,7 +199,7 @@ struct laz_tools {
     struct laz_registry *registry; /* for `spellings`, which are found with the first tool */
     struct laz_spellings spellings;
     struct laz_strv env;             /* environment of the commands that providers run */
-    struct laz_buf found;            /* by the last search */
+    struct laz_found *found;         /* searches of other threads */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;
     struct laz_child *children; /* programs that run for providers, and those that are ending */
@@ -217,7 +218,7 @@ int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct la
  * entered the driver. Errors: LAZ_ESETUP with the text of a provider, after its place in the
  * configuration: the next call asks again; LAZ_ECANCELLED, LAZ_ENOMEM. */
 int laz_tools_prepare(struct laz_tools *tools, struct laz_error *err);
-bool laz_tools_are_prepared(const struct laz_tools *tools);
+bool laz_tools_are_prepared(const struct laz_tools *tools); /* any thread */
 /* Appends what a user has to know of the providers before they are used, a line for each that has
  * something to say. */
 void laz_tools_notices(const struct laz_tools *tools, struct laz_strv *lines);
@@ -225,6 +226,8 @@ void laz_tools_notices(const struct laz_tools *tools, struct laz_strv *lines);
  * and logs the tools that still owe one. The workers must have ended. */
 void laz_tools_end(struct laz_tools *tools);
 void laz_tools_fini(struct laz_tools *tools);
+/* Has the spellings found, if they were not yet. Errors: LAZ_ENOMEM. */
+int laz_tools_spell(struct laz_tools *tools, struct laz_error *err);
 /* Registers a tool of the application; see laz_engine_add_tool. Copies the declaration; `call` runs
  * in a worker thread. Errors: as laz_tool_set_add. */
 int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
@@ -235,6 +238,17 @@ int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
  * laz_tool_set_add; LAZ_EINVAL. */
 int laz_tools_of_session(struct laz_tools *tools, const struct laz_session_tool *const *given,
                          size_t n, struct laz_tool_set **set, struct laz_error *err);
+
+/* ---- searches of any thread: found.c --------------------------------------------------------- */
+
+/* Any thread: the room for a text that the calling thread asks an object for, empty. It is that
+ * thread's until it asks the same object again, or the object goes. NULL: out of memory. */
+struct laz_buf *laz_found_room(struct laz_found *found, const void *owner);
+/* The object goes (NULL: all of them). */
+void laz_found_forget(struct laz_found *found, const void *owner);
+/* Around reading the tools of an engine and how they are spelled, on any thread. */
+void laz_found_read(struct laz_found *found);
+void laz_found_leave(struct laz_found *found);
 
 /* ---- one call: calls.c ---------------------------------------------------------------------- */
 

@@ -60,8 +60,8 @@ struct laz_provider {
     const struct laz_settings_values *values; /* while it is created: for mistakes */
     const struct laz_toml_node *table;        /* likewise: its [[tools]] table */
     bool is_located;                          /* likewise: its error has its place already */
-    bool is_blocking; /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
-    enum laz_provider_list list;
+    bool is_blocking;                     /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
+    _Atomic(enum laz_provider_list) list; /* read by any thread */
     char *position; /* of its table, of one that asks for its tools: "FILE:LINE:COL" */
     struct laz_tool_services services;
 };
@@ -148,9 +148,16 @@ void laz_reply_cancel(struct laz_reply *reply);
  * any more, nor may the reply be. No effect on NULL. */
 void laz_reply_detach(struct laz_reply *reply);
 
+/* ---- found.c -------------------------------------------------------------------------------- */
+
+int laz_found_new(struct laz_found **found, struct laz_error *err);
+void laz_found_free(struct laz_found *found); /* NULL is allowed */
+/* Thread that holds the loop: around a change of the tools, up to laz_found_leave. */
+void laz_found_change(struct laz_found *found);
+
 /* ---- lend.c --------------------------------------------------------------------------------- */
 
-int laz_lend_new(struct laz_lend **lend, struct laz_error *err);
+int laz_lend_new(struct laz_driver *driver, struct laz_lend **lend, struct laz_error *err);
 void laz_lend_free(struct laz_lend *lend);
 /* Thread that holds the loop: offers a call to run with the loop. False: a worker has to run it
  * without. */

@@ -201,8 +201,9 @@ int laz_tool_set_search(const struct laz_tool_set *set, const struct laz_tool_se
             documents[hits++] = documents[i];
     }
     qsort(documents, hits, sizeof *documents, search_compare);
-    for (; found->n < hits && found->n < limit; found->n++)
-        found->entries[found->n] = *documents[found->n].tool;
+    for (; found->n < hits && found->n < limit; found->n++) /* its queue is the loop's */
+        memcpy(&found->entries[found->n], documents[found->n].tool,
+               offsetof(struct laz_tool_entry, queue));
     free(documents);
     return 0;
 }

@@ -14,7 +14,9 @@ int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct la
 {
     tools->driver = driver;
     tools->spawner = spawner;
-    int rc = laz_lend_new(&tools->lend, err);
+    int rc = laz_found_new(&tools->found, err);
+    if (!rc)
+        rc = laz_lend_new(driver, &tools->lend, err);
     if (!rc)
         rc = laz_approvals_init(tools, settings, err);
     return rc ? rc : laz_providers_load(tools, registry, settings, err);
@@ -39,7 +41,15 @@ void laz_tools_fini(struct laz_tools *tools)
     laz_tool_set_fini(&tools->set);
     laz_approvals_fini(tools);
     laz_spellings_fini(&tools->spellings);
-    laz_buf_fini(&tools->found);
+    laz_found_free(tools->found);
+}
+
+int laz_tools_spell(struct laz_tools *tools, struct laz_error *err)
+{
+    laz_found_change(tools->found);
+    int rc = laz_spellings_find(&tools->spellings, tools->registry, err);
+    laz_found_leave(tools->found);
+    return rc;
 }
 
 static int
@@ -52,8 +62,10 @@ tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz
     if (!given || !call)
         return laz_error_set(err, LAZ_EINVAL, 0, "a tool needs a declaration and a function");
     int rc = LAZ_OPTIONS_TAKE(&tool, given, laz_tool, err);
-    if (!rc)
-        rc = laz_spellings_find(&tools->spellings, tools->registry, err);
+    if (rc)
+        return rc;
+    laz_found_change(tools->found);
+    rc = laz_spellings_find(&tools->spellings, tools->registry, err);
     if (!rc)
         rc = laz_tool_set_add(set, &tool, &tools->spellings, NULL, 0, err);
     if (!rc) {
@@ -62,6 +74,7 @@ tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz
         added->call = call;
         added->user = user;
     }
+    laz_found_leave(tools->found);
     return rc;
 }
 

@@ -260,6 +260,55 @@ static void the_clock_of_a_wait_is_that_of_the_group(void)
     laz_group_free(group);
 }
 
+/* What two callbacks ask for that are called in one go by who tells of waits that are over. */
+static struct {
+    struct laz_group *group;
+    struct laz_group_pool *pool;
+    struct gate_told waits[2], call;
+} asked;
+
+static void ask_to_wait(struct gate_told *told)
+{
+    (void)told;
+    ask_for(asked.pool, 1000, "return 1", &asked.waits[0]);
+}
+
+static void ask_to_execute_and_to_wait(struct gate_told *told)
+{
+    (void)told;
+    CU_ASSERT_EQUAL(laz_group_execute_async(asked.group, NULL, "return 2", SIZE_MAX, NULL,
+                                            gate_tell, &asked.call, NULL),
+                    0);
+    ask_for(asked.pool, 1000, "return 3", &asked.waits[1]);
+}
+
+/* The engine is woken for each of the two waits, and has the call in between. */
+static void a_call_between_two_waits_is_not_lost(void)
+{
+    struct gate_told held = {0},
+                     over[2] = {{.then = ask_to_wait}, {.then = ask_to_execute_and_to_wait}};
+
+    memset(&asked, 0, sizeof asked);
+    asked.group = gates_group("", 1);
+    asked.pool = pool_of(asked.group, 1);
+    gates_hold_clock(asked.group, 0);
+    ask(asked.pool, GATE("a"), &held);
+    gates_await(1);
+    for (unsigned i = 0; i < 2; i++)
+        ask_for(asked.pool, 1000, "return 1", &over[i]);
+    settle(asked.group);
+    gates_advance_clock(asked.group, 0, 1000);
+    for (unsigned i = 0; i < 2; i++) {
+        gate_told_await(&over[i]);
+        CU_ASSERT_EQUAL(over[i].code, LAZ_EBUSY);
+    }
+    gates_open_all();
+    laz_group_free(asked.group); /* reports whatever has not ended */
+    CU_ASSERT_EQUAL(asked.call.times, 1);
+    for (unsigned i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(asked.waits[i].times, 1);
+}
+
 static void cancel_in_a_callback(struct gate_told *told)
 {
     laz_group_cancel(told->user);
@@ -657,6 +706,7 @@ static const struct unit_test tests[] = {
     UNIT(a_caller_is_served_by_another_engine),
     UNIT(a_caller_does_not_depend_on_a_session_that_has_died),
     UNIT(the_clock_of_a_wait_is_that_of_the_group),
+    UNIT(a_call_between_two_waits_is_not_lost),
     UNIT(a_cancel_ends_the_waits),
     UNIT(starts_that_are_cancelled_are_made_again),
     UNIT(callers_that_are_cancelled_wake_no_engine),

@@ -30,7 +30,7 @@ static void tool_nothing(void *user, const char *args, size_t len, struct laz_re
     (void)user, (void)args, (void)len, (void)reply;
 }
 
-static void call_everything(void)
+static void call_everything(const char *in_use_or_running)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "another", .description = ""};
     struct laz_result *result = NULL;
@@ -47,20 +47,20 @@ static void call_everything(void)
     /* these only query */
     CU_ASSERT_TRUE(laz_session_is_alive(session));
     CU_ASSERT(laz_session_pid(session) > 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_describe(session), "[running]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_describe(session), in_use_or_running));
 }
 
 static void tool_inside(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user, (void)args, (void)len;
-    call_everything();
+    call_everything("[in use]"); /* by the thread that drives the engine */
     laz_reply_value(reply, "\"called\"", 8);
 }
 
 static void line_inside(void *user, int stream, const char *text, size_t len)
 {
     (void)user, (void)stream, (void)text, (void)len;
-    call_everything();
+    call_everything("[running]");
 }
 
 static int hook_inside(void *user, const char *code, size_t len, char *reason, size_t size)
@@ -393,6 +393,85 @@ static void nothing_is_allowed_where_the_header_says_so(void)
     laz_engine_free(bare);
 }
 
+static void nobody_is_told(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    (void)user, (void)err;
+    CU_FAIL("an execution was reported that had not begun");
+    laz_result_free(result);
+}
+
+/* By each function that executes. */
+static int execute_by(unsigned way, const struct laz_execute_options *options,
+                      struct laz_pool *pool, struct laz_group *group, struct laz_group_pool *places,
+                      struct laz_error *err)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_result *result = NULL;
+
+    switch (way) {
+    case 0:
+        return laz_session_execute(session, "1", SIZE_MAX, options, &result, err);
+    case 1:
+        return laz_session_execute_async(session, "1", SIZE_MAX, options, nobody_is_told, NULL,
+                                         err);
+    case 2:
+        return laz_execute(engine, &lua, "1", SIZE_MAX, options, &result, err);
+    case 3:
+        return laz_execute_async(engine, &lua, "1", SIZE_MAX, options, nobody_is_told, NULL, err);
+    case 4:
+        return laz_pool_execute(pool, LAZ_NO_LIMIT, "1", SIZE_MAX, options, &result, err);
+    case 5:
+        return laz_pool_execute_async(pool, LAZ_NO_LIMIT, "1", SIZE_MAX, options, nobody_is_told,
+                                      NULL, err);
+    case 6:
+        return laz_group_execute(group, &lua, "1", SIZE_MAX, options, &result, err);
+    case 7:
+        return laz_group_execute_async(group, &lua, "1", SIZE_MAX, options, nobody_is_told, NULL,
+                                       err);
+    case 8:
+        return laz_group_pool_execute(places, LAZ_NO_LIMIT, "1", SIZE_MAX, options, &result, err);
+    default:
+        return laz_group_pool_execute_async(places, LAZ_NO_LIMIT, "1", SIZE_MAX, options,
+                                            nobody_is_told, NULL, err);
+    }
+}
+
+static void a_null_in_a_list_is_refused(void)
+{
+    static const char *const argv[] = {"file.lua", NULL, "x"};
+    const struct laz_execute_options broken = {.size = sizeof broken, .argv = argv, .n_argv = 3},
+                                     none = {.size = sizeof none, .n_argv = 1};
+    const struct laz_pool_options one = {.size = sizeof one, .runtime = "lua", .members = 1};
+    const struct laz_group_options single = {.size = sizeof single, .engines = 1};
+    const struct laz_session_tool *const tools[] = {NULL};
+    const struct laz_session_options with = {
+        .size = sizeof with, .runtime = "lua", .tools = tools, .n_tools = 1};
+    struct laz_session *other = NULL;
+    struct laz_pool *pool = NULL;
+    struct laz_group *group = NULL;
+    struct laz_group_pool *places = NULL;
+    struct laz_error err = {0};
+    const char *found;
+
+    open_lua(NULL);
+    CU_ASSERT_EQUAL_FATAL(laz_pool_new(engine, &one, &pool, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_group_new(NULL, &single, &group, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_group_pool_new(group, &one, &places, &err), 0);
+    for (unsigned way = 0; way < 10; way++) {
+        CU_ASSERT_EQUAL(execute_by(way, &broken, pool, group, places, &err), LAZ_EINVAL);
+        UNIT_TEXT(err.text, "an argument of the code is NULL");
+        CU_ASSERT_EQUAL(execute_by(way, &none, pool, group, places, &err), LAZ_EINVAL);
+        UNIT_TEXT(err.text, "the command line of the code is NULL");
+    }
+    CU_ASSERT_EQUAL(laz_session_open(engine, &with, &other, &err), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_engine_check_tools(engine, tools, 1, &err), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_engine_check_tools(engine, NULL, 1, &err), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_engine_search_tools_with(engine, tools, 1, "x", 0, &found, &err),
+                    LAZ_EINVAL);
+    laz_group_free(group);
+    close_lua();
+}
+
 static void options_of_an_older_application_are_read_to_their_end(void)
 {
     struct laz_execute_options options = {
@@ -513,6 +592,7 @@ static const struct unit_test tests[] = {
     UNIT(freeing_during_an_execution_leaves_it_to_the_engine),
     UNIT(freeing_an_engine_ends_its_sessions),
     UNIT(nothing_is_allowed_where_the_header_says_so),
+    UNIT(a_null_in_a_list_is_refused),
     UNIT(options_of_an_older_application_are_read_to_their_end),
     UNIT(a_trace_is_checked_and_told),
     UNIT(stubs_are_of_one_tool),

@@ -392,6 +392,40 @@ static void many_executions_share_a_few_sessions(void)
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
 }
 
+static void note_value(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    CU_ASSERT_PTR_NULL(err);
+    snprintf(user, 64, "%s", laz_result_value(result));
+    laz_result_free(result);
+}
+
+/* What the caller gave is gone when a session is free. */
+static void what_an_execution_is_given_is_copied(void)
+{
+    struct laz_pool *pool = open_pool("", 1);
+    char name[] = "file.lua", arg[] = "one", cwd[] = "/tmp", directory[] = "/usr";
+    const char *argv[] = {name, arg};
+    const struct laz_execute_options options = {
+        .size = sizeof options, .argv = argv, .n_argv = 2, .cwd = cwd, .directory = directory};
+    char value[64] = "";
+    struct laz_error err = {0};
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+    CU_ASSERT_EQUAL_FATAL(laz_pool_execute_async(pool, LAZ_NO_LIMIT, "return arg[0] .. arg[1]",
+                                                 SIZE_MAX, &options, note_value, value, &err),
+                          0);
+    memset(name, 'x', sizeof name - 1);
+    memset(arg, 'x', sizeof arg - 1);
+    memset(cwd, 'x', sizeof cwd - 1);
+    memset(directory, 'x', sizeof directory - 1);
+    argv[0] = argv[1] = NULL;
+    while (!*value)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, &err), 0);
+    UNIT_TEXT(value, "\"file.luaone\"");
+    laz_pool_free(pool);
+    laz_engine_free(engine);
+}
+
 static void tool_eight(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user, (void)args, (void)len;
@@ -430,6 +464,7 @@ static const struct unit_test tests[] = {
     UNIT(starts_that_fail_are_told_and_tried_again),
     UNIT(callers_are_served_in_order),
     UNIT(many_executions_share_a_few_sessions),
+    UNIT(what_an_execution_is_given_is_copied),
     UNIT(tools_that_are_added_later_are_there_later),
     {0},
 };

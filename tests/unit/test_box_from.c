@@ -403,6 +403,38 @@ static void one_that_neither_comes_nor_ends_loses_the_template(void)
     world_close();
 }
 
+/* The application has not driven the loop for that long. */
+static void an_end_that_no_turn_has_served_loses_no_template(void)
+{
+    struct laz_box *box = session_asked_for();
+
+    laz_box_kill(box);
+    while (world.n_ends)
+        laz_os_close(&world.ends[--world.n_ends]);
+    laz_loop_advance_clock(world.driver.loop, TOKEN_MS);
+    laz_box_out_of_patience(box); /* libuv may call timers before it looks at descriptors */
+    session_is(box, LAZ_BOX_ENDED);
+    world_turns();
+    CU_ASSERT(world.ended == 1 && !world.broken);
+    CU_ASSERT_EQUAL(world.template->state, TEMPLATE_READY);
+    laz_box_release(box);
+    world_close();
+}
+
+static void a_token_that_no_turn_has_served_is_not_late(void)
+{
+    struct laz_box *box = session_asked_for();
+
+    CU_ASSERT_EQUAL(write(world.ends[0], "x", 1),
+                    1); /* it has begun: what comes is judged by that */
+    CU_ASSERT_EQUAL(write(world.ends[0], "\n", 1), 1);
+    laz_box_out_of_patience(box);
+    session_broke(box, "a wrong token was shown");
+    laz_box_release(box);
+    session_is_gone();
+    world_close();
+}
+
 static void a_release_before_it_came_ends_by_itself(void)
 {
     laz_box_release(session_asked_for());
@@ -582,6 +614,8 @@ static const struct unit_test tests[] = {
     UNIT(a_lost_template_breaks_what_it_was_asked_for),
     UNIT(a_kill_before_it_came_closes_its_channel),
     UNIT(one_that_neither_comes_nor_ends_loses_the_template),
+    UNIT(an_end_that_no_turn_has_served_loses_no_template),
+    UNIT(a_token_that_no_turn_has_served_is_not_late),
     UNIT(a_release_before_it_came_ends_by_itself),
     UNIT(a_template_that_has_closed_its_channel_is_lost),
     UNIT(a_session_without_its_control_group_is_started_cold),

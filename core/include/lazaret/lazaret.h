@@ -36,8 +36,9 @@
  * refused with LAZ_EBUSY and does no harm. Tool callbacks run on worker threads; output handlers,
  * hooks, callbacks of nonblocking tools and completion callbacks (`done`, `got`) run on the thread
  * that drives the engine.
- * Completion callbacks, and only those, may use the engine and free their objects. No lock is held
- * while any callback runs.
+ * Completion callbacks, and only those, may use the engine and free their objects. What each
+ * function does in each kind of callback is in docs/callbacks.md. No lock is held while any callback
+ * runs.
  *
  * A handle that is NULL is an error of the caller, never a fault: a function that can fail returns
  * LAZ_EINVAL, one that gives a text or an object NULL, a descriptor, time or process id -1, a
@@ -134,8 +135,10 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               const struct laz_engine_options *options, struct laz_engine **engine,
                               struct laz_error *err);
 /* Closes all sessions and pools that are still open, frees everything and removes the engine's
- * directories. Running executions are cancelled and report that. Must not be called from a
- * callback.
+ * directories. Running executions are cancelled and report that, before anything is freed; in these
+ * callbacks nothing can be begun any more (LAZ_ECLOSED). When it has returned, no session or pool of
+ * the engine exists: none may be used, closed or freed. Called by any callback, in laz_group_run, or
+ * while another thread uses the engine, it has no effect, which is logged as an error.
  *
  * It waits ten seconds for callbacks of tools that have not returned. Those that have not returned
  * then are reported in the log as an error, and may return, and answer, at any time later. Until
@@ -193,18 +196,20 @@ LAZ_EXPORT int laz_engine_set_approver(struct laz_engine *engine,
                                                       struct laz_reply *reply),
                                        void *user, struct laz_error *err);
 /* Finds tools by words, for a model that is not shown all of them: in *found a JSON list as that of
- * laz_session_tools, the best ones first, `limit` at most (0: 10). Looked at are the tools that every session
- * has: their names, descriptions and parameters, ranked by BM25. Borrowed until the next search.
- * Thread that uses the engine, also in its callbacks. Errors: LAZ_EINVAL, LAZ_ENOMEM. */
+ * laz_session_tools, the best ones first, `limit` at most (0: 10). Looked at are the tools that every
+ * session has: their names, descriptions and parameters, ranked by BM25. Any thread, also that of a
+ * tool; several at once. Borrowed until the same thread searches this engine again, or asks it for
+ * its tools or a stub. Errors: LAZ_EINVAL, LAZ_ENOMEM; where tools have to be asked for first (see
+ * laz_session_open), those of laz_engine_check_tools. */
 LAZ_EXPORT int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
                                        const char **found, struct laz_error *err);
 /* All of these tools, in the order in which they were declared; otherwise the same. NULL: a NULL, out
  * of memory, or tools that have to be asked for cannot be (laz_engine_check_tools has the error). */
 LAZ_EXPORT const char *laz_engine_tools(struct laz_engine *engine);
 /* What a model is shown of one of them: in *stub its signature with its documentation, in a language
- * (NULL: that of the settings). `name`: as it is declared, or as the language spells it. Borrowed
- * until the next search. Errors: LAZ_ENOENT (no such tool), LAZ_EINVAL (no such language),
- * LAZ_ENOMEM. */
+ * (NULL: that of the settings). `name`: as it is declared, or as the language spells it. Borrowed as
+ * what a search finds. Thread that uses the engine, also in its callbacks. Errors: LAZ_ENOENT (no
+ * such tool), LAZ_EINVAL (no such language), LAZ_EBUSY (another thread is inside), LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_tool_stub(struct laz_engine *engine, const char *name,
                                     const char *language, const char **stub, struct laz_error *err);
 /* A tool of one session, in struct laz_session_options; as laz_engine_add_tool has it. */
@@ -311,8 +316,8 @@ struct laz_execute_options {
     void (*output)(void *user, int stream, const char *data, size_t len);
     void *user; /* of the handlers; also told to tools (laz_reply_caller) */
     /* The code is that of a file: its command line as the code finds it (sys.argv, commandArgs(),
-     * arg), of which the first is the name of the file, in UTF-8. n_argv 0: it is not, as at a
-     * prompt. */
+     * arg), of which the first is the name of the file, in UTF-8; none is NULL. n_argv 0: it is
+     * not, as at a prompt. */
     const char *const *argv;
     size_t n_argv;
     const char *cwd; /* the path in the box of the working directory from now on; NULL: it stays as
@@ -382,7 +387,9 @@ LAZ_EXPORT void laz_session_close(struct laz_session *session);
  * here, and the processes end while the engine is used, or in laz_engine_free; to have none left
  * when it returns, close the session first. NULL is allowed. */
 LAZ_EXPORT void laz_session_free(struct laz_session *session);
-/* False when its interpreter has ended, or the session was closed; true also while it starts. */
+/* False when its interpreter has ended, or the session was closed; true also while it starts. This
+ * and the next may be called from any thread, as long as the session is not freed meanwhile; while
+ * another thread uses the engine, they say what was last known. */
 LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
 /* Process id of the outermost process of the box on the host; -1 when closed. */
 LAZ_EXPORT int64_t laz_session_pid(const struct laz_session *session);
@@ -391,13 +398,15 @@ LAZ_EXPORT const char *laz_session_id(const struct laz_session *session);
 /* The tools its code can call: JSON list of {"name","description","parameters"}. Borrowed. */
 LAZ_EXPORT const char *laz_session_tools(const struct laz_session *session);
 /* As laz_engine_search_tools, among the tools that the code of this session can call, named as its
- * language names them. Borrowed until the next search of the session. */
+ * language names them. Borrowed until the same thread searches this session again, or the session is
+ * freed. */
 LAZ_EXPORT int laz_session_search_tools(struct laz_session *session, const char *words, size_t limit,
                                         const char **found, struct laz_error *err);
-/* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>". Borrowed until the
- * next call on the session. */
+/* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>"; while another thread
+ * uses the engine, "<session python [in use]>". Borrowed until the next call on the session. */
 LAZ_EXPORT const char *laz_session_describe(const struct laz_session *session);
-/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed. */
+/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed until the
+ * session is used again. NULL while another thread uses the engine. */
 LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 
 /* Opens a session, executes the code in it and closes it. As laz_session_execute; a failed start
@@ -484,8 +493,8 @@ struct laz_pool_status {
 /* Errors: LAZ_EBUSY. */
 LAZ_EXPORT int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *status,
                                struct laz_error *err);
-/* One line for people: "<pool python size=4 idle=3 busy=1 starting=0 dead=0 waiting=0>". Borrowed
- * until the next call on the pool. */
+/* One line for people: "<pool python size=4 idle=3 busy=1 starting=0 dead=0 waiting=0>"; "<pool [in
+ * use]>" where laz_pool_status is refused. Borrowed until the next call on the pool. */
 LAZ_EXPORT const char *laz_pool_describe(struct laz_pool *pool);
 /* Ends its sessions, those in use too, and waits for these; their executions are cancelled. Waiting
  * callers get LAZ_ECLOSED. Idempotent. Errors: LAZ_EBUSY. */
@@ -527,8 +536,8 @@ LAZ_EXPORT int laz_group_new(const struct laz_settings *settings,
  * in here; new calls, of callbacks, get LAZ_ECLOSED. It waits for runs that have begun, in which the
  * engine cancels what they begin, and for callbacks of tools as laz_engine_free does. Then no callback
  * runs any more, but those of such tools. Other threads that wait in a function of the group return
- * first; none may call one after this has returned. Must not be called from a callback, where it has
- * no effect. NULL is allowed. */
+ * first; none may call one after this has returned. In any callback it has no effect, which is logged
+ * as an error. NULL is allowed. */
 LAZ_EXPORT void laz_group_free(struct laz_group *group);
 /* The number of engines. */
 LAZ_EXPORT unsigned laz_group_engines(const struct laz_group *group);
@@ -548,7 +557,7 @@ LAZ_EXPORT int laz_group_set_approver(struct laz_group *group,
                                                      struct laz_reply *reply),
                                       void *user, struct laz_error *err);
 /* Calls `run` on the thread of an engine, where every function of that engine may be used but
- * laz_engine_free, and waits for its end. `place`: the number of the engine; negative: the least
+ * laz_engine_free, which has no effect, and waits for its end. `place`: the number of the engine; negative: the least
  * loaded one. Returns the number of the engine. Sessions that last are opened in a run, and used in
  * further runs of that engine; what `run` does between such calls holds up all sessions there. Those
  * of one engine are made one after the other. Errors: LAZ_EINVAL, LAZ_EBUSY, LAZ_ECLOSED. */
