@@ -122,6 +122,7 @@ enum agent_role {
 struct agent {
     enum agent_role role;
     struct agent_channel channel;
+    bool lacks_package;            /* of pool.preload: that is why the start has failed */
     pid_t pid;                     /* of this process; a forked child has another */
     size_t max_message, max_value; /* bytes of a line, and of a value that comes in parts */
     struct agent_calls calls;

@@ -284,7 +284,7 @@ void agent_setup_failed(struct agent *agent, const struct laz_error *err)
 {
     agent_send(agent, &(struct laz_message){.type = LAZ_MESSAGE_ERROR,
                                             .has_id = true,
-                                            .kind = "setup",
+                                            .kind = agent->lacks_package ? "preload" : "setup",
                                             .message = err->text,
                                             .message_len = strlen(err->text)});
 }

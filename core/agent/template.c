@@ -523,13 +523,16 @@ int agent_template_load(struct agent *agent, const struct laz_wire_options *opti
     agent->has_groups = options->has_groups;
     if (!agent->home || !agent->tmp_size)
         return laz_error_set(err, LAZ_EPROTO, 0, "init: a template has a home and a tmp_size");
+    agent->lacks_package = names->n > 0; /* until they are loaded */
     if (names->n && !LAZ_HAS(agent->ops, preload))
         return laz_error_set(err, LAZ_ESETUP, 0,
-                             "the runtime %s can load nothing in advance (pool.preload)",
+                             "pool.preload: the runtime %s can load nothing in advance; a package "
+                             "of another language is named as LANGUAGE:PACKAGE",
                              agent->plugin->name);
     if (names->n)
         rc = agent->ops->preload(agent->state, (const char *const *)names->items, names->n, err);
     rc = laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name, "preload", err);
+    agent->lacks_package = rc != 0;
     if (!rc)
         rc = template_settle(agent, err);
     const struct laz_own_mounts mounts = vessel_mounts(agent);

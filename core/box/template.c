@@ -327,6 +327,11 @@ void laz_template_look(struct laz_template *t)
         laz_template_lose(t, LAZ_ESETUP, "it closed its connection");
 }
 
+bool laz_template_is_up(const struct laz_template *t)
+{
+    return t->state != TEMPLATE_STARTING;
+}
+
 const char *laz_template_why(struct laz_template *t)
 {
     laz_template_look(t);
@@ -394,9 +399,26 @@ bool laz_template_knows(const struct laz_box *box, const char *tools)
 
 /* ---- what a template reports ---------------------------------------------------------------- */
 
+/* What the settings name for its language, or for any. */
+static void template_preload(const struct laz_template *t, struct laz_strv *names)
+{
+    const struct laz_strv *all = &t->shared->values->pool.preload;
+    const char *runtime = t->kind->runtime->name;
+    const size_t len = strlen(runtime);
+
+    for (size_t i = 0; i < all->n; i++)
+        if (!strchr(all->items[i], ':'))
+            laz_strv_add(names, all->items[i]);
+        else if (strncmp(all->items[i], runtime, len) == 0 && all->items[i][len] == ':')
+            laz_strv_add(names, all->items[i] + len + 1);
+}
+
 static bool template_init_text(const struct laz_template *t, struct laz_buf *line)
 {
     const struct laz_settings_values *values = t->shared->values;
+    struct laz_strv preload = LAZ_STRV_INIT;
+
+    template_preload(t, &preload);
     const struct laz_message init = {
         .type = LAZ_MESSAGE_INIT,
         .protocol = LAZ_PROTOCOL,
@@ -409,7 +431,7 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
                     .max_parts = (int64_t)values->artifacts.max_size,
                     .options = t->kind->options,
                     .options_len = strlen(t->kind->options),
-                    .preload = values->pool.preload,
+                    .preload = preload,
                     .home = LAZ_BOX_HOME,
                     .tmp_size = (int64_t)values->sandbox.tmp_size,
                     .has_groups = template_has_groups(t)},
@@ -420,7 +442,9 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
     };
 
     laz_message_make(&init, line);
-    return !line->failed;
+    const bool well = !line->failed && !preload.failed;
+    laz_strv_fini(&preload);
+    return well;
 }
 
 static void template_authenticated(void *user)
@@ -442,6 +466,7 @@ static void template_ready(struct laz_template *t, const struct laz_message *mes
         return;
     }
     laz_box_settle(t->box);
+    t->kind->last = (struct laz_error){0};
     (void)template_prepare(t, NULL);
     laz_log(&t->shared->driver->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
             t->kind->runtime->name, (double)(laz_clock_us() - t->box->started_us) / 1000.0);
@@ -468,6 +493,21 @@ static bool template_answered(struct laz_template *t, const struct laz_message *
     return true;
 }
 
+/* It cannot begin. What the settings name and it cannot load is their mistake, and no reason to do
+ * without. */
+static void template_refuses(struct laz_template *t, const struct laz_message *message)
+{
+    const bool lacks_package = message->kind && strcmp(message->kind, "preload") == 0;
+    struct laz_error why = {0};
+
+    laz_error_set(&why, lacks_package ? LAZ_ECONFIG : LAZ_ESETUP, 0, "%s",
+                  message->message ? message->message : "no reason was given");
+    if (lacks_package)
+        laz_settings_blame(t->shared->values, "pool.preload", NULL, &why);
+    t->kind->is_said = true;
+    laz_template_lose(t, why.code, why.text);
+}
+
 static bool template_line(void *user, char *line, size_t len)
 {
     struct laz_template *t = user;
@@ -485,7 +525,7 @@ static bool template_line(void *user, char *line, size_t len)
     else if (message.type == LAZ_MESSAGE_READY)
         template_ready(t, &message);
     else if (message.type == LAZ_MESSAGE_ERROR)
-        laz_template_lose(t, LAZ_ESETUP, message.message ? message.message : "no reason was given");
+        template_refuses(t, &message);
     else if (!template_answered(t, &message))
         laz_template_distrust(t, "it answered what it was not asked");
     laz_message_fini(&message);
@@ -605,7 +645,9 @@ static void template_disperse(struct laz_template *t)
 {
     const struct laz_templates *set = t->shared->templates;
     const char *why = set->refused ? set->refused : t->kind->last.text;
-    bool may_be_cold = t->shared->values->pool.warm != LAZ_WARM_TEMPLATE && !set->ending;
+    const bool is_mistake = t->kind->last.code == LAZ_ECONFIG;
+    bool may_be_cold =
+        t->shared->values->pool.warm != LAZ_WARM_TEMPLATE && !set->ending && !is_mistake;
     struct laz_box *box;
 
     for (unsigned i = 0; i < t->n_spawns; i++) {
@@ -622,7 +664,7 @@ static void template_disperse(struct laz_template *t)
             continue;
         if (!err.code)
             laz_error_set(&err, LAZ_ESETUP, 0, "%s", why);
-        err.code = LAZ_ESETUP;
+        err.code = is_mistake ? LAZ_ECONFIG : LAZ_ESETUP;
         laz_box_fail_by(box, &err);
     }
 }

@@ -24,6 +24,11 @@ struct laz_template_source {
  * descriptors are exhausted. */
 int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
                      struct laz_box_purpose *purpose, struct laz_error *err);
+/* Starts a template, and waits until it has loaded its language and what pool.preload names.
+ * Errors: what it reports, LAZ_ECONFIG: a package cannot be loaded; LAZ_ENOMEM, LAZ_EOS. 0 also
+ * where sessions do not come from templates. */
+int laz_template_check(struct laz_box_shared *shared, const struct laz_template_source *source,
+                       struct laz_error *err);
 /* Was the template of this box told the same tools (JSON, as in `init`), and its confinement? Then
  * its session needs to be told neither. False also where the box has no template. */
 bool laz_template_knows(const struct laz_box *box, const char *tools);

@@ -31,13 +31,20 @@ void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *k
     if (pause > TEMPLATES_PAUSE_MOST)
         pause = TEMPLATES_PAUSE_MOST;
     kind->again_ms = laz_loop_now_ms(shared->driver->loop) + pause;
-    laz_error_set(&kind->last, code, 0, "the template of %s: %s", kind->runtime->name, why);
+    const bool is_mistake = code == LAZ_ECONFIG;
+    if (is_mistake)
+        laz_error_set(&kind->last, code, 0, "%s", why);
+    else
+        laz_error_set(&kind->last, code, 0, "the template of %s: %s", kind->runtime->name, why);
     if (pause)
         laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s; for %g s sessions are %s",
                 kind->last.text, (double)pause / 1000.0,
-                shared->values->pool.warm == LAZ_WARM_TEMPLATE ? "refused" : "started cold");
-    else
-        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s", kind->last.text);
+                is_mistake || shared->values->pool.warm == LAZ_WARM_TEMPLATE ? "refused"
+                                                                             : "started cold");
+    else /* whoever has asked gets a mistake as an error */
+        laz_log(&shared->driver->log,
+                is_mistake || shared->values->mistakes ? LAZ_LOG_INFO : LAZ_LOG_WARNING, "%s",
+                kind->last.text);
 }
 
 void laz_templates_refuse(struct laz_box_shared *shared, const char *why)
@@ -138,6 +145,7 @@ static int kind_start(struct laz_box_shared *shared, struct template_kind *kind,
         *err = kind->last;
         return LAZ_ESETUP;
     }
+    kind->is_said = false;
     int rc = laz_template_start(shared, kind, template, &why);
     if (rc == LAZ_EREFUSED)
         laz_templates_refuse(shared, why.text);
@@ -215,16 +223,37 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
         purpose->template_of = kind->current;
         return 0;
     }
-    if (rc && laz_box_is_short(&why)) {
+    if (rc && (laz_box_is_short(&why) || why.code == LAZ_ECONFIG)) {
         if (err)
             *err = why;
-        return rc;
+        return why.code;
     }
     if (warm == LAZ_WARM_AUTO)
         return 0;
     return laz_error_set(err, shared->templates->refused ? LAZ_EREFUSED : LAZ_ESETUP, 0,
                          "%s (pool.warm is \"template\")",
                          shared->templates->refused ? shared->templates->refused : why.text);
+}
+
+int laz_template_check(struct laz_box_shared *shared, const struct laz_template_source *source,
+                       struct laz_error *err)
+{
+    struct laz_box_purpose purpose = {.runtime = source->runtime};
+    struct laz_error why = {0};
+    int rc = laz_template_for(shared, source, &purpose, &why);
+    struct template_kind *kind = shared->templates ? templates_kind(shared, source) : NULL;
+
+    if (!kind || (rc && !laz_box_is_short(&why)))
+        return 0; /* no template can be had: nothing is known */
+    while (!rc && kind->current && !laz_template_is_up(kind->current))
+        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
+    if (!rc && kind->is_said && kind->last.code) {
+        why = kind->last;
+        rc = why.code;
+    }
+    if (rc && err)
+        *err = why;
+    return rc;
 }
 
 const char *laz_templates_refused(const struct laz_box_shared *shared)

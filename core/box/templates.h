@@ -26,7 +26,8 @@ struct template_kind {
     struct laz_template *current, *successor; /* NULL: none */
     unsigned failures;                        /* in a row */
     uint64_t again_ms;                        /* no new one before */
-    struct laz_error last;                    /* the last failure */
+    struct laz_error last; /* the last failure; LAZ_ECONFIG: it cannot load what is named */
+    bool is_said;          /* the template itself has reported it */
 };
 
 /* A spawn that was sent, until its answer. */
@@ -85,6 +86,8 @@ int laz_template_spawn(struct laz_template *template, struct laz_box *box, struc
 void laz_template_leave(struct laz_template *template, struct laz_box *box);
 /* A process of it did what it never does: it is ended, with all that came from it. */
 void laz_template_distrust(struct laz_template *template, const char *why);
+/* Has it come up, and loaded what it has to, or is it lost? */
+bool laz_template_is_up(const struct laz_template *template);
 /* Why it is lost; NULL: it is not. Borrowed until the next call. */
 const char *laz_template_why(struct laz_template *template);
 /* Does what its reports left to do. It may be freed by this. */

@@ -58,9 +58,11 @@ const struct cli_command cli_commands[] = {
         .bit = CLI_FOR_CONFIG,
         .operands = "",
         .summary = "show the settings in force and where each comes from",
-        .text = "With --check all mistakes are printed that run would refuse, and nothing else: it "
-                "does what run does\nwith these settings, up to the start of the code's process, "
-                "and tries the backend.",
+        .text =
+            "With --check all mistakes are printed that run would refuse, and nothing else: it "
+            "does what run does\nwith these settings, up to the start of the code's process, "
+            "and tries the backend;\na language is started to ask whether it can load the packages "
+            "that are named.",
         .run = cli_config,
     },
     {

@@ -7,6 +7,7 @@
  * checked too, since their mistakes would show only when the plugin is chosen. */
 #include "engine/engine.h"
 
+#include "os/programs.h"
 #include "settings/toml/toml.h"
 
 #include <stdlib.h>
@@ -37,6 +38,47 @@ static int tables_find(struct laz_registry *registry, bool runtime, const char *
     return rc;
 }
 
+/* The option `program` of a backend is one. If it is named it has to be there, also where another
+ * backend comes first, or comes instead: what the operator has named may be the stronger box. */
+static int tables_check_program(const struct laz_toml_node *table, struct laz_error *err)
+{
+    const struct laz_toml_node *program = laz_toml_get(table, "program");
+    struct laz_buf text = LAZ_BUF_INIT;
+    char *path = NULL;
+
+    if (!program || program->type != LAZ_TOML_STRING)
+        return 0;
+    int rc = laz_os_find_program(program->text, &path, err);
+    free(path);
+    if (rc == LAZ_ENOENT) {
+        laz_toml_position(&text, program->toml, program->key_line, program->key_column);
+        laz_error_prefix(err, "%s: backend %s: ", laz_buf_text(&text), table->key);
+        rc = laz_error_as(err, LAZ_ECONFIG);
+        laz_buf_fini(&text);
+    }
+    return rc;
+}
+
+/* A package of pool.preload may be one of a single language: "python:numpy". */
+static int tables_check_preload(struct laz_registry *registry,
+                                const struct laz_settings_values *values, const char *item,
+                                struct laz_error *err)
+{
+    const struct laz_runtime_info *info;
+    const char *colon = strchr(item, ':');
+    char *name = colon ? laz_strndup(item, (size_t)(colon - item)) : NULL;
+    int rc = 0;
+
+    if (colon)
+        rc = name ? laz_registry_runtime(registry, name, &info, err) : laz_error_nomem(err);
+    if (rc == LAZ_EPLUGIN || (rc == LAZ_ENOENT && laz_registry_can_be_installed(registry, name)))
+        rc = 0; /* such sessions are refused */
+    if (rc == LAZ_ENOENT)
+        rc = laz_error_as(err, LAZ_ECONFIG);
+    free(name);
+    return laz_settings_wrong(values, "pool.preload", item, rc, err);
+}
+
 static int tables_check_one(struct laz_registry *registry, const char *section,
                             const struct laz_toml_node *table, struct laz_error *err)
 {
@@ -54,6 +96,8 @@ static int tables_check_one(struct laz_registry *registry, const char *section,
                    : laz_error_nomem(err);
         free(where);
     }
+    if (!rc && options && strcmp(section, "sandbox") == 0)
+        rc = tables_check_program(table, err);
     laz_buf_fini(&text);
     return rc;
 }
@@ -61,6 +105,7 @@ static int tables_check_one(struct laz_registry *registry, const char *section,
 int laz_tables_check(struct laz_registry *registry, const struct laz_settings *settings,
                      struct laz_error *err)
 {
+    const struct laz_settings_values *values = laz_settings_values(settings);
     const struct laz_toml_node *table;
     const char *section;
     int rc = 0;
@@ -68,7 +113,13 @@ int laz_tables_check(struct laz_registry *registry, const struct laz_settings *s
     for (size_t i = 0; !rc && (table = laz_settings_plugin_table_at(settings, i, &section)); i++) {
         struct laz_error why = {0};
         rc = tables_check_one(registry, section, table, &why);
-        rc = laz_settings_wrong(laz_settings_values(settings), NULL, NULL, rc, &why);
+        rc = laz_settings_wrong(values, NULL, NULL, rc, &why);
+        if (rc && err)
+            *err = why;
+    }
+    for (size_t i = 0; !rc && i < values->pool.preload.n; i++) {
+        struct laz_error why = {0};
+        rc = tables_check_preload(registry, values, values->pool.preload.items[i], &why);
         if (rc && err)
             *err = why;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_none.c - in place of http.c where libmicrohttpd is missing. */
+/* http_none.c - in place of http/ where libmicrohttpd is missing. */
 #include "mcp/mcp_parts.h"
 
 int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,

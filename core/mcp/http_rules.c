@@ -37,6 +37,53 @@ bool mcp_http_is_local_origin(const char *origin)
     return false;
 }
 
+unsigned mcp_http_single(const char *name)
+{
+    static const char *const names[] = {
+        "Host",
+        "Origin",
+        "Authorization",
+        "Content-Length",
+        "Content-Type",
+        "Transfer-Encoding",
+        "MCP-Protocol-Version",
+        "Mcp-Session-Id",
+        "Mcp-Method",
+        "Mcp-Name",
+    };
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(name, names[i]) == 0)
+            return 1u << i;
+    return 0;
+}
+
+/* Is it this media type, up to its end or one of these characters? */
+static bool rules_is_type(const char *header, const char *type, const char *ends)
+{
+    const size_t len = strlen(type);
+
+    header += strspn(header, " \t");
+    if (strncasecmp(header, type, len) != 0)
+        return false;
+    header += len + strspn(header + len, " \t");
+    return !*header || strchr(ends, *header);
+}
+
+bool mcp_http_is_type(const char *header, const char *type)
+{
+    return rules_is_type(header, type, ";");
+}
+
+bool mcp_http_lists(const char *header, const char *type)
+{
+    bool lists = false;
+
+    for (; header && !lists; header = strchr(header, ','), header += header != NULL)
+        lists = rules_is_type(header, type, ";,");
+    return lists;
+}
+
 bool mcp_http_says(const char *header, const char *text)
 {
     static const char before[] = "=?base64?", after[] = "?=";

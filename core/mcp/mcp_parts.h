@@ -211,7 +211,8 @@ int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const
 void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
 void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message);
 void mcp_asked_fini(struct mcp_asked *asked);
-bool mcp_is_modern(const char *version); /* of the era without a handshake */
+bool mcp_is_modern(const char *version);  /* of the era without a handshake */
+bool mcp_is_version(const char *version); /* of either era */
 /* Forgets those whose answers would go there. */
 void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* Answers those that listen. */
@@ -313,7 +314,7 @@ void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* The client is gone: nothing is its any more. */
 void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer);
 
-/* ---- http.c, http_rules.c; http_none.c in place of them ----------------------------------------
+/* ---- http/, http_rules.c; http_none.c in place of them ----------------------------------------
  */
 
 /* Listens for clients. Errors: see struct laz_mcp_options. */
@@ -332,6 +333,12 @@ bool mcp_http_is_local(const char *host);
  * "=?base64?...?=". */
 bool mcp_http_says(const char *header, const char *text);
 bool mcp_http_is_local_origin(const char *origin);
+/* A bit for a header that may be there once, because two that read it would take different ones; 0:
+ * for any other. */
+unsigned mcp_http_single(const char *name);
+/* Is it this media type, with any parameters; does a list name it? */
+bool mcp_http_is_type(const char *header, const char *type);
+bool mcp_http_lists(const char *header, const char *type);
 /* "Bearer TOKEN" with this token. */
 bool mcp_http_is_token(const char *authorization, const char *token);
 /* Takes the token of a file, or makes the file. LAZ_EREFUSED: others can read it. */

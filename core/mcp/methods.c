@@ -23,6 +23,15 @@ bool mcp_is_modern(const char *version)
     return strcmp(version, methods_modern) == 0;
 }
 
+bool mcp_is_version(const char *version)
+{
+    bool is = mcp_is_modern(version);
+
+    for (size_t i = 0; i < N_LEGACY; i++)
+        is |= strcmp(version, methods_legacy[i]) == 0;
+    return is;
+}
+
 void mcp_asked_fini(struct mcp_asked *asked)
 {
     free(asked->id);

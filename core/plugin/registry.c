@@ -144,6 +144,13 @@ static int registry_add_directory(struct laz_registry *registry,
                 *err = why;
             return why.code;
         }
+        if (values && (why.os_errno == ENOENT || why.os_errno == ENOTDIR)) {
+            int rc = laz_error_as(&why, LAZ_ECONFIG);
+            rc = laz_settings_wrong(values, "plugins.path", directory, rc, &why);
+            if (rc && err)
+                *err = why;
+            return rc;
+        }
         /* this user has no plugins in an installed directory that it cannot enter */
         bool harmless = !must_exist && why.os_errno == EACCES;
         if (values)

@@ -5,8 +5,14 @@
  *
  * It takes the steps of a start in the order of session_start.c, with the same functions, and stops
  * before the process.  In its place the backend is tried, by a box with nothing in it, so that the
- * choice is the one that a session would end with. */
+ * choice is the one that a session would end with.  Where the settings name packages, or have a
+ * table of a language, a template of it is started, which alone knows what it can load. */
 #include "session/session.h"
+
+#include "box/template.h"
+#include "settings/toml/toml.h"
+
+#include <string.h>
 
 struct inspection {
     struct laz_session_shared *shared;
@@ -83,19 +89,61 @@ static int inspect_backends(struct inspection *inspection, struct laz_error *err
     return rc;
 }
 
+/* Can the language load what the settings name for it? Only a box of it knows, so one is started,
+ * without code; not where they name nothing. */
+static int inspect_packages(const struct inspection *inspection, struct laz_error *err)
+{
+    const struct laz_session_shared *shared = inspection->shared;
+    const struct laz_session *session = inspection->session;
+    const char *runtime = session->runtime->name;
+    const struct laz_template_source source = {session->runtime,
+                                               laz_buf_text(&session->runtime_options),
+                                               &session->runtime_paths, session->tools_json};
+
+    if (!shared->values->pool.preload.n &&
+        !laz_settings_plugin_table(shared->settings, "runtime", runtime))
+        return 0;
+    return laz_template_check(shared->boxes, &source, err);
+}
+
+/* `runtime` NULL: that of the settings, and with it the backend. */
+static int inspect_runtime(struct inspection *inspection, const char *runtime,
+                           struct laz_error *err)
+{
+    const struct laz_session_options options = {.size = sizeof options, .runtime = runtime};
+    const struct laz_settings_values *values = inspection->shared->values;
+    struct laz_error why = {0};
+    int rc = laz_session_unstarted(inspection->shared, &options, &inspection->session, &why);
+
+    if (!rc) {
+        rc = runtime ? inspect_box(inspection, &why) : inspect_backends(inspection, &why);
+        rc = laz_settings_wrong(values, NULL, NULL, rc, &why);
+        if (!rc && !(values->mistakes && values->mistakes->code))
+            rc = inspect_packages(inspection, &why);
+        laz_session_destroy(inspection->session);
+    }
+    rc = laz_settings_wrong(values, NULL, NULL, rc, &why);
+    if (rc && err)
+        *err = why;
+    return rc;
+}
+
 int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *err)
 {
-    const struct laz_session_options options = {.size = sizeof options};
+    const char *usual = laz_settings_runtime(shared->values), *section;
     struct inspection inspection = {.shared = shared};
+    const struct laz_runtime_info *info;
+    const struct laz_toml_node *table;
     int rc = laz_driver_enter(shared->driver, err);
 
     if (rc)
         return rc;
-    rc = laz_session_unstarted(shared, &options, &inspection.session, err);
-    if (!rc) {
-        rc = inspect_backends(&inspection, err);
-        laz_session_destroy(inspection.session);
-    }
+    rc = inspect_runtime(&inspection, NULL, err);
+    for (size_t i = 0; !rc && (table = laz_settings_plugin_table_at(shared->settings, i, &section));
+         i++)
+        if (strcmp(section, "runtime") == 0 && strcmp(table->key, usual) != 0 &&
+            laz_registry_runtime(shared->registry, table->key, &info, NULL) == 0)
+            rc = inspect_runtime(&inspection, table->key, err);
     laz_driver_leave(shared->driver);
     return rc;
 }

@@ -197,7 +197,9 @@ const struct schema_key laz_schema[] = {
         .help = "A fresh session for each use: no caller finds what another one left behind."),
     KEY("pool.preload", STRINGS, pool.preload, "[]",
         .help = "Packages that a template loads in advance, by their names in the language; not "
-                "from a directory of `sandbox.write`, which is empty for a template."),
+                "from a directory of `sandbox.write`, which is empty for a template. One that "
+                "cannot be loaded is an error, also with `warm = \"auto\"`. "
+                "`\"python:numpy\"` is for that language alone, where an engine has several."),
     KEY("pool.max_sessions", COUNT, pool.max_sessions, "100", ANY_COUNT,
         .help =
             "Number of sessions of all pools of an engine, or of a group of engines, together."),

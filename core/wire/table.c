@@ -230,7 +230,9 @@ static const struct laz_field result_members[] = {
 static const struct laz_field error_members[] = {
     ID("of the request; 0 for kind `setup`"),
     {"kind", LAZ_FIELD_TEXT, NEEDED, AT(kind),
-     .help = "`runtime`, `syntax`, `memory`, `fsize`, `too_large`, `exit` or `setup`"},
+     .help =
+         "`runtime`, `syntax`, `memory`, `fsize`, `too_large`, `exit` or `setup`; of a template "
+         "`preload`, for `setup`: a package of `pool.preload` cannot be loaded"},
     {"status", LAZ_FIELD_INTEGER, AT_HAS(status), .help = "with kind `exit`: the status"},
     {"message", LAZ_FIELD_TEXT, AT_LEN(message), .help = "what went wrong"},
     {"line", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(line), .help = "where, from 1"},
@@ -355,7 +357,7 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", ALL(result_members),
                                "The code has ended with a value."),
     [LAZ_MESSAGE_ERROR] = ROW("error", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_STARTING,
-                              "running, or before `ready` with kind `setup`", ALL(error_members),
+                              "running, or before `ready` with kind `setup` or `preload`", ALL(error_members),
                               "The code, or the start, has failed."),
     [LAZ_MESSAGE_EXIT] = ROW("exit", TO_AGENT, LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_TEMPLATE,
                              "after `ready`", NONE, "Ends the agent."),

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_mcp_client.c - what a server of MCP sends, on any bytes: a message that is accepted is one
  * that says what it is; of the tools in it each that is taken is one that lazaret can declare; and
- * of a result comes a value or an error, which are valid JSON and clean text. */
+ * of a result comes a value or an error, which are valid JSON and clean text.  What is shown of the
+ * bytes themselves is clean, too, and a glance at a message finds the id that reading finds.
+ *
+ * Memory that was allocated and not written is no UTF-8, so that it is noticed in a text. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "parts.h"
@@ -10,6 +13,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -101,8 +107,34 @@ static void check_result(struct mcp_raw result, bool has_output)
     free(error);
 }
 
+static void check_shown(const char *line, size_t len)
+{
+    for (unsigned i = 0; i < 6; i++) {
+        const size_t most = i < 2 ? 4096 : i < 4 ? 7 : 0;
+        char *clean = mcp_clean(line, len, most, i % 2);
+        must(clean && strlen(clean) <= most + 3);
+        check_clean(clean, i % 2);
+        free(clean);
+    }
+}
+
+/* In two pieces as in one; and no other request than the one that is answered. */
+static void check_glance(const char *line, size_t len, const struct mcp_incoming *message)
+{
+    struct mcp_glance whole = {0}, pieces = {0};
+
+    mcp_glance_add(&whole, line, len);
+    mcp_glance_add(&pieces, line, len / 2);
+    mcp_glance_add(&pieces, line + len / 2, len - len / 2);
+    const int64_t id = mcp_glance_id(&whole);
+    must(id == mcp_glance_id(&pieces) && whole.is_over == pieces.is_over);
+    if (message && id)
+        must(message->has_id && message->id == id);
+}
+
 static void check_line(const char *line, size_t len)
 {
+    check_shown(line, len);
     char *text = malloc(len + 1); /* messages are mended where they are */
     struct mcp_incoming message;
     struct laz_error err = {0};
@@ -113,6 +145,7 @@ static void check_line(const char *line, size_t len)
     if (mcp_incoming_read(laz_json_api(), text, len, &message, &err) == 0) {
         must(message.kind != MCP_RESULT || (message.result.text && message.id_text.text));
         must(message.kind != MCP_ERROR || message.error);
+        check_glance(text, len, message.method[0] ? NULL : &message);
         must((message.kind == MCP_REQUEST) == (message.method[0] && message.id_text.text) ||
              !message.method[0]);
         if (message.error)
@@ -126,6 +159,7 @@ static void check_line(const char *line, size_t len)
         }
     } else {
         must(*err.text);
+        check_glance(text, len, NULL);
     }
     mcp_incoming_fini(&message);
     free(text);
@@ -135,6 +169,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *line = (const char *)data;
 
+#ifdef M_PERTURB
+    (void)mallopt(M_PERTURB, 0x01);
+#endif
     while (size) {
         const char *newline = memchr(line, '\n', size);
         const size_t len = newline ? (size_t)(newline - line) : size;

@@ -33,7 +33,7 @@ found=$(includes | awk '
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
-        only["^microhttpd[.]h$"] = "^core/mcp/http[.]c$"
+        only["^microhttpd[.]h$"] = "^core/mcp/http/"
         only["^png[.]h$"] = "^core/picture/png[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }

@@ -187,6 +187,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         return True
 
+    def unfit(self, message):
+        """As in mcp_server.py."""
+        how = message["params"]["arguments"].get("how")
+        form = {
+            "twice": '{"id": %d, "result": {"content": [], "content": []}}' % message["id"],
+            "deep": '{"id": %d, "result": ' % message["id"] + "[" * 5000 + "]" * 5000 + "}",
+            "range": '{"id": %d, "result": 1e999}' % message["id"],
+            "shape": '{"id": %d, "error": [5]}' % message["id"],
+            "long": '{"x": "' + "B" * 3000000 + '"}',
+        }.get(how)
+        if form:
+            self.say(200, "application/json", form.encode())
+        return form is not None
+
     def broken(self, message):
         self.say(500, "application/json", b"{")
         return True

@@ -250,7 +250,7 @@ def nested(message):
 
 
 def twice_key(message):
-    raw('{"jsonrpc": "2.0", "id": %d, "id": 1, "result": {}}\n' % message["id"])
+    raw('{"jsonrpc": "2.0", "id": %d, "result": {}, "result": {}}\n' % message["id"])
 
 
 def nobody(message):
@@ -360,6 +360,36 @@ def wrong_result(message):
     send({"jsonrpc": "2.0", "id": message["id"], "result": {"content": "text"}})
 
 
+def unfit(message):
+    """An answer that cannot be read, as the call of `echo` wants it; other calls are answered."""
+    how = message["params"]["arguments"].get("how", "")
+    form = {
+        "long": '{"jsonrpc": "2.0", "id": %d, "result": {"content": [], "x": "' + "B" * 3000000 + '"}}',
+        "id last": '{"result": {"content": [], "id": 7, "x": "' + "{" * 3000000 + '"}, "id": %d}',
+        "deep": '{"id": %d, "result": ' + "[" * 5000 + "]" * 5000 + "}",
+        "twice": '{"id": %d, "result": {"content": [], "content": []}}',
+        "range": '{"result": {"content": [], "structuredContent": 1e999}, "id": %d}',
+        "shape": '{"id": %d, "error": [5]}',
+        "none": '{"id": %d, "answer": 5}',
+        "bytes": '{"id": %d, "result": {"content": "\udcf0\udc80\udc80\udcbf"}}',
+    }.get(how)
+    if how == "nameless":  # nobody's, and the answer after it
+        raw('{"result": "' + "B" * 3000000 + '"}\n{"id": 1, "id": 2, "result": 5}\n{]\n')
+        raw('{"method": "' + "x" * 3000000 + '", "id": %d}\n' % message["id"])
+    elif form:
+        sys.stdout.buffer.write((form % message["id"] + "\n").encode(errors="surrogateescape"))
+        sys.stdout.flush()
+    return form is not None
+
+
+def overlong(message):
+    """Overlong forms of '?', which is no UTF-8, where people read it."""
+    for file in sys.stdout, sys.stderr:
+        file.buffer.write(b"A" + b"\xf0\x80\x80\xbf" * 40 + b"Z\n")
+        file.flush()
+    os._exit(6)
+
+
 def unreadable(message):
     """It reads no more, and wants to be answered."""
     while True:
@@ -404,6 +434,8 @@ FAULTS = {
     "stays": on("tools/list", stays),
     "crash_at_start": lambda message: os._exit(5),
     "wrong_result": on("tools/call", wrong_result),
+    "unfit": lambda message: message.get("method") == "tools/call" and unfit(message),
+    "overlong": on("tools/call", overlong),
     "": lambda message: False,
 }
 

@@ -239,7 +239,7 @@ refused() {
 refusals() {
     only="--set sandbox.backend=bwrap $idle"
     refused no_isolation 'code would run WITHOUT ISOLATION' \
-        $doctor $only $by=/nowhere/bwrap --set sandbox.strict=false
+        $doctor $only $by=/bin/false --set sandbox.strict=false
     printf '#!/bin/sh\ncat >&2 <<END\nbwrap: setting up uid map: Permission denied\nEND\nexit 1\n' \
         >broken-bwrap
     chmod 755 broken-bwrap

@@ -7,7 +7,10 @@
 #include "base/json.h"
 #include "engine/engine.h"
 #include "mcp/mcp_parts.h"
+#include "os/directories.h"
+#include "os/sockets.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdarg.h>
@@ -43,8 +46,9 @@ static void erase(void *user, const char *args, size_t len, struct laz_reply *re
     laz_reply_value(reply, "\"erased\"", 8);
 }
 
-/* A server with these settings ("a=1;b=2") beyond the usual ones, and its client. */
-static void begin(const char *more)
+/* A server with these settings ("a=1;b=2") beyond the usual ones, and its client; or one that
+ * listens at a path. False: this lazaret was built without that. */
+static bool begin_at(const char *path, const char *more)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "erase", .approve = 1};
     struct laz_settings *settings = NULL;
@@ -63,20 +67,34 @@ static void begin(const char *more)
         CU_ASSERT_EQUAL(laz_settings_set(settings, pair, equals + 1, &err), 0);
     }
     const int descriptors[2] = {ends[1], ends[1]};
-    const struct laz_mcp_options options = {.settings = settings, .descriptors = descriptors};
+    const struct laz_mcp_options options = {
+        .settings = settings, .descriptors = descriptors, .listen = path};
     if (laz_mcp_new(&options, &mcp, &err) != 0)
         printf("    %s\n", err.text);
     laz_settings_free(settings);
+    if (path && err.code == LAZ_EREFUSED) {
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
     CU_ASSERT_PTR_NOT_NULL_FATAL(mcp);
     CU_ASSERT_EQUAL(laz_engine_add_tool(mcp->engine, &tool, erase, NULL, NULL), 0);
     laz_loop_hold_clock(mcp->loop);
     from = fdopen(dup(ends[0]), "r");
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, runs, NULL), 0);
+    return true;
+}
+
+static void begin(const char *more)
+{
+    (void)begin_at(NULL, more);
 }
 
 static void end(void)
 {
     shutdown(ends[0], SHUT_WR);
+    if (mcp->http)
+        laz_mcp_stop(mcp);
     pthread_join(thread, NULL);
     laz_mcp_free(mcp);
     mcp = NULL;
@@ -458,6 +476,92 @@ static void large_answers_hold_up_nobody(void)
     sem_destroy(&passes);
 }
 
+/* ---- by HTTP -----------------------------------------------------------------------------------
+ */
+
+/* A byte of headers that never end. */
+static void drip(int fd)
+{
+    CU_ASSERT_EQUAL(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+}
+
+static bool is_open(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+/* All of an answer with a message, which is a line. */
+static void hear_answer(int fd)
+{
+    char answer[2000] = "";
+    size_t n = 0;
+    ssize_t more = 1;
+
+    while (more > 0 && !(strstr(answer, "\r\n\r\n{") && answer[n - 1] == '\n')) {
+        more = recv(fd, answer + n, sizeof answer - 1 - n, 0);
+        n += more > 0 ? (size_t)more : 0;
+        answer[n] = '\0';
+    }
+    CU_ASSERT(more > 0);
+}
+
+static void ask(int fd)
+{
+    static const char request[] = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n"
+                                  "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+
+    CU_ASSERT_EQUAL(send(fd, request, sizeof request - 1, MSG_NOSIGNAL),
+                    (ssize_t)sizeof request - 1);
+    hear_answer(fd);
+}
+
+/* Moves the clock; what is due then is handled between the two answers. */
+static void clock_moves(int fd, uint64_t ms)
+{
+    (void)visit_loop(ms);
+    ask(fd);
+    ask(fd);
+}
+
+static void headers_have_a_deadline_that_no_byte_moves(void)
+{
+    static const char half[] = "POST /mcp HTTP/1.1\r\nHost: local";
+    char folder[] = "/tmp/lazaret-test-XXXXXX", path[60];
+    int drips, other, asks; /* accepted in this order */
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/socket", folder);
+    if (begin_at(path, "")) {
+        CU_ASSERT_EQUAL_FATAL(laz_os_connect(path, &drips, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(laz_os_connect(path, &other, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(laz_os_connect(path, &asks, NULL), 0);
+        CU_ASSERT(send(drips, half, sizeof half - 1, MSG_NOSIGNAL) > 0);
+        ask(asks);
+        for (unsigned i = 0; i < 29; i++) {
+            clock_moves(asks, 1000);
+            drip(drips);
+        }
+        ask(other); /* its time begins anew */
+        clock_moves(asks, 999);
+        CU_ASSERT(is_open(drips));
+        CU_ASSERT(is_open(other));
+        clock_moves(asks, 1);
+        CU_ASSERT(!is_open(drips));
+        CU_ASSERT(is_open(other));
+        clock_moves(asks, 28999);
+        CU_ASSERT(is_open(other));
+        clock_moves(asks, 1);
+        CU_ASSERT(!is_open(other));
+        close(drips);
+        close(other);
+        close(asks);
+        end();
+    }
+    laz_os_remove_tree(folder);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_session_expires_when_nothing_uses_it),
     UNIT(one_that_is_used_does_not_expire),
@@ -470,6 +574,7 @@ static const struct unit_test tests[] = {
     UNIT(the_oldest_of_too_many_that_wait_is_given_up),
     UNIT(the_end_of_the_server_ends_what_is_held),
     UNIT(large_answers_hold_up_nobody),
+    UNIT(headers_have_a_deadline_that_no_byte_moves),
     {0},
 };
 

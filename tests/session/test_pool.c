@@ -5,6 +5,8 @@
 #include "traces.h"
 
 #include "base/clock.h"
+#include "box/template.h"
+#include "engine/engine.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -262,27 +264,73 @@ static void starts_that_fail_are_told_and_tried_again(void)
     struct laz_session *session;
     struct laz_error err = {0};
 
-    engine =
-        test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/nowhere/bwrap;pool.warm=cold");
+    engine = test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/bin/false;pool.warm=cold");
     if (engine && laz_pool_new(engine, &options, &pool, &err) == 0) {
         for (int i = 0; i < 3; i++) {
             int rc = laz_pool_acquire(pool, LAZ_NO_LIMIT, &session, &err);
             CU_ASSERT(rc != 0 && rc != LAZ_EBUSY);
-            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nowhere/bwrap"));
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/false does not work as bubblewrap"));
         }
         expect_status(pool, 3, 0, 0, 3);
     }
     laz_engine_free(engine);
     struct laz_pool_options waits = options;
     waits.no_wait = 0;
-    engine =
-        test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/nowhere/bwrap;pool.warm=cold");
+    engine = test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/bin/false;pool.warm=cold");
     if (engine) {
         CU_ASSERT(laz_pool_new(engine, &waits, &pool, &err) != 0);
         CU_ASSERT_PTR_NULL(pool);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nowhere/bwrap"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/false does not work as bubblewrap"));
     }
     laz_engine_free(engine);
+}
+
+/* A session that may come from a template; NULL, and why not. */
+static bool warm_is_refused(const char *runtime, struct laz_error *err)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = runtime, .warm = 1};
+    struct laz_session *session = NULL;
+    const int rc = laz_session_open(engine, &options, &session, err);
+
+    CU_ASSERT(rc == 0 || rc == LAZ_ESETUP || rc == LAZ_ECONFIG || rc == LAZ_ENOENT);
+    laz_session_free(session);
+    return rc != 0;
+}
+
+static void a_package_that_is_named_is_loaded_or_no_session_starts(void)
+{
+    static const struct {
+        const char *runtime, *preload, *says; /* NULL: it is loaded, or of another language */
+    } rows[] = {
+        {"lua", "[]", NULL},
+        {"lua", "[\"python:json\",\"r:no_such_one\"]", NULL},
+        {"lua", "[\"json\"]", "the runtime lua can load nothing in advance"},
+        {"python", "[\"json\",\"python:string\",\"r:stats\"]", NULL},
+        {"python", "[\"json\",\"no_such_one\"]", "no_such_one: ModuleNotFoundError"},
+        {"r", "[\"r:no_such_one\"]", "no_such_one: "},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char settings[200];
+        snprintf(settings, sizeof settings, "pool.warm=auto;pool.preload=%s", rows[i].preload);
+        engine = test_engine(settings);
+        for (int n = 0; engine && n < 3; n++) { /* it is as wrong the second time, and in a pause */
+            struct laz_error err = {0};
+            const bool is_refused = warm_is_refused(rows[i].runtime, &err);
+            if (err.code == LAZ_ENOENT && unit_skip(rows[i].runtime, err.text))
+                break;
+            if (engine->boxes.templates && laz_templates_refused(&engine->boxes))
+                break; /* none here: the names cannot be judged */
+            CU_ASSERT_EQUAL(is_refused, rows[i].says != NULL);
+            if (rows[i].says &&
+                !(strstr(err.text, rows[i].says) && strstr(err.text, "pool.preload")))
+                printf("\n    %s: %s", rows[i].says, err.text);
+            CU_ASSERT(!rows[i].says ||
+                      (strstr(err.text, rows[i].says) && strstr(err.text, "pool.preload")));
+        }
+        laz_engine_free(engine);
+    }
 }
 
 /* ---- waiting callers ---------------------------------------------------------------------------
@@ -462,6 +510,7 @@ static const struct unit_test tests[] = {
     UNIT(a_member_that_dies_is_replaced),
     UNIT(a_member_that_dies_while_idle_is_dead_and_then_replaced),
     UNIT(starts_that_fail_are_told_and_tried_again),
+    UNIT(a_package_that_is_named_is_loaded_or_no_session_starts),
     UNIT(callers_are_served_in_order),
     UNIT(many_executions_share_a_few_sessions),
     UNIT(what_an_execution_is_given_is_copied),

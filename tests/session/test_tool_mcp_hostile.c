@@ -183,6 +183,48 @@ static void malformed_answers_fail_their_call(void)
     call_is_refused("wrong_result", "", "its answer is not the result of a tool");
 }
 
+static void an_answer_that_cannot_be_read_fails_its_call_alone(void)
+{
+    struct laz_engine *engine =
+        mcp_engine_of(mcp_server("m", "modern", "unfit", "max_output = \"1MiB\""), NULL);
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        test_expect(
+            session,
+            "import asyncio\n"
+            "async def why(how):\n"
+            "    try: return await m_echo.aio(arguments={'how': how})\n"
+            "    except Exception as e: return str(e).split('the server m ')[1][:24]\n"
+            "async def main():\n"
+            "    slow = asyncio.ensure_future(m_slow.aio()); before = await m_pid.aio()\n"
+            "    said = [await why(how) for how in ('long', 'id last', 'deep', 'twice',\n"
+            "            'range', 'shape', 'none', 'bytes', 'nameless')]\n"
+            "    await m_finish.aio()\n"
+            "    return [await slow, await m_pid.aio() == before] + sorted(set(said[:2]))\\\n"
+            "        + sorted(set(said[2:8])) + said[8:]\n"
+            "asyncio.run(main())",
+            LAZ_VERDICT_OK,
+            "[\"at last\",true,\"sent a message of more t\","
+            "\"sent a malformed message\",{\"how\":\"nameless\"}]");
+    }
+    CU_ASSERT(mcp_was_told("no request is known that it answers"));
+    laz_session_free(session);
+    mcp_engine_free_in_time(engine);
+}
+
+static void bytes_that_are_no_text_show_nothing_else(void)
+{
+    char shown[1 + 160 + 2];
+
+    memset(shown, '?', sizeof shown);
+    shown[0] = 'A';
+    shown[161] = 'Z';
+    shown[162] = '\0';
+    call_is_refused("overlong", "", shown);
+    CU_ASSERT(mcp_was_told(shown));
+}
+
 static void floods_end_the_server(void)
 {
     call_is_refused("flood", "", "more than 10000 messages in a row");
@@ -364,6 +406,8 @@ static const struct unit_test tests[] = {
     UNIT(the_era_is_found_in_spite_of_silence_and_death),
     UNIT(waiting_for_a_server_can_be_cancelled),
     UNIT(malformed_answers_fail_their_call),
+    UNIT(an_answer_that_cannot_be_read_fails_its_call_alone),
+    UNIT(bytes_that_are_no_text_show_nothing_else),
     UNIT(floods_end_the_server),
     UNIT(a_server_that_ends_or_closes_fails_its_calls),
     UNIT(one_that_left_the_group_holds_nobody_up),

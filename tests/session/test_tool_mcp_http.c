@@ -345,6 +345,71 @@ static void bytes_of_lines_are_moved_once_at_most(void)
     mcp_stream_fini(&words);
 }
 
+static void text_is_written_whole_or_replaced(void)
+{
+    static const struct {
+        const char *in, *out;
+        size_t most;
+    } rows[] = {
+        {"A\xf0\x80\x80\xbfZ", "A????Z", 100}, /* overlong forms of '?' */
+        {"A\xe0\x80\xbfZ", "A???Z", 100},
+        {"A\xc0\xbfZ", "A??Z", 100},
+        {"\xe0\x80\x9b[m", "???[m", 100},       /* of ESC */
+        {"\xed\xa0\x80", "???", 100},           /* half of a surrogate pair */
+        {"\xf4\x90\x80\x80\xff", "?????", 100}, /* beyond U+10FFFF */
+        {"\xf0\x9f\x98", "???", 100},           /* cut off */
+        {"\xf0\x9f\x98\x80\xc3\xbc?", "\xf0\x9f\x98\x80\xc3\xbc?", 100},
+        {"a\xe2\x80\xae\x1b\xc2\x9b!", "a  !", 100}, /* U+202E, ESC, U+009B */
+        {"ab\xf0\x9f\x98\x80", "ab...", 5},
+        {"\xf0\x80\x80\xbf", "???...", 3},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *clean = mcp_clean(rows[i].in, strlen(rows[i].in), rows[i].most, false);
+        CU_ASSERT_STRING_EQUAL(clean, rows[i].out);
+        free(clean);
+    }
+}
+
+static void the_request_of_an_unread_message_is_found(void)
+{
+    static const struct {
+        const char *text;
+        int64_t id;
+    } rows[] = {
+        {"{\"id\":7,\"result\":{\"content\":[}}", 7},
+        {" { \"id\" : 123 , \"result\":\"", 123},
+        {"{\"result\":{\"id\":5,\"x\":[[{\"method\":1}]]},\"id\":8}", 8},
+        {"{\"result\":\"\\\"}\\\\\",\"id\":8}", 8},
+        {"{\"result\":\"\\\\\\\",\"id\":8}", 0}, /* it is in a string */
+        {"{\"id\":7}{\"id\":8}", 7},
+        {"{\"id\":7,\"id\":8}", 0},
+        {"{\"id\":7,\"id\":7}", 0},
+        {"{\"id\":7,\"method\":\"ping\"}", 0}, /* of the server */
+        {"{\"id\":\"7\"}", 0},
+        {"{\"id\":7 8}", 0},
+        {"{\"id\":7.0}", 0},
+        {"{\"id\":{\"id\":7}}", 0},
+        {"{\"id\":12345678901234567890123456}", 0},
+        {"{\"i\\u0064\":7}", 0},
+        {"{\"name\":\"id\",7:8}", 0},
+        {"[\"id\":7]", 0},
+        {"{\"id\":7", 0}, /* perhaps 71 */
+        {"", 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t piece = 1; piece <= 40; piece += 13) {
+            const size_t len = strlen(rows[i].text);
+            struct mcp_glance glance = {0};
+            for (size_t at = 0; at < len; at += piece)
+                mcp_glance_add(&glance, rows[i].text + at, len - at < piece ? len - at : piece);
+            if (mcp_glance_id(&glance) != rows[i].id)
+                printf("\n    %s", rows[i].text);
+            CU_ASSERT_EQUAL(mcp_glance_id(&glance), rows[i].id);
+        }
+}
+
 /* Runs in each turn of the loop. */
 struct turns {
     struct laz_post post;
@@ -405,6 +470,28 @@ static void answers_without_end_are_cut_off(void)
     call_fails("endless_headers", "", "headers of more than");
 }
 
+static void an_answer_that_cannot_be_read_fails_its_call_alone(void)
+{
+    struct web web;
+
+    if (web_open(&web, "modern", "unfit", "json", "max_output = \"1MiB\"")) {
+        test_expect(web.session,
+                    "local said = {}\n"
+                    "for i, how in ipairs{'twice', 'deep', 'range', 'shape', 'long'} do\n"
+                    "  local ok, why = pcall(m_echo, {how = how})\n"
+                    "  said[i] = tostring(why):match('the server m (sent a %w+ %w+)')\n"
+                    "end\n"
+                    "said[6] = m_add(1, 2).sum\n"
+                    "return said",
+                    LAZ_VERDICT_OK,
+                    "[\"sent a malformed message\",\"sent a malformed message\","
+                    "\"sent a malformed message\",\"sent a malformed message\","
+                    "\"sent a message of\",3]");
+        CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&told), "the server sent a")); /* it was not ended */
+    }
+    web_close(&web);
+}
+
 static void a_slow_answer_times_out(void)
 {
     call_fails("silent", "timeout = 0.3", "no answer and no progress within 0.3 seconds");
@@ -444,8 +531,11 @@ static const struct unit_test tests[] = {
     UNIT(a_server_that_does_not_tell_is_asked_before_a_call),
     UNIT(bytes_of_events_are_moved_once_at_most),
     UNIT(bytes_of_lines_are_moved_once_at_most),
+    UNIT(text_is_written_whole_or_replaced),
+    UNIT(the_request_of_an_unread_message_is_found),
     UNIT(a_turn_of_the_loop_takes_a_part_of_many_events),
     UNIT(answers_without_end_are_cut_off),
+    UNIT(an_answer_that_cannot_be_read_fails_its_call_alone),
     UNIT(a_slow_answer_times_out),
     UNIT(what_is_no_answer_fails_the_call),
     UNIT(a_forgotten_session_is_begun_again),

@@ -304,9 +304,14 @@ falls_back() {
 
 wrong_bwrap() {
     by=$only_bwrap
-    fails bwrap_nowhere 125 setup_failed '/nowhere/bwrap does not exist' \
+    fails bwrap_nowhere 2 setup_failed '/nowhere/bwrap does not exist' \
         $run $by=/nowhere/bwrap -e "$code"
-    fails bwrap_not_installed 125 setup_failed 'bwarp is not installed' $run $by=bwarp -e "$code"
+    fails bwrap_not_installed 2 setup_failed 'bwarp is not installed' $run $by=bwarp -e "$code"
+    # what is named is not passed over, whatever could be used instead
+    fails bwrap_before_another 2 setup_failed '/nowhere/bwrap does not exist' \
+        $run --set sandbox.bwrap.program=/nowhere/bwrap -e "$code"
+    fails bwrap_without_strict 2 setup_failed '/nowhere/bwrap does not exist' \
+        $run $by=/nowhere/bwrap --set sandbox.strict=false -e "$code"
     while IFS='|' read -r words hint; do
         bwrap_that "$words"
         fails "bwrap_says $words" 125 setup_failed "$hint" \
@@ -367,7 +372,7 @@ END
 
     # Code runs without a box only when the settings allow it, and never without a warning.
     expect strict_false_runs_with_a_warning 0 CANARY 'WITHOUT ISOLATION' \
-        $run $by=/nowhere/bwrap --set sandbox.strict=false -e "$code"
+        $run $by=/bin/false --set sandbox.strict=false -e "$code"
     [ -e "$canary/here" ] || wrong canary 'it does not sing without a sandbox either'
     rm -f "$canary/here"
     expect in_a_box_no_canary_file 0 CANARY '' $run -e "$code"
@@ -565,13 +570,13 @@ verdicts() {
     verdict output_limit 137 --set session.max_output_size=1KiB \
         -e 'while true do print(string.rep("x", 1000)) end'
     verdict blocked 126 --set session.max_code_length=3 -e '1 + 1'
-    verdict setup_failed 125 --backend bwrap --set sandbox.bwrap.program=/nowhere/bwrap -e 1
+    verdict setup_failed 125 --backend bwrap --set sandbox.bwrap.program=/bin/false -e 1
 }
 
 # ---- words ---------------------------------------------------------------------------------------
 
 words() {
-    expect quiet_is_quiet 0 CANARY '' $run -q --backend bwrap --set sandbox.bwrap.program=/nowhere/bwrap \
+    expect quiet_is_quiet 0 CANARY '' $run -q --backend bwrap --set sandbox.bwrap.program=/bin/false \
         --set sandbox.strict=false -e "$code"
     rm -f "$canary/here"
     expect verbose_tells 0 1 'Session started' $run -v -e 1

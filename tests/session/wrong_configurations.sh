@@ -175,6 +175,10 @@ sandbox.backend = "none"|1:9: backend none does not enforce what sandbox.require
 sandbox.backend = "landlock"\nsandbox.require = ["processes"]|2:9: backend landlock does not enforce
 sandbox.backend = "bwrap"\nsandbox.bwrap.program = "/nowhere"|2:15: backend bwrap: /nowhere does not exist
 sandbox.backend = "bwrap"\nsandbox.bwrap.program = "bwarp"|2:15: backend bwrap: the program bwarp is not installed
+sandbox.bwrap.program = "/nowhere"|1:15: backend bwrap: /nowhere does not exist
+sandbox.backend = ["landlock", "bwrap"]\nsandbox.bwrap.program = "bwarp"|2:15: backend bwrap: the program bwarp is not installed
+plugins.path = ["/usr",\n"/nowhere"]|2:1: plugins.path: /nowhere: No such file
+pool.preload = ["pyhton:json"]|1:17: pool.preload: no runtime is called "pyhton" (did you mean
 sandbox.backend = "bwrap"\nsandbox.bwrap.program = "@open/program"|2:15: backend bwrap: @open: every user
 sandbox.backend = "bwrap"\nsandbox.bwrap.program = "@broken"|@broken does not work as bubblewrap
 sandbox.bwrap.program = "@broken"\nsandbox.require = ["processes"]|backend bwrap does not work:
@@ -281,6 +285,18 @@ stepping_down() {
     grep -q '^backend bwrap' out || wrong a_backend_that_is_named_is_not_tried 'not bwrap'
 }
 
+# What only the language itself knows: a template of it is asked.
+packages() {
+    printf '[pool]\npreload = ["no_such_one"]\n' >wrong.toml
+    expect a_language_loads_nothing 2 '' 'wrong.toml:2:1: pool.preload: the runtime lua can load nothing' \
+        "$lazaret" config --check --config wrong.toml --runtime lua
+    [ "$(wc -l <err)" -eq 1 ] || wrong a_language_loads_nothing 'not one line'
+    expect it_is_not_asked 0 '' '' "$lazaret" config --check --runtime lua --set 'pool.preload=["python:x"]'
+    # other languages than the usual one
+    expect of_another_language 2 '' '--set: runtime.lua: /nowhere: no such file' \
+        "$lazaret" config --check --runtime doctor --set 'runtime.lua.path=["/nowhere"]'
+}
+
 # rows REMAINDER - every other row of the table.
 rows() {
     prepare
@@ -305,6 +321,7 @@ what_has_no_row() {
     many
     refused_directories
     stepping_down
+    packages
 }
 
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then

@@ -8,6 +8,7 @@
 #include "base/enforce.h"
 #include "plugin/plugin.h"
 #include "work_folder.h"
+#include "settings/settings.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -453,12 +454,27 @@ static void registry_passes_over_folders_others_can_write(void)
     ASSERT_HAS(err.text, "ignored: ");
     ASSERT_HAS(err.text, "every user can write this directory (mode 0777)");
     laz_registry_free(registry);
-    registry = open_registry("plugins", in_work("nowhere"));
+    registry = open_registry("plugins", NULL);
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) ==
               LAZ_ENOENT);
     ASSERT_HAS(err.text, "plugins: not an absolute path");
-    ASSERT_HAS(err.text, "nowhere: No such file");
     laz_registry_free(registry);
+    work_end();
+}
+
+static void registry_refuses_a_folder_that_is_missing(void)
+{
+    struct laz_settings_values values = {0};
+    struct laz_registry *registry = NULL;
+    struct laz_error err = {0};
+
+    work_begin();
+    laz_strv_add(&values.plugins.path, in_work("nowhere"));
+    CU_ASSERT_EQUAL(laz_registry_new(&values, NULL, &registry, &err), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NULL(registry);
+    ASSERT_HAS(err.text, "plugins.path: ");
+    ASSERT_HAS(err.text, "nowhere: No such file");
+    laz_strv_fini(&values.plugins.path);
     work_end();
 }
 
@@ -643,6 +659,7 @@ static const struct unit_test tests[] = {
     UNIT(registry_says_what_is_missing),
     UNIT(registry_takes_the_first_folder),
     UNIT(registry_passes_over_folders_others_can_write),
+    UNIT(registry_refuses_a_folder_that_is_missing),
     UNIT(registry_refuses_descriptions_others_can_write),
     UNIT(registry_reads_again_after_a_shortage),
     UNIT(runtimes_have_what_is_declared_of_their_language),

@@ -143,6 +143,11 @@ int laz_os_let_wait(int listener, int connections, struct laz_error *err)
     return listen(listener, connections) == 0 ? 0 : laz_error_os(err, errno, "listen(2)");
 }
 
+void laz_os_hang_up(int fd)
+{
+    (void)shutdown(fd, SHUT_RDWR);
+}
+
 int laz_os_remove_socket(const char *path, struct laz_error *err)
 {
     struct stat st;

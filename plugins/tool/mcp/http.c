@@ -15,7 +15,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define HTTP_MAX_START       ((size_t)16 << 20) /* bytes of a message before it is ready */
 #define HTTP_MAX_HEADERS     ((size_t)64 << 10) /* bytes of all headers of an answer */
 #define HTTP_MAX_TRANSFER    4096               /* exchanges that are open */
 #define HTTP_MAX_CONNECTIONS 64L                /* others wait for one of them */
@@ -202,20 +201,13 @@ static void exchange_free(struct http_exchange *exchange)
     free(exchange);
 }
 
-static size_t exchange_most(const struct http_exchange *exchange)
-{
-    const struct mcp_server *server = exchange->http->server;
-
-    return server->state == MCP_READY ? (size_t)server->options.max_output : HTTP_MAX_START;
-}
-
 static size_t exchange_data(char *data, size_t size, size_t n, void *user)
 {
     struct http_exchange *exchange = user;
     const struct mcp_stream *events = &exchange->events;
 
     n *= size;
-    if (events->len - events->at + n > exchange_most(exchange)) {
+    if (events->len - events->at + n > mcp_server_most(exchange->http->server)) {
         exchange->is_too_large = true;
         return 0;
     }
@@ -383,7 +375,7 @@ static void exchange_problem(const struct http_exchange *exchange, char *text, s
     *text = '\0';
     if (exchange->is_too_large) {
         snprintf(text, size, "sent a message of more than %zu bytes, or headers of more than %zu",
-                 exchange_most(exchange), HTTP_MAX_HEADERS);
+                 mcp_server_most(exchange->http->server), HTTP_MAX_HEADERS);
     } else if (exchange->result != CURLE_OK) {
         const char *why =
             *exchange->problem ? exchange->problem : curl_easy_strerror(exchange->result);

@@ -39,7 +39,7 @@ static const struct laz_option options[] = {
     {"timeout", LAZ_OPT_TIME, "60", "in which a call needs an answer or progress; 0: none"},
     {"max_timeout", LAZ_OPT_TIME, "600", "of a call, with progress; 0: only the deadline"},
     {"max_concurrent", LAZ_OPT_INTEGER, "8", "calls of a tool that may run at once; 0: no limit"},
-    {"max_output", LAZ_OPT_SIZE, "\"64MiB\"", "a longer message ends the server"},
+    {"max_output", LAZ_OPT_SIZE, "\"64MiB\"", "a longer message is not read: the call that it answers fails"},
     {NULL, 0, NULL, NULL},
 };
 

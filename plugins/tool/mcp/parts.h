@@ -105,6 +105,26 @@ int mcp_incoming_read(const struct laz_json_api *json, char *text, size_t len,
                       struct mcp_incoming *message, struct laz_error *err);
 void mcp_incoming_fini(struct mcp_incoming *message);
 
+/* ---- glance.c -------------------------------------------------------------------------------- */
+
+/* What is seen of a message that is not read; starts zeroed. */
+struct mcp_glance {
+    size_t depth;
+    bool in_string, is_escaped;
+    bool is_name; /* of the message: the name of a member comes, or is there */
+    bool in_id;   /* its value comes, or is there */
+    bool has_method, is_over;
+    unsigned ids;  /* members with this name; 2: more than one */
+    char text[24]; /* of the name, or of the value of `id` */
+    size_t n;      /* of these; one more: it is longer */
+    int64_t id;
+};
+
+/* Follows the next piece of a message. */
+void mcp_glance_add(struct mcp_glance *glance, const char *data, size_t len);
+/* The request that it answers; 0: none, or it cannot be told. */
+int64_t mcp_glance_id(const struct mcp_glance *glance);
+
 /* ---- stream.c -------------------------------------------------------------------------------- */
 
 /* What has arrived in pieces, as far as it was not taken; starts zeroed. */

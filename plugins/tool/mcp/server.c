@@ -5,7 +5,9 @@
  * Whatever a server does ends in one of two ways: a request is answered, or the connection is given
  * up with a reason (mcp_server_lost), which all open calls get.  After that there is a pause before
  * it is started again, twice as long each time, until it answers a call; calls in the pause fail
- * at once.
+ * at once.  An answer that cannot be read fails the request that it names (mcp_server_unread), and
+ * the connection stays: calls of other sessions are on it.  One that names none is ignored; what
+ * waits for it ends by its limits of time.
  *
  * The era of the protocol is found by asking server/discover, which every server of the newer one
  * must answer.  An error, or no answer within a third of the time for the start, is taken for the
@@ -212,8 +214,9 @@ static void call_quiet(void *user)
         mcp_server_lost(server, "does not read what it is sent");
 }
 
-/* Sends a call to a server that is ready, or refuses it. False: it does not take it. */
-static bool call_send(struct mcp_request *request)
+/* Sends a call to a server that is ready, or refuses it: one call that is not taken, because too
+ * much was not read yet, is no reason to end those that were. */
+static void call_send(struct mcp_request *request)
 {
     struct mcp_server *server = request->server;
     const struct mcp_tool *tool = &server->tools[request->tool];
@@ -226,17 +229,21 @@ static bool call_send(struct mcp_request *request)
                        "tools; a new engine would see it as it is now",
                        tool->name, server->options.name,
                        tool->has_vanished ? "has removed it" : "has changed its arguments");
-        return true;
+        return;
     }
     if (mcp_ask_call(server, request, &sent, &why)) {
         request_refuse(request, "%s", why.text);
-        return true;
+        return;
+    }
+    if (!sent) {
+        request_refuse(request, "Tool '%s': the server %s has not read what it was sent before",
+                       tool->name, server->options.name);
+        return;
     }
     free(request->args);
     request->args = NULL;
-    if (sent && server->options.timeout_ms)
+    if (server->options.timeout_ms)
         timer_start(server, &request->timer, server->options.timeout_ms, call_quiet, request);
-    return sent;
 }
 
 /* Sends what has waited until the server was ready. */
@@ -246,10 +253,8 @@ static void server_send_waiting(struct mcp_server *server)
 
     while (request) {
         struct mcp_request *next = request->next;
-        if (request->what == MCP_CALL && !request->id && !call_send(request)) {
-            mcp_server_lost(server, "does not read what it is sent");
-            return;
-        }
+        if (request->what == MCP_CALL && !request->id)
+            call_send(request);
         request = next;
     }
 }
@@ -287,8 +292,8 @@ void mcp_server_call(struct mcp_server *server, size_t tool, struct laz_call *ca
         server_begin(server);
     else if (server->state == MCP_READY && server->is_stale)
         server_list(server);
-    else if (server->state == MCP_READY && !call_send(request))
-        mcp_server_lost(server, "does not read what it is sent");
+    else if (server->state == MCP_READY)
+        call_send(request);
 }
 
 void mcp_server_cancel(struct mcp_server *server, struct laz_call *call)
@@ -620,12 +625,29 @@ static void server_notice(struct mcp_server *server, const struct mcp_incoming *
     }
 }
 
+/* Says the first of many times that something is ignored. */
+static void server_ignore(const struct mcp_server *server, const char *format, ...)
+    LAZ_PRINTF(2, 3);
+
+static void server_ignore(const struct mcp_server *server, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (server->idle >= 10)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    mcp_server_log(server, LAZ_LOG_WARNING, "%s", text);
+}
+
 static void server_asks(struct mcp_server *server, const struct mcp_incoming *message)
 {
     const bool is_ping = strcmp(message->method, "ping") == 0;
 
     if (message->id_text.len > 256 || !strchr("\"-0123456789", message->id_text.text[0]))
-        mcp_server_lost(server, "sent a request with an id that is none");
+        server_ignore(server, "it sent a request with an id that is none");
     else if (!mcp_say_answer(server, message->id_text, is_ping))
         mcp_server_lost(server, "does not read what it is sent");
 }
@@ -635,16 +657,52 @@ static void server_noise(struct mcp_server *server, const char *text, size_t len
 {
     char *line = mcp_clean(text, len, 200, false);
 
-    if (server->idle < 10)
-        mcp_server_log(server, LAZ_LOG_WARNING,
-                       "it printed a line that is no message to its standard output: %s",
-                       line ? line : "");
+    server_ignore(server, "it printed a line that is no message to its standard output: %s",
+                  line ? line : "");
     free(line);
+}
+
+/* A message has come; one that answers a request sets `idle` to 0. False: there were too many. */
+static bool server_counts(struct mcp_server *server)
+{
+    if (++server->idle <= MCP_MAX_IDLE)
+        return true;
+    mcp_server_lost(server, "sent more than %d messages in a row that answer nothing",
+                    MCP_MAX_IDLE);
+    return false;
+}
+
+void mcp_server_unread(struct mcp_server *server, const struct mcp_glance *glance,
+                       const char *format, ...)
+{
+    const int64_t id = mcp_glance_id(glance);
+    char why[MCP_MAX_ERROR];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (id && request_find(server, id)) {
+        server->idle = 0;
+        mcp_server_failed(server, id, why);
+    } else if (server_counts(server)) {
+        server_ignore(server, "it %s; no request is known that it answers", why);
+    }
+}
+
+size_t mcp_server_most(const struct mcp_server *server)
+{
+    const size_t most = (size_t)server->options.max_output;
+
+    if (server->state == MCP_READY)
+        return most;
+    return server->is_known && most > MCP_MAX_START ? most : MCP_MAX_START;
 }
 
 void mcp_server_take(struct mcp_server *server, char *text, size_t len)
 {
     struct laz_error why = {0};
+    struct mcp_glance glance = {0};
     struct mcp_incoming message;
     size_t at = 0;
 
@@ -652,17 +710,15 @@ void mcp_server_take(struct mcp_server *server, char *text, size_t len)
         at++;
     if (at == len)
         return;
-    if (++server->idle > MCP_MAX_IDLE) {
-        mcp_server_lost(server, "sent more than %d messages in a row that answer nothing",
-                        MCP_MAX_IDLE);
+    if (!server_counts(server))
         return;
-    }
     if (text[at] != '{') {
         server_noise(server, text, len);
         return;
     }
     if (mcp_incoming_read(server->json, text, len, &message, &why)) {
-        mcp_server_lost(server, "sent a malformed message: %s", why.text);
+        mcp_glance_add(&glance, text, len);
+        mcp_server_unread(server, &glance, "sent a malformed message: %s", why.text);
         goto out;
     }
     struct mcp_request *request = message.has_id && message.id > 0 && message.kind <= MCP_ERROR

@@ -12,10 +12,11 @@
 
 #include <lazaret/options.h>
 
-#define MCP_MAX_IDLE   10000 /* messages in a row that answer nothing */
-#define MCP_MAX_LISTS  100   /* lists that it is asked for between two answers to calls */
-#define MCP_STOP_MS    2000  /* to end by itself, and again after SIGTERM */
-#define MCP_FIRST_MS   500   /* the first pause before a start; twice as long each time, to */
+#define MCP_MAX_START  ((size_t)16 << 20) /* bytes of a message before it is ready */
+#define MCP_MAX_IDLE   10000              /* messages in a row that answer nothing */
+#define MCP_MAX_LISTS  100  /* lists that it is asked for between two answers to calls */
+#define MCP_STOP_MS    2000 /* to end by itself, and again after SIGTERM */
+#define MCP_FIRST_MS   500  /* the first pause before a start; twice as long each time, to */
 #define MCP_LONGEST_MS 30000
 
 struct mcp_server;
@@ -128,8 +129,14 @@ void mcp_server_fini(struct mcp_server *server);
 /* ---- server.c, for transports -----------------------------------------------------------------
  */
 
+/* Bytes that a message may have now. */
+size_t mcp_server_most(const struct mcp_server *server);
 /* A message has arrived; `text` may be changed. */
 void mcp_server_take(struct mcp_server *server, char *text, size_t len);
+/* One has arrived that was not read: the request that it answers fails with the reason, if that is
+ * known, and nothing else does. */
+void mcp_server_unread(struct mcp_server *server, const struct mcp_glance *glance,
+                       const char *format, ...) LAZ_PRINTF(3, 4);
 /* The connection is lost, or the server must be ended: open calls fail with the reason. */
 void mcp_server_lost(struct mcp_server *server, const char *format, ...) LAZ_PRINTF(2, 3);
 /* No answer to this request comes any more, because the server cannot be reached; or because it has

@@ -4,7 +4,8 @@
  * What it prints to standard error goes to the log, up to a bound.  Its end is seen by the host,
  * which then has killed its process group; a process that has left the group lives on, and finds
  * the other ends of its pipes closed.  What is still in the pipe is read before the connection
- * counts as lost.
+ * counts as lost.  A line that is longer than a message may be is skipped, while the id of the
+ * request that it answers is looked for in it.
  * Side: host.  Input trusted: no (a server's bytes). */
 #include "server.h"
 
@@ -23,8 +24,8 @@
 #define STDIO_WORDS      16384              /* bytes of standard error that are read at once */
 #define STDIO_MAX_LINE   500                /* bytes of a line of standard error in the log */
 #define STDIO_MAX_LINES  500                /* of each life */
-#define STDIO_MAX_START  ((size_t)16 << 20) /* bytes of a line before it is ready */
-#define STDIO_MAX_UNSENT ((size_t)64 << 20) /* bytes that it has not read */
+#define STDIO_MAX_UNSENT ((size_t)64 << 20) /* bytes of calls that are not read; of all: twice */
+#define STDIO_MAX_SKIP   16   /* times the longest message: a line without an end */
 #define STDIO_LAST       16   /* pieces that are read after its end, of what was sent before */
 #define STDIO_CLOSED_MS  5000 /* in which a server that has closed its output has to end */
 
@@ -41,7 +42,9 @@ struct stdio {
     int input, output, errors;
     struct laz_watch *writing, *reading, *complaining, *closed;
     struct stdio_buffer in, out;
-    struct mcp_stream words; /* of standard error */
+    struct mcp_glance glance; /* at the line that is not whole yet */
+    size_t skipped;           /* bytes of it that were not kept; 0: none */
+    struct mcp_stream words;  /* of standard error */
     unsigned lines;
     char last[200]; /* line of standard error */
 };
@@ -169,6 +172,25 @@ static void stdio_complains(void *user, uint32_t events)
 
 /* ---- standard output ------------------------------------------------------------------------- */
 
+/* A line ends at `end`, and is given to the server. */
+static void stdio_take_line(struct stdio *stdio, size_t start, size_t end)
+{
+    struct mcp_server *server = stdio->server;
+    char *line = stdio->in.data + start;
+    struct mcp_glance glance = stdio->glance;
+    const bool was_skipped = stdio->skipped > 0;
+
+    stdio->glance = (struct mcp_glance){0};
+    stdio->skipped = 0;
+    if (!was_skipped) {
+        mcp_server_take(server, line, end - start);
+        return;
+    }
+    mcp_glance_add(&glance, line, end - start);
+    mcp_server_unread(server, &glance, "sent a message of more than %zu bytes (max_output)",
+                      mcp_server_most(server));
+}
+
 /* Gives the server each whole line. False: the connection is not the same any more. */
 static bool stdio_take_lines(struct stdio *stdio)
 {
@@ -182,14 +204,34 @@ static bool stdio_take_lines(struct stdio *stdio)
             break;
         const size_t end = (size_t)(newline - in->data);
         in->seen = end + 1;
-        mcp_server_take(stdio->server, in->data + start, end - start);
+        stdio_take_line(stdio, start, end);
         if (!stdio->child || stdio->opened != opened)
             return false;
         start = end + 1;
     }
+    mcp_glance_add(&stdio->glance, in->data + in->seen, in->len - in->seen);
     if (start)
         buffer_drop(in, start);
     in->seen = in->len;
+    return true;
+}
+
+/* Keeps no more of a line than a message may have. False: the server is given up. */
+static bool stdio_bound_line(struct stdio *stdio)
+{
+    struct mcp_server *server = stdio->server;
+    struct stdio_buffer *in = &stdio->in;
+    const size_t most = mcp_server_most(server);
+
+    if (!stdio->skipped && in->len <= most)
+        return true;
+    if (!server->is_known || stdio->skipped / STDIO_MAX_SKIP > most) {
+        mcp_server_lost(server, "sent a message of more than %zu bytes%s", most,
+                        server->is_known ? ", and no end of it" : "");
+        return false;
+    }
+    stdio->skipped += in->len;
+    buffer_fini(in);
     return true;
 }
 
@@ -198,8 +240,6 @@ static int stdio_read(struct stdio *stdio)
 {
     struct mcp_server *server = stdio->server;
     struct stdio_buffer *in = &stdio->in;
-    const size_t most =
-        server->state == MCP_READY ? (size_t)server->options.max_output : STDIO_MAX_START;
 
     if (!buffer_reserve(in, STDIO_PIECE)) {
         mcp_server_lost(server, "cannot be read: out of memory");
@@ -211,13 +251,7 @@ static int stdio_read(struct stdio *stdio)
     if (n <= 0)
         return -1;
     in->len += (size_t)n;
-    if (!stdio_take_lines(stdio))
-        return -1;
-    if (in->len > most) {
-        mcp_server_lost(server, "sent a message of more than %zu bytes", most);
-        return -1;
-    }
-    return 1;
+    return stdio_take_lines(stdio) && stdio_bound_line(stdio) ? 1 : -1;
 }
 
 static void stdio_closed(void *user)
@@ -310,8 +344,9 @@ static bool stdio_send(struct mcp_server *server, const char *text, size_t len,
     struct stdio *stdio = server->link;
     struct stdio_buffer *out = &stdio->out;
 
-    (void)envelope;
-    if (!stdio->child || out->len + len > STDIO_MAX_UNSENT || !buffer_reserve(out, len + 1))
+    /* A call that has no room fails alone; that another one was cancelled is said all the same. */
+    const size_t most = envelope->name ? STDIO_MAX_UNSENT : 2 * STDIO_MAX_UNSENT;
+    if (!stdio->child || out->len + len > most || !buffer_reserve(out, len + 1))
         return false;
     memcpy(out->data + out->len, text, len);
     out->data[out->len + len] = '\n';
@@ -414,6 +449,8 @@ static int stdio_open(struct mcp_server *server, struct laz_error *err)
     }
     stdio->opened++;
     stdio->lines = 0;
+    stdio->glance = (struct mcp_glance){0};
+    stdio->skipped = 0;
     stdio->last[0] = '\0';
     ret = stdio_start(stdio, err);
     if (ret)

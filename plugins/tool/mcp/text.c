@@ -8,25 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the character at `text`, and its number; 1 and '?' where it is no UTF-8. */
+#define TEXT_INVALID UINT32_MAX
+
+/* Bytes of the character at `text`, and its number; 1 and TEXT_INVALID where it is no UTF-8 (RFC
+ * 3629: overlong forms and surrogates are none). */
 static size_t text_character(const char *text, size_t len, uint32_t *number)
 {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char first = (unsigned char)text[0];
     const size_t n = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    uint32_t code = n == 1 ? first : first & (0xffu >> (n + 1));
+    bool is_valid = first < 0x80 || (first >= 0xc2 && first <= 0xf4 && n <= len);
 
-    *number = n == 1 ? first : first & (0xffu >> (n + 1));
-    if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || n > len) {
-        *number = '?';
-        return 1;
+    for (size_t i = 1; i < n && is_valid; i++) {
+        is_valid = ((unsigned char)text[i] & 0xc0) == 0x80;
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
     }
-    for (size_t i = 1; i < n; i++) {
-        if (((unsigned char)text[i] & 0xc0) != 0x80) {
-            *number = '?';
-            return 1;
-        }
-        *number = *number << 6 | ((unsigned char)text[i] & 0x3f);
-    }
-    return n;
+    is_valid = is_valid && code >= least[n] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    *number = is_valid ? code : TEXT_INVALID;
+    return is_valid ? n : 1;
 }
 
 /* Characters without a picture, which hide or reorder others, or carry text that nobody sees. */
@@ -63,20 +63,17 @@ char *mcp_clean(const char *text, size_t len, size_t most, bool lines)
         step = text_character(text + i, len - i, &number);
         if (text_is_hidden(number))
             continue;
+        /* What is written, and how much of it, are decided in one place. */
         const bool is_plain = !text_is_control(number) || (lines && number == '\n');
-        const size_t wanted = is_plain ? step : 1;
-        if (used + wanted > most) {
+        const char *piece = number == TEXT_INVALID ? "?" : is_plain ? text + i : " ";
+        const size_t n = is_plain ? step : 1;
+        if (used + n > most) {
             memcpy(out + used, "...", 3);
             used += 3;
             break;
         }
-        if (is_plain && number == '?')
-            out[used] = '?';
-        else if (is_plain)
-            memcpy(out + used, text + i, step);
-        else
-            out[used] = ' ';
-        used += wanted;
+        memcpy(out + used, piece, n);
+        used += n;
     }
     while (used && (out[used - 1] == ' ' || out[used - 1] == '\n'))
         used--;

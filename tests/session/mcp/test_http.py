@@ -2,9 +2,11 @@
 """`lazaret mcp --listen`: both eras by HTTP, who may use it, and clients that break the rules.
 test_http.py LAZARET SCHEMAS WORK. Ends with 77 where it was built without."""
 
+import atexit
 import http.client
 import json
 import os
+import select
 import socket
 import stat
 import subprocess
@@ -29,6 +31,7 @@ class Server:
         if "/" not in place:
             command += ["--token-file", TOKEN]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        atexit.register(self.process.kill)  # of a test that fails
         line = self.process.stderr.readline().decode()
         assert "listening at" in line, line
         self.address = line.split()[-1]
@@ -154,6 +157,14 @@ def only_who_may_is_heard():
         (404, {"path": "/"}),
         (404, {"path": "/mcp/.."}),
         (415, {"Content_Type": "text/plain"}),
+        (415, {"Content_Type": "application/jsonx"}),
+        (415, {"Content_Type": "application/json-seq"}),
+        (415, {"Content_Type": "application/json, text/plain"}),
+        (200, {"Content_Type": "Application/JSON ; charset=utf-8"}),
+        (200, {"Accept": "text/event-stream;q=0.5, application/json"}),
+        (200, {"Accept": "text/html, */*"}),
+        (406, {"Accept": "application/jsonx, text/event-stream"}),
+        (406, {"Accept": "application/json, text/event-streams"}),
         (406, {"Accept": "application/json"}),
         (400, {"MCP_Protocol_Version": "2025-11-25"}),
         (400, {"MCP_Protocol_Version": None}),
@@ -198,6 +209,35 @@ def only_who_may_is_heard():
         connection.request(method, "/mcp", headers=headers_of(server))
         assert connection.getresponse().status == status, method
         connection.close()
+    is_served(server)
+    server.end()
+
+
+def what_may_be_there_once_is_not_there_twice():
+    server = Server()
+    body = json.dumps(modern("server/discover")).encode()
+    usual = {"Host": "localhost", "Content-Length": str(len(body)), **headers_of(
+        server, Mcp_Method="server/discover", Origin="http://localhost", Connection="close")}
+
+    def status(name, value, first):
+        twice = [(name, value)] if name else []
+        lines = twice * first + list(usual.items()) + twice * (not first)
+        with socket.create_connection(("127.0.0.1", server.port)) as plain:
+            plain.sendall(b"POST /mcp HTTP/1.1\r\n" + b"".join(
+                b"%s: %s\r\n" % (key.encode(), text.encode()) for key, text in lines) + b"\r\n" + body)
+            return int(plain.recv(65536).split()[1])
+
+    assert status(None, None, 0) == 200
+    assert status("X-Other", "1", 0) == 200
+    for name, value in (("Host", "localhost"), ("HOST", "evil.example"), ("Origin", "http://localhost"),
+                        ("Authorization", usual["Authorization"]), ("authorization", "Bearer x"),
+                        ("Content-Length", usual["Content-Length"]), ("Content-Type", "text/plain"),
+                        ("Mcp-Protocol-Version", "2025-11-25"), ("Mcp-Method", "tools/call")):
+        for first in (0, 1):
+            assert status(name, value, first) == 400, (name, value, first)
+    usual["Mcp-Session-Id"] = usual["Mcp-Name"] = "x"
+    for name in "Mcp-Session-Id", "Mcp-Name":
+        assert status(name, "y", 0) == 400, name
     is_served(server)
     server.end()
 
@@ -300,6 +340,17 @@ def a_handshake_opens_a_session_of_the_protocol():
         got, _ = status_of(server, {"jsonrpc": "2.0", "id": 2, "method": "ping"},
                            MCP_Protocol_Version=None, Mcp_Session_Id=wrong)
         assert got == status, (wrong, got)
+    # A version that the server does not speak, whatever is asked.
+    old = {**more, "MCP_Protocol_Version": "1999-01-01"}
+    for body, headers in (({"jsonrpc": "2.0", "id": 2, "method": "ping"}, old),
+                          ({"jsonrpc": "2.0", "method": "notifications/initialized"}, old),
+                          (begin, {**old, "Mcp_Session_Id": None})):
+        got, message = status_of(server, body, **headers)
+        assert got == 400 and "MCP-Protocol-Version" in message["error"]["message"], message
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    connection.request("DELETE", "/mcp", headers=headers_of(server, **old))
+    assert connection.getresponse().status == 400
+    connection.close()
     for status in (204, 404):
         connection = http.client.HTTPConnection("127.0.0.1", server.port)
         connection.request("DELETE", "/mcp", headers=headers_of(server, Mcp_Session_Id=ident))
@@ -331,14 +382,37 @@ def what_is_too_much_is_refused():
             pass  # it was disconnected, or is not read
         plain.close()
         is_served(server)
-    # Many that say nothing, and hold up nobody as long as there are places.
+    server.end()
+
+
+def strangers_lock_nobody_out():
+    """Who has shown no token has places apart, and the oldest of them goes for the next."""
+    server = Server()
+    body = modern("server/discover")
+    known = [post(server, body) for _ in range(60)]
+    for _, answer in known:
+        assert answer.status == 200 and answer.read(), answer.status
     silent = []
-    for _ in range(60):
+    for _ in range(200):
         one = socket.create_connection(("127.0.0.1", server.port))
         one.sendall(b"POST /mcp HTTP/1.1\r\nHost: local")
         silent.append(one)
-    is_served(server)
+        if len(silent) % 50 == 0:
+            assert status_of(server, body)[0] == 200
+    for _ in range(100):
+        assert status_of(server, body, Authorization="Bearer x")[0] == 401
+    gone = 0
     for one in silent:
+        gone += len(select.select([one], [], [], 0)[0])
+    assert 200 - 64 <= gone < 200, gone
+    # On the same connections: nobody has taken their places.
+    for connection, _ in known:
+        sock = connection.sock
+        connection.request("POST", "/mcp", json.dumps(body).encode(),
+                           headers_of(server, **repeated(body)))
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read() and connection.sock is sock, answer.status
+    for one in silent + [connection for connection, _ in known]:
         one.close()
     is_served(server)
     server.end()
@@ -395,6 +469,7 @@ approve = true
     cases = [(case.__name__, case, ()) for case in (
         only_who_may_is_heard, a_token_is_kept_and_private, each_request_says_all_itself,
         a_handshake_opens_a_session_of_the_protocol, what_is_too_much_is_refused,
+        what_may_be_there_once_is_not_there_twice, strangers_lock_nobody_out,
         a_socket_is_of_this_user_alone, without_its_library_it_says_so)]
     only = os.environ.get("MCP_ONLY", "")
     run([case for case in cases if only in case[0]])
