@@ -45,7 +45,6 @@ complete -c lazaret -n '__fish_seen_subcommand_from plan' -l write -r -F -d 'let
 complete -c lazaret -n '__fish_seen_subcommand_from plan' -l cwd -x -a '(__fish_complete_directories)' -d 'start in this directory, which is shown'
 complete -c lazaret -n '__fish_seen_subcommand_from plan' -l env -x -d 'set a variable, or pass on one of this environment'
 complete -c lazaret -n '__fish_seen_subcommand_from plan' -l platform -x -a 'linux darwin windows' -d 'the plan for linux, darwin or windows'
-complete -c lazaret -n '__fish_seen_subcommand_from plan' -f
 complete -c lazaret -n __fish_use_subcommand -f -a doctor -d 'try every backend, limit and runtime; say what is in force'
 complete -c lazaret -n '__fish_seen_subcommand_from doctor' -f
 complete -c lazaret -n __fish_use_subcommand -f -a serve -d 'the engine for a host in any language'
