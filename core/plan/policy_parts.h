@@ -63,5 +63,8 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here);
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
                    const struct laz_strv *runtime, const char *home, struct laz_strv *env,
                    struct laz_error *err);
+/* Puts "(set)" in place of the values that come from the settings, or by them from the host. */
+void laz_policy_env_hide(const char *platform, const struct laz_settings_values *values,
+                         struct laz_strv *env);
 
 #endif

@@ -75,7 +75,7 @@ static void session_collect_paths(struct laz_session *session)
 
     for (const struct laz_option *option = session->runtime->options; option && option->key;
          option++) {
-        if (option->type != LAZ_OPT_PATHS ||
+        if ((option->type != LAZ_OPT_PATHS && option->type != LAZ_OPT_PATH) ||
             !laz_json_member(text, session->runtime_options.len, option->key, &raw, &len))
             continue;
         struct laz_json_reader *reader = api->reader_new(raw, len);

@@ -36,7 +36,7 @@ struct blocking_state {
     struct blocking_call calls[BLOCKING_MAX_CALLS];
 };
 
-static const struct laz_option options[] = {{NULL, 0, NULL, NULL}};
+static const struct laz_option options[] = {LAZ_OPTIONS_END};
 
 #define TOOL(tool_name, tool_parameters)                                                           \
     {                                                                                              \

@@ -32,7 +32,7 @@ struct evented_state {
     struct mock_open *open;
 };
 
-static const struct laz_option options[] = {{NULL, 0, NULL, NULL}};
+static const struct laz_option options[] = {LAZ_OPTIONS_END};
 
 static const struct laz_tool evented_tools[] = {
     {.size = sizeof(struct laz_tool), .name = "now", .description = "answers at once"},

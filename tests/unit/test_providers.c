@@ -107,6 +107,7 @@ static const char *call(struct made *made, const char *name, const char *args)
 
 #define TOOL(name, rest) "[[tools.tool]]\nname = \"" name "\"\ncommand = [\"/bin/cat\"]\n" rest "\n"
 #define PROVIDER         "[[tools]]\nprovider = \"command\"\n"
+#define MCP              "[[tools]]\nprovider = \"mcp\"\ncommand = [\"/bin/cat\"]\n"
 
 static void no_tables_make_no_instances(void)
 {
@@ -166,6 +167,11 @@ static void mistakes_are_found_where_they_were_made(void)
          "5:1: provider command: tool 'a': command: '{x}' must be the absolute path"},
         {PROVIDER TOOL("a", "tiemout = 3"), "6:1: tools.tool.tiemout: "},
         {"\n[[tools]]\nprovider = \"nosuch\"\n", "2:1: "},
+        {MCP "\nname = \"x\"\nmax_output = 5\n", "6:14: tools.max_output: expected a size "},
+        {MCP "name = \"x\"\nstart_timeout = 0\n", "5:17: tools.start_timeout: expected a time "},
+        {MCP "\n\nname = \"1x\"\n", "6:1: provider mcp: name: '1x' has to be 1 to 32 letters"},
+        {MCP "name = \"x\"\nheaders = { A = \"b\" }\n",
+         "5:1: provider mcp: headers: they belong to a server with `url`"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

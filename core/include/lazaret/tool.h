@@ -134,11 +134,12 @@ struct laz_tool_services {
      * again. Any thread. */
     int (*check_program)(void *host, const char *path, struct laz_error *err);
 
-    /* In `create`: something is wrong in item number `item` (from 0) of an option of the type
-     * LAZ_OPT_TABLES, as `err` says; `key`: which of its keys, or NULL. The host puts the place in
-     * the configuration before the text. Returns the code of the error, which `create` has to
-     * return; or 0: the host has taken the error (*err is empty again) and wants to hear of others,
-     * so leave this item out and go on. */
+    /* In `create`: something is wrong in item number `item` (from 0) of an option that is a list, as
+     * `err` says; `key`: which of the keys of a table, or NULL. Since ABI 1.1 also in an option that
+     * is no list. The host puts the place in the configuration before the text, as it does where
+     * `create` itself fails with a text that begins with an option and a colon. Returns the code of
+     * the error, which `create` has to return; or 0: the host has taken the error (*err is empty
+     * again) and wants to hear of others, so leave this item out and go on. */
     int (*mistake)(void *host, const char *option, size_t item, const char *key,
                    struct laz_error *err);
 
