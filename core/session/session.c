@@ -49,6 +49,7 @@ void laz_session_destroy(struct laz_session *session)
         at = &(*at)->next;
     if (*at)
         *at = session->next;
+    laz_tools_session_closed(session->shared->tools, session->id);
     laz_driver_unstir(session->shared->driver, &session->stir);
     laz_timer_stop(session->start_timer);
     laz_timer_stop(session->code_timer);
@@ -263,6 +264,7 @@ void laz_session_shut(struct laz_session *session)
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
+    laz_tools_session_closed(session->shared->tools, session->id);
 }
 
 void laz_session_end(struct laz_session *session)

@@ -26,6 +26,7 @@ struct laz_provider;
 struct laz_settings;
 struct laz_settings_values;
 struct laz_spawner;
+struct laz_visit;
 
 /* ---- names in a language: spelling.c ---------------------------------------------------------
  *
@@ -197,6 +198,7 @@ struct laz_tools {
     struct laz_buf found;            /* by the last search */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;
+    struct laz_visit *visits;   /* of sessions at providers that want to hear of their end */
     struct laz_child *children; /* programs that run for providers, and those that are ending */
 };
 
@@ -217,6 +219,9 @@ bool laz_tools_are_prepared(const struct laz_tools *tools);
 /* Appends what a user has to know of the providers before they are used, a line for each that has
  * something to say. */
 void laz_tools_notices(const struct laz_tools *tools, struct laz_strv *lines);
+/* A session has ended and calls nothing any more: tells the providers that it has called, each
+ * once, now or when its last call has ended. Thread that holds the loop. */
+void laz_tools_session_closed(struct laz_tools *tools, const char *session);
 /* Frees the providers. Before that it waits up to three seconds for the answers to abandoned calls,
  * and logs the tools that still owe one. The workers must have ended. */
 void laz_tools_end(struct laz_tools *tools);

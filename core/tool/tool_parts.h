@@ -68,6 +68,28 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
+/* ---- visits.c ------------------------------------------------------------------------------- */
+
+/* A session that has called a provider which wants to hear of the session's end. */
+struct laz_visit {
+    struct laz_visit *next;
+    const struct laz_provider *provider;
+    char session[32]; /* its id */
+    void *session_user;
+    unsigned open; /* calls that hold it */
+    bool was_used; /* a call was handed to the provider */
+    bool is_over;  /* the session has ended */
+};
+
+/* Thread that holds the loop, for all of these: a call begins, and holds the visit until
+ * laz_visit_end (no effect on NULL), which tells the provider of an end that came meanwhile. NULL
+ * in *visit: the provider does not want to hear. False: out of memory. */
+bool laz_visit_begin(const struct laz_provider *provider, const struct laz_caller *caller,
+                     struct laz_visit **visit);
+void laz_visit_end(struct laz_visit *visit);
+/* The providers are gone. */
+void laz_visits_free(struct laz_tools *tools);
+
 /* ---- child.c -------------------------------------------------------------------------------- */
 
 /* Functions of struct laz_tool_services, described there. */

@@ -28,7 +28,8 @@ struct dice_state {
 static const struct laz_option options[] = {
     LAZ_OPTION("seed", LAZ_OPT_INTEGER, "",
                "the same number gives the same throws; by default the clock"),
-    LAZ_OPTION("max_count", LAZ_OPT_INTEGER, "100", "dice in one throw at most"),
+    LAZ_OPTION("max_count", LAZ_OPT_INTEGER, "100", "dice in one throw at most", .min = "1",
+               .max = "100000"),
     LAZ_OPTIONS_END,
 };
 

@@ -105,6 +105,39 @@ static void evented_tools_answer_from_the_loop(void)
     live_close(&live);
 }
 
+static void count_closed(void *user, uint32_t level, const char *text)
+{
+    (void)level;
+    *(unsigned *)user += strstr(text, "tool_evented: session ") != NULL;
+}
+
+static void providers_hear_of_the_end_of_sessions_that_called_them(void)
+{
+    unsigned closed = 0, expected = 0;
+    struct live live;
+
+    if (live_open(&live, EVENTED, "lua")) {
+        live.engine->driver.log = (struct laz_log){count_closed, &closed, LAZ_LOG_INFO};
+        struct laz_session *other = test_session(live.engine, "lua");
+        test_expect(live.session, "now() .. now()", LAZ_VERDICT_OK, "\"nownow\"");
+        CU_ASSERT_EQUAL(laz_session_restart(live.session, NULL), 0);
+        CU_ASSERT_EQUAL(closed, 0);
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+        test_expect(other, "1", LAZ_VERDICT_OK, "1");
+        laz_session_free(other);
+        CU_ASSERT_EQUAL(closed, 0); /* it has called nothing */
+        laz_session_close(live.session);
+        CU_ASSERT_EQUAL(closed, 1);
+        laz_session_free(live.session);
+        CU_ASSERT_EQUAL(closed, 1);
+        live.session = test_session(live.engine, "lua");
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+        expected = 2;
+    }
+    live_close(&live);
+    CU_ASSERT_EQUAL(closed, expected);
+}
+
 static void blocking_tools_answer_from_their_thread(void)
 {
     struct live live;
@@ -375,6 +408,7 @@ static void a_provider_that_cannot_be_made_names_its_line(void)
 
 static const struct unit_test tests[] = {
     UNIT(evented_tools_answer_from_the_loop),
+    UNIT(providers_hear_of_the_end_of_sessions_that_called_them),
     UNIT(blocking_tools_answer_from_their_thread),
     UNIT(the_first_of_two_answers_counts),
     UNIT(an_answer_that_is_no_json_is_an_error_of_the_tool),

@@ -263,6 +263,89 @@ static void providers_of_every_kind_get_their_services(void)
     made_fini(&made);
 }
 
+/* ---- the end of sessions ----------------------------------------------------------------------
+ */
+
+static void note_closed(void *user, uint32_t level, const char *text)
+{
+    const char *at = strstr(text, ": session ");
+
+    (void)level;
+    if (at)
+        laz_buf_printf(user, "%s;", at + 10);
+}
+
+/* Starts a call of a session. */
+static struct laz_call *start_of(struct made *made, const char *name, const char *session,
+                                 void *user)
+{
+    const struct laz_tool_entry *entry = laz_tool_set_find(&made->tools.set, name, strlen(name));
+    const struct laz_call_owner owner = {.user = made,
+                                         .answered = made_answered,
+                                         .caller = {.session = session, .session_user = user}};
+    struct laz_buf args = LAZ_BUF_INIT;
+
+    made->answered = false;
+    laz_buf_puts(&args, "{}");
+    return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
+                          &args, 1, true, &owner);
+}
+
+static void providers_hear_once_of_the_end_of_each_session_that_called_them(void)
+{
+    struct laz_buf closed = LAZ_BUF_INIT;
+    struct made made;
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, "[[tools]]\nprovider = \"tool_evented\"\n"), 0);
+    made.driver.log = (struct laz_log){.sink = note_closed, .user = &closed, .level = LAZ_LOG_INFO};
+    for (int i = 0; i < 2; i++) {
+        (void)start_of(&made, "now", "first", (void *)"ann");
+        (void)start_of(&made, "now", "second", NULL);
+        while (made.tools.calls)
+            laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    }
+    laz_tools_session_closed(&made.tools, "other");
+    UNIT_TEXT(laz_buf_text(&closed), "");
+    laz_tools_session_closed(&made.tools, "first");
+    laz_tools_session_closed(&made.tools, "first");
+    UNIT_TEXT(laz_buf_text(&closed), "first of ann closed, tool none;");
+    laz_tools_session_closed(&made.tools, "second");
+    UNIT_TEXT(laz_buf_text(&closed),
+              "first of ann closed, tool none;second of nobody closed, tool none;");
+    CU_ASSERT_PTR_NULL(made.tools.visits);
+    made_fini(&made);
+    laz_buf_fini(&closed);
+}
+
+/* A call is open when the session ends, and is answered when it is abandoned. */
+static void hears_after(const char *provider, const char *tool, const char *heard)
+{
+    struct laz_buf closed = LAZ_BUF_INIT;
+    struct made made;
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, provider), 0);
+    made.driver.log = (struct laz_log){.sink = note_closed, .user = &closed, .level = LAZ_LOG_INFO};
+    struct laz_call *open = start_of(&made, tool, "s", NULL);
+    laz_tools_session_closed(&made.tools, "s");
+    UNIT_TEXT(laz_buf_text(&closed), "");
+    laz_call_abandon(open);
+    UNIT_TEXT(laz_buf_text(&closed), "");
+    while (made.tools.calls)
+        laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    UNIT_TEXT(laz_buf_text(&closed), heard);
+    CU_ASSERT_PTR_NULL(made.tools.visits);
+    made_fini(&made);
+    UNIT_TEXT(laz_buf_text(&closed), heard);
+    laz_buf_fini(&closed);
+}
+
+static void providers_hear_of_the_end_after_the_last_call(void)
+{
+    hears_after("[[tools]]\nprovider = \"tool_blocking\"\n", "wait", "s closed;");
+    hears_after("[[tools]]\nprovider = \"tool_evented\"\n", "hang",
+                "s of nobody closed, tool none;");
+}
+
 /* ---- programs that run beside the calls -------------------------------------------------------
  */
 
@@ -503,6 +586,8 @@ static const struct unit_test tests[] = {
     UNIT(commands_end_when_their_call_is_abandoned),
     UNIT(tools_are_added_while_calls_begin),
     UNIT(providers_of_every_kind_get_their_services),
+    UNIT(providers_hear_once_of_the_end_of_each_session_that_called_them),
+    UNIT(providers_hear_of_the_end_after_the_last_call),
     UNIT(programs_of_providers_have_pipes_and_an_end),
     UNIT(programs_that_do_not_end_are_killed),
     UNIT(tools_of_the_demonstration_work),

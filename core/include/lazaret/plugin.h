@@ -40,6 +40,13 @@ extern "C" {
     ((table)->size >= offsetof(__typeof__(*(table)), field) + sizeof((table)->field) &&            \
      (table)->field)
 
+/* A field that was added: C++ does not warn where it is left out, as C does not of named fields. */
+#ifdef __cplusplus
+#define LAZ_LATER = 0
+#else
+#define LAZ_LATER
+#endif
+
 /* Types of options. In the JSON text that a plugin receives, sizes are integers of bytes and times
  * integers of milliseconds. */
 #define LAZ_OPT_STRING     1u
@@ -70,10 +77,12 @@ struct laz_option {
                                   "" : may be left out and is then absent */
     const char *help;          /* one line for the manual */
     /* Since ABI 1.1; the host knows by the plugin's abi_minor whether its table has these. */
-    uint32_t flags;        /* LAZ_OPT_SECRET */
-    const char *min, *max; /* of an integer, a size or a time, in TOML notation; NULL: any */
-    const char *one_of;    /* a list in TOML notation, "[\"a\", \"b\"]": all that a string or an
-                              integer, or an item of a list of strings, may be; NULL: anything */
+    uint32_t flags LAZ_LATER;  /* LAZ_OPT_SECRET */
+    const char *min LAZ_LATER; /* of an integer, a size or a time, in TOML notation; NULL: any */
+    const char *max LAZ_LATER;
+    const char *one_of LAZ_LATER; /* a list in TOML notation, "[\"a\", \"b\"]": all that a string or
+                                     an integer, or an item of a list of strings, may be; NULL:
+                                     anything */
 };
 
 /* An item of a table of options: LAZ_OPTION("port", LAZ_OPT_INTEGER, "80", "of the service",
@@ -83,10 +92,7 @@ struct laz_option {
         .key = its_key, .type = its_type, .default_value = its_default, .help = its_help,          \
         ##__VA_ARGS__                                                                              \
     }
-#define LAZ_OPTIONS_END                                                                            \
-    {                                                                                              \
-        .key = NULL                                                                                \
-    }
+#define LAZ_OPTIONS_END LAZ_OPTION(NULL, 0, NULL, NULL)
 
 struct laz_plugin {
     uint32_t magic;

@@ -203,6 +203,13 @@ struct laz_tool_ops {
     /* What a user has to know of the instance, on one line, before it is used; borrowed until
      * destroy. `lazaret plan`, `lazaret config --check` and `lazaret tools` show it. May be NULL. */
     const char *(*notice)(void *state);
+    /* Since ABI 1.1: a session whose code has called a tool of this instance has ended: it was closed
+     * or freed, not only restarted. Once for each such session, on the loop thread, after its last
+     * call was answered and `call` has returned; nothing of the session comes afterwards, so what is
+     * kept for it can be freed. Before `destroy`, unless a call of it is never answered. `who` is
+     * borrowed for the call, and has the session and its user; tool is NULL, execution 0. May be
+     * NULL. */
+    void (*session_closed)(void *state, const struct laz_caller *who) LAZ_LATER;
 };
 
 #ifdef __cplusplus
