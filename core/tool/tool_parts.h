@@ -68,6 +68,16 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
+/* ---- tool_spelling.c ------------------------------------------------------------------------ */
+
+/* Gives a tool that is about to be added to the set its spelling in each language. LAZ_ENOMEM. */
+int laz_tool_spell(struct laz_tool_entry *entry, const struct laz_tool_set *set,
+                   const struct laz_spellings *spellings, struct laz_error *err);
+/* Does the spelling of a parameter, or of a tool in a language that stores none, follow from the
+ * characters of the name, so that a reader can tell the name? */
+bool laz_spelled_is_plain(const struct laz_spelling *spelling, enum laz_spelled what,
+                          const char *name, const char *spelled);
+
 /* ---- visits.c ------------------------------------------------------------------------------- */
 
 /* A session that has called a provider which wants to hear of the session's end. */

@@ -379,6 +379,54 @@ static void calls_wait_for_their_turn(void)
     live_close(&live);
 }
 
+/* ---- names that a language has ----------------------------------------------------------------
+ */
+
+#define ECHO(name, rest) "[[tools.tool]]\nname = \"" name "\"\ncommand = [\"/bin/cat\"]\n" rest "\n"
+#define NAMES                                                                                      \
+    "[[tools]]\nprovider = \"command\"\n" ECHO("print", "") ECHO("string", "") ECHO("error", "")   \
+        ECHO("len", "") ECHO("exec", "") ECHO("__import__", "") ECHO("c", "")                      \
+            ECHO("string.upper", "") ECHO("get-it", "") ECHO("get_it", "")                         \
+                ECHO("odd",                                                                        \
+                     "parameters = { \"gr\u00f6\u00dfe\" = \"integer\", a-b = \"integer\", a_b = " \
+                     "\"integer\" }")
+
+static void tools_replace_nothing_that_code_needs(void)
+{
+    static const struct {
+        const char *runtime, *code, *value;
+    } rows[] = {
+        {"lua", "#print_() + #string_() + #error_() + #string.upper_() + #len()", "0"},
+        {"lua", "print('x') return string.upper('a') .. tostring(pcall(error, 'b'))", "\"Afalse\""},
+        {"lua", "local a = odd(1, 2, 3) return a['gr\u00f6\u00dfe'] * 100 + a['a-b'] * 10 + a.a_b",
+         "123"},
+        {"lua", "#get_it() + #get_it_2()", "0"},
+        {"python", "print_() == len_() == exec_() == __import___() == string() == {}", "true"},
+        {"python", "import json; exec('x = len([1, 2])'); print(x); x", "2"},
+        {"python", "odd(a_b=3, gr__e=1, a_b_2=2)", "{\"gr\u00f6\u00dfe\":1,\"a-b\":2,\"a_b\":3}"},
+        {"python", "get_it() == get_it_2() == {}", "true"},
+        {"python", "'gr\u00f6\u00dfe' in odd.__doc__ and 'get_it' in get_it_2.__doc__", "true"},
+        {"r", "length(c()) + length(print())", "0"},
+        {"r", "base::c(1, 2)", "[1,2]"},
+        {"r", "sum(sapply(base::c(1, 2), function(x) x + 1))", "5"},
+        {"r", "unlist(odd(gr..e = 1, a.b = 2, a_b = 3), use.names = FALSE)", "[1,2,3]"},
+        {"r", "length(get.it()) + length(get_it())", "0"},
+    };
+    const char *open = "";
+    struct live live = {0};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(open, rows[i].runtime) != 0) {
+            live_close(&live);
+            (void)live_open(&live, NAMES, rows[i].runtime);
+            open = rows[i].runtime;
+        }
+        if (live.session)
+            test_expect(live.session, rows[i].code, LAZ_VERDICT_OK, rows[i].value);
+    }
+    live_close(&live);
+}
+
 /* ---- instances that cannot be made ---------------------------------------------------------- */
 
 static void a_provider_that_cannot_be_made_names_its_line(void)
@@ -417,6 +465,7 @@ static const struct unit_test tests[] = {
     UNIT(a_call_that_is_never_answered_ends_with_the_engine),
     UNIT(closing_a_session_cancels_open_calls),
     UNIT(calls_wait_for_their_turn),
+    UNIT(tools_replace_nothing_that_code_needs),
     UNIT(a_provider_that_cannot_be_made_names_its_line),
     {0},
 };

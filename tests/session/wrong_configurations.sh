@@ -131,7 +131,6 @@ Tcommand = ["/bin/true"]\noutput = "xml"|6:1: provider command: tool 't': output
 Tcommand = ["/bin/true"]\nmax_concurrent = -1|6:1: provider command: tool 't': max_concurrent
 Tcommand = ["/bin/echo", "{x}"]|5:1: provider command: tool 't': command:
 Tcommand = ["/bin/true"]\nparameters = { x = "intger" }|3:1: Tool 't': parameter 'x': unknown type
-Tcommand = ["/bin/true"]\nparameters = { if = "integer", if_ = "integer" }|3:1: Tool 't': Duplicate parameter names
 Tcommand = ["/bin/true"]\n[[tools.tool]]\nname = "t"\ncommand = ["/bin/true"]|6:1: Duplicate tool names
 Tcommand = ["/bin/true"]\n[[tools]]\nprovider = "command"\ntool = 3|8:8: tools.tool: expected a list
 END

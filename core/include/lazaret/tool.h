@@ -23,6 +23,7 @@ struct laz_tool {
     /* JSON list, in the order of positional arguments; NULL: no parameters.
      *   [{"name":"id","type":"integer","description":"...","required":true,
      *     "default":1,"enum":[1,2,3]}, ...]
+     * name: 1 to 128 bytes of UTF-8 without control characters; each language has a spelling.
      * type: string number integer boolean array object, or absent for anything; also the words
      * numeric character logical list data.frame. required is true when absent, unless there is a
      * default. */
