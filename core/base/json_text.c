@@ -353,13 +353,16 @@ bool laz_json_found_is(const struct laz_json_found *found, const char *name)
 
     while (at < end && *name) {
         uint32_t c = (unsigned char)*at;
-        size_t n = 1;
+        char bytes[4] = {*at};
+        size_t n = 1, len = 1;
         if (c == '\\' && !laz_json_escape(at, (size_t)(end - at), &c, &n))
             return false;
-        if (c != (unsigned char)*name)
+        if (n > 1 && !(len = laz_utf8_encode(c, bytes)))
+            return false;
+        if (strncmp(name, bytes, len) != 0)
             return false;
         at += n;
-        name++;
+        name += len;
     }
     return at == end && !*name;
 }

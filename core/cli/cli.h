@@ -147,7 +147,8 @@ int cli_fail(struct cli *cli, const struct laz_error *err);
 /* Finds the plugins in the directories of the settings. `quiet`: do not report unusable ones. The
  * caller frees *registry. 0 or an exit status (printed). */
 int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry);
-/* Checks the settings' table of a backend and appends it to `json`, with all defaults. */
+/* Checks the settings' table of a backend and appends it to `json`, with all defaults and without
+ * secrets. */
 int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struct laz_buf *json,
                         struct laz_error *err);
 /* Does what `run` does with these settings, up to the start of the code's process, and prints each

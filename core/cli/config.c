@@ -56,12 +56,39 @@ static int config_check(struct cli *cli)
     return status;
 }
 
+/* What a plugin declares of its options. */
+static bool config_options(void *user, const char *section, const char *name,
+                           const struct laz_option **options)
+{
+    struct laz_registry *registry = user;
+    const struct laz_runtime_info *runtime;
+    const struct laz_plugin *plugin;
+
+    if (strcmp(section, "runtime") == 0) {
+        if (laz_registry_runtime(registry, name, &runtime, NULL) != 0)
+            return false;
+        *options = runtime->options;
+        return true;
+    }
+    const uint32_t kind = strcmp(section, "tools") == 0 ? LAZ_PLUGIN_TOOL : LAZ_PLUGIN_BACKEND;
+    if (laz_registry_find(registry, kind, name, &plugin, NULL) != 0)
+        return false;
+    *options = plugin->options;
+    return true;
+}
+
 int cli_config(struct cli *cli)
 {
     struct cli_answer answer;
+    struct laz_registry *registry = NULL;
 
     if (cli->check)
         return config_check(cli);
+    int status = cli_registry(cli, true, &registry);
+    if (status)
+        return status;
+    laz_settings_mark_secrets(cli->settings, config_options, registry);
+    laz_registry_free(registry);
     if (!cli->json) {
         laz_settings_visit(cli->settings, config_line, cli);
         return CLI_OK;

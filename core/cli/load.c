@@ -89,7 +89,8 @@ static int load_set_pair(struct cli *cli, const char *pair)
     int status;
 
     if (!equals || equals == pair) {
-        cli_problem(cli, "--set: expected KEY=VALUE, found %s", pair);
+        cli_problem(cli, "--set: expected KEY=VALUE, found %.*s", (int)strcspn(pair, "=: "),
+                    pair); /* what follows may be a secret */
         return CLI_USAGE;
     }
     key = laz_strndup(pair, (size_t)(equals - pair));
@@ -184,7 +185,7 @@ static int load_variable(struct cli *cli, const char *pair)
     int status;
 
     if (equals == pair || !*pair) {
-        cli_problem(cli, "--env: expected NAME or NAME=VALUE, found %s", pair);
+        cli_problem(cli, "--env: expected NAME or NAME=VALUE, found no name");
         return CLI_USAGE;
     }
     laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
@@ -246,9 +247,9 @@ int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struc
                         struct laz_error *err)
 {
     char *where = laz_strdupf("sandbox.%s", backend->name);
-    int rc = where ? laz_settings_check_options(
+    int rc = where ? laz_settings_show_options(
                          laz_settings_plugin_table(cli->settings, "sandbox", backend->name),
-                         backend->options, where, NULL, json, err)
+                         backend->options, where, json, err)
                    : laz_error_nomem(err);
 
     free(where);

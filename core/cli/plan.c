@@ -92,6 +92,7 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         .token = PLAN_TOKEN,
         .uid = parts->own_uid ? PLAN_UID : LAZ_OS_SAME_ID,
         .staged = stand_in->staged,
+        .hides_env = true,
     };
     int code = cli_backend_options(parts->cli, parts->backend, &parts->options, err);
 

@@ -59,6 +59,8 @@ static const char *plugins_option_type(uint32_t type)
         [LAZ_OPT_TABLES] = "list of tables",
         [LAZ_OPT_PARAMETERS] = "parameters",
         [LAZ_OPT_TEXTS] = "table of strings",
+        [LAZ_OPT_PATH] = "path",
+        [LAZ_OPT_ANY] = "any value",
     };
 
     return type && type < sizeof names / sizeof *names ? names[type] : "?";
@@ -121,14 +123,21 @@ static void plugins_report_options(struct cli *cli, const struct laz_option *opt
     }
     cli_puts(cli, "options:\n");
     for (; options->key; options++) {
-        cli_printf(cli, "  %s (%s", options->key, plugins_option_type(options->type));
-        if (!options->default_value)
-            cli_puts(cli, ", must be given)");
-        else if (*options->default_value)
-            cli_printf(cli, ", default %s)", options->default_value);
-        else
-            cli_puts(cli, ")");
-        cli_printf(cli, "\n      %s\n", options->help ? options->help : "");
+        const struct {
+            const char *before, *text;
+        } facts[] = {
+            {", default ", options->default_value},
+            {", from ", options->min},
+            {options->min ? " to " : ", at most ", options->max},
+            {", one of ", options->one_of},
+        };
+        cli_printf(cli, "  %s (%s%s%s", options->key, plugins_option_type(options->type),
+                   options->flags & LAZ_OPT_SECRET ? ", secret" : "",
+                   options->default_value ? "" : ", must be given");
+        for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+            if (facts[i].text && *facts[i].text)
+                cli_printf(cli, "%s%s", facts[i].before, facts[i].text);
+        cli_printf(cli, ")\n      %s\n", options->help ? options->help : "");
     }
 }
 
@@ -181,6 +190,10 @@ static void plugins_json_options(struct laz_json_write *write, const struct laz_
         laz_json_add_text(write, "type", plugins_option_type(option->type));
         plugins_json_default(write, option->default_value);
         laz_json_add_text(write, "help", option->help);
+        laz_json_add_bool(write, "secret", (option->flags & LAZ_OPT_SECRET) != 0);
+        laz_json_add_text(write, "min", option->min);
+        laz_json_add_text(write, "max", option->max);
+        laz_json_add_text(write, "one_of", option->one_of);
         laz_json_end_object(write);
     }
     laz_json_end_list(write);

@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void tools_say_notices(struct cli *cli, const struct laz_tools *tools)
+/* What a user has to know of the providers, or of the names of tools. */
+static void tools_say(struct cli *cli, const struct laz_tools *tools, bool respelled)
 {
     struct laz_strv lines = LAZ_STRV_INIT;
 
-    laz_tools_notices(tools, &lines);
+    (respelled ? laz_tools_respelled : laz_tools_notices)(tools, &lines);
     for (size_t i = 0; i < lines.n && !cli->quiet; i++)
         cli_say(cli, "%s", lines.items[i]);
     laz_strv_fini(&lines);
@@ -29,11 +30,14 @@ void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_re
     struct laz_tools tools = {0};
 
     if (engine) {
-        tools_say_notices(cli, &engine->tools);
+        tools_say(cli, &engine->tools, false);
+        tools_say(cli, &engine->tools, true);
         return;
     }
-    if (laz_tools_init(&tools, &driver, NULL, registry, cli->settings, NULL) == 0)
-        tools_say_notices(cli, &tools);
+    if (laz_tools_init(&tools, &driver, NULL, registry, cli->settings, NULL) == 0) {
+        tools_say(cli, &tools, false);
+        tools_say(cli, &tools, true);
+    }
     laz_tools_end(&tools);
     laz_tools_fini(&tools);
 }
@@ -125,10 +129,12 @@ int cli_tools(struct cli *cli)
 
     if (!rc) {
         laz_engine_close_tools(engine);
-        tools_say_notices(cli, &engine->tools);
+        tools_say(cli, &engine->tools, false);
     }
     if (!rc)
         rc = laz_engine_check_tools(engine, NULL, 0, &err); /* asks servers for theirs */
+    if (!rc)
+        tools_say(cli, &engine->tools, true);
     if (!rc)
         rc = tools_choose(cli, &engine->tools.set, &chosen, &found, &err);
     if (!rc)

@@ -197,16 +197,13 @@ static struct laz_tool_entry *engine_tool(struct laz_engine *engine, const char 
 {
     struct laz_tool_set *set = &engine->tools.set;
     const struct laz_tool_entry *declared = laz_tool_set_find(set, name, strlen(name));
-    struct laz_buf spelled = LAZ_BUF_INIT;
     struct laz_tool_entry *entry = declared ? &set->entries[declared - set->entries] : NULL;
 
     for (size_t i = 0; spelling && i < set->n && !entry; i++) {
-        laz_buf_clear(&spelled);
-        laz_spell(spelling, LAZ_SPELLED_TOOL, set->entries[i].name, &spelled);
-        if (strcmp(laz_buf_text(&spelled), name) == 0)
+        const char *spelled = laz_tool_spelled(&set->entries[i], spelling);
+        if (spelled && strcmp(spelled, name) == 0)
             entry = &set->entries[i];
     }
-    laz_buf_fini(&spelled);
     return entry;
 }
 

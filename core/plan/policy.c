@@ -530,6 +530,8 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
 
     if (rc)
         return rc;
+    if (session->hides_env)
+        laz_policy_env_hide(work->platform, work->values, &memory->env);
     if (session->socket)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s", session->socket);
     else if (session->socket_folder)

@@ -164,6 +164,15 @@ static void env_put(const struct env_system *system, struct laz_strv *env, const
     laz_strv_add(env, name_value);
 }
 
+static const struct env_system *env_system_of(const char *platform)
+{
+    const struct env_system *system = env_systems;
+
+    while (system->platform && strcmp(system->platform, platform) != 0)
+        system++;
+    return system;
+}
+
 /* The directory of Windows, from the environment; on other systems the usual one. */
 static const char *env_system_root(const struct env_system *system)
 {
@@ -294,11 +303,9 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
                    const struct laz_runtime_info *runtime, const char *home, struct laz_strv *env,
                    struct laz_error *err)
 {
-    const struct env_system *system = env_systems;
+    const struct env_system *system = env_system_of(platform);
     int rc;
 
-    while (system->platform && strcmp(system->platform, platform) != 0)
-        system++;
     env_fixed(system, env);
     for (const char *const *name = system->homes; *name; name++)
         laz_strv_addf(env, "%s=%s", *name, home);
@@ -310,6 +317,35 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
     if (!rc && env->failed)
         rc = laz_error_nomem(err);
     return rc;
+}
+
+/* Does one of the texts, NAME or NAME=VALUE, have the name of a variable? */
+static bool env_names_it(const struct env_system *system, const struct laz_strv *texts,
+                         const char *name, size_t len)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        if (strcspn(texts->items[i], "=") == len && env_begins(system, texts->items[i], name, len))
+            return true;
+    return false;
+}
+
+void laz_policy_env_hide(const char *platform, const struct laz_settings_values *values,
+                         struct laz_strv *env)
+{
+    const struct env_system *system = env_system_of(platform);
+
+    for (size_t i = 0; i < env->n; i++) {
+        const size_t len = strcspn(env->items[i], "=");
+        if (!env_names_it(system, &values->env.allow, env->items[i], len) &&
+            !env_names_it(system, &values->env.set, env->items[i], len))
+            continue;
+        char *hidden = laz_strdupf("%.*s=(set)", (int)len, env->items[i]);
+        env->failed |= !hidden;
+        if (!hidden)
+            return;
+        free(env->items[i]);
+        env->items[i] = hidden;
+    }
 }
 
 /* ---- variables that do not do what their name says --------------------------------------------

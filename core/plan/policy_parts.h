@@ -70,5 +70,8 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
 void laz_policy_env_notes(const struct laz_settings_values *values,
                           const struct laz_runtime_info *runtime,
                           const struct laz_policy_paths *paths, struct laz_strv *notes);
+/* Puts "(set)" in place of the values that come from the settings, or by them from the host. */
+void laz_policy_env_hide(const char *platform, const struct laz_settings_values *values,
+                         struct laz_strv *env);
 
 #endif

@@ -9,6 +9,7 @@
 #include "plugin/descriptor.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <lazaret/backend.h>
@@ -58,7 +59,7 @@ static const char *const descriptor_types[] = {
     [LAZ_OPT_STRING] = "string", [LAZ_OPT_INTEGER] = "integer", [LAZ_OPT_BOOLEAN] = "boolean",
     [LAZ_OPT_SIZE] = "size",     [LAZ_OPT_TIME] = "time",       [LAZ_OPT_STRINGS] = "strings",
     [LAZ_OPT_PATHS] = "paths",   [LAZ_OPT_TABLES] = "tables",   [LAZ_OPT_PARAMETERS] = "parameters",
-    [LAZ_OPT_TEXTS] = "texts",
+    [LAZ_OPT_TEXTS] = "texts",   [LAZ_OPT_PATH] = "path",       [LAZ_OPT_ANY] = "any",
 };
 
 #define DESCRIPTOR_TYPES (sizeof descriptor_types / sizeof descriptor_types[0])
@@ -110,6 +111,11 @@ uint32_t laz_option_type(const char *name)
         if (descriptor_types[type] && strcmp(descriptor_types[type], name) == 0)
             return type;
     return 0;
+}
+
+uint32_t laz_option_flag(const char *name)
+{
+    return strcmp(name, "secret") == 0 ? LAZ_OPT_SECRET : 0;
 }
 
 static int descriptor_abi(const struct laz_plugin *plugin, struct laz_error *err)
@@ -177,11 +183,27 @@ static int descriptor_name(const struct laz_plugin *plugin, const char *file, st
     return 0;
 }
 
+/* Options have no size of their own: how long each is in the plugin's table depends on the headers
+ * that it was built with. */
+static size_t descriptor_option_size(const struct laz_plugin *plugin)
+{
+    return plugin->abi_minor ? sizeof(struct laz_option) : offsetof(struct laz_option, flags);
+}
+
+/* Number `i` of the table; NULL: there is no table. */
+static const struct laz_option *descriptor_option(const struct laz_plugin *plugin, size_t i)
+{
+    if (!plugin->options)
+        return NULL;
+    return (const struct laz_option *)((const char *)plugin->options +
+                                       i * descriptor_option_size(plugin));
+}
+
 static int descriptor_options(const struct laz_plugin *plugin, struct laz_error *err)
 {
-    const struct laz_option *option = plugin->options;
+    const struct laz_option *option;
 
-    for (size_t i = 0; option && option->key; option++, i++) {
+    for (size_t i = 0; (option = descriptor_option(plugin, i)) && option->key; i++) {
         if (i == DESCRIPTOR_MAX_OPTIONS)
             return laz_error_set(err, LAZ_EPLUGIN, 0,
                                  "more than %d options: its table must end with a NULL key",
@@ -192,6 +214,25 @@ static int descriptor_options(const struct laz_plugin *plugin, struct laz_error 
         if (!option->help)
             return laz_error_set(err, LAZ_EPLUGIN, 0, "option \"%s\" has no help", option->key);
     }
+    return 0;
+}
+
+int laz_descriptor_copy(const struct laz_plugin *plugin, struct laz_plugin *copy,
+                        struct laz_option **options, struct laz_error *err)
+{
+    const struct laz_option *option;
+    size_t n = 0;
+
+    *copy = (struct laz_plugin){0};
+    memcpy(copy, plugin, plugin->size < sizeof *copy ? plugin->size : sizeof *copy);
+    while ((option = descriptor_option(plugin, n)) && option->key)
+        n++;
+    *options = calloc(n + 1, sizeof **options);
+    if (!*options)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        memcpy(&(*options)[i], descriptor_option(plugin, i), descriptor_option_size(plugin));
+    copy->options = plugin->options ? *options : NULL;
     return 0;
 }
 

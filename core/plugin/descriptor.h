@@ -13,6 +13,11 @@
  * from, for messages and for the name. Errors: LAZ_EPLUGIN. */
 int laz_descriptor_check(const struct laz_plugin *plugin, const char *file, uint32_t kind,
                          struct laz_error *err);
+/* After that check: the descriptor in the form of this version, whatever the plugin was built with.
+ * The caller frees *options, which are those of *copy; texts and operations stay the plugin's.
+ * LAZ_ENOMEM. */
+int laz_descriptor_copy(const struct laz_plugin *plugin, struct laz_plugin *copy,
+                        struct laz_option **options, struct laz_error *err);
 /* "a backend", "a tool provider", "a runtime"; "of an unknown kind". Static text. */
 const char *laz_kind_name(uint32_t kind);
 /* To be called with what operation `op` of a plugin has returned, and with its error, which was
@@ -22,6 +27,7 @@ int laz_plugin_said(int rc, uint32_t kind, const char *name, const char *op, str
 /* The name of an option's type in documents and in FILE.json ("string"); NULL: unknown type. */
 const char *laz_option_type_name(uint32_t type);
 uint32_t laz_option_type(const char *name); /* 0: unknown name */
+uint32_t laz_option_flag(const char *name); /* of FILE.json ("secret"); 0: unknown name */
 
 /* Length of what stands before the suffix; 0: the name does not end so, or nothing stands there. */
 size_t laz_name_before(const char *file_name, const char *suffix);

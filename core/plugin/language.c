@@ -30,6 +30,18 @@ static const struct laz_field stub_rows[] = {
     STUB(TEXT, before_name, true),
     STUB(TEXT, after_name, true),
     STUB(TEXT, after_arguments, true),
+    STUB(TEXT, arguments_open, false),
+    STUB(TEXT, arguments_close, false),
+    STUB(TEXT, between_arguments, false),
+    STUB(TEXT, before_optional, false),
+    STUB(TEXT, after_optional, false),
+    STUB(TEXT, before_type, false),
+    STUB(TEXT, before_default, false),
+    STUB(TEXT, before_bare_default, false),
+    STUB(TEXT, between_values, false),
+    STUB(TEXT, string_open, false),
+    STUB(TEXT, string_close, false),
+    STUB(PAIRS, escapes, false),
     STUB(TEXT, by_name, false),
     STUB(TEXT, together, false),
     STUB(PAIRS, types, false),
@@ -78,9 +90,9 @@ static const struct laz_fields patterns_fields = LAZ_FIELDS(laz_language_pattern
 #define NAMES(is, name, must) LAZ_FIELD(laz_language_names, is, name, must)
 
 static const struct laz_field names_rows[] = {
-    NAMES(TEXT, other, true),         NAMES(TEXT, first, true),    NAMES(TEXT, after, true),
-    NAMES(TEXTS, words, false),       NAMES(BOOLEAN, dots, false), NAMES(BOOLEAN, fields, false),
-    NAMES(BOOLEAN, underscore, false)};
+    NAMES(TEXT, other, true),      NAMES(TEXT, first, true),         NAMES(TEXT, after, true),
+    NAMES(TEXTS, words, false),    NAMES(TEXTS, globals, false),     NAMES(BOOLEAN, dots, false),
+    NAMES(BOOLEAN, fields, false), NAMES(BOOLEAN, underscore, false)};
 
 static const struct laz_fields names_fields = LAZ_FIELDS(laz_language_names, names_rows);
 

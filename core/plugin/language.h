@@ -22,8 +22,20 @@ struct laz_language_stub {
     const char *before_parameter, *after_parameter; /* around its name */
     const char *before_name, *after_name;           /* around the name of the tool */
     const char *after_arguments;                    /* what ends the signature */
-    const char *by_name;   /* before required parameters behind optional ones; may be NULL */
-    const char *together;  /* comment on how to make several calls at once; may be NULL */
+    /* Of the signature, each with what stands for it where it is not declared. */
+    const char *arguments_open, *arguments_close; /* around all: "(", ")" */
+    const char *between_arguments;                /* ", " */
+    const char *before_optional, *after_optional; /* around one that may be left out: "", "" */
+    const char *before_type;                      /* ": " */
+    const char *before_default;                   /* " = " */
+    const char *before_bare_default;              /* of one without a type: as before_default */
+    /* Of values, in the same way. */
+    const char *between_values;             /* ", " */
+    const char *string_open, *string_close; /* "\"", "\"" */
+    struct laz_strv escapes; /* pairs: a character, what stands for it in a string; none: those of
+                                the quotation mark, the backslash and the newline, by a backslash */
+    const char *by_name;     /* before required parameters behind optional ones; may be NULL */
+    const char *together;    /* comment on how to make several calls at once; may be NULL */
     struct laz_strv types; /* pairs: a word of JSON Schema, the type; empty: no types are written */
     bool decimal_escapes;  /* control bytes in strings are \001, not \u0001 */
     bool docstring;        /* documentation is a string literal: "\\" is escaped */
@@ -79,9 +91,11 @@ struct laz_language_names {
     const char *first;     /* before a name that begins with a digit, say */
     const char *after;     /* after a reserved word */
     struct laz_strv words; /* reserved ones, of a language that has no runtime to declare them */
-    bool dots;             /* names may contain dots */
-    bool fields;           /* a dot in the name of a tool leads to the field of a table */
-    bool underscore;       /* names may begin with '_' */
+    struct laz_strv globals; /* what code cannot do without: no tool replaces it; with `fields`
+                                paths, too ("string.upper": a tool can be in `string`) */
+    bool dots;               /* names may contain dots */
+    bool fields;             /* a dot in the name of a tool leads to the field of a table */
+    bool underscore;         /* names may begin with '_' */
 };
 
 /* Variables of [env] set that an interpreter of the language reads, and what to use in place of

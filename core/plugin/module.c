@@ -28,7 +28,9 @@
 
 struct laz_module {
     lt_dlhandle handle;
-    const struct laz_plugin *plugin;
+    const struct laz_plugin *exported; /* as the object has it */
+    struct laz_plugin plugin;          /* in the form of this version, with `options` */
+    struct laz_option *options;
     void **globals; /* handles of libraries with global symbols; ends with NULL */
     size_t n_globals;
 };
@@ -76,7 +78,7 @@ static int module_open_locked(struct laz_module *module, const char *path, struc
         rc = laz_error_nomem(err);
     else if (!(module->handle = lt_dlopenadvise(path, advise)))
         rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: %s", path, module_cause(lt_dlerror()));
-    else if (!(module->plugin = lt_dlsym(module->handle, "lazaret_plugin")))
+    else if (!(module->exported = lt_dlsym(module->handle, "lazaret_plugin")))
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
                            "%s: not a plugin of lazaret: it exports no lazaret_plugin", path);
     lt_dladvise_destroy(&advise);
@@ -126,12 +128,14 @@ int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
     if (!rc)
         rc = module_open_object(made, path, err);
     if (!rc)
-        rc = laz_descriptor_check(made->plugin, path, kind, err);
+        rc = laz_descriptor_check(made->exported, path, kind, err);
+    if (!rc)
+        rc = laz_descriptor_copy(made->exported, &made->plugin, &made->options, err);
     if (rc)
         goto out;
     /* An interpreter cannot be unloaded: its threads, handlers and thread-local variables remain.
      */
-    if (made->plugin->kind == LAZ_PLUGIN_RUNTIME)
+    if (made->plugin.kind == LAZ_PLUGIN_RUNTIME)
         laz_library_keep(path);
     *module = made;
     made = NULL;
@@ -153,10 +157,11 @@ void laz_module_close(struct laz_module *module)
     for (size_t i = 0; i < module->n_globals; i++)
         laz_library_close(module->globals[i]);
     free(module->globals);
+    free(module->options);
     free(module);
 }
 
 const struct laz_plugin *laz_module_plugin(const struct laz_module *module)
 {
-    return module->plugin;
+    return &module->plugin;
 }

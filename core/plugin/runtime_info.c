@@ -47,6 +47,14 @@ static void info_add_options(struct laz_json_write *write, const struct laz_opti
         laz_json_add_text(write, "type", laz_option_type_name(option->type));
         laz_json_add_text(write, "default", option->default_value);
         laz_json_add_text(write, "help", option->help);
+        if (option->flags & LAZ_OPT_SECRET)
+            laz_json_add_text(write, "flags", "secret");
+        if (option->min)
+            laz_json_add_text(write, "min", option->min);
+        if (option->max)
+            laz_json_add_text(write, "max", option->max);
+        if (option->one_of)
+            laz_json_add_text(write, "one_of", option->one_of);
         laz_json_end_object(write);
     }
     laz_json_end_list(write);
@@ -92,6 +100,14 @@ static const struct laz_field option_rows[] = {
      .at = offsetof(struct laz_option, default_value),
      .wrong = "a string or null"},
     LAZ_FIELD(laz_option, TEXT, help, true),
+    {.name = "flags",
+     .kind = LAZ_FIELD_WORD,
+     .at = offsetof(struct laz_option, flags),
+     .word = laz_option_flag,
+     .wrong = "\"secret\""},
+    LAZ_FIELD(laz_option, TEXT, min, false),
+    LAZ_FIELD(laz_option, TEXT, max, false),
+    LAZ_FIELD(laz_option, TEXT, one_of, false),
 };
 
 static const struct laz_fields option_fields = LAZ_FIELDS(laz_option, option_rows);

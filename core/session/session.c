@@ -49,6 +49,7 @@ void laz_session_destroy(struct laz_session *session)
         at = &(*at)->next;
     if (*at)
         *at = session->next;
+    laz_tools_session_closed(session->shared->tools, session->id);
     laz_driver_unstir(session->shared->driver, &session->stir);
     laz_timer_stop(session->start_timer);
     laz_timer_stop(session->code_timer);
@@ -75,7 +76,7 @@ static void session_collect_paths(struct laz_session *session)
 
     for (const struct laz_option *option = session->runtime->options; option && option->key;
          option++) {
-        if (option->type != LAZ_OPT_PATHS ||
+        if ((option->type != LAZ_OPT_PATHS && option->type != LAZ_OPT_PATH) ||
             !laz_json_member(text, session->runtime_options.len, option->key, &raw, &len))
             continue;
         struct laz_json_reader *reader = api->reader_new(raw, len);
@@ -267,6 +268,7 @@ void laz_session_shut(struct laz_session *session)
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
+    laz_tools_session_closed(session->shared->tools, session->id);
 }
 
 void laz_session_end(struct laz_session *session)

@@ -167,6 +167,8 @@ static void check_key(struct check *check, const struct schema_key *row, struct 
 
     if (row->kind == SCHEMA_ENVIRONMENT)
         check_merge(check, node, *slot);
+    if (row->is_secret)
+        laz_settings_mark_secret(node);
     *slot = node;
 }
 

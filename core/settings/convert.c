@@ -107,7 +107,10 @@ void laz_suggest_quotes(struct laz_buf *buf, const struct laz_toml_node *node, c
     if (node->type == LAZ_TOML_STRING || node->type == LAZ_TOML_TABLE ||
         node->type == LAZ_TOML_ARRAY)
         return;
-    laz_toml_format(&value, node);
+    if (node->is_secret)
+        laz_buf_puts(&value, "...");
+    else
+        laz_toml_format(&value, node);
     laz_buf_puts(buf, is_here ? " (write " : " (write '");
     if (!is_here)
         laz_buf_printf(buf, "%s.", table);

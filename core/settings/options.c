@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "os/paths.h"
 #include "settings/convert.h"
+#include "settings/option_bounds.h"
 #include "settings/toml/toml.h"
 
 #include <stdlib.h>
@@ -24,6 +25,8 @@ struct options_job {
     const char *const *ignore;
     struct laz_buf problems;
     bool nomem;
+    bool is_secret; /* the option that is being checked */
+    bool hides;     /* the object is to be shown: without values of secret options */
 };
 
 /* The table that is being checked: its name in messages, and the prefix of its options' keys. */
@@ -48,13 +51,21 @@ static void options_begin_problem(struct options_job *job, const struct laz_toml
     laz_buf_puts(&job->problems, ": ");
 }
 
+static void options_describe(struct options_job *job, const struct laz_toml_node *node)
+{
+    struct laz_toml_node shown = *node;
+
+    shown.is_secret |= job->is_secret;
+    laz_toml_describe(&job->problems, &shown);
+}
+
 /* `key` is the last part of the option's name. */
 static void options_mismatch(struct options_job *job, const char *where, const char *key,
                              const struct laz_toml_node *node, const char *expected)
 {
     options_begin_problem(job, node, false);
     laz_buf_printf(&job->problems, "%s.%s: expected %s, found ", where, key, expected);
-    laz_toml_describe(&job->problems, node);
+    options_describe(job, node);
 }
 
 /* A key that the table of this name cannot have. `in`: what stands before the nearest one. */
@@ -70,11 +81,13 @@ static void options_unknown_key(struct options_job *job, const char *where, cons
 }
 
 static void options_missing(struct options_job *job, const struct options_place *place,
-                            const struct laz_option *option, const char *expected)
+                            const struct laz_option *option, const char *type)
 {
     options_begin_problem(job, place->table, false);
-    laz_buf_printf(&job->problems, "%s.%s: expected %s, found nothing", place->name,
-                   option->key + strlen(place->prefix), expected);
+    laz_buf_printf(&job->problems, "%s.%s: expected ", place->name,
+                   option->key + strlen(place->prefix));
+    laz_option_expected(option, type, &job->problems);
+    laz_buf_puts(&job->problems, ", found nothing");
     if (option->help && *option->help)
         laz_buf_printf(&job->problems, " (%s)", option->help);
 }
@@ -128,15 +141,16 @@ static void options_any(struct options_job *job, const char *where, const char *
     }
 }
 
-/* A string, an integer or a boolean. */
+/* A string, a path, an integer or a boolean. */
 static bool options_scalar(struct options_job *job, const struct options_value *value)
 {
     const struct laz_toml_node *node = value->node;
+    const uint32_t type = value->option->type;
     bool fits = node->type == LAZ_TOML_BOOLEAN;
 
-    if (value->option->type == LAZ_OPT_STRING)
-        fits = laz_toml_is_text(node);
-    else if (value->option->type == LAZ_OPT_INTEGER)
+    if (type == LAZ_OPT_STRING || type == LAZ_OPT_PATH)
+        fits = laz_toml_is_text(node) && (type == LAZ_OPT_STRING || laz_os_is_absolute(node->text));
+    else if (type == LAZ_OPT_INTEGER)
         fits = node->type == LAZ_TOML_INTEGER && node->integer >= -OPTIONS_MAX_INTEGER &&
                node->integer <= OPTIONS_MAX_INTEGER;
     if (fits)
@@ -237,7 +251,7 @@ static void parameter_write(struct options_job *job, const char *where,
                        "%s: expected a type (\"integer\") or a table ({ type = \"integer\" }), "
                        "found ",
                        where);
-        laz_toml_describe(&job->problems, node);
+        options_describe(job, node);
         return;
     }
     parameter_check_keys(job, where, node);
@@ -291,6 +305,34 @@ static bool options_texts(struct options_job *job, const struct options_value *v
     return true;
 }
 
+/* Whatever it is. */
+static bool options_whatever(struct options_job *job, const struct options_value *value)
+{
+    options_any(job, value->where, value->key, value->node);
+    return true;
+}
+
+/* In place of the value of a secret option, in an object that is shown: a text where a text fits,
+ * null (as if it were absent) elsewhere. */
+static void options_hide(struct options_job *job, const struct options_value *value)
+{
+    static const char text[] = "(set)";
+    const uint32_t type = value->option->type;
+    const bool is_table = type == LAZ_OPT_TEXTS && value->node->type == LAZ_TOML_TABLE;
+
+    if (is_table) {
+        laz_json_write_object_begin(job->writer);
+        for (const struct laz_toml_node *child = value->node->first; child; child = child->next)
+            if (laz_json_write_key(job->writer, child->key, child->key_len))
+                laz_json_write_string(job->writer, text, sizeof text - 1);
+        laz_json_write_object_end(job->writer);
+    } else if (type == LAZ_OPT_STRING || type == LAZ_OPT_PATH) {
+        laz_json_write_string(job->writer, text, sizeof text - 1);
+    } else {
+        laz_json_write_null(job->writer);
+    }
+}
+
 /* ---- tables -----------------------------------------------------------------------------------*/
 
 /* The last part of the option's key if it belongs to the table with this prefix, otherwise NULL. */
@@ -333,6 +375,38 @@ struct options_type {
 
 static const struct options_type *options_type_of(const struct laz_option *option);
 
+/* Writes a value, and checks it. */
+static void options_value(struct options_job *job, const struct options_value *value,
+                          const struct options_type *type)
+{
+    const struct laz_option *option = value->option;
+    const struct laz_toml_node *wrong = value->node;
+    struct laz_buf expected = LAZ_BUF_INIT;
+    struct laz_error why = {0};
+    int rc = 0;
+
+    if (job->is_secret && laz_toml_is_hidden(value->node)) {
+        options_mismatch(job, value->where, value->key, value->node,
+                         "the secret itself, which lazaret config does not show");
+        return;
+    }
+    if (job->is_secret && job->hides)
+        options_hide(job, value);
+    else if (!type->write(job, value))
+        rc = LAZ_EINVAL;
+    if (!rc)
+        rc = laz_option_check(option, value->node, &wrong, &why);
+    if (rc == LAZ_EINVAL) {
+        laz_option_expected(option, type->expected, &expected);
+        options_mismatch(job, value->where, value->key, wrong, laz_buf_text(&expected));
+    } else if (rc == LAZ_EPLUGIN) {
+        options_begin_problem(job, NULL, false);
+        laz_buf_printf(&job->problems, "%s.%s: %s", value->where, value->key, why.text);
+    }
+    job->nomem |= rc == LAZ_ENOMEM || expected.failed;
+    laz_buf_fini(&expected);
+}
+
 /* Writes one option of a table: the value that is set, or the default. */
 static void options_one(struct options_job *job, const struct options_place *place,
                         const struct laz_option *option, const char *key)
@@ -359,8 +433,11 @@ static void options_one(struct options_job *job, const struct options_place *pla
         node = laz_toml_get(default_toml->root, "value");
     }
     const struct options_value value = {place->name, key, option, node};
-    if (laz_json_write_key(job->writer, key, strlen(key)) && !type->write(job, &value))
-        options_mismatch(job, place->name, key, node, type->expected);
+    const bool was_secret = job->is_secret;
+    job->is_secret |= (option->flags & LAZ_OPT_SECRET) != 0;
+    if (laz_json_write_key(job->writer, key, strlen(key)))
+        options_value(job, &value, type);
+    job->is_secret = was_secret;
 out:
     laz_toml_free(default_toml);
 }
@@ -419,6 +496,8 @@ static const struct options_type options_types[] = {
     [LAZ_OPT_TABLES] = {options_tables, "a list of tables"},
     [LAZ_OPT_PARAMETERS] = {options_parameters, "a table of parameters"},
     [LAZ_OPT_TEXTS] = {options_texts, "a table of strings"},
+    [LAZ_OPT_PATH] = {options_scalar, "an absolute path"},
+    [LAZ_OPT_ANY] = {options_whatever, "a value"},
 };
 
 static const struct options_type *options_type_of(const struct laz_option *option)
@@ -428,12 +507,12 @@ static const struct options_type *options_type_of(const struct laz_option *optio
     return &options_types[option->type < n ? option->type : 0];
 }
 
-int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
-                               const char *where, const char *const *ignore, struct laz_buf *json,
-                               struct laz_error *err)
+static int options_check(const struct laz_toml_node *table, const struct laz_option *options,
+                         const char *where, const char *const *ignore, bool hides,
+                         struct laz_buf *json, struct laz_error *err)
 {
     struct options_job job = {
-        .options = options, .writer = laz_json_writer_new(0), .ignore = ignore};
+        .options = options, .writer = laz_json_writer_new(0), .ignore = ignore, .hides = hides};
     struct options_place place = {where, "", table};
     size_t len = 0;
     int rc = 0;
@@ -453,4 +532,17 @@ int laz_settings_check_options(const struct laz_toml_node *table, const struct l
     laz_json_writer_free(job.writer);
     laz_buf_fini(&job.problems);
     return rc;
+}
+
+int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
+                               const char *where, const char *const *ignore, struct laz_buf *json,
+                               struct laz_error *err)
+{
+    return options_check(table, options, where, ignore, false, json, err);
+}
+
+int laz_settings_show_options(const struct laz_toml_node *table, const struct laz_option *options,
+                              const char *where, struct laz_buf *json, struct laz_error *err)
+{
+    return options_check(table, options, where, NULL, true, json, err);
 }

@@ -165,8 +165,9 @@ const struct schema_key laz_schema[] = {
     LAZ_LIMITS(SCHEMA_LIMIT)
         KEY("env.allow", VARIABLES, env.allow, "[]",
             .help = "Names of variables that are passed on with their values on the host."),
-    KEY("env.set", ENVIRONMENT, env.set, "{}",
-        .help = "Variables with a fixed value: `set = { MODE = \"test\" }`."),
+    KEY("env.set", ENVIRONMENT, env.set, "{}", .is_secret = true,
+        .help = "Variables with a fixed value: `set = { MODE = \"test\" }`. The values are secret: "
+                "nothing that lazaret shows has them."),
     KEY("artifacts.max_files", COUNT, artifacts.max_files, "32", .max = 10000,
         .help = "Number of files of one execution that are taken from `artifacts/`; 0: none, and "
                 "code finds no such directory. See `files.md`."),

@@ -36,6 +36,7 @@ struct schema_key {
     size_t offset;             /* in struct laz_settings_values */
     uint64_t min, max;         /* of numbers, sizes and times */
     const char *help;
+    bool is_secret; /* its texts are not shown; of a table its keys are */
 };
 
 struct schema_section {

@@ -153,13 +153,27 @@ const struct laz_toml_node *laz_settings_approve(const struct laz_settings *sett
 int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
                                const char *where, const char *const *ignore, struct laz_buf *json,
                                struct laz_error *err);
+/* The same to be shown: "(set)" stands for each text of a secret option, null for its other values.
+ */
+int laz_settings_show_options(const struct laz_toml_node *table, const struct laz_option *options,
+                              const char *where, struct laz_buf *json, struct laz_error *err);
 /* Copies "FILE:LINE:COL" of a node, of its key if it has one, to `out`, for messages; "" for NULL.
  */
 void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
 
+/* Before the settings are shown: marks the values of plugins' tables that are secret, so that
+ * laz_settings_visit hides them. `options` gives what a plugin declares ("sandbox", "runtime",
+ * "tools"); false: it cannot be asked, and then all that its tables set counts as secret, as does a
+ * key that it does not declare, which may be a misspelt one. The settings must not be shared yet.
+ */
+void laz_settings_mark_secrets(struct laz_settings *settings,
+                               bool (*options)(void *user, const char *section, const char *name,
+                                               const struct laz_option **options),
+                               void *user);
 /* For `lazaret config`: visits each key of the schema in order, then the options in tables of
  * plugins, then "tools" as one list if there are any. All texts are borrowed for the call. Lines
- * "KEY = VALUE" make a file that sets the same. */
+ * "KEY = VALUE" make a file that sets the same, but for secrets: `{ secret = "set" }` stands for
+ * each, which no key takes. */
 struct laz_settings_shown {
     const char *key, *value; /* `value` in TOML notation, on one line */
     const char *json;        /* the value */

@@ -34,6 +34,8 @@ struct laz_settings {
 /* Is the node one of the defaults? */
 bool laz_settings_is_default(const struct laz_toml_node *node);
 
+/* settings_secrets.c: marks the value, or each value of a table. */
+void laz_settings_mark_secret(struct laz_toml_node *node);
 /* check.c: puts the nodes of a document into `nodes`, which has the nodes in force so far; adds a
  * problem to it for each unknown key and each table of the wrong form. Tables of a plugin and
  * env.set are merged with those that they replace, so `toml` must not be shared yet. */

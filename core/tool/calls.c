@@ -47,6 +47,7 @@ struct laz_call {
     size_t json_len;
     bool posted;             /* answer_post has run */
     struct laz_reply *reply; /* of a tool of the application: how it answers; else NULL */
+    struct laz_visit *visit; /* of the session at the provider; held; or NULL */
     /* Of a command that runs for the call: */
     int cancel_fd; /* readable once the call is cancelled; -1: there is none */
     struct laz_buf output, errors;
@@ -107,6 +108,7 @@ static void call_free(struct laz_call *call)
         call->after->before = call->before;
     laz_timer_stop(call->timer);
     laz_reply_detach(call->reply);
+    struct laz_visit *visit = call->visit;
     laz_tool_set_release(call->set);
     laz_buf_fini(&call->args);
     free(call->json);
@@ -115,6 +117,7 @@ static void call_free(struct laz_call *call)
     laz_buf_fini(&call->output);
     laz_buf_fini(&call->errors);
     free(call);
+    laz_visit_end(visit);
 }
 
 /* Frees the call if it was answered and has returned, and starts the next one of its tool. */
@@ -347,6 +350,8 @@ static void call_run(struct laz_call *call)
     struct laz_tool_entry *entry = call_entry(call);
 
     call->started = true;
+    if (call->visit)
+        call->visit->was_used = true;
     entry->queue.running++;
     if (entry->in_loop) {
         call_invoke(call);
@@ -368,9 +373,10 @@ static bool call_take_caller(struct laz_call *call)
     caller->trace = laz_trace_of(&call->trace);
     if (!caller->tool)
         caller->tool = call->entry.name;
-    if (!call->entry.provider)
-        call->reply = laz_reply_new(call, caller);
-    return call->reply || call->entry.provider;
+    if (call->entry.provider)
+        return laz_visit_begin(call->entry.provider, caller, &call->visit);
+    call->reply = laz_reply_new(call, caller);
+    return call->reply != NULL;
 }
 
 struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *set, size_t tool,
@@ -501,6 +507,8 @@ void laz_calls_end(struct laz_tools *tools)
 
 void laz_calls_free(struct laz_tools *tools)
 {
-    while (tools->calls)
+    while (tools->calls) {
+        tools->calls->visit = NULL; /* its provider is gone */
         call_free(tools->calls);
+    }
 }

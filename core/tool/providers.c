@@ -119,20 +119,29 @@ static int providers_locate(const struct laz_toml_node *node, int code, struct l
     return code;
 }
 
+/* The value that a provider finds fault with; its table where it is a default. */
+static const struct laz_toml_node *providers_value(const struct laz_provider *provider,
+                                                   const char *option, size_t item, const char *key)
+{
+    const struct laz_toml_node *value = laz_toml_get(provider->table, option);
+    const struct laz_toml_node *node =
+        value && value->type == LAZ_TOML_ARRAY && value->n ? value->first : value;
+
+    while (node && node != value && item--)
+        node = node->next;
+    const struct laz_toml_node *inner = node && key ? laz_toml_get(node, key) : NULL;
+    return inner ? inner : node ? node : provider->table;
+}
+
 static int service_mistake(void *host, const char *option, size_t item, const char *key,
                            struct laz_error *err)
 {
     struct laz_provider *provider = host;
-    const struct laz_toml_node *list = laz_toml_get(provider->table, option);
-    const struct laz_toml_node *node = list && list->type == LAZ_TOML_ARRAY ? list->first : NULL;
 
-    while (node && item--)
-        node = node->next;
-    if (!node || !err)
+    if (!provider->table || !err)
         return err ? err->code : LAZ_EINVAL;
-    const struct laz_toml_node *value = key ? laz_toml_get(node, key) : NULL;
     laz_error_prefix(err, "provider %s: ", provider->name);
-    int ret = providers_locate(value ? value : node, err->code, err);
+    int ret = providers_locate(providers_value(provider, option, item, key), err->code, err);
     ret = laz_settings_wrong(provider->values, NULL, NULL, ret, err);
     provider->is_located = ret != 0;
     return ret;
@@ -140,10 +149,25 @@ static int service_mistake(void *host, const char *option, size_t item, const ch
 
 /* ---- an instance ---------------------------------------------------------------------------- */
 
+/* Where the mistake is that `create` reports: a text that begins with "KEY: " is about that option.
+ */
+static const struct laz_toml_node *provider_blamed(const struct laz_toml_node *table,
+                                                   const struct laz_error *err)
+{
+    const char *text = err ? err->text : "";
+    const size_t len = strcspn(text, ":");
+
+    for (const struct laz_toml_node *node = table->first; node && text[len]; node = node->next)
+        if (node->key_len == len && memcmp(node->key, text, len) == 0)
+            return node;
+    return table;
+}
+
 static int provider_create(struct laz_provider *provider, const struct laz_plugin *plugin,
                            const struct laz_toml_node *table, struct laz_error *err)
 {
     static const char *const ignore[] = {"provider", NULL};
+    const struct laz_toml_node *blamed;
     struct laz_buf options = LAZ_BUF_INIT;
     int ret = laz_settings_check_options(table, plugin->options, "tools", ignore, &options, err);
 
@@ -154,8 +178,9 @@ static int provider_create(struct laz_provider *provider, const struct laz_plugi
                                 &provider->state, err);
     provider->table = NULL;
     if (!provider->is_located) {
+        blamed = provider_blamed(table, err);
         ret = laz_plugin_said(ret, LAZ_PLUGIN_TOOL, plugin->name, "create", err);
-        ret = ret ? providers_locate(table, ret, err) : 0;
+        ret = ret ? providers_locate(blamed, ret, err) : 0;
     }
     provider->is_created = !ret;
     provider->list = ret ? LAZ_PROVIDER_LISTED : LAZ_PROVIDER_LATER; /* it has none */

@@ -3,6 +3,8 @@
  * Side: host.  Input trusted: yes (declared names, descriptions of languages). */
 #include "tool/tool.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +21,22 @@ static bool spelling_is_plain(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || spelling_is_digit(c) || c == '_';
 }
 
-/* Appends `len` bytes of a name as one word. */
+/* Appends `len` bytes of a name as one word: what the language does not have is replaced once for a
+ * character. */
 static void spelling_word(const struct laz_spelling *spelling,
                           const struct laz_language_names *rules, const char *name, size_t len,
                           struct laz_buf *text)
 {
     struct laz_buf word = LAZ_BUF_INIT;
 
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0, step; i < len; i += step) {
+        step = laz_utf8_sequence(name + i, len - i);
+        step = step ? step : 1;
         if (spelling_is_plain(name[i]) || (name[i] == '.' && rules->dots))
             laz_buf_putc(&word, name[i]);
         else
             laz_buf_puts(&word, rules->other);
+    }
     const char *spelled = laz_buf_text(&word);
     if (spelling_is_digit(spelled[0]) || (spelled[0] == '_' && !rules->underscore) ||
         (spelled[0] == '.' && spelling_is_digit(spelled[1])))
@@ -56,11 +62,31 @@ static bool spelling_is_path(const char *name)
     return dots > 0;
 }
 
+/* Is the path one of the language's own, which no tool replaces? One that others lead through
+ * ("string") may have a tool as a further field (`is_inner`). */
+static bool spelling_is_global(const struct laz_language_names *rules, const char *path,
+                               bool is_inner)
+{
+    const size_t len = strlen(path);
+    bool is_global = false;
+
+    for (size_t i = 0; i < rules->globals.n; i++) {
+        const char *global = rules->globals.items[i];
+        if (strncmp(global, path, len) != 0)
+            continue;
+        if (global[len] == '.' && is_inner)
+            return false;
+        is_global |= !global[len];
+    }
+    return is_global;
+}
+
 void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
                struct laz_buf *text)
 {
     const struct laz_language_names *rules =
         spelling && spelling->rules ? spelling->rules : &spelling_default;
+    const size_t start = text->len;
 
     if (!spelling) {
         laz_buf_puts(text, name);
@@ -70,6 +96,9 @@ void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const
     for (;;) {
         size_t len = is_path ? strcspn(name, ".") : strlen(name);
         spelling_word(spelling, rules, name, len, text);
+        if (what == LAZ_SPELLED_TOOL && !text->failed &&
+            spelling_is_global(rules, laz_buf_text(text) + start, name[len] != '\0'))
+            laz_buf_puts(text, rules->after);
         if (!name[len])
             break;
         laz_buf_putc(text, '.');
@@ -77,16 +106,57 @@ void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const
     }
 }
 
+/* The text of a buffer as a new string; NULL: out of memory. */
+static char *spelling_take(struct laz_buf *text)
+{
+    if (!text->failed)
+        return laz_buf_steal(text);
+    laz_buf_fini(text);
+    return NULL;
+}
+
 char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, const char *name)
 {
     struct laz_buf text = LAZ_BUF_INIT;
 
     laz_spell(spelling, what, name, &text);
-    if (text.failed) {
-        laz_buf_fini(&text);
-        return NULL;
+    return spelling_take(&text);
+}
+
+/* In place of a path one word: a number at its end would still lead through what is taken. */
+static void spelling_flatten(const char *spelled, const char *other, struct laz_buf *text)
+{
+    for (; *spelled; spelled++)
+        if (*spelled == '.')
+            laz_buf_puts(text, other);
+        else
+            laz_buf_putc(text, *spelled);
+}
+
+char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
+                       bool (*is_taken)(void *user, const char *spelled), void *user)
+{
+    const struct laz_language_names *rules =
+        spelling && spelling->rules ? spelling->rules : &spelling_default;
+    char *spelled = laz_spell_new(spelling, what, name);
+    struct laz_buf plain = LAZ_BUF_INIT, text = LAZ_BUF_INIT;
+
+    if (!spelled || !is_taken(user, spelled))
+        return spelled;
+    if (what == LAZ_SPELLED_TOOL && rules->fields)
+        spelling_flatten(spelled, rules->other, &plain);
+    else
+        laz_buf_puts(&plain, spelled);
+    free(spelled);
+    laz_buf_puts(&text, laz_buf_text(&plain));
+    for (unsigned n = 2; !plain.failed && !text.failed && is_taken(user, laz_buf_text(&text));
+         n++) {
+        laz_buf_clear(&text);
+        laz_buf_printf(&text, "%s%s%u", laz_buf_text(&plain), rules->other, n);
     }
-    return laz_buf_steal(&text);
+    text.failed |= plain.failed;
+    laz_buf_fini(&plain);
+    return spelling_take(&text);
 }
 
 bool laz_spelled_collide(const struct laz_spelling *spelling, const char *a, const char *b)

@@ -29,8 +29,10 @@ static void spelling_found(void *user, const struct laz_runtime_info *runtime)
         return;
     }
     spellings->items = items;
-    items[spellings->n++] = (struct laz_spelling){
+    const size_t number = ++spellings->n;
+    items[number - 1] = (struct laz_spelling){
         .language = runtime->name,
+        .number = number,
         .rules = language && language->names.other ? &language->names : NULL,
         .words = &runtime->reserved_words,
     };

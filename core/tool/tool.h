@@ -27,27 +27,37 @@ struct laz_provider;
 struct laz_settings;
 struct laz_settings_values;
 struct laz_spawner;
+struct laz_tools;
+struct laz_visit;
 
 /* ---- names in a language: spelling.c ---------------------------------------------------------
  *
  * A name may have any of the characters that other systems use for tools; on the wire, in the log
  * and in messages of the host it stays as it was declared.  A language writes it in its own way:
- * `get-user` is get_user in Python, `from` is from_.  The rules are data of the language
- * (NAME.language.json), the words those that its runtime reserves. */
+ * `get-user` is get_user in Python, `from` is from_, and so is the tool `print` print_, which would
+ * replace what code cannot do without.  The rules are data of the language (NAME.language.json),
+ * the words those that its runtime reserves.  Of names that would be written alike the later ones
+ * get a number, in the order of their declaration, after those that are written as they are. */
 
 struct laz_spelling {
-    const char *language;                   /* its name */
+    const char *language; /* its name */
+    size_t number;        /* in struct laz_spellings, from 1; 0: not one of these */
     const struct laz_language_names *rules; /* NULL: '_' in place of all but letters and digits */
     const struct laz_strv *words;           /* beside those of `rules`; NULL: none */
 };
 
 enum laz_spelled { LAZ_SPELLED_TOOL, LAZ_SPELLED_PARAMETER };
 
-/* Appends the name as the language writes it; `spelling` NULL: as it is. */
+/* Appends the name as the language writes it, if no other one is written so; `spelling` NULL: as it
+ * is. */
 void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
                struct laz_buf *text);
 /* The same as a new string; NULL: out of memory. */
 char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, const char *name);
+/* The first spelling of the name that is not taken, as a new string: laz_spell, then the same with
+ * a number from 2. NULL: out of memory. */
+char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
+                       bool (*is_taken)(void *user, const char *spelled), void *user);
 /* Can two tools not be spelled so in a language at the same time? They are the same, or one is what
  * the other one is a field of. */
 bool laz_spelled_collide(const struct laz_spelling *spelling, const char *a, const char *b);
@@ -134,9 +144,9 @@ struct laz_tool_set {
 };
 
 /* Adds a tool (copied) after checking names, duplicates and parameters (types, defaults and
- * enumerations that fit). Names that a language of `spellings` would write alike are duplicates;
- * NULL: no language. On failure the set is unchanged. Errors: LAZ_EINVAL with a sentence that names
- * tool and parameter, LAZ_ENOMEM. */
+ * enumerations that fit). It gets a spelling in each language of `spellings`; NULL: no language. On
+ * failure the set is unchanged. Errors: LAZ_EINVAL with a sentence that names tool and parameter,
+ * LAZ_ENOMEM. */
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
                      const struct laz_spellings *spellings, const struct laz_provider *provider,
                      size_t index, struct laz_error *err);
@@ -150,6 +160,19 @@ const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, c
                                                size_t len);
 /* ^[A-Za-z0-9_.-]{1,128}$ */
 bool laz_tool_name_is_valid(const char *name, size_t len);
+/* How the tool is written in a language of those that it was added with; NULL: in none of them.
+ * Borrowed. */
+const char *laz_tool_spelled(const struct laz_tool_entry *entry,
+                             const struct laz_spelling *spelling);
+/* Adds how each tool of the set is written in any language; NULL: as it is declared. */
+void laz_tool_set_spell(const struct laz_tool_set *set, const struct laz_spelling *spelling,
+                        struct laz_strv *spelled);
+/* Adds how its parameters are written, in their order. */
+void laz_tool_spell_parameters(const struct laz_tool_entry *entry,
+                               const struct laz_spelling *spelling, struct laz_strv *spelled);
+/* Adds a sentence for each tool that has another name in a language, where that does not follow
+ * from the characters: "the tool print is called print_ in lua, python". */
+void laz_tools_respelled(const struct laz_tools *tools, struct laz_strv *lines);
 
 /* Checks a scanned JSON object (or "null": no arguments) of `len` bytes against the declaration,
  * and appends to `checked` the object that the provider gets: in the declared order, with defaults,
@@ -202,6 +225,7 @@ struct laz_tools {
     struct laz_found *found;         /* searches of other threads */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;
+    struct laz_visit *visits;   /* of sessions at providers that want to hear of their end */
     struct laz_child *children; /* programs that run for providers, and those that are ending */
 };
 
@@ -222,6 +246,9 @@ bool laz_tools_are_prepared(const struct laz_tools *tools); /* any thread */
 /* Appends what a user has to know of the providers before they are used, a line for each that has
  * something to say. */
 void laz_tools_notices(const struct laz_tools *tools, struct laz_strv *lines);
+/* A session has ended and calls nothing any more: tells the providers that it has called, each
+ * once, now or when its last call has ended. Thread that holds the loop. */
+void laz_tools_session_closed(struct laz_tools *tools, const char *session);
 /* Frees the providers. Before that it waits up to three seconds for the answers to abandoned calls,
  * and logs the tools that still owe one. The workers must have ended. */
 void laz_tools_end(struct laz_tools *tools);

@@ -72,6 +72,38 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
+/* ---- tool_spelling.c ------------------------------------------------------------------------ */
+
+/* Gives a tool that is about to be added to the set its spelling in each language. LAZ_ENOMEM. */
+int laz_tool_spell(struct laz_tool_entry *entry, const struct laz_tool_set *set,
+                   const struct laz_spellings *spellings, struct laz_error *err);
+/* Does the spelling of a parameter, or of a tool in a language that stores none, follow from the
+ * characters of the name, so that a reader can tell the name? */
+bool laz_spelled_is_plain(const struct laz_spelling *spelling, enum laz_spelled what,
+                          const char *name, const char *spelled);
+
+/* ---- visits.c ------------------------------------------------------------------------------- */
+
+/* A session that has called a provider which wants to hear of the session's end. */
+struct laz_visit {
+    struct laz_visit *next;
+    const struct laz_provider *provider;
+    char session[32]; /* its id */
+    void *session_user;
+    unsigned open; /* calls that hold it */
+    bool was_used; /* a call was handed to the provider */
+    bool is_over;  /* the session has ended */
+};
+
+/* Thread that holds the loop, for all of these: a call begins, and holds the visit until
+ * laz_visit_end (no effect on NULL), which tells the provider of an end that came meanwhile. NULL
+ * in *visit: the provider does not want to hear. False: out of memory. */
+bool laz_visit_begin(const struct laz_provider *provider, const struct laz_caller *caller,
+                     struct laz_visit **visit);
+void laz_visit_end(struct laz_visit *visit);
+/* The providers are gone. */
+void laz_visits_free(struct laz_tools *tools);
+
 /* ---- child.c -------------------------------------------------------------------------------- */
 
 /* Functions of struct laz_tool_services, described there. */

@@ -17,24 +17,41 @@
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
+/* A text of the form, or what stands for one that is not declared. */
+static const char *stub_text(const char *text, const char *otherwise)
+{
+    return text ? text : otherwise;
+}
+
+/* What stands for a character in a string, or NULL. */
+static const char *stub_escape(const struct laz_language_stub *stub, char c)
+{
+    const struct laz_strv *escapes = &stub->escapes;
+
+    for (size_t i = 0; i + 1 < escapes->n; i += 2)
+        if (escapes->items[i][0] == c && !escapes->items[i][1])
+            return escapes->items[i + 1];
+    if (escapes->n)
+        return NULL;
+    return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : NULL;
+}
+
 static void stub_string(const struct laz_language_stub *stub, const char *string, size_t len,
                         struct laz_buf *text)
 {
-    laz_buf_putc(text, '"');
+    laz_buf_puts(text, stub_text(stub->string_open, "\""));
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)string[i];
-        if (c == '"' || c == '\\') {
-            laz_buf_putc(text, '\\');
-            laz_buf_putc(text, (char)c);
-        } else if (c == '\n') {
-            laz_buf_puts(text, "\\n");
+        const char *escape = stub_escape(stub, string[i]);
+        if (escape) {
+            laz_buf_puts(text, escape);
         } else if (c < 0x20 || c == 0x7f) {
             laz_buf_printf(text, stub->decimal_escapes ? "\\%03u" : "\\u%04x", (unsigned)c);
         } else {
             laz_buf_putc(text, (char)c);
         }
     }
-    laz_buf_putc(text, '"');
+    laz_buf_puts(text, stub_text(stub->string_close, "\""));
 }
 
 /* Appends JSON with whole numbers as they are written in code, in place of their exact form. */
@@ -75,7 +92,7 @@ static void stub_value(const struct laz_language_stub *stub, const char *value,
     while (reader && json->next(reader, &token) != LAZ_JSON_END) {
         bool closes = token.type == LAZ_JSON_ARRAY_END || token.type == LAZ_JSON_OBJECT_END;
         if (!first && !closes)
-            laz_buf_puts(text, ", ");
+            laz_buf_puts(text, stub_text(stub->between_values, ", "));
         first = token.type == LAZ_JSON_ARRAY_BEGIN || token.type == LAZ_JSON_OBJECT_BEGIN ||
                 token.type == LAZ_JSON_KEY;
         const char *const words[] = {
@@ -124,15 +141,23 @@ static void stub_comment(const struct laz_language_stub *stub, const char *prefi
     laz_buf_putc(text, '\n');
 }
 
+/* Appends the declared name to a description, where the spelling does not tell it. */
+static void tell_name(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
+                      const char *spelled, struct laz_buf *text)
+{
+    if (spelling && !laz_spelled_is_plain(spelling, what, name, spelled))
+        laz_buf_printf(text, "%s(declared as '%s')", text->len ? " " : "", name);
+}
+
 /* Appends the line of a parameter: "integer, default 3, one of 1, 2, 3" and the description. */
 static void stub_parameter(const struct laz_language_stub *stub,
-                           const struct laz_spelling *spelling,
+                           const struct laz_spelling *spelling, const char *spelled,
                            const struct laz_tool_parameter *parameter, struct laz_buf *text)
 {
     struct laz_buf words = LAZ_BUF_INIT;
 
     laz_buf_puts(&words, stub->before_parameter);
-    laz_spell(spelling, LAZ_SPELLED_PARAMETER, parameter->name, &words);
+    laz_buf_puts(&words, spelled);
     laz_buf_puts(&words, stub->after_parameter);
     laz_buf_puts(&words, *parameter->type_name ? parameter->type_name : "any value");
     if (parameter->default_value) {
@@ -149,6 +174,7 @@ static void stub_parameter(const struct laz_language_stub *stub,
     }
     if (*parameter->description)
         laz_buf_printf(&words, ": %s", parameter->description);
+    tell_name(spelling, LAZ_SPELLED_PARAMETER, parameter->name, spelled, &words);
     stub_comment(stub, stub->parameter_line, laz_buf_text(&words), text);
     text->failed |= words.failed;
     laz_buf_fini(&words);
@@ -168,75 +194,103 @@ static const char *stub_type(const struct laz_language_stub *stub,
     return NULL;
 }
 
+/* How the tool and its parameters are written. */
+struct stub_names {
+    const char *tool;
+    struct laz_strv parameters;
+};
+
+/* Appends what the signature has of a parameter, "full = FALSE" for example. */
+static void stub_argument(const struct laz_language_stub *stub, const char *spelled,
+                          const struct laz_tool_parameter *parameter, struct laz_buf *text)
+{
+    const char *type = stub_type(stub, parameter);
+    const char *before = stub_text(stub->before_default, " = ");
+
+    if (!parameter->required)
+        laz_buf_puts(text, stub_text(stub->before_optional, ""));
+    laz_buf_puts(text, spelled);
+    if (type)
+        laz_buf_printf(text, "%s%s", stub_text(stub->before_type, ": "), type);
+    if (!parameter->required && stub->defaults) {
+        laz_buf_puts(text, type ? before : stub_text(stub->before_bare_default, before));
+        stub_value(stub, parameter->default_value ? parameter->default_value : "null", text);
+    }
+    if (!parameter->required)
+        laz_buf_puts(text, stub_text(stub->after_optional, ""));
+}
+
 /* Appends "(id, full = FALSE)". Where required parameters come first in a language, a later one is
  * declared to be passed by name. */
-static void stub_arguments(const struct laz_language_stub *stub,
-                           const struct laz_spelling *spelling, const struct laz_tool_entry *tool,
-                           struct laz_buf *text)
+static void stub_arguments(const struct laz_language_stub *stub, const struct stub_names *names,
+                           const struct laz_tool_entry *tool, struct laz_buf *text)
 {
     bool optional = false, by_name = !stub->by_name;
 
-    laz_buf_putc(text, '(');
+    laz_buf_puts(text, stub_text(stub->arguments_open, "("));
     for (size_t i = 0; i < tool->n_parameters; i++) {
         const struct laz_tool_parameter *parameter = &tool->parameters[i];
-        const char *type = stub_type(stub, parameter);
-        laz_buf_puts(text, i ? ", " : "");
+        laz_buf_puts(text, i ? stub_text(stub->between_arguments, ", ") : "");
         if (parameter->required && optional && !by_name) {
             laz_buf_puts(text, stub->by_name);
             by_name = true;
         }
         optional |= !parameter->required;
-        laz_spell(spelling, LAZ_SPELLED_PARAMETER, parameter->name, text);
-        if (type)
-            laz_buf_printf(text, ": %s", type);
-        if (parameter->required || !stub->defaults)
-            continue;
-        laz_buf_puts(text, stub->types.n && !type ? "=" : " = ");
-        stub_value(stub, parameter->default_value ? parameter->default_value : "null", text);
+        stub_argument(stub, names->parameters.items[i], parameter, text);
     }
-    laz_buf_putc(text, ')');
+    laz_buf_puts(text, stub_text(stub->arguments_close, ")"));
 }
 
-static void stub_signature(const struct laz_language_stub *stub,
-                           const struct laz_spelling *spelling, const struct laz_tool_entry *tool,
-                           struct laz_buf *text)
+static void stub_signature(const struct laz_language_stub *stub, const struct stub_names *names,
+                           const struct laz_tool_entry *tool, struct laz_buf *text)
 {
     laz_buf_puts(text, stub->before_name);
-    laz_spell(spelling, LAZ_SPELLED_TOOL, tool->name, text);
+    laz_buf_puts(text, names->tool);
     laz_buf_puts(text, stub->after_name);
-    stub_arguments(stub, spelling, tool, text);
+    stub_arguments(stub, names, tool, text);
     laz_buf_puts(text, stub->after_arguments);
 }
 
 static void stub_documentation(const struct laz_language_stub *stub,
-                               const struct laz_spelling *spelling, const char *description,
+                               const struct laz_spelling *spelling, const struct stub_names *names,
                                const struct laz_tool_entry *tool, struct laz_buf *text)
 {
     const char *approvals = laz_wire_approvals(tool->approval == LAZ_APPROVAL_ALWAYS,
                                                tool->approval == LAZ_APPROVAL_SOME);
+    struct laz_buf about = LAZ_BUF_INIT;
 
+    laz_buf_puts(&about, *tool->description || !spelling ? tool->description : tool->name);
+    tell_name(spelling, LAZ_SPELLED_TOOL, tool->name, names->tool, &about);
     laz_buf_puts(text, stub->before);
-    if (*description)
-        stub_comment(stub, stub->line, description, text);
+    if (about.len)
+        stub_comment(stub, stub->line, laz_buf_text(&about), text);
     if (tool->n_parameters && stub->before_parameters)
         laz_buf_puts(text, stub->before_parameters);
     for (size_t i = 0; i < tool->n_parameters; i++)
-        stub_parameter(stub, spelling, &tool->parameters[i], text);
+        stub_parameter(stub, spelling, names->parameters.items[i], &tool->parameters[i], text);
     if (approvals)
         stub_comment(stub, stub->line, approvals, text);
     laz_buf_puts(text, stub->after);
+    text->failed |= about.failed;
+    laz_buf_fini(&about);
 }
 
+/* `spelled`: how the tool is written. */
 static void stub_tool(const struct laz_language_stub *stub, const struct laz_spelling *spelling,
-                      const struct laz_tool_entry *tool, struct laz_buf *text)
+                      const char *spelled, const struct laz_tool_entry *tool, struct laz_buf *text)
 {
-    const char *description = *tool->description || !spelling ? tool->description : tool->name;
+    struct stub_names names = {spelled, LAZ_STRV_INIT};
 
-    if (stub->signature_first)
-        stub_signature(stub, spelling, tool, text);
-    stub_documentation(stub, spelling, description, tool, text);
-    if (!stub->signature_first)
-        stub_signature(stub, spelling, tool, text);
+    laz_tool_spell_parameters(tool, spelling, &names.parameters);
+    text->failed |= names.parameters.failed;
+    if (!text->failed) {
+        if (stub->signature_first)
+            stub_signature(stub, &names, tool, text);
+        stub_documentation(stub, spelling, &names, tool, text);
+        if (!stub->signature_first)
+            stub_signature(stub, &names, tool, text);
+    }
+    laz_strv_fini(&names.parameters);
 }
 
 /* For people: call, description, parameters. */
@@ -284,41 +338,59 @@ static struct laz_wire_parameter json_parameter(const struct laz_tool_parameter 
     };
 }
 
-/* Its spelling, where that is another one; kept in `texts`. */
-static const char *json_spelled(const struct laz_spelling *spelling, enum laz_spelled what,
-                                const char *name, struct laz_strv *texts)
+/* The description with the declared name, where the spelling (NULL: it is the name) does not tell
+ * it; kept in `texts`. */
+static const char *json_description(const struct laz_spelling *spelling, enum laz_spelled what,
+                                    const char *name, const char *spelled, const char *description,
+                                    struct laz_strv *texts)
 {
-    char *spelled = spelling ? laz_spell_new(spelling, what, name) : NULL;
-    const bool differs = spelled && strcmp(spelled, name) != 0;
+    struct laz_buf text = LAZ_BUF_INIT;
 
-    texts->failed |= spelling && !spelled;
-    if (differs)
-        laz_strv_add(texts, spelled);
-    free(spelled);
-    return differs && !texts->failed ? texts->items[texts->n - 1] : NULL;
+    if (!spelled)
+        return description;
+    laz_buf_puts(&text, description);
+    tell_name(spelling, what, name, spelled, &text);
+    laz_strv_add(texts, laz_buf_text(&text));
+    texts->failed |= text.failed;
+    laz_buf_fini(&text);
+    return texts->failed ? description : texts->items[texts->n - 1];
+}
+
+static const char *json_spelled(const char *name, const char *spelled)
+{
+    return spelled && strcmp(spelled, name) != 0 ? spelled : NULL;
 }
 
 static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_spelling *spelling,
                           struct laz_json_write *write)
 {
     struct laz_wire_parameter parameters[LAZ_TOOL_MAX_PARAMETERS];
-    struct laz_strv texts = LAZ_STRV_INIT;
+    struct laz_strv names = LAZ_STRV_INIT, texts = LAZ_STRV_INIT;
+    const char *spelled = json_spelled(entry->name, laz_tool_spelled(entry, spelling));
 
+    if (spelling)
+        laz_tool_spell_parameters(entry, spelling, &names);
     for (size_t k = 0; k < entry->n_parameters; k++) {
+        const char *name = entry->parameters[k].name;
         parameters[k] = json_parameter(&entry->parameters[k]);
         parameters[k].spelling =
-            json_spelled(spelling, LAZ_SPELLED_PARAMETER, parameters[k].name, &texts);
+            names.failed || !spelling ? NULL : json_spelled(name, names.items[k]);
+        parameters[k].description =
+            json_description(spelling, LAZ_SPELLED_PARAMETER, name, parameters[k].spelling,
+                             parameters[k].description, &texts);
     }
     const struct laz_wire_tool tool = {
         .name = entry->name,
-        .spelling = json_spelled(spelling, LAZ_SPELLED_TOOL, entry->name, &texts),
-        .description = entry->description,
+        .spelling = spelled,
+        .description = json_description(spelling, LAZ_SPELLED_TOOL, entry->name, spelled,
+                                        entry->description, &texts),
         .parameters = {parameters, entry->n_parameters},
         .approve = entry->approval == LAZ_APPROVAL_ALWAYS,
         .may_approve = entry->approval == LAZ_APPROVAL_SOME,
     };
     laz_fields_add(write, NULL, &laz_wire_tool, &tool);
-    write->to->failed |= texts.failed;
+    write->to->failed |= names.failed || texts.failed;
+    laz_strv_fini(&names);
     laz_strv_fini(&texts);
 }
 
@@ -357,10 +429,14 @@ int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
         spelling = NULL;
     else if (!spelling)
         spelling = &own; /* its runtime is not installed */
-    for (size_t i = 0; i < set->n; i++) {
+    struct laz_strv names = LAZ_STRV_INIT;
+    laz_tool_set_spell(set, spelling, &names);
+    text->failed |= names.failed;
+    for (size_t i = 0; i < set->n && !text->failed; i++) {
         laz_buf_puts(text, i ? "\n" : "");
-        stub_tool(stub, spelling, &set->entries[i], text);
+        stub_tool(stub, spelling, names.items[i], &set->entries[i], text);
     }
+    laz_strv_fini(&names);
     if (set->n && stub->together)
         laz_buf_printf(text, "\n%s", stub->together);
     return text->failed ? laz_error_nomem(err) : 0;

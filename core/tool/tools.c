@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,20 +26,37 @@ bool laz_tool_name_is_valid(const char *name, size_t len)
     return len && len <= LAZ_TOOL_MAX_NAME;
 }
 
-/* Checks a name of a tool (`parameter` NULL) or of one of its parameters. */
-static int name_check(const char *tool, const char *parameter, struct laz_error *err)
+/* A parameter may have a name in any language, as JSON has it; but one that is shown as it is. */
+static bool name_is_shown(const char *name)
 {
-    const char *name = parameter ? parameter : tool ? tool : "";
+    const size_t len = strlen(name);
+    struct laz_buf shown = LAZ_BUF_INIT;
 
-    if (laz_tool_name_is_valid(name, strlen(name)))
+    laz_visible_line(&shown, name, len);
+    const bool is_shown = len && len <= LAZ_TOOL_MAX_NAME && laz_utf8_is_valid(name, len) &&
+                          strcmp(laz_buf_text(&shown), name) == 0;
+    laz_buf_fini(&shown);
+    return is_shown;
+}
+
+static int name_check_tool(const char *name, struct laz_error *err)
+{
+    if (name && laz_tool_name_is_valid(name, strlen(name)))
         return 0;
-    laz_error_set(err, LAZ_EINVAL, 0,
-                  "'%.100s' is not a valid name of a %s: a name has 1 to %d letters, digits, '_', "
-                  "'.' and '-'",
-                  name, parameter ? "parameter" : "tool", LAZ_TOOL_MAX_NAME);
-    if (parameter)
-        laz_error_prefix(err, "Tool '%s': ", tool);
-    return LAZ_EINVAL;
+    return laz_error_set(err, LAZ_EINVAL, 0,
+                         "'%.100s' is not a valid name of a tool: a name has 1 to %d letters, "
+                         "digits, '_', '.' and '-'",
+                         name ? name : "", LAZ_TOOL_MAX_NAME);
+}
+
+static int name_check_parameter(const char *tool, const char *name, struct laz_error *err)
+{
+    if (name_is_shown(name))
+        return 0;
+    return laz_error_set(err, LAZ_EINVAL, 0,
+                         "Tool '%s': '%.100s' is not a valid name of a parameter: a name has 1 to "
+                         "%d bytes of UTF-8 without control characters",
+                         tool, name, LAZ_TOOL_MAX_NAME);
 }
 
 /* ---- one parameter -------------------------------------------------------------------------- */
@@ -275,7 +293,7 @@ static int parameter_parse(struct laz_tool_parameter *parameter, const char *too
         return ret;
     if (!parameter->name)
         return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': a parameter has no name", tool);
-    ret = name_check(tool, parameter->name, err);
+    ret = name_check_parameter(tool, parameter->name, err);
     if (!ret && !parameter->description && !(parameter->description = laz_strdup("")))
         ret = laz_error_nomem(err);
     if (!ret)
@@ -308,28 +326,15 @@ static void entry_fini(struct laz_tool_entry *entry)
     free(entry->description);
 }
 
-/* Two parameters must not have the same spelling in any language. */
-static int entry_check_parameters(const struct laz_tool_entry *entry,
-                                  const struct laz_spelling *spelling, struct laz_error *err)
+static int entry_check_parameters(const struct laz_tool_entry *entry, struct laz_error *err)
 {
-    struct laz_strv spelled = LAZ_STRV_INIT;
-    int ret = 0;
-
-    for (size_t i = 0; i < entry->n_parameters && !ret; i++) {
-        char *name = laz_spell_new(spelling, LAZ_SPELLED_PARAMETER, entry->parameters[i].name);
-        for (size_t k = 0; name && k < i && !ret; k++)
-            if (strcmp(spelled.items[k], name) == 0)
-                ret = laz_error_set(
-                    err, LAZ_EINVAL, 0, "Tool '%s': Duplicate parameter names: '%s' and '%s'%s%s",
-                    entry->name, entry->parameters[k].name, entry->parameters[i].name,
-                    spelling ? " would be the same in " : "", spelling ? spelling->language : "");
-        laz_strv_add(&spelled, name ? name : "");
-        if (!name || spelled.failed)
-            ret = laz_error_nomem(err);
-        free(name);
-    }
-    laz_strv_fini(&spelled);
-    return ret;
+    for (size_t i = 0; i < entry->n_parameters; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(entry->parameters[k].name, entry->parameters[i].name) == 0)
+                return laz_error_set(
+                    err, LAZ_EINVAL, 0, "Tool '%s': Duplicate parameter names: '%s' and '%s'",
+                    entry->name, entry->parameters[k].name, entry->parameters[i].name);
+    return 0;
 }
 
 static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, size_t len,
@@ -339,7 +344,7 @@ static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, si
 }
 
 static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text,
-                                  const struct laz_spellings *spellings, struct laz_error *err)
+                                  struct laz_error *err)
 {
     const char *raw;
     size_t len = strlen(text);
@@ -363,50 +368,17 @@ static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text
         else
             ret = entry_add_parameter(entry, raw, len, err);
     }
-    if (!ret)
-        ret = entry_check_parameters(entry, NULL, err);
-    for (size_t i = 0; spellings && i < spellings->n && !ret; i++)
-        ret = entry_check_parameters(entry, &spellings->items[i], err);
-    return ret;
+    return ret ? ret : entry_check_parameters(entry, err);
 }
 
 /* ---- the set -------------------------------------------------------------------------------- */
 
-/* Spells the tool in each language. */
-static int set_spell(struct laz_tool_entry *entry, const struct laz_spellings *spellings,
-                     struct laz_error *err)
-{
-    for (size_t k = 0; spellings && k < spellings->n; k++) {
-        char *name = laz_spell_new(&spellings->items[k], LAZ_SPELLED_TOOL, entry->name);
-        laz_strv_add(&entry->spelled, name ? name : "");
-        if (!name || entry->spelled.failed)
-            return free(name), laz_error_nomem(err);
-        free(name);
-    }
-    return 0;
-}
-
-/* Compares the tool with the others. */
 static int set_check_duplicate(const struct laz_tool_set *set, const struct laz_tool_entry *entry,
-                               const struct laz_spellings *spellings, struct laz_error *err)
+                               struct laz_error *err)
 {
     for (size_t i = 0; i < set->n; i++)
         if (strcmp(set->entries[i].name, entry->name) == 0)
             return laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", entry->name);
-    for (size_t k = 0; spellings && k < spellings->n; k++) {
-        const struct laz_spelling *spelling = &spellings->items[k];
-        const char *name = entry->spelled.items[k];
-        for (size_t i = 0; i < set->n; i++) {
-            const struct laz_tool_entry *other = &set->entries[i];
-            if (k < other->spelled.n &&
-                laz_spelled_collide(spelling, other->spelled.items[k], name))
-                return laz_error_set(err, LAZ_EINVAL, 0,
-                                     "Duplicate tool names: '%s' and '%s' cannot both be in %s, "
-                                     "where they are %s and %s",
-                                     other->name, entry->name, spelling->language,
-                                     other->spelled.items[k], name);
-        }
-    }
     return 0;
 }
 
@@ -415,7 +387,7 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
                      size_t index, struct laz_error *err)
 {
     const char *description = tool->description ? tool->description : "";
-    int ret = name_check(tool->name, NULL, err);
+    int ret = name_check_tool(tool->name, err);
 
     if (!ret && !laz_utf8_is_valid(description, strlen(description)))
         ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': its description is not valid UTF-8",
@@ -436,13 +408,13 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
     if (!entry.name || !entry.description)
         ret = laz_error_nomem(err);
     else
-        ret = set_spell(&entry, spellings, err);
-    if (!ret)
-        ret = set_check_duplicate(set, &entry, spellings, err);
+        ret = set_check_duplicate(set, &entry, err);
     if (!ret && set->beside)
-        ret = set_check_duplicate(set->beside, &entry, spellings, err);
+        ret = set_check_duplicate(set->beside, &entry, err);
+    if (!ret)
+        ret = laz_tool_spell(&entry, set, spellings, err);
     if (!ret && tool->parameters)
-        ret = entry_parse_parameters(&entry, tool->parameters, spellings, err);
+        ret = entry_parse_parameters(&entry, tool->parameters, err);
     if (!ret && !(entries = realloc(set->entries, (set->n + 1) * sizeof *entries)))
         ret = laz_error_nomem(err);
     if (ret) {

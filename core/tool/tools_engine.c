@@ -37,6 +37,7 @@ void laz_tools_end(struct laz_tools *tools)
 void laz_tools_fini(struct laz_tools *tools)
 {
     laz_calls_free(tools);
+    laz_visits_free(tools);
     laz_lend_free(tools->lend);
     laz_tool_set_fini(&tools->set);
     laz_approvals_fini(tools);

@@ -32,8 +32,9 @@ struct bwrap_state {
 };
 
 static const struct laz_option bwrap_options[] = {
-    {"program", LAZ_OPT_STRING, "\"bwrap\"",
-     "name or absolute path of bubblewrap; a name is searched in the system's directories only"},
+    LAZ_OPTION(
+        "program", LAZ_OPT_STRING, "\"bwrap\"",
+        "name or absolute path of bubblewrap; a name is searched in the system's directories only"),
     {0},
 };
 

@@ -13,8 +13,8 @@
 #include <lazaret/options.h>
 
 static const struct laz_option none_options[] = {
-    {"confine", LAZ_OPT_BOOLEAN, "false",
-     "put the filter of system calls on the session: no sockets, no changes of metadata"},
+    LAZ_OPTION("confine", LAZ_OPT_BOOLEAN, "false",
+               "put the filter of system calls on the session: no sockets, no changes of metadata"),
     {0},
 };
 

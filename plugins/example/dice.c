@@ -26,9 +26,11 @@ struct dice_state {
 /* Keys of the [[tools]] table besides `provider`. The host checks them and fills in the defaults,
  * which are written as in TOML. "": may be left out, and is absent then. */
 static const struct laz_option options[] = {
-    {"seed", LAZ_OPT_INTEGER, "", "the same number gives the same throws; by default the clock"},
-    {"max_count", LAZ_OPT_INTEGER, "100", "dice in one throw at most"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("seed", LAZ_OPT_INTEGER, "",
+               "the same number gives the same throws; by default the clock"),
+    LAZ_OPTION("max_count", LAZ_OPT_INTEGER, "100", "dice in one throw at most", .min = "1",
+               .max = "100000"),
+    LAZ_OPTIONS_END,
 };
 
 /* Where each option belongs in the state. */

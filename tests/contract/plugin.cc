@@ -14,8 +14,9 @@ struct state {
 };
 
 const laz_option options[] = {
-    {"most", LAZ_OPT_INTEGER, "10", "bytes of a text"},
-    {nullptr, 0, nullptr, nullptr},
+    LAZ_OPTION("most", LAZ_OPT_INTEGER, "10", "bytes of a text", .min = "1"),
+    {"rest", LAZ_OPT_ANY, "", "as in C, in the order of the fields"},
+    LAZ_OPTIONS_END,
 };
 
 const laz_option_field option_fields[] = {

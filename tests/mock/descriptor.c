@@ -7,6 +7,8 @@
  *     MOCK_OPS_SIZE     what the table of operations says of itself
  *     MOCK_NO_PLAN      the required operation `plan` is NULL
  *     MOCK_BAD_OPTION   an option has a type that does not exist
+ *     MOCK_OLD          built with the headers of ABI 1.0, whose options were shorter
+ *     MOCK_SECRET       the option is secret, and an argument of what would be started
  *     MOCK_UNDEFINED    an operation calls an undefined function */
 #include <lazaret/backend.h>
 
@@ -15,6 +17,9 @@
 #endif
 #ifndef MOCK_MAJOR
 #define MOCK_MAJOR LAZ_ABI_MAJOR
+#endif
+#ifdef MOCK_OLD
+#define MOCK_MINOR 0
 #endif
 #ifndef MOCK_MINOR
 #define MOCK_MINOR LAZ_ABI_MINOR
@@ -37,10 +42,31 @@
 #define MOCK_OPTION_TYPE LAZ_OPT_STRING
 #endif
 
-static const struct laz_option options[] = {
-    {"program", MOCK_OPTION_TYPE, "\"mock\"", "what would be started"},
+#ifdef MOCK_OLD
+static const struct old_option {
+    const char *key;
+    uint32_t type;
+    const char *default_value;
+    const char *help;
+} old_options[] = {
+    {"program", LAZ_OPT_STRING, "\"mock\"", "what would be started"},
+    {"count", LAZ_OPT_INTEGER, "1", "how often"},
     {NULL, 0, NULL, NULL},
 };
+#define MOCK_OPTIONS (const struct laz_option *)(const void *)old_options
+#else
+#ifdef MOCK_SECRET
+#define MOCK_FLAGS LAZ_OPT_SECRET
+#else
+#define MOCK_FLAGS 0
+#endif
+static const struct laz_option options[] = {
+    LAZ_OPTION("program", MOCK_OPTION_TYPE, "\"mock\"", "what would be started",
+               .flags = MOCK_FLAGS),
+    LAZ_OPTIONS_END,
+};
+#define MOCK_OPTIONS options
+#endif
 
 #ifdef MOCK_UNDEFINED
 int mock_nobody_defines_this(void);
@@ -57,6 +83,9 @@ __attribute__((unused)) static int mock_plan(const struct laz_plan_api *api,
         return LAZ_EINVAL;
 #endif
     api->arg(plan, "/bin/true");
+#ifdef MOCK_SECRET
+    api->arg(plan, policy->options);
+#endif
     return 0;
 }
 
@@ -87,6 +116,6 @@ LAZ_PLUGIN(mock) = {
     .name = MOCK_NAME,
     .version = "1.0",
     .summary = "a plugin for tests",
-    .options = options,
+    .options = MOCK_OPTIONS,
     .ops = MOCK_OPS,
 };

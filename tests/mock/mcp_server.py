@@ -238,7 +238,9 @@ def controls(message):
 def collide(message):
     result(message["id"], tools=[
         {"name": name, "inputSchema": {"type": "object"}}
-        for name in ("taken", "a-b", "a_b", "a.b", "a-b", "end", "", "x" * 500)] + ["no object"])
+        for name in ("taken", "a-b", "a_b", "a.b", "a-b", "end", "", "x" * 500)] + ["no object"] + [
+            {"name": "echo", "inputSchema": {"type": "object", "properties": {
+                name: {} for name in ("gr\u00f6\u00dfe", "\u5024", "\u5b57", "a\u202eb", "a b", "a-b")}}}])
 
 
 def malformed(message):

@@ -8,10 +8,12 @@ static const char *const env[] = {"MOCK_HOME=/usr/lib/\"mock\"", NULL};
 static const char *const reserved_words[] = {"if", "else", NULL};
 
 static const struct laz_option options[] = {
-    {"packages", LAZ_OPT_STRINGS, "[]", "loaded at the start"},
-    {"home", LAZ_OPT_PATHS, NULL, "must be given"},
-    {"depth", LAZ_OPT_INTEGER, "", "may be left out"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("packages", LAZ_OPT_STRINGS, "[]", "loaded at the start"),
+    LAZ_OPTION("home", LAZ_OPT_PATHS, NULL, "must be given"),
+    LAZ_OPTION("depth", LAZ_OPT_INTEGER, "", "may be left out", .flags = LAZ_OPT_SECRET, .min = "1",
+               .max = "9"),
+    LAZ_OPTION("form", LAZ_OPT_STRING, "\"a\"", "of it", .one_of = "[\"a\", \"b\"]"),
+    LAZ_OPTIONS_END,
 };
 
 static int runtime_create(const struct laz_agent_services *services, const char *text,

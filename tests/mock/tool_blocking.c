@@ -36,7 +36,7 @@ struct blocking_state {
     struct blocking_call calls[BLOCKING_MAX_CALLS];
 };
 
-static const struct laz_option options[] = {{NULL, 0, NULL, NULL}};
+static const struct laz_option options[] = {LAZ_OPTIONS_END};
 
 #define TOOL(tool_name, tool_parameters)                                                           \
     {                                                                                              \
@@ -254,6 +254,16 @@ static void blocking_cancel(void *user, struct laz_call *call)
     pthread_mutex_unlock(&state->lock);
 }
 
+static void blocking_session_closed(void *user, const struct laz_caller *who)
+{
+    struct blocking_state *state = user;
+    const struct laz_tool_services *services = state->services;
+    char text[100];
+
+    snprintf(text, sizeof text, "session %s closed", who->session);
+    services->log(services->host, LAZ_LOG_INFO, text);
+}
+
 static void blocking_destroy(void *user)
 {
     struct blocking_state *state = user;
@@ -271,6 +281,7 @@ static const struct laz_tool_ops ops = {
     .call = blocking_call,
     .cancel = blocking_cancel,
     .destroy = blocking_destroy,
+    .session_closed = blocking_session_closed,
 };
 
 LAZ_PLUGIN(tool_blocking) = {

@@ -7,11 +7,13 @@
  *     hang     only when it is cancelled
  *     fail     not at all: `call` returns an error
  *
- * Everything happens on the loop thread; open calls are in a list. */
+ * Everything happens on the loop thread; open calls are in a list. It logs the
+ * ends of sessions that it hears of. */
 #include <lazaret/tool.h>
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +34,7 @@ struct evented_state {
     struct mock_open *open;
 };
 
-static const struct laz_option options[] = {{NULL, 0, NULL, NULL}};
+static const struct laz_option options[] = {LAZ_OPTIONS_END};
 
 static const struct laz_tool evented_tools[] = {
     {.size = sizeof(struct laz_tool), .name = "now", .description = "answers at once"},
@@ -225,6 +227,21 @@ static void evented_cancel(void *user, struct laz_call *call)
     }
 }
 
+static void evented_session_closed(void *user, const struct laz_caller *who)
+{
+    struct evented_state *state = user;
+    const struct laz_tool_services *services = state->services;
+    char text[100];
+
+    for (struct mock_open *open = state->open; open; open = open->next)
+        if (strcmp(services->caller(services->host, open->call)->session, who->session) == 0)
+            abort(); /* the host guarantees that no call of it is open */
+    snprintf(text, sizeof text, "session %s of %s closed, tool %s", who->session,
+             who->session_user ? (const char *)who->session_user : "nobody",
+             who->tool ? who->tool : "none");
+    services->log(services->host, LAZ_LOG_INFO, text);
+}
+
 static void evented_destroy(void *user)
 {
     struct evented_state *state = user;
@@ -241,6 +258,7 @@ static const struct laz_tool_ops ops = {
     .call = evented_call,
     .cancel = evented_cancel,
     .destroy = evented_destroy,
+    .session_closed = evented_session_closed,
 };
 
 LAZ_PLUGIN(tool_evented) = {

@@ -239,7 +239,7 @@ raise ValueError("no")'
     PASSED_ON=yes && export PASSED_ON
     in_python a_variable_is_passed_on 0 yes '' 'import os; print(os.environ["PASSED_ON"])' --env PASSED_ON
     in_python a_variable_is_not_passed_on 0 None '' 'import os; print(os.environ.get("PASSED_ON"))'
-    in_python a_variable_has_a_name 2 '' 'expected NAME or NAME=VALUE, found =x' 1 --env '=x'
+    in_python a_variable_has_a_name 2 '' 'expected NAME or NAME=VALUE, found no name' 1 --env '=x'
     printf 'print(1)\n6 * 7\n' >value.py
     expect a_file_of_python_shows_no_value 0 1 '' run value.py
     printf '6 * 7' | "$lazaret" run - >out 2>err

@@ -135,6 +135,27 @@ grep -qE '^ +runtime tally +works$' "$work/out" || wrong document_doctor 'tally 
 expect document_names_no_sources 1 '' '' grep -nE '\b(core|plugins|tests|config|scripts)/' "$document"
 expect new_files_name_no_sources 1 '' '' grep -rnF "$top" some greet vault tally
 
+# ---- libraries of a plugin ------------------------------------------------------------------------
+
+# links NAME VARIABLE - a plugin that needs a library works, however the library is given. The linker
+# keeps a library only for what stands before it.
+links() {
+    cases=$((cases + 1)) status=0
+    as_user sh -eu -c '
+        lazaret plugins new "$1" --kind tool
+        cd "$1"
+        { echo "#include <math.h>"
+          sed "/^static int greet(/,/^{/s/^{/{ if (cos((double)strlen(who)) > 2) return LAZ_EINVAL;/" \
+              "$1.c"
+        } >changed
+        mv changed "$1.c"
+        make CFLAGS="-O0 -fno-builtin" "$2=-Wl,--as-needed -lm"
+        make check' sh "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq 0 ] || wrong "links_$2" "status $status"
+}
+links linked LDFLAGS
+links libbed LDLIBS
+
 # ---- operations that fail without saying why ------------------------------------------------------
 
 # silent KIND NAME FUNCTION - a plugin, where this function begins with such a failure.

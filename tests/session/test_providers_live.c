@@ -105,6 +105,39 @@ static void evented_tools_answer_from_the_loop(void)
     live_close(&live);
 }
 
+static void count_closed(void *user, uint32_t level, const char *text)
+{
+    (void)level;
+    *(unsigned *)user += strstr(text, "tool_evented: session ") != NULL;
+}
+
+static void providers_hear_of_the_end_of_sessions_that_called_them(void)
+{
+    unsigned closed = 0, expected = 0;
+    struct live live;
+
+    if (live_open(&live, EVENTED, "lua")) {
+        live.engine->driver.log = (struct laz_log){count_closed, &closed, LAZ_LOG_INFO};
+        struct laz_session *other = test_session(live.engine, "lua");
+        test_expect(live.session, "now() .. now()", LAZ_VERDICT_OK, "\"nownow\"");
+        CU_ASSERT_EQUAL(laz_session_restart(live.session, NULL), 0);
+        CU_ASSERT_EQUAL(closed, 0);
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+        test_expect(other, "1", LAZ_VERDICT_OK, "1");
+        laz_session_free(other);
+        CU_ASSERT_EQUAL(closed, 0); /* it has called nothing */
+        laz_session_close(live.session);
+        CU_ASSERT_EQUAL(closed, 1);
+        laz_session_free(live.session);
+        CU_ASSERT_EQUAL(closed, 1);
+        live.session = test_session(live.engine, "lua");
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+        expected = 2;
+    }
+    live_close(&live);
+    CU_ASSERT_EQUAL(closed, expected);
+}
+
 static void blocking_tools_answer_from_their_thread(void)
 {
     struct live live;
@@ -346,6 +379,54 @@ static void calls_wait_for_their_turn(void)
     live_close(&live);
 }
 
+/* ---- names that a language has ----------------------------------------------------------------
+ */
+
+#define ECHO(name, rest) "[[tools.tool]]\nname = \"" name "\"\ncommand = [\"/bin/cat\"]\n" rest "\n"
+#define NAMES                                                                                      \
+    "[[tools]]\nprovider = \"command\"\n" ECHO("print", "") ECHO("string", "") ECHO("error", "")   \
+        ECHO("len", "") ECHO("exec", "") ECHO("__import__", "") ECHO("c", "")                      \
+            ECHO("string.upper", "") ECHO("get-it", "") ECHO("get_it", "")                         \
+                ECHO("odd",                                                                        \
+                     "parameters = { \"gr\u00f6\u00dfe\" = \"integer\", a-b = \"integer\", a_b = " \
+                     "\"integer\" }")
+
+static void tools_replace_nothing_that_code_needs(void)
+{
+    static const struct {
+        const char *runtime, *code, *value;
+    } rows[] = {
+        {"lua", "#print_() + #string_() + #error_() + #string.upper_() + #len()", "0"},
+        {"lua", "print('x') return string.upper('a') .. tostring(pcall(error, 'b'))", "\"Afalse\""},
+        {"lua", "local a = odd(1, 2, 3) return a['gr\u00f6\u00dfe'] * 100 + a['a-b'] * 10 + a.a_b",
+         "123"},
+        {"lua", "#get_it() + #get_it_2()", "0"},
+        {"python", "print_() == len_() == exec_() == __import___() == string() == {}", "true"},
+        {"python", "import json; exec('x = len([1, 2])'); print(x); x", "2"},
+        {"python", "odd(a_b=3, gr__e=1, a_b_2=2)", "{\"gr\u00f6\u00dfe\":1,\"a-b\":2,\"a_b\":3}"},
+        {"python", "get_it() == get_it_2() == {}", "true"},
+        {"python", "'gr\u00f6\u00dfe' in odd.__doc__ and 'get_it' in get_it_2.__doc__", "true"},
+        {"r", "length(c()) + length(print())", "0"},
+        {"r", "base::c(1, 2)", "[1,2]"},
+        {"r", "sum(sapply(base::c(1, 2), function(x) x + 1))", "5"},
+        {"r", "unlist(odd(gr..e = 1, a.b = 2, a_b = 3), use.names = FALSE)", "[1,2,3]"},
+        {"r", "length(get.it()) + length(get_it())", "0"},
+    };
+    const char *open = "";
+    struct live live = {0};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(open, rows[i].runtime) != 0) {
+            live_close(&live);
+            (void)live_open(&live, NAMES, rows[i].runtime);
+            open = rows[i].runtime;
+        }
+        if (live.session)
+            test_expect(live.session, rows[i].code, LAZ_VERDICT_OK, rows[i].value);
+    }
+    live_close(&live);
+}
+
 /* ---- instances that cannot be made ---------------------------------------------------------- */
 
 static void a_provider_that_cannot_be_made_names_its_line(void)
@@ -375,6 +456,7 @@ static void a_provider_that_cannot_be_made_names_its_line(void)
 
 static const struct unit_test tests[] = {
     UNIT(evented_tools_answer_from_the_loop),
+    UNIT(providers_hear_of_the_end_of_sessions_that_called_them),
     UNIT(blocking_tools_answer_from_their_thread),
     UNIT(the_first_of_two_answers_counts),
     UNIT(an_answer_that_is_no_json_is_an_error_of_the_tool),
@@ -383,6 +465,7 @@ static const struct unit_test tests[] = {
     UNIT(a_call_that_is_never_answered_ends_with_the_engine),
     UNIT(closing_a_session_cancels_open_calls),
     UNIT(calls_wait_for_their_turn),
+    UNIT(tools_replace_nothing_that_code_needs),
     UNIT(a_provider_that_cannot_be_made_names_its_line),
     {0},
 };

@@ -345,6 +345,14 @@ static void names_that_collide_are_told_apart(void)
     if (session)
         test_expect(session, "return {type(m_a_b), type(m_a_b_2), type(m_end)}", LAZ_VERDICT_OK,
                     "[\"function\",\"function\",\"function\"]");
+    /* parameters in any script are reached, and the server gets its own names */
+    if (session)
+        test_expect(
+            session,
+            "local a = m_echo{gr__e = 1, _ = 2, __2 = 3, a_b = 4, a_b_2 = 5, a_b_3 = 6} "
+            "return {a['gr\u00f6\u00dfe'], a['\u5024'], a['\u5b57'], a['a\u202eb'], a['a b'], "
+            "a['a-b']}",
+            LAZ_VERDICT_OK, "[1,2,3,4,5,6]");
     CU_ASSERT(mcp_was_told("Duplicate tool names: 'm_taken'"));
     CU_ASSERT(mcp_was_told("it lists the tool 'a-b' twice"));
     CU_ASSERT(mcp_was_told("it has no name"));

@@ -257,8 +257,12 @@ wrong_tools() {
     fails tool_declared_twice 2 setup_failed "twice.toml:9:1: " $run --config twice.toml -e "$code"
     says tool_declared_twice_name twice
     { tools_file if /bin/true && tools_file if_ /bin/true; } >if.toml
-    fails tools_spelled_alike 2 setup_failed "if.toml:9:1: " $run --config if.toml -e "$code"
-    says tools_spelled_alike_reason "cannot both be in"
+    expect tools_spelled_alike 0 '' 'the tool if_ is called if__2 in' \
+        "$lazaret" config --check --config if.toml
+    says tools_that_are_words 'the tool if is called if_ in'
+    tools_file print /bin/true >print.toml
+    expect tools_that_code_needs 0 '*' 'the tool print is called print_ in' \
+        "$lazaret" tools --config print.toml
     tools_file gone /nowhere/gone >gone.toml
     fails tool_without_program 2 setup_failed '/nowhere/gone: No such file or directory' \
         $run --config gone.toml -e "$code"

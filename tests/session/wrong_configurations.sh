@@ -91,7 +91,7 @@ sandbox.require = ["fs_raed"]|1:20: sandbox.require: expected
 sandbox.read = ["relative"]|1:17: sandbox.read: expected an absolute path
 sandbox.read = "/usr"|1:16: sandbox.read: expected a list
 env.allow = ["A=B"]|1:14: env.allow: expected
-env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "1"), found integer 1
+env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "..."), found integer that is not shown
 env.FOO = "x"|1:5: env.FOO: unknown key; env.set sets a variable
 audit.file = "log"|1:14: audit.file: expected an absolute path
 pool.warm = "hot"|1:13: pool.warm: expected
@@ -135,7 +135,6 @@ Tcommand = ["/bin/true"]\noutput = "xml"|6:1: provider command: tool 't': output
 Tcommand = ["/bin/true"]\nmax_concurrent = -1|6:1: provider command: tool 't': max_concurrent
 Tcommand = ["/bin/echo", "{x}"]|5:1: provider command: tool 't': command:
 Tcommand = ["/bin/true"]\nparameters = { x = "intger" }|3:1: Tool 't': parameter 'x': unknown type
-Tcommand = ["/bin/true"]\nparameters = { if = "integer", if_ = "integer" }|3:1: Tool 't': Duplicate parameter names
 Tcommand = ["/bin/true"]\n[[tools.tool]]\nname = "t"\ncommand = ["/bin/true"]|6:1: Duplicate tool names
 Tcommand = ["/bin/true"]\n[[tools]]\nprovider = "command"\ntool = 3|8:8: tools.tool: expected a list
 END

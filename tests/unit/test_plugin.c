@@ -68,6 +68,24 @@ static void module_open_gives_the_descriptor(void)
     laz_module_close(NULL);
 }
 
+static void options_of_an_older_plugin_are_read_as_they_were_built(void)
+{
+    struct laz_module *module = NULL;
+
+    assert_loads(mock("mock_old"), __LINE__);
+    CU_ASSERT_FATAL(laz_module_open(mock("mock_old"), 0, NULL, &module, NULL) == 0);
+    const struct laz_plugin *plugin = laz_module_plugin(module);
+    CU_ASSERT(plugin->abi_minor == 0);
+    UNIT_TEXT(plugin->options[0].key, "program");
+    UNIT_TEXT(plugin->options[0].help, "what would be started");
+    CU_ASSERT(plugin->options[0].flags == 0 && !plugin->options[0].min && !plugin->options[0].max &&
+              !plugin->options[0].one_of);
+    UNIT_TEXT(plugin->options[1].key, "count");
+    CU_ASSERT(plugin->options[1].type == LAZ_OPT_INTEGER);
+    CU_ASSERT(plugin->options[2].key == NULL);
+    laz_module_close(module);
+}
+
 static void module_open_refuses_each_fault(void)
 {
     const struct {
@@ -75,8 +93,8 @@ static void module_open_refuses_each_fault(void)
         const char *part;
     } faults[] = {
         {mock("mock_magic"), "magic 12345678"},
-        {mock("mock_newer_major"), "built for plugin ABI 2.0, but this lazaret has 1.0"},
-        {mock("mock_newer_minor"), "built for plugin ABI 1.9, but this lazaret has 1.0"},
+        {mock("mock_newer_major"), "built for plugin ABI 2.0, but this lazaret has 1.1"},
+        {mock("mock_newer_minor"), "built for plugin ABI 1.9, but this lazaret has 1.1"},
         {mock("mock_small"), "a descriptor of 24 bytes"},
         {mock("mock_no_plan"), "missing op: plan"},
         {mock("mock_no_ops"), "has no operations"},
@@ -251,7 +269,12 @@ static void runtime_description_reads_back(void)
     CU_ASSERT(info->options[1].type == LAZ_OPT_PATHS);
     UNIT_TEXT(info->options[2].default_value, "");
     UNIT_TEXT(info->options[2].help, "may be left out");
-    CU_ASSERT(info->options[3].key == NULL);
+    CU_ASSERT(info->options[1].flags == 0 && !info->options[1].min && !info->options[1].one_of);
+    CU_ASSERT(info->options[2].flags == LAZ_OPT_SECRET);
+    UNIT_TEXT(info->options[2].min, "1");
+    UNIT_TEXT(info->options[2].max, "9");
+    UNIT_TEXT(info->options[3].one_of, "[\"a\", \"b\"]");
+    CU_ASSERT(info->options[4].key == NULL);
     laz_description_free(&laz_runtime_description, data);
     laz_description_free(&laz_runtime_description, NULL);
     laz_buf_fini(&json);
@@ -277,15 +300,16 @@ static void runtime_description_is_read_strictly(void)
         const char *from, *to, *part;
     } changes[] = {
         {"\"runtime\"", "\"tool\"", "kind: expected \"runtime\""},
-        {"\"1.0\"", "\"1.1\"", "built for plugin ABI 1.1, but this lazaret has 1.0"},
-        {"\"1.0\"", "\"2.0\"", "built for plugin ABI 2.0"},
-        {"\"1.0\"", "\"1.0x\"", "abi: expected a version"},
-        {"\"1.0\"", "1.0", "abi: expected a version"},
+        {"\"1.1\"", "\"1.2\"", "built for plugin ABI 1.2, but this lazaret has 1.1"},
+        {"\"1.1\"", "\"2.0\"", "built for plugin ABI 2.0"},
+        {"\"1.1\"", "\"1.0x\"", "abi: expected a version"},
+        {"\"1.1\"", "1.0", "abi: expected a version"},
         {"\"summary\"", "\"sumary\"", "sumary: expected no such key"},
         {"\"mock_runtime\"", "7", "name: expected a string"},
         {"[\".mock\",\".mk\"]", "\".mock\"", "suffixes: expected a list of strings"},
         {"[\".mock\",\".mk\"]", "[\".mock\",7]", "suffixes: expected a list of strings"},
         {"\"help\"", "\"halp\"", "halp: expected no such key"},
+        {"\"secret\"", "\"secrets\"", "flags: expected \"secret\""},
         {"\"strings\"", "\"strongs\"", "type: expected the type of an option"},
         {"\"default\":null", "\"default\":7", "default: expected a string"},
         {"\"options\":[", "\"options\":[7,", "options: expected a list of objects"},
@@ -643,6 +667,7 @@ static void enforce_words_go_both_ways(void)
 
 static const struct unit_test tests[] = {
     UNIT(module_open_gives_the_descriptor),
+    UNIT(options_of_an_older_plugin_are_read_as_they_were_built),
     UNIT(module_open_refuses_each_fault),
     UNIT(module_open_refuses_another_kind),
     UNIT(module_open_takes_a_shorter_table),

@@ -107,6 +107,7 @@ static const char *call(struct made *made, const char *name, const char *args)
 
 #define TOOL(name, rest) "[[tools.tool]]\nname = \"" name "\"\ncommand = [\"/bin/cat\"]\n" rest "\n"
 #define PROVIDER         "[[tools]]\nprovider = \"command\"\n"
+#define MCP              "[[tools]]\nprovider = \"mcp\"\ncommand = [\"/bin/cat\"]\n"
 
 static void no_tables_make_no_instances(void)
 {
@@ -151,21 +152,23 @@ static void mistakes_are_found_where_they_were_made(void)
     static const struct {
         const char *toml, *problem; /* after "DIRECTORY/test.toml:" */
     } rows[] = {
-        {PROVIDER TOOL("maybe", "") TOOL("maybe_", ""),
-         "7:1: Duplicate tool names: 'maybe' and 'maybe_' cannot both be in testrt"},
         {PROVIDER TOOL("a", "") TOOL("not a name", ""),
          "7:1: 'not a name' is not a valid name of a tool"},
         {PROVIDER TOOL("a", "") PROVIDER TOOL("a", ""),
          "9:1: Duplicate tool names: 'a' (the first is of provider command)"},
-        {PROVIDER TOOL("a", "parameters = { perhaps = \"string\", perhaps_ = \"string\" }"),
-         "3:1: Tool 'a': Duplicate parameter names: 'perhaps' and 'perhaps_' would be the same in "
-         "testrt"},
+        {PROVIDER TOOL("a", "parameters = { \"a\\u007f\" = \"string\" }"),
+         "3:1: Tool 'a': 'a ' is not a valid name of a parameter"},
         {PROVIDER "[[tools.tool]]\nname = \"a\"\ncommand = [\"/nowhere/x\"]\n",
          "5:1: provider command: tool 'a': command: /nowhere/x: No such file or directory"},
         {PROVIDER "[[tools.tool]]\nname = \"a\"\ncommand = [\"{x}\"]\n",
          "5:1: provider command: tool 'a': command: '{x}' must be the absolute path"},
         {PROVIDER TOOL("a", "tiemout = 3"), "6:1: tools.tool.tiemout: "},
         {"\n[[tools]]\nprovider = \"nosuch\"\n", "2:1: "},
+        {MCP "\nname = \"x\"\nmax_output = 5\n", "6:14: tools.max_output: expected a size "},
+        {MCP "name = \"x\"\nstart_timeout = 0\n", "5:17: tools.start_timeout: expected a time "},
+        {MCP "\n\nname = \"1x\"\n", "6:1: provider mcp: name: '1x' has to be 1 to 32 letters"},
+        {MCP "name = \"x\"\nheaders = { A = \"b\" }\n",
+         "5:1: provider mcp: headers: they belong to a server with `url`"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -255,6 +258,89 @@ static void providers_of_every_kind_get_their_services(void)
     UNIT_TEXT(call(&made, "fail", "{}"), "the mock fails");
     CU_ASSERT_TRUE(made.failed);
     made_fini(&made);
+}
+
+/* ---- the end of sessions ----------------------------------------------------------------------
+ */
+
+static void note_closed(void *user, uint32_t level, const char *text)
+{
+    const char *at = strstr(text, ": session ");
+
+    (void)level;
+    if (at)
+        laz_buf_printf(user, "%s;", at + 10);
+}
+
+/* Starts a call of a session. */
+static struct laz_call *start_of(struct made *made, const char *name, const char *session,
+                                 void *user)
+{
+    const struct laz_tool_entry *entry = laz_tool_set_find(&made->tools.set, name, strlen(name));
+    const struct laz_call_owner owner = {.user = made,
+                                         .answered = made_answered,
+                                         .caller = {.session = session, .session_user = user}};
+    struct laz_buf args = LAZ_BUF_INIT;
+
+    made->answered = false;
+    laz_buf_puts(&args, "{}");
+    return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
+                          &args, 1, true, &owner);
+}
+
+static void providers_hear_once_of_the_end_of_each_session_that_called_them(void)
+{
+    struct laz_buf closed = LAZ_BUF_INIT;
+    struct made made;
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, "[[tools]]\nprovider = \"tool_evented\"\n"), 0);
+    made.driver.log = (struct laz_log){.sink = note_closed, .user = &closed, .level = LAZ_LOG_INFO};
+    for (int i = 0; i < 2; i++) {
+        (void)start_of(&made, "now", "first", (void *)"ann");
+        (void)start_of(&made, "now", "second", NULL);
+        while (made.tools.calls)
+            laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    }
+    laz_tools_session_closed(&made.tools, "other");
+    UNIT_TEXT(laz_buf_text(&closed), "");
+    laz_tools_session_closed(&made.tools, "first");
+    laz_tools_session_closed(&made.tools, "first");
+    UNIT_TEXT(laz_buf_text(&closed), "first of ann closed, tool none;");
+    laz_tools_session_closed(&made.tools, "second");
+    UNIT_TEXT(laz_buf_text(&closed),
+              "first of ann closed, tool none;second of nobody closed, tool none;");
+    CU_ASSERT_PTR_NULL(made.tools.visits);
+    made_fini(&made);
+    laz_buf_fini(&closed);
+}
+
+/* A call is open when the session ends, and is answered when it is abandoned. */
+static void hears_after(const char *provider, const char *tool, const char *heard)
+{
+    struct laz_buf closed = LAZ_BUF_INIT;
+    struct made made;
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, provider), 0);
+    made.driver.log = (struct laz_log){.sink = note_closed, .user = &closed, .level = LAZ_LOG_INFO};
+    struct laz_call *open = start_of(&made, tool, "s", NULL);
+    laz_tools_session_closed(&made.tools, "s");
+    UNIT_TEXT(laz_buf_text(&closed), "");
+    laz_call_abandon(open);
+    UNIT_TEXT(laz_buf_text(&closed), "");
+    while (made.tools.calls)
+        laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    UNIT_TEXT(laz_buf_text(&closed), heard);
+    CU_ASSERT_PTR_NULL(made.tools.visits);
+    made_fini(&made);
+    UNIT_TEXT(laz_buf_text(&closed), heard);
+    laz_buf_fini(&closed);
+}
+
+static void providers_hear_of_the_end_after_the_last_call(void)
+{
+    hears_after("[[tools]]\nprovider = \"tool_blocking\"\n", "wait", "s closed;");
+    hears_after("[[tools]]\nprovider = \"tool_evented\"\n", "hang",
+                "s of nobody closed, tool none;");
 }
 
 /* ---- programs that run beside the calls -------------------------------------------------------
@@ -497,6 +583,8 @@ static const struct unit_test tests[] = {
     UNIT(commands_end_when_their_call_is_abandoned),
     UNIT(tools_are_added_while_calls_begin),
     UNIT(providers_of_every_kind_get_their_services),
+    UNIT(providers_hear_once_of_the_end_of_each_session_that_called_them),
+    UNIT(providers_hear_of_the_end_after_the_last_call),
     UNIT(programs_of_providers_have_pipes_and_an_end),
     UNIT(programs_that_do_not_end_are_killed),
     UNIT(tools_of_the_demonstration_work),

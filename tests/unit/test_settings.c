@@ -211,10 +211,11 @@ static const struct {
     {"env.allow = [\"A=B\"]\n",
      "1:14: env.allow: expected a name of letters, digits and '_', found string \"A=B\""},
     {"env.set = { A = 1 }\n",
-     "1:17: env.set: expected a string without NUL characters (write A = \"1\"), found integer 1"},
+     "1:17: env.set: expected a string without NUL characters (write A = \"...\"), found integer "
+     "that is not shown"},
     {"env.set = { LAZARET_TOKEN = \"x\" }\n", "1:29: env.set: expected a name that does not begin "
                                               "with LAZARET_ (lazaret sets those itself), "
-                                              "found string \"x\""},
+                                              "found string that is not shown"},
     {"audit.file = \"log\"\n",
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",
@@ -270,7 +271,7 @@ static void settings_load_reports_all_problems_in_order_and_changes_nothing(void
     static const char *const expected[] = {
         "3:11: session.verbose: expected true or false, found integer 1",
         "4:1: session.bogus: unknown key",
-        "5:5: expected a value, found nope (text stands in quotes)",
+        "5:5: expected a value, found a word (text stands in quotes)",
         "7:8: pool.size: expected an integer from 1 to 100, found string \"a\"",
         ("9:10: limits.memory: expected \"unlimited\" or a size (\"8MiB\", or bytes as an integer) "
          "from 1MiB to 1024TiB, found boolean true"),

@@ -35,9 +35,10 @@ lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL
 
 check_parameters <- function(tool, args, known) {
     names <- names(args) %||% rep("", length(args))
-    if (any(bad <- !grepl(name_pattern, names))) {
+    bytes <- nchar(enc2utf8(names), "bytes")
+    if (any(bad <- bytes < 1L | bytes > 128L | grepl("[[:cntrl:]]", names))) {
         fail_argument("tool '", tool, "': parameter '", names[bad][1L],
-                      "' must have a name of letters, digits, '_', '.' and '-'")
+                      "' must have a name of 1 to 128 bytes without control characters")
     }
     if (anyDuplicated(names))
         fail_argument("tool '", tool, "': two parameters have the name '",

@@ -37,12 +37,13 @@ extern "C" {
 
 /* One member of an object and its place in the struct. The field has the C type of `type`:
  *
- *   LAZ_OPT_STRING                                char *
+ *   LAZ_OPT_STRING, LAZ_OPT_PATH                  char *
  *   LAZ_OPT_INTEGER, LAZ_OPT_SIZE, LAZ_OPT_TIME   int64_t
  *   LAZ_OPT_BOOLEAN                               bool
  *   LAZ_OPT_STRINGS, LAZ_OPT_PATHS                char **, ends with NULL
  *   LAZ_OPT_TABLES, LAZ_OPT_PARAMETERS            char *, the JSON text (laz_options_each)
- *   LAZ_OPT_TEXTS                                 char *, the JSON text of an object */
+ *   LAZ_OPT_TEXTS                                 char *, the JSON text of an object
+ *   LAZ_OPT_ANY                                   char *, the JSON text */
 struct laz_option_field {
     const char *key; /* NULL: the end of the table */
     uint32_t type;   /* LAZ_OPT_* */
@@ -168,6 +169,7 @@ LAZ_OPTION_APART int laz_option_read(const struct laz_json_api *json,
     case LAZ_OPT_PATHS:
         return laz_option_read_list(json, reader, (char ***)at);
     case LAZ_OPT_STRING:
+    case LAZ_OPT_PATH:
         if (json->next(reader, &token) != LAZ_JSON_STRING)
             return LAZ_EINVAL;
         *(char **)at = laz_option_copy(token.text, token.len);

@@ -29,7 +29,7 @@ extern "C" {
 
 #define LAZ_PLUGIN_MAGIC 0x5a414c31u /* "1LAZ" */
 #define LAZ_ABI_MAJOR    1u
-#define LAZ_ABI_MINOR    0u
+#define LAZ_ABI_MINOR    1u
 
 #define LAZ_PLUGIN_BACKEND 1u /* ops: struct laz_backend_ops (lazaret/backend.h) */
 #define LAZ_PLUGIN_TOOL    2u /* ops: struct laz_tool_ops (lazaret/tool.h) */
@@ -39,6 +39,13 @@ extern "C" {
 #define LAZ_HAS(table, field)                                                                      \
     ((table)->size >= offsetof(__typeof__(*(table)), field) + sizeof((table)->field) &&            \
      (table)->field)
+
+/* A field that was added: C++ does not warn where it is left out, as C does not of named fields. */
+#ifdef __cplusplus
+#define LAZ_LATER = 0
+#else
+#define LAZ_LATER
+#endif
 
 /* Types of options. In the JSON text that a plugin receives, sizes are integers of bytes and times
  * integers of milliseconds. */
@@ -53,15 +60,39 @@ extern "C" {
 #define LAZ_OPT_PARAMETERS 9u  /* a table of tool parameters: name = { type, description, ... };
                                   received as the list that struct laz_tool describes */
 #define LAZ_OPT_TEXTS 10u      /* a table of strings; received as an object */
+/* Since ABI 1.1: */
+#define LAZ_OPT_PATH 11u /* an absolute host path; for a runtime: visible in the box */
+#define LAZ_OPT_ANY  12u /* any value, also a table; received as JSON */
 
-/* One option of a plugin: a key of its table in the configuration. */
+/* Flags of options. Nothing that lazaret shows (lazaret config, plan and plugins, errors, the log)
+ * has the value of a secret option: only whether it is set. Of a table of strings the keys are
+ * shown. It is the plugin that must not show it in texts of its own. */
+#define LAZ_OPT_SECRET 1u
+
+/* One option of a plugin: a key of its table in the configuration. LAZ_OPTION fills one. */
 struct laz_option {
     const char *key;           /* "program"; inside a LAZ_OPT_TABLES "tool": "tool.name" */
     uint32_t type;             /* LAZ_OPT_* */
     const char *default_value; /* in TOML notation ("\"bwrap\"", "10", "[]"); NULL: must be given,
                                   "" : may be left out and is then absent */
     const char *help;          /* one line for the manual */
+    /* Since ABI 1.1; the host knows by the plugin's abi_minor whether its table has these. */
+    uint32_t flags LAZ_LATER;  /* LAZ_OPT_SECRET */
+    const char *min LAZ_LATER; /* of an integer, a size or a time, in TOML notation; NULL: any */
+    const char *max LAZ_LATER;
+    const char *one_of LAZ_LATER; /* a list in TOML notation, "[\"a\", \"b\"]": all that a string or
+                                     an integer, or an item of a list of strings, may be; NULL:
+                                     anything */
 };
+
+/* An item of a table of options: LAZ_OPTION("port", LAZ_OPT_INTEGER, "80", "of the service",
+ * .min = "1", .max = "65535"). */
+#define LAZ_OPTION(its_key, its_type, its_default, its_help, ...)                                  \
+    {                                                                                              \
+        .key = its_key, .type = its_type, .default_value = its_default, .help = its_help,          \
+        ##__VA_ARGS__                                                                              \
+    }
+#define LAZ_OPTIONS_END LAZ_OPTION(NULL, 0, NULL, NULL)
 
 struct laz_plugin {
     uint32_t magic;

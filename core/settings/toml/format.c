@@ -70,8 +70,19 @@ static void format_children(struct laz_buf *buf, const struct laz_toml_node *nod
     laz_buf_puts(buf, !table ? "]" : node->first ? " }" : "}");
 }
 
+bool laz_toml_is_hidden(const struct laz_toml_node *node)
+{
+    const struct laz_toml_node *set = node->n == 1 ? laz_toml_get(node, "secret") : NULL;
+
+    return set && laz_toml_is_text(set) && strcmp(set->text, "set") == 0;
+}
+
 void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node)
 {
+    if (node->is_secret) {
+        laz_buf_puts(buf, LAZ_TOML_HIDDEN);
+        return;
+    }
     switch (node->type) {
     case LAZ_TOML_TABLE:
     case LAZ_TOML_ARRAY:
@@ -106,6 +117,12 @@ void laz_toml_json(struct laz_json_write *write, const char *key, const struct l
 {
     struct laz_buf text = LAZ_BUF_INIT;
 
+    if (node->is_secret) {
+        laz_json_begin_object(write, key);
+        laz_json_add_text(write, "secret", "set");
+        laz_json_end_object(write);
+        return;
+    }
     switch (node->type) {
     case LAZ_TOML_TABLE:
         laz_json_begin_object(write, key);
@@ -156,6 +173,10 @@ void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node)
     if (node->type == LAZ_TOML_ARRAY || node->type == LAZ_TOML_TABLE) {
         if (!node->n)
             laz_buf_puts(buf, " without content");
+        return;
+    }
+    if (node->is_secret) {
+        laz_buf_puts(buf, " that is not shown");
         return;
     }
     laz_buf_putc(buf, ' ');

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* toml.h - reading TOML 1.0 into a tree in which every node knows where it was written.
  *
- * A document owns all of its nodes and texts and never changes after it was parsed, so it may be
- * shared by threads; it is freed with its last reference.  Sizes and depth are limited. */
+ * A document owns all of its nodes and texts and never changes after it was parsed (but for
+ * is_secret, before it is shared), so it may be shared by threads; it is freed with its last
+ * reference.  Sizes and depth are limited. */
 #ifndef LAZ_SETTINGS_TOML_TOML_H
 #define LAZ_SETTINGS_TOML_TOML_H
 
@@ -55,6 +56,7 @@ struct laz_toml_node {
     size_t len;
     const struct laz_toml *toml; /* the document it is part of */
     uint32_t flags;              /* private to the parser */
+    bool is_secret;              /* its value is not shown (core/settings) */
     uint32_t depth;              /* the root has 0 */
 };
 
@@ -112,10 +114,14 @@ void laz_toml_add_problem(struct laz_toml *toml, uint32_t line, uint32_t column,
 void laz_toml_format_problem(struct laz_buf *buf, const struct laz_toml *toml, size_t index);
 /* For messages: the type and, of short scalars, the value: `string "abc"`, "integer 5". */
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node);
-/* The value in TOML notation on one line, with inline tables. */
+/* The value in TOML notation on one line, with inline tables; LAZ_TOML_HIDDEN for a secret one. */
 void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node);
-/* The same as JSON; what JSON lacks (dates, times, numbers that are not finite) is a string. */
+/* The same as JSON ({"secret": "set"} for a secret one); what JSON lacks (dates, times, numbers that
+ * are not finite) is a string. */
 void laz_toml_json(struct laz_json_write *write, const char *key, const struct laz_toml_node *node);
+#define LAZ_TOML_HIDDEN "{ secret = \"set\" }"
+/* Is it that, read from a text that was shown? */
+bool laz_toml_is_hidden(const struct laz_toml_node *node);
 void laz_toml_format_string(struct laz_buf *buf, const char *text, size_t len);
 void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len); /* bare or quoted */
 /* "FILE:LINE:COL", or the name alone for a document without lines. */

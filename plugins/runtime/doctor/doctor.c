@@ -21,7 +21,7 @@ struct doctor_state {
     struct laz_json_writer *writer;
 };
 
-static const struct laz_option options[] = {{NULL, 0, NULL, NULL}};
+static const struct laz_option options[] = {LAZ_OPTIONS_END};
 
 /* ---- the order, and the answer -------------------------------------------------------------- */
 

@@ -26,9 +26,9 @@
 #define LUART_FRAMES 200
 
 static const struct laz_option options[] = {
-    {"path", LAZ_OPT_PATHS, "[]",
-     "directories of modules for require: NAME.lua, NAME/init.lua and NAME.so"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("path", LAZ_OPT_PATHS, "[]",
+               "directories of modules for require: NAME.lua, NAME/init.lua and NAME.so"),
+    LAZ_OPTIONS_END,
 };
 
 /* ---- the code, with a word before it -------------------------------------------------------- */

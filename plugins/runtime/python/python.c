@@ -20,7 +20,7 @@
 /* struct python_state is in py_runtime.h, because all files of the plugin use it. */
 
 static const struct laz_option python_options[] = {
-    {"path", LAZ_OPT_PATHS, "[]", "directories of modules, searched before Python's own"},
+    LAZ_OPTION("path", LAZ_OPT_PATHS, "[]", "directories of modules, searched before Python's own"),
     {0},
 };
 

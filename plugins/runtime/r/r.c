@@ -24,12 +24,13 @@
 #include <Rembedded.h>
 
 static const struct laz_option r_options[] = {
-    {"libs", LAZ_OPT_PATHS, "[]", "directories with R packages, searched before R's own"},
-    {"packages", LAZ_OPT_STRINGS, "[]", "packages attached before the code runs"},
-    {"default_packages", LAZ_OPT_STRINGS,
-     "[\"datasets\",\"utils\",\"grDevices\",\"graphics\",\"stats\",\"methods\"]",
-     "packages that R attaches itself when it starts; fewer of them make its start shorter"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("libs", LAZ_OPT_PATHS, "[]", "directories with R packages, searched before R's own"),
+    LAZ_OPTION("packages", LAZ_OPT_STRINGS, "[]", "packages attached before the code runs"),
+    LAZ_OPTION(
+        "default_packages", LAZ_OPT_STRINGS,
+        "[\"datasets\",\"utils\",\"grDevices\",\"graphics\",\"stats\",\"methods\"]",
+        "packages that R attaches itself when it starts; fewer of them make its start shorter"),
+    LAZ_OPTIONS_END,
 };
 
 static const struct laz_option_field r_fields[] = {

@@ -12,8 +12,8 @@
 
 /* Keys of the [[tools]] table besides `provider`, and their places in the state. */
 static const struct laz_option options[] = {
-    {"greeting", LAZ_OPT_STRING, "\"Hello\"", "what is said before the name"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("greeting", LAZ_OPT_STRING, "\"Hello\"", "what is said before the name"),
+    LAZ_OPTIONS_END,
 };
 
 struct state {

@@ -41,21 +41,27 @@ struct command_state {
 };
 
 static const struct laz_option options[] = {
-    {"tool", LAZ_OPT_TABLES, NULL, "one table for each tool"},
-    {"tool.name", LAZ_OPT_STRING, NULL, "name of the function that code calls"},
-    {"tool.description", LAZ_OPT_STRING, "\"\"", "what it does, for the model"},
-    {"tool.command", LAZ_OPT_STRINGS, NULL,
-     "absolute path of a program and its arguments; {name} is the value of a parameter, as one "
-     "whole argument, with a leading \"-\" only after \"--\"; unless each parameter has one, the "
-     "arguments come as one JSON object on standard input"},
-    {"tool.parameters", LAZ_OPT_PARAMETERS, "{}",
-     "its parameters, in the order of positional arguments"},
-    {"tool.timeout", LAZ_OPT_TIME, "30", "after which it is killed; 0: only the deadline"},
-    {"tool.output", LAZ_OPT_STRING, "\"json\"", "what its standard output is: json or text"},
-    {"tool.max_concurrent", LAZ_OPT_INTEGER, "8", "calls that may run at once; 0: no limit"},
-    {"tool.approve", LAZ_OPT_BOOLEAN, "false", "each call waits for a yes of the host"},
-    {"tool.max_output", LAZ_OPT_SIZE, "\"64MiB\"", "more on a stream ends it with an error"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("tool", LAZ_OPT_TABLES, NULL, "one table for each tool"),
+    LAZ_OPTION("tool.name", LAZ_OPT_STRING, NULL, "name of the function that code calls"),
+    LAZ_OPTION("tool.description", LAZ_OPT_STRING, "\"\"", "what it does, for the model"),
+    LAZ_OPTION(
+        "tool.command", LAZ_OPT_STRINGS, NULL,
+        "absolute path of a program and its arguments; {name} is the value of a parameter, as one "
+        "whole argument, with a leading \"-\" only after \"--\"; unless each parameter has one, "
+        "the "
+        "arguments come as one JSON object on standard input"),
+    LAZ_OPTION("tool.parameters", LAZ_OPT_PARAMETERS, "{}",
+               "its parameters, in the order of positional arguments"),
+    LAZ_OPTION("tool.timeout", LAZ_OPT_TIME, "30",
+               "after which it is killed; 0: only the deadline"),
+    LAZ_OPTION("tool.output", LAZ_OPT_STRING, "\"json\"",
+               "what its standard output is: json or text"),
+    LAZ_OPTION("tool.max_concurrent", LAZ_OPT_INTEGER, "8",
+               "calls that may run at once; 0: no limit"),
+    LAZ_OPTION("tool.approve", LAZ_OPT_BOOLEAN, "false", "each call waits for a yes of the host"),
+    LAZ_OPTION("tool.max_output", LAZ_OPT_SIZE, "\"64MiB\"",
+               "more on a stream ends it with an error"),
+    LAZ_OPTIONS_END,
 };
 
 /* ---- options -------------------------------------------------------------------------------- */

@@ -18,29 +18,43 @@
 #include <unistd.h>
 
 #define MCP_MAX_PREFIX 32
+#define MCP_MAX_TIME   "\"49d\"" /* so many milliseconds fit into 32 bits */
 
 static const struct laz_option options[] = {
-    {"name", LAZ_OPT_STRING, NULL, "of the server: its functions are called NAME_TOOL"},
-    {"command", LAZ_OPT_STRINGS, "",
-     "absolute path of a program and its arguments: a server over standard input and output"},
-    {"url", LAZ_OPT_STRING, "", "in place of a command: a server over HTTP"},
-    {"env", LAZ_OPT_TEXTS, "{}", "variables of the program, beside those that each command gets"},
-    {"env_from", LAZ_OPT_STRINGS, "[]", "names of variables that it gets as lazaret has them"},
-    {"headers", LAZ_OPT_TEXTS, "{}", "headers of each request"},
-    {"headers_env", LAZ_OPT_TEXTS, "{}", "the same, each from a variable of lazaret's environment"},
-    {"headers_file", LAZ_OPT_TEXTS, "{}", "the same, each from the first line of a file"},
-    {"tools", LAZ_OPT_STRINGS, "[]",
-     "patterns (* and ?) of the server's names of the tools that are declared; empty: all"},
-    {"except", LAZ_OPT_STRINGS, "[]", "patterns of those that are not"},
-    {"approve", LAZ_OPT_BOOLEAN, "false", "each call waits for a yes of the host"},
-    {"required", LAZ_OPT_BOOLEAN, "true",
-     "no session without it; false: if it cannot be asked, sessions do without its tools"},
-    {"start_timeout", LAZ_OPT_TIME, "30", "in which it has to list its tools"},
-    {"timeout", LAZ_OPT_TIME, "60", "in which a call needs an answer or progress; 0: none"},
-    {"max_timeout", LAZ_OPT_TIME, "600", "of a call, with progress; 0: only the deadline"},
-    {"max_concurrent", LAZ_OPT_INTEGER, "8", "calls of a tool that may run at once; 0: no limit"},
-    {"max_output", LAZ_OPT_SIZE, "\"64MiB\"", "a longer message is not read: the call that it answers fails"},
-    {NULL, 0, NULL, NULL},
+    LAZ_OPTION("name", LAZ_OPT_STRING, NULL, "of the server: its functions are called NAME_TOOL"),
+    LAZ_OPTION(
+        "command", LAZ_OPT_STRINGS, "",
+        "absolute path of a program and its arguments: a server over standard input and output"),
+    LAZ_OPTION("url", LAZ_OPT_STRING, "", "in place of a command: a server over HTTP"),
+    LAZ_OPTION("env", LAZ_OPT_TEXTS, "{}",
+               "variables of the program, beside those that each command gets",
+               .flags = LAZ_OPT_SECRET),
+    LAZ_OPTION("env_from", LAZ_OPT_STRINGS, "[]",
+               "names of variables that it gets as lazaret has them"),
+    LAZ_OPTION("headers", LAZ_OPT_TEXTS, "{}", "headers of each request", .flags = LAZ_OPT_SECRET),
+    LAZ_OPTION("headers_env", LAZ_OPT_TEXTS, "{}",
+               "the same, each from a variable of lazaret's environment"),
+    LAZ_OPTION("headers_file", LAZ_OPT_TEXTS, "{}", "the same, each from the first line of a file"),
+    LAZ_OPTION(
+        "tools", LAZ_OPT_STRINGS, "[]",
+        "patterns (* and ?) of the server's names of the tools that are declared; empty: all"),
+    LAZ_OPTION("except", LAZ_OPT_STRINGS, "[]", "patterns of those that are not"),
+    LAZ_OPTION("approve", LAZ_OPT_BOOLEAN, "false", "each call waits for a yes of the host"),
+    LAZ_OPTION(
+        "required", LAZ_OPT_BOOLEAN, "true",
+        "no session without it; false: if it cannot be asked, sessions do without its tools"),
+    LAZ_OPTION("start_timeout", LAZ_OPT_TIME, "30", "in which it has to list its tools",
+               .min = "\"1ms\"", .max = MCP_MAX_TIME),
+    LAZ_OPTION("timeout", LAZ_OPT_TIME, "60",
+               "in which a call needs an answer or progress; 0: none", .max = MCP_MAX_TIME),
+    LAZ_OPTION("max_timeout", LAZ_OPT_TIME, "600", "of a call, with progress; 0: only the deadline",
+               .max = MCP_MAX_TIME),
+    LAZ_OPTION("max_concurrent", LAZ_OPT_INTEGER, "8",
+               "calls of a tool that may run at once; 0: no limit", .min = "0",
+               .max = "4294967295"),
+    LAZ_OPTION("max_output", LAZ_OPT_SIZE, "\"64MiB\"",
+               "a longer message is not read: the call that it answers fails", .min = "\"1KiB\""),
+    LAZ_OPTIONS_END,
 };
 
 #define FIELD(key, type, member)                                                                   \
@@ -137,26 +151,12 @@ static int check_kind(const struct mcp_options *given, struct laz_error *err)
 static int check_options(struct mcp_server *server, struct laz_error *err)
 {
     const struct mcp_options *given = &server->options;
-    const int64_t *const times[] = {&given->start_timeout_ms, &given->timeout_ms,
-                                    &given->max_timeout_ms};
 
     if (!name_is_valid(given->name))
         return laz_fail(err, LAZ_EINVAL,
                         "name: '%.100s' has to be 1 to %d letters, digits and '_', and begins with "
                         "a letter",
                         given->name, MCP_MAX_PREFIX);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (*times[i] < 0 || *times[i] > UINT32_MAX || (i == 0 && *times[i] == 0))
-            return laz_fail(err, LAZ_EINVAL, "%s: expected %s to 49 days",
-                            i == 0   ? "start_timeout"
-                            : i == 1 ? "timeout"
-                                     : "max_timeout",
-                            i == 0 ? "1ms" : "0");
-    if (given->max_concurrent < 0 || given->max_concurrent > UINT32_MAX)
-        return laz_fail(err, LAZ_EINVAL, "max_concurrent: expected 0 or more, found %lld",
-                        (long long)given->max_concurrent);
-    if (given->max_output < 1024)
-        return laz_fail(err, LAZ_EINVAL, "max_output: expected at least 1024 bytes");
     int ret = check_kind(given, err);
     if (!ret && given->command)
         ret = check_command(server, err);

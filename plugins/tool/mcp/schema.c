@@ -271,6 +271,23 @@ struct properties {
     bool are_too_many;
 };
 
+/* The name of a parameter: lazaret takes one in any script as it is, and tells it to those who
+ * write code. */
+static char *property_name(const char *key)
+{
+    const size_t len = strlen(key);
+    char *clean = mcp_clean(key, len, MCP_MAX_NAME - 4, false);
+    bool is_ascii = true;
+
+    for (size_t i = 0; i < len; i++)
+        is_ascii &= (unsigned char)key[i] < 0x80;
+    if (clean && (is_ascii || strcmp(clean, key) != 0)) {
+        free(clean);
+        clean = mcp_legal(key, MCP_MAX_NAME - 4);
+    }
+    return clean;
+}
+
 static bool properties_add(void *user, const char *key, struct mcp_raw item)
 {
     struct properties *list = user;
@@ -280,7 +297,7 @@ static bool properties_add(void *user, const char *key, struct mcp_raw item)
     list->are_too_many = list->n == MCP_MAX_PARAMETERS;
     if (list->are_too_many)
         return false;
-    char *name = mcp_legal(key, MCP_MAX_NAME - 4);
+    char *name = property_name(key);
     if (!name)
         return false;
     snprintf(numbered, sizeof numbered, "%s", name);
