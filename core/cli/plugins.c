@@ -168,16 +168,15 @@ static void plugins_report(void *user, const struct laz_plugin_entry *entry)
     plugins_report_options(cli, facts.options);
 }
 
-/* A default is text in TOML notation; NULL: the option must be given, "": it has none. */
-static void plugins_json_default(struct laz_json_write *write, const char *text)
+/* What an option declares is text in TOML notation; NULL, "": nothing. */
+static void plugins_json_declared(struct laz_json_write *write, const char *key, const char *text)
 {
     struct laz_toml *toml = NULL;
 
-    if (text && *text && laz_toml_parse_pair("default", text, "default", &toml, NULL) == 0)
-        laz_toml_json(write, "default", toml->root->first);
+    if (text && *text && laz_toml_parse_pair(key, text, key, &toml, NULL) == 0)
+        laz_toml_json(write, key, toml->root->first);
     else
-        laz_json_add_null(write, "default");
-    laz_json_add_bool(write, "required", !text);
+        laz_json_add_null(write, key);
     laz_toml_free(toml);
 }
 
@@ -188,12 +187,13 @@ static void plugins_json_options(struct laz_json_write *write, const struct laz_
         laz_json_begin_object(write, NULL);
         laz_json_add_text(write, "key", option->key);
         laz_json_add_text(write, "type", plugins_option_type(option->type));
-        plugins_json_default(write, option->default_value);
+        plugins_json_declared(write, "default", option->default_value);
+        laz_json_add_bool(write, "required", !option->default_value);
         laz_json_add_text(write, "help", option->help);
         laz_json_add_bool(write, "secret", (option->flags & LAZ_OPT_SECRET) != 0);
-        laz_json_add_text(write, "min", option->min);
-        laz_json_add_text(write, "max", option->max);
-        laz_json_add_text(write, "one_of", option->one_of);
+        plugins_json_declared(write, "min", option->min);
+        plugins_json_declared(write, "max", option->max);
+        plugins_json_declared(write, "one_of", option->one_of);
         laz_json_end_object(write);
     }
     laz_json_end_list(write);

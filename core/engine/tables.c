@@ -38,15 +38,19 @@ static int tables_find(struct laz_registry *registry, bool runtime, const char *
     return rc;
 }
 
-/* The option `program` of a backend is one. If it is named it has to be there, also where another
- * backend comes first, or comes instead: what the operator has named may be the stronger box. */
-static int tables_check_program(const struct laz_toml_node *table, struct laz_error *err)
+/* The option `program` of a backend is one, unless it is secret. If it is named it has to be there,
+ * also where another backend comes first, or comes instead: what the operator has named may be the
+ * stronger box. */
+static int tables_check_program(const struct laz_toml_node *table, const struct laz_option *option,
+                                struct laz_error *err)
 {
     const struct laz_toml_node *program = laz_toml_get(table, "program");
     struct laz_buf text = LAZ_BUF_INIT;
     char *path = NULL;
 
-    if (!program || program->type != LAZ_TOML_STRING)
+    while (option->key && strcmp(option->key, "program") != 0)
+        option++;
+    if (!program || program->type != LAZ_TOML_STRING || (option->flags & LAZ_OPT_SECRET))
         return 0;
     int rc = laz_os_find_program(program->text, &path, err);
     free(path);
@@ -97,7 +101,7 @@ static int tables_check_one(struct laz_registry *registry, const char *section,
         free(where);
     }
     if (!rc && options && strcmp(section, "sandbox") == 0)
-        rc = tables_check_program(table, err);
+        rc = tables_check_program(table, options, err);
     laz_buf_fini(&text);
     return rc;
 }

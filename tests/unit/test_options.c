@@ -286,7 +286,8 @@ static void values_of_secret_options_are_in_no_message(void)
         {"headers = \"12345\"\n",
          "f:1:11: t.headers: expected a table of strings, found string that is not shown"},
         {"headers = { a = 12345 }\n",
-         "f:1:17: t.headers.a: expected a string, found integer that is not shown"},
+         "f:1:17: t.headers.a: expected a string, in quotes, found integer that is "
+         "not shown"},
         {"rest = { secret = \"set\" }\n",
          "f:1:8: t.rest: expected the secret itself, which lazaret config does not show, found "
          "table"},
@@ -329,10 +330,11 @@ static bool secret_plugin(void *user, const char *section, const char *name,
     return strcmp(name, "known") == 0;
 }
 
-static void collect_set(void *user, const char *key, const char *value, const char *origin)
+static void collect_set(void *user, const struct laz_settings_shown *shown)
 {
-    if (strcmp(origin, "--set") == 0)
-        laz_buf_printf(user, "%s = %s\n", key, value);
+    CU_ASSERT_PTR_NULL(strstr(shown->json, "12345"));
+    if (strcmp(shown->origin, "--set") == 0)
+        laz_buf_printf(user, "%s = %s\n", shown->key, shown->value);
 }
 
 static void secrets_are_shown_as_set(void)
