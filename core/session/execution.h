@@ -50,6 +50,7 @@ struct laz_execution {
     bool is_last; /* the session executes nothing else */
     bool starts;  /* nobody has asked for its session: why it did not start is told as an error */
     bool over;    /* the outcome has arrived, or the box has ended */
+    bool is_held; /* the outcome waits for a look that may judge it (laz_guard_is_awaited) */
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */
     enum laz_stop stop;

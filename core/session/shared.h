@@ -10,6 +10,7 @@
 
 struct laz_audit;
 struct laz_execute_options;
+struct laz_looks;
 struct laz_once;
 struct laz_pool;
 struct laz_pool_feed;
@@ -31,6 +32,7 @@ struct laz_session_shared {
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_once *onces; /* laz_sessions_execute: not reported yet */
+    struct laz_looks *looks; /* made with the first session; whoever frees the loop frees it before */
     unsigned running;       /* number of executions that run in boxes */
     unsigned processors;
 };
