@@ -461,7 +461,8 @@ static void guard_resume(struct laz_session *session)
     struct laz_guard *guard = &session->guard;
     const uint64_t now_us = laz_loop_now_us(session->shared->driver->loop);
 
-    laz_timer_start(guard->timer, guard->due_us > now_us ? (guard->due_us - now_us) / 1000 + 1 : 0);
+    laz_timer_start(guard->timer,
+                    guard->due_us > now_us ? (guard->due_us - now_us + 999) / 1000 : 0);
 }
 
 /* ---- the life of a session ------------------------------------------------------------------- */
