@@ -13,7 +13,6 @@
 #include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
-#include "session/looks.h"
 #include "session/result.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * than an ordinary engine ever needs, which is one. */
 #include "session/looks.h"
 
-#include "loop/loop.h"
+#include "session/shared.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -9,11 +9,9 @@
 #ifndef LAZ_SESSION_LOOKS_H
 #define LAZ_SESSION_LOOKS_H
 
-#include "base/error.h"
-#include "loop/workers.h"
+#include "loop/driver.h"
 #include "os/process_tree.h"
 
-struct laz_loop;
 struct laz_looks; /* the threads of an engine, which share nothing with those of tools */
 
 struct laz_tree_look {
@@ -41,10 +39,7 @@ struct laz_tree_look {
 /* Starts the first thread, so that there is one whatever code in a box uses up later. Errors:
  * LAZ_EOS, LAZ_ENOMEM. */
 int laz_looks_new(struct laz_loop *loop, struct laz_looks **looks, struct laz_error *err);
-/* All looks were taken back or dropped. Waits for the threads no longer than a second: one that the
- * kernel holds ends by itself, and the last one frees what they share. Before the loop is freed.
- * NULL is allowed. */
-void laz_looks_free(struct laz_looks *looks);
+/* laz_looks_free: shared.h */
 
 /* Sends it. False: there is no thread; it is still the caller's. */
 bool laz_tree_look_send(struct laz_looks *looks, struct laz_tree_look *look);

@@ -72,6 +72,9 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
 /* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
  * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
+/* After that: the threads that look at boxes (looks.h). Waits for them no longer than a second: one
+ * that the kernel holds ends by itself, and the last one frees what they share. NULL is allowed. */
+void laz_looks_free(struct laz_looks *looks);
 
 /* ---- pools whose callers wait elsewhere -------------------------------------------------------
  */
