@@ -49,6 +49,7 @@ const struct laz_stop_reason laz_stop_reasons[LAZ_N_STOPS] = {
     [LAZ_STOP_CPU] = {LAZ_VERDICT_CPU_LIMIT, NULL},
     [LAZ_STOP_SESSION_CPU] = {LAZ_VERDICT_CPU_LIMIT, NULL},
     [LAZ_STOP_MEMORY] = {LAZ_VERDICT_MEMORY_LIMIT, NULL},
+    [LAZ_STOP_UNCOUNTED] = {LAZ_VERDICT_MEMORY_LIMIT, NULL},
 };
 
 const char *laz_verdict_name(enum laz_verdict verdict)

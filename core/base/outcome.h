@@ -42,6 +42,7 @@ enum laz_stop {
     LAZ_STOP_CPU,
     LAZ_STOP_SESSION_CPU,
     LAZ_STOP_MEMORY,
+    LAZ_STOP_UNCOUNTED, /* what it holds could not be counted in time */
     LAZ_N_STOPS
 };
 

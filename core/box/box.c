@@ -120,8 +120,12 @@ void laz_box_unlink(struct laz_box **list, struct laz_box *box)
 static void box_free(struct laz_box *box)
 {
     laz_box_unlink(&box->shared->leaving, box);
+    laz_box_drop_group(box);
     if (box->returns_uid)
         laz_uids_give_back(box->shared->uids, box->uid);
+    else if (box->had_process && box->kind->give_back && box->uid != LAZ_SPAWN_SAME_ID)
+        laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "processes of uid %u may be left",
+                box->uid);
     laz_buf_fini(&box->complaint);
     laz_plan_free(box->plan);
     free(box->runtime_file);
@@ -140,29 +144,39 @@ static void box_removed(struct laz_post *post)
     box_free((struct laz_box *)(void *)((char *)post - offsetof(struct laz_box, removed)));
 }
 
+static void box_end_left(struct laz_box *box)
+{
+    laz_box_end_group(box);
+    if (box->kind->give_back)
+        box->kind->give_back(box);
+}
+
 /* In a thread. */
 static void box_remove(struct laz_work *work)
 {
     struct laz_box *box =
         (struct laz_box *)(void *)((char *)work - offsetof(struct laz_box, removal));
 
+    if (box->has_left)
+        box_end_left(box); /* first: what lives on could fill the directory again */
     laz_os_remove_tree(box->folder);
     laz_loop_post(box->shared->driver->loop, &box->removed);
 }
 
-/* What untrusted code could fill with files takes long to remove, and other sessions do not wait
- * for it. The box leaves with its directory: until then its uid is no other session's, and the
- * engine is not freed. A host that dies leaves it in its own directory, which the next one removes.
- */
+/* What untrusted code could fill with files takes long to remove, and processes that it has left
+ * take long to end: other sessions do not wait for it. */
+static bool box_leaves_much(const struct laz_box *box)
+{
+    return box->folder && box->ops && !laz_backend_has_own_files(box->ops) &&
+           laz_box_is_ended(box) && box->shared->remover;
+}
+
+/* The box leaves with its directory: until then its uid is no other session's, and the engine is
+ * not freed. A host that dies leaves it in its own directory, which the next one removes. */
 static bool box_removes_later(struct laz_box *box)
 {
-    bool could_be_filled =
-        box->folder && box->ops && !laz_backend_has_own_files(box->ops) && laz_box_is_ended(box);
-
     box->removal.run = box_remove;
     box->removed.run = box_removed;
-    if (!could_be_filled || !box->shared->remover)
-        return false;
     laz_box_unlink(&box->shared->leaving, box); /* if it is there */
     box->next = box->shared->leaving;
     box->shared->leaving = box;
@@ -172,9 +186,14 @@ static bool box_removes_later(struct laz_box *box)
 /* Nothing of it runs, and nobody hears of it any more. */
 static void box_discard(struct laz_box *box)
 {
-    laz_box_drop_group(box);
-    if (box->kind->give_back)
-        box->kind->give_back(box); /* first: what lives on could fill the directory again */
+    const bool leaves_much = box_leaves_much(box);
+
+    box->had_process = box->process.pid >= 0;
+    box->has_left = leaves_much && box->plan && box->plan->ends_by == LAZ_END_REAP;
+    laz_io_stop(box->group_io);
+    box->group_io = NULL;
+    if (!box->has_left)
+        box_end_left(box);
     laz_box_free_channel(box);
     laz_box_close_output(box);
     laz_io_stop(box->process_io);
@@ -184,8 +203,10 @@ static void box_discard(struct laz_box *box)
     laz_os_close(&box->init_fd);
     laz_timer_stop(box->patience);
     laz_process_close(&box->process);
-    if (box_removes_later(box))
+    if (leaves_much && box_removes_later(box))
         return;
+    if (box->has_left)
+        box_end_left(box);
     if (box->folder)
         laz_os_remove_tree(box->folder);
     box_free(box);

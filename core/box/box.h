@@ -166,10 +166,13 @@ struct laz_box {
     struct laz_box *next; /* of those that leave, or that wait for the same template */
     const struct laz_box_kind *kind;
     struct laz_box_life life;
-    char name[12];           /* a number */
-    bool released;           /* it has no owner: it frees itself with its end */
-    bool returns_uid;        /* nothing runs under its uid any more: returned when it is freed */
-    struct laz_work removal; /* of its directory, by a thread that then posts `removed` */
+    char name[12];              /* a number */
+    bool released;              /* it has no owner: it frees itself with its end */
+    bool had_process;           /* when it was given up */
+    bool has_left;              /* processes may have got away from its reaper */
+    bool returns_uid;           /* nothing runs under its uid any more: returned when it is freed */
+    bool left_in_group;         /* its group could not be emptied */
+    struct laz_work removal;    /* of what it has left, by a thread that then posts `removed` */
     struct laz_post removed;
     struct laz_box_owner owner;
     char token[33];

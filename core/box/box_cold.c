@@ -56,17 +56,11 @@ static bool cold_agent_end(const struct laz_box *box, int *signal, int *status)
  * may have got away from the reaper, or killed it. Such a uid stays taken. */
 static void cold_give_back(struct laz_box *box)
 {
-    bool is_free = true;
-
     if (box->uid == LAZ_SPAWN_SAME_ID)
         return;
-    if (box->process.pid >= 0)
-        is_free =
-            box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : cold_is_over(box);
-    box->returns_uid = is_free;
-    if (!is_free)
-        laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "processes of uid %u may be left",
-                box->uid);
+    box->returns_uid =
+        !box->had_process ||
+        (box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : cold_is_over(box));
 }
 
 const struct laz_box_kind laz_box_cold = {

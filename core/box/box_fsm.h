@@ -44,8 +44,9 @@
  * Without a process (NEW, WAITING) and in ENDED that frees the box at once.  Otherwise it is
  * killed, stays in laz_box_shared.leaving, and frees itself with END.  END comes for every box:
  * from the descriptor of its process, from the status pipe of a session whose process is unknown,
- * or from the timer that KILL starts.  A directory that code could fill is removed by a thread: the
- * box stays in laz_box_shared.leaving until then, and keeps its uid.
+ * or from the timer that KILL starts.  A directory that code could fill is removed by a thread,
+ * which ends before that what has got away from a reaper: the box stays in laz_box_shared.leaving
+ * until then, and keeps its uid.
  *
  *               cold (box_cold.c)                  from a template (box_from.c)
  *    start      plan, listener, spawn: SPAWN       asks the template: SPAWN, or WAIT

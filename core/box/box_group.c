@@ -140,12 +140,15 @@ uint64_t laz_box_out_of_memory(struct laz_box *box)
     return box->group ? laz_cgroup_out_of_memory(box->group) : 0;
 }
 
+void laz_box_end_group(struct laz_box *box)
+{
+    box->left_in_group = box->group && box->plan && box->plan->ends_by == LAZ_END_REAP &&
+                         !laz_cgroup_end(box->group);
+}
+
 void laz_box_drop_group(struct laz_box *box)
 {
-    laz_io_stop(box->group_io);
-    box->group_io = NULL;
-    if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP &&
-        !laz_cgroup_kill(box->group)) /* what got away from the reaper */
+    if (box->left_in_group)
         laz_log(&box->shared->driver->log, LAZ_LOG_ERROR,
                 "processes of a session may be left in its control group");
     laz_cgroup_free(box->group);

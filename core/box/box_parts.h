@@ -136,7 +136,9 @@ int laz_box_make_group(struct laz_box *box, struct laz_error *err);
 int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_cgroup **group,
                       struct laz_error *err);
 int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
-/* Kills what is in the group and removes it. */
+/* Its box has ended: kills what got away from a reaper, and waits for it. Any thread. */
+void laz_box_end_group(struct laz_box *box);
+/* Removes the group. */
 void laz_box_drop_group(struct laz_box *box);
 
 /* ---- box_scope.c: control groups that systemd gives ------------------------------------------ */

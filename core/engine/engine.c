@@ -471,6 +471,7 @@ static void engine_end(struct laz_engine *engine)
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
+    laz_looks_free(engine->sessions.looks);
     laz_workers_free(engine->boxes.remover); /* it has no work */
     unsigned stuck = laz_driver_end_workers(&engine->driver, engine->tools_ms);
     if (stuck) { /* they return to memory of the engine, of its tools and plugins */

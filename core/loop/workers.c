@@ -19,10 +19,20 @@ struct laz_workers {
     unsigned most, threads, idle, waiting; /* waiting: pieces of work in the queue */
     unsigned ended;
     bool ending;
+    bool is_left;   /* nobody waits for the threads: the last one frees it */
     pthread_t *ids; /* of `threads` threads */
 };
 
 static _Thread_local const struct laz_workers *workers_mine; /* of which this is a thread */
+
+static void workers_destroy(struct laz_workers *workers)
+{
+    pthread_cond_destroy(&workers->over);
+    pthread_cond_destroy(&workers->more);
+    pthread_mutex_destroy(&workers->lock);
+    free(workers->ids);
+    free(workers);
+}
 
 static void *workers_thread(void *user)
 {
@@ -49,7 +59,10 @@ static void *workers_thread(void *user)
     }
     workers->ended++;
     pthread_cond_signal(&workers->over);
+    const bool is_last = workers->is_left && workers->ended == workers->threads;
     pthread_mutex_unlock(&workers->lock);
+    if (is_last)
+        workers_destroy(workers);
     return NULL;
 }
 
@@ -86,6 +99,14 @@ static int workers_grow(struct laz_workers *workers)
     return rc;
 }
 
+int laz_workers_start(struct laz_workers *workers, struct laz_error *err)
+{
+    pthread_mutex_lock(&workers->lock);
+    int rc = workers->threads ? 0 : workers_grow(workers);
+    pthread_mutex_unlock(&workers->lock);
+    return rc ? laz_error_os(err, rc, "cannot start a thread") : 0;
+}
+
 int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct laz_error *err)
 {
     int rc = 0;
@@ -103,6 +124,24 @@ int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct l
     }
     pthread_mutex_unlock(&workers->lock);
     return rc ? laz_error_os(err, rc, "cannot start a thread") : 0;
+}
+
+bool laz_workers_withdraw(struct laz_workers *workers, struct laz_work *work)
+{
+    struct laz_work **at;
+
+    pthread_mutex_lock(&workers->lock);
+    for (at = &workers->first; *at && *at != work; at = &(*at)->next)
+        ;
+    const bool found = *at != NULL;
+    if (found) {
+        *at = work->next;
+        if (!*at)
+            workers->last = at;
+        workers->waiting--;
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return found;
 }
 
 /* Waits for the end of all threads, and returns how many have not ended. The caller holds the lock.
@@ -128,19 +167,18 @@ unsigned laz_workers_end(struct laz_workers *workers, uint64_t ms)
     if (!workers)
         return 0;
     pthread_mutex_lock(&workers->lock);
-    unsigned left = workers_await(workers, ms);
+    const unsigned left = workers_await(workers, ms);
     workers->first = NULL; /* nothing if all have ended */
     workers->last = &workers->first;
+    workers->is_left = left > 0;
+    for (unsigned i = 0; i < workers->threads && left; i++)
+        pthread_detach(workers->ids[i]);
     pthread_mutex_unlock(&workers->lock);
-    for (unsigned i = 0; i < workers->threads; i++)
-        (left ? pthread_detach(workers->ids[i]) : pthread_join(workers->ids[i], NULL));
     if (left)
         return left;
-    pthread_cond_destroy(&workers->over);
-    pthread_cond_destroy(&workers->more);
-    pthread_mutex_destroy(&workers->lock);
-    free(workers->ids);
-    free(workers);
+    for (unsigned i = 0; i < workers->threads; i++)
+        pthread_join(workers->ids[i], NULL);
+    workers_destroy(workers);
     return 0;
 }
 

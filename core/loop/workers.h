@@ -25,15 +25,20 @@ struct laz_work {
 
 /* Makes a pool of at most `most` threads; none is started yet. */
 int laz_workers_new(unsigned most, struct laz_workers **workers, struct laz_error *err);
+/* Has a first thread started now: later there may be none to be had, and its work would not be
+ * done. LAZ_EOS: it could not be. */
+int laz_workers_start(struct laz_workers *workers, struct laz_error *err);
 /* Any thread: queues the work. LAZ_EOS: no thread could be started, the work was not queued. */
 int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct laz_error *err);
 /* Is this one of its threads? Any thread; NULL: no. */
 bool laz_workers_have_this(const struct laz_workers *workers);
+/* Takes work that was not begun out of the queue. False: it was begun. */
+bool laz_workers_withdraw(struct laz_workers *workers, struct laz_work *work);
 #define LAZ_WORKERS_FOREVER UINT64_MAX
 
 /* Waits until all queued work is done, for at most `ms` milliseconds, and frees the pool. Returns
  * the number of threads that still work then: they end by themselves once their work returns, and
- * the pool, which they use, is never freed. Work that was not begun is dropped. NULL: 0. */
+ * the last one frees the pool. Work that was not begun is dropped. NULL: 0. */
 unsigned laz_workers_end(struct laz_workers *workers, uint64_t ms);
 /* The same without a bound. */
 void laz_workers_free(struct laz_workers *workers);

@@ -97,7 +97,10 @@ struct laz_cgroup_event {
 struct laz_cgroup_event laz_cgroup_event(const struct laz_cgroup *group);
 /* How often memory ran out in it. */
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group);
-/* Kills all that is in it. True when nothing is left, or will be in a moment; false: it may be. */
-bool laz_cgroup_kill(struct laz_cgroup *group);
+/* Kills what is in it, and does not wait. */
+void laz_cgroup_kill(struct laz_cgroup *group);
+/* Kills all that is in it, and waits a second for the end of those that take long. True: nothing is
+ * left, or will be in a moment. Any thread, when nobody else uses the group. */
+bool laz_cgroup_end(struct laz_cgroup *group);
 
 #endif

@@ -4,7 +4,9 @@
 #define LAZ_OS_PROCESS_TREE_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,13 +29,18 @@ struct laz_tree_usage {
 
 /* A tree, and what is remembered of it from one look to the next. */
 struct laz_tree {
-    int64_t root;        /* the first process */
-    uint64_t nofile;     /* the most descriptors that one of its processes can have */
-    bool trusts_root;    /* it runs no code of the session, and may not be looked into */
-    struct laz_buf seen; /* the rest belongs to laz_os_tree_usage */
+    int64_t root;     /* the first process */
+    uint64_t nofile;  /* the most descriptors that one of its processes can have */
+    bool trusts_root; /* it runs no code of the session, and may not be looked into */
+    /* How long the kernel takes to report of its processes, they decide.  So a look is given up, no
+     * later than after the next call of the system: when the calling thread has used so much CPU
+     * time (laz_clock_thread_us; 0: never), or when another thread has said so. */
+    uint64_t until_us;
+    atomic_bool is_given_up;
+    struct laz_buf seen; /* the rest belongs to the functions below */
     struct laz_strv file_systems;
     int64_t inside;
-    uint64_t lock_bytes;                 /* as laz_os_tree_lock_bytes gives them */
+    uint64_t lock_bytes;                 /* as laz_os_tree_find_locks has found them */
     uint64_t kernel_bytes, kernel_least; /* the kernel's own memory when they were found, or less */
     unsigned looks;                      /* since then */
 };
@@ -43,17 +50,26 @@ bool laz_os_tree_can_be_seen(void);
 /* The most important of what laz_os_tree_usage cannot count, for users; NULL: not known. */
 const char *laz_os_tree_misses_cpu(void);
 const char *laz_os_tree_misses_memory(void);
+/* False: the look at it is given up. */
+static inline bool laz_tree_lasts(struct laz_tree *tree)
+{
+    if (tree->until_us && laz_clock_thread_us() >= tree->until_us)
+        atomic_store(&tree->is_given_up, true);
+    return !atomic_load(&tree->is_given_up);
+}
 /* Adds up the tree at and below `tree->root`. Memory that several processes share is first counted
  * for each; only when the sum is over `enough` bytes it is counted by shares, which takes longer.
- * False: the root has ended. For one thread at a time. */
+ * False: the root has ended, or the look was given up. For one thread at a time. */
 bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage);
-/* What its locks of files count as (fcntl(2)), which no control group counts: much more than they
- * take. They are found when the kernel's memory has grown by some MiB since the last time, and at
- * each tenth look; in between this is what they were. */
-uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree);
-/* Instead of the first look: it has none yet, and what the kernel's memory grows by from now on may
- * be its locks. */
-void laz_os_tree_has_no_locks(struct laz_tree *tree);
+/* What its locks of files count as (fcntl(2)), which no control group counts, goes to
+ * `tree->lock_bytes`: much more than they take. False: as laz_os_tree_usage, which finds them too
+ * when they are due. */
+bool laz_os_tree_find_locks(struct laz_tree *tree);
+/* Are they to be found? When the kernel's memory has grown by some MiB since the last time, and at
+ * each tenth question; in between they are what they were. Reads nothing of the processes. Where
+ * there can be no locks yet, the first answer may be ignored: what the kernel's memory grows by
+ * from now on may be locks. */
+bool laz_os_tree_locks_are_due(struct laz_tree *tree);
 /* Frees what is remembered; the tree may be looked at again. */
 void laz_os_tree_forget(struct laz_tree *tree);
 /* Time, in microseconds, that the processors of the machine have been busy since it started; 0: not

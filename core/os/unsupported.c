@@ -73,7 +73,8 @@ GIVES(uint64_t, laz_cgroup_peak_bytes, 0, struct laz_cgroup *group)
 GIVES(struct laz_cgroup_event, laz_cgroup_event, ((struct laz_cgroup_event){.fd = -1}),
       const struct laz_cgroup *group)
 GIVES(uint64_t, laz_cgroup_out_of_memory, 0, struct laz_cgroup *group)
-GIVES(bool, laz_cgroup_kill, false, struct laz_cgroup *group)
+IGNORES(laz_cgroup_kill, struct laz_cgroup *group)
+GIVES(bool, laz_cgroup_end, false, struct laz_cgroup *group)
 
 GIVES(int, laz_os_landlock_abi, 0, void)
 FAILS("Landlock", laz_os_landlock_make, *ruleset = -1,

@@ -27,12 +27,35 @@ static void execution_set_over(struct laz_execution *execution)
     laz_session_stir(execution->session);
 }
 
+/* Does the outcome wait for a check of it, or for a look that may judge it? Its clocks do not run
+ * any more. */
+static bool execution_holds(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+
+    execution->is_held =
+        execution->stop == LAZ_STOP_NONE && (execution->check || laz_guard_is_awaited(session));
+    if (execution->is_held) {
+        laz_timer_cancel(session->code_timer);
+        laz_timer_cancel(session->deadline_timer);
+    }
+    return execution->is_held;
+}
+
+/* It is over, and stopped nevertheless: its outcome does not count. */
+static void execution_revoke(struct laz_execution *execution)
+{
+    laz_message_fini(&execution->message);
+    execution->message = (struct laz_message){0};
+    execution->has_message = false;
+    free(execution->result->value);
+    execution->result->value = NULL;
+}
+
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text)
 {
-    const bool is_open = !execution->over || (execution->check && stop == LAZ_STOP_CANCELLED);
-
-    if (!is_open || execution->stop != LAZ_STOP_NONE)
+    if ((execution->over && !execution->is_held) || execution->stop != LAZ_STOP_NONE)
         return;
     laz_execution_drop_check(execution);
     execution->stop = stop;
@@ -42,7 +65,9 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
     laz_timer_cancel(execution->session->code_timer);
     laz_timer_cancel(execution->session->deadline_timer);
     laz_execution_abandon_calls(execution);
-    if (laz_box_is_ended(execution->session->box))
+    if (execution->is_held)
+        execution_revoke(execution);
+    if (execution->is_held || laz_box_is_ended(execution->session->box))
         execution_set_over(execution);
     else
         laz_box_kill(execution->session->box);
@@ -165,6 +190,7 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     *message = (struct laz_message){0};
     execution->has_message = true;
     execution_set_over(execution);
+    (void)execution_holds(execution); /* from now on */
     laz_session_event(session, LAZ_EVENT_DONE);
     laz_execution_abandon_calls(execution);
 }
@@ -563,7 +589,8 @@ static void execution_advance(struct laz_session *session)
         execution_take_hook_answer(execution);
     else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)
         execution_submit(execution);
-    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over && !execution->check)
+    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over &&
+             !execution_holds(execution))
         execution_complete(execution);
 }
 

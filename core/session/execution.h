@@ -49,6 +49,7 @@ struct laz_execution {
     bool is_last; /* the session executes nothing else */
     bool starts;  /* nobody has asked for its session: why it did not start is told as an error */
     bool over;    /* the outcome has arrived, or the box has ended */
+    bool is_held; /* the outcome waits for `check`, or a look (laz_guard_is_awaited) */
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */
     struct laz_check *check;    /* of it, under way: it is not complete before; or NULL */
@@ -113,7 +114,7 @@ void laz_execution_take_content(struct laz_execution *execution, struct laz_mess
 /* execution_check.c: begins the check of a value and a text, which it takes. As above. */
 int laz_execution_check(struct laz_execution *execution, struct laz_buf *value,
                         struct laz_buf *text, const char **why);
-/* Nobody waits for it any more, nor for the outcome, which is gone. */
+/* Nobody waits for it any more. */
 void laz_execution_drop_check(struct laz_execution *execution);
 
 /* execution_rules.c: a result that says why the code may not run. NULL: out of memory. */

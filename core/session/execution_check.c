@@ -2,9 +2,9 @@
 /* execution_check.c - the check of a large value, beside the loop.
  * Side: host.  Input trusted: no (what the box has sent as the value).
  *
- * The outcome is there, and nothing of the box changes it any more; only a cancel is still heard,
- * which discards it.  The check owns what it reads, so that an execution that ends meanwhile leaves
- * it alone: it then frees itself. */
+ * The outcome is there, and nothing that the box sends changes it any more; only a cancel and a
+ * limit are still heard, which discard it.  The check owns what it reads, so that an execution that
+ * ends meanwhile leaves it alone: it then frees itself. */
 #include "session/execution.h"
 
 #include "session/result.h"
@@ -40,8 +40,6 @@ static void check_done(struct laz_job *job)
     struct laz_check *check = (struct laz_check *)(void *)job;
     struct laz_execution *execution = check->execution;
 
-    if (execution && check->rc)
-        laz_execution_drop_check(execution);
     if (execution) {
         execution->check = NULL;
         execution->checked(execution, check->rc, check->why, &check->value, &check->text);
@@ -79,8 +77,4 @@ void laz_execution_drop_check(struct laz_execution *execution)
     check->execution = NULL;
     atomic_store(&check->is_dropped, true);
     execution->check = NULL;
-    execution->over = execution->has_message = false;
-    laz_message_fini(&execution->message);
-    free(execution->result->value); /* of a message that had one besides */
-    execution->result->value = NULL;
 }

@@ -128,10 +128,9 @@ static int session_prepare(struct laz_session *session, const char *given, struc
     session->deadline_timer =
         laz_timer_new(shared->driver->loop, session->shared->listener->deadline_over, session);
     if (!session->tools_json || !session->description || session->runtime_paths.failed ||
-        !session->start_timer || !session->code_timer || !session->deadline_timer ||
-        !laz_guard_init(&session->guard, session))
+        !session->start_timer || !session->code_timer || !session->deadline_timer)
         return laz_error_nomem(err);
-    return 0;
+    return laz_guard_init(&session->guard, session, err);
 }
 
 int laz_session_unstarted(struct laz_session_shared *shared,

@@ -326,7 +326,7 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
         laz_session_event(session, LAZ_EVENT_GONE);
     if (event == LAZ_EVENT_REPLACE && session->misbehaved && !session->replaced)
         session->replaced = laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR);
-    laz_timer_cancel(session->guard.timer);
+    laz_guard_end(&session->guard);
     laz_box_release(session->box);
     session->box = NULL;
     laz_session_note(session);

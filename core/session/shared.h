@@ -13,6 +13,7 @@
 #include <lazaret/lazaret.h>
 
 struct laz_audit;
+struct laz_looks;
 struct laz_once;
 struct laz_pool_feed;
 struct laz_session_listener;
@@ -30,6 +31,7 @@ struct laz_session_shared {
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_once *onces; /* laz_sessions_execute: not reported yet */
+    struct laz_looks *looks; /* made with the first session; whoever frees the loop frees it before */
     unsigned running;       /* number of executions that run in boxes */
     unsigned processors;
 };
@@ -81,6 +83,9 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
 /* Closes and frees the pools, then the sessions. Before that pending callbacks are called:
  * executions are cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
+/* After that: the threads that look at boxes (looks.h). Waits for them no longer than a second: one
+ * that the kernel holds ends by itself, and the last one frees what they share. NULL is allowed. */
+void laz_looks_free(struct laz_looks *looks);
 
 /* ---- pools whose callers wait elsewhere -------------------------------------------------------
  */

@@ -44,6 +44,16 @@ static void judge_memory(const struct laz_evidence *e, const char *by, struct la
              (unsigned long long)e->limits->memory_bytes);
 }
 
+/* A look at the session was not back in time. */
+static void judge_uncounted(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    judge_memory(e, e->stop_text, j);
+    laz_json_add_bool(&j->add, "uncounted", true);
+    snprintf(j->detail, sizeof j->detail,
+             "What the session has made the kernel keep for it cannot be counted in the time for "
+             "it, which exceeds the limit on memory");
+}
+
 static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
 {
     const struct laz_stop_reason *reason = &laz_stop_reasons[e->stop];
@@ -97,6 +107,9 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
         if (e->stop_number)
             laz_json_add_uint(&j->add, "used_bytes", e->stop_number);
         judge_memory(e, e->stop_text, j);
+        break;
+    case LAZ_STOP_UNCOUNTED:
+        judge_uncounted(e, j);
         break;
     default:
         snprintf(j->detail, sizeof j->detail, "The execution was cancelled");

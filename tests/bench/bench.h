@@ -263,9 +263,9 @@ bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
 bench_measure bench_frame_in, bench_frame_out;
 bench_measure bench_lines, bench_timeout;
 bench_measure bench_tool_calls_at_once;
-/* ---- ends.c, neighbour.c --------------------------------------------------------------------- */
+/* ---- ends.c, neighbour.c, attacks.c ---------------------------------------------------------- */
 bench_measure bench_cpu_limit, bench_cancel;
-bench_measure bench_neighbours, bench_neighbours_at_rest;
+bench_measure bench_neighbours, bench_neighbours_at_rest, bench_attack;
 
 /* ---- groups.c; the parameter: engines -------------------------------------------------------- */
 bench_measure bench_group_executes, bench_group_calls, bench_group_thread;

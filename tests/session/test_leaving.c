@@ -55,7 +55,8 @@ static bool directory_is_there(const struct laz_engine *engine, unsigned box)
     return access(path, F_OK) == 0;
 }
 
-/* The thread that removes is busy with something else; nobody waits for it. */
+/* The thread that removes, and ends what has got away from a reaper, is busy with something else;
+ * nobody waits for it. */
 static void no_session_waits_for_the_files_of_another(void)
 {
     struct gate gate = {.work.run = gate_run};
@@ -73,7 +74,10 @@ static void no_session_waits_for_the_files_of_another(void)
             CU_ASSERT_EQUAL(laz_engine_step(engine, -1, NULL), 0);
         test_expect(other, "return 2", LAZ_VERDICT_OK, "2");
         CU_ASSERT(directory_is_there(engine, box));
-        CU_ASSERT_PTR_NOT_NULL(engine->boxes.leaving); /* with its uid, until it is removed */
+        CU_ASSERT_PTR_NOT_NULL_FATAL(
+            engine->boxes.leaving); /* until it is removed: with its uid, */
+        CU_ASSERT_FALSE(engine->boxes.leaving->returns_uid); /* which no loop waits for, ... */
+        CU_ASSERT_TRUE(engine->boxes.leaving->has_left);     /* ... nor for its processes */
         sem_post(&gate.open);
         while (engine->boxes.leaving)
             CU_ASSERT_EQUAL(laz_engine_step(engine, -1, NULL), 0);

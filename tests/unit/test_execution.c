@@ -380,6 +380,8 @@ static void verdict_of_the_whole_session(void)
          "\"used_bytes\":1200,\"counted_by\":\"who\",\"limit_bytes\":1000"},
         {LAZ_STOP_MEMORY, 0, 3, 0, "", LAZ_VERDICT_MEMORY_LIMIT,
          "\"counted_by\":\"who\",\"out_of_memory\":3,\"limit_bytes\":1000"},
+        {LAZ_STOP_UNCOUNTED, 0, 0, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
+         "\"counted_by\":\"who\",\"limit_bytes\":1000,\"uncounted\":true"},
         {LAZ_STOP_CPU, 1001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
          "\"cpu_ms\":1001,\"counted_by\":\"who\",\"limit_s\":1"},
         {LAZ_STOP_CPU, 1002, 0, ESTIMATED, NULL, LAZ_VERDICT_CPU_LIMIT,
@@ -445,6 +447,10 @@ static void guard_looks_before_a_limit_can_be_reached(void)
     CU_ASSERT_EQUAL(laz_guard_least_pause_ms(300), 0);
     CU_ASSERT_EQUAL(laz_guard_least_pause_ms(40000), 160); /* a fifth of the time */
     CU_ASSERT_EQUAL(laz_guard_least_pause_ms(UINT64_MAX), 1000);
+    const struct laz_limit_values few = {.memory_bytes = (uint64_t)512 << 20, .nproc = 50};
+    const struct laz_limit_values none = {.memory_bytes = LAZ_UNLIMITED, .nproc = LAZ_UNLIMITED};
+    CU_ASSERT_EQUAL(laz_guard_look_us(&few), 1562000);
+    CU_ASSERT_EQUAL(laz_guard_look_us(&none), 61000000);
 }
 
 /* One process after the other, which are in use of `permille` of a processor, on a machine that is

@@ -2,14 +2,13 @@
 /* test_tree.c - the usage of a tree of processes, added up from /proc: what counts, that it counts
  * once, and processes that hide what they use.  The trees are made by this test; the first process
  * of each writes a byte when it has what is to be counted. */
+#include "trees.h"
 #include "unit.h"
 
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/linux/counters.h"
-#include "os/linux/tree_kept.h"
-#include "os/process_tree.h"
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -62,13 +61,6 @@ static pid_t tree_of(size_t bytes, int children, bool by_vfork, int ready)
     }
     for (;;)
         pause();
-}
-
-static void tree_end(pid_t root)
-{
-    if (root > 1)
-        kill(-root, SIGKILL);
-    (void)waitpid(root, NULL, 0);
 }
 
 static void tree_shares_what_forked_processes_share(void)
@@ -150,72 +142,6 @@ static void tree_counts_the_time_of_children(void)
 }
 
 /* ---- what hides ----------------------------------------------------------------------------- */
-
-static int signs[2] = {-1, -1}; /* a pipe, for the byte */
-
-/* What the processes of a tree report. */
-static struct {
-    uint64_t bytes;
-    unsigned n;
-} * report;
-
-static void sign(void)
-{
-    if (write(signs[1], "c", 1) != 1)
-        _exit(1);
-}
-
-static void stay(void)
-{
-    sign();
-    for (;;)
-        pause();
-}
-
-/* Starts a tree whose first process does `act`, and waits for its sign. */
-static struct laz_tree tree_begin(void (*act)(void))
-{
-    char c;
-
-    CU_ASSERT_EQUAL_FATAL(pipe2(signs, O_CLOEXEC), 0);
-    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CU_ASSERT_FATAL(report != MAP_FAILED);
-    fflush(stdout);
-    pid_t root = fork();
-    if (root == 0) {
-        setpgid(0, 0);
-        laz_os_close(&signs[0]);
-        act();
-        stay();
-    }
-    CU_ASSERT_FATAL(root > 0);
-    laz_os_close(&signs[1]);
-    CU_ASSERT_EQUAL(read(signs[0], &c, 1), 1);
-    return (struct laz_tree){.root = root, .nofile = 64};
-}
-
-static void tree_finish(struct laz_tree *tree)
-{
-    tree_end((pid_t)tree->root);
-    laz_os_tree_forget(tree);
-    laz_os_close(&signs[0]);
-    (void)munmap(report, sizeof *report);
-}
-
-/* One look at a tree that does `act`. */
-static struct laz_tree_usage tree_usage(void (*act)(void), uint64_t enough)
-{
-    struct laz_tree_usage usage = {0};
-
-    struct laz_tree tree = tree_begin(act);
-    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, enough, &usage));
-    tree_finish(&tree);
-    return usage;
-}
-
-static void act_nothing(void)
-{
-}
 
 /* Reads from every 2 MiB: all pages are the same one, but each needs a table of 4 KiB. */
 static void act_tables(void)
@@ -381,99 +307,8 @@ static void mappings_count(void)
     CU_ASSERT(tree_usage(act_one_mapping, most).memory_bytes < most / 2);
 }
 
-#define LOCKS 1000
-
-static void act_locks(void)
-{
-    int fd = memfd_create("locks", MFD_CLOEXEC);
-
-    for (int i = LOCKS; i > 0; i--) {
-        struct flock lock = {.l_type = F_WRLCK, .l_start = 2 * i, .l_len = 1};
-        if (fcntl(fd, F_SETLK, &lock))
-            _exit(1);
-    }
-}
-
-/* A page each. The first look finds them, whether it is asked for all or for locks only. */
-static void locks_count(void)
-{
-    const uint64_t none = tree_usage(act_nothing, UINT64_MAX).bound_bytes;
-    struct laz_tree_usage usage = {0};
-
-    CU_ASSERT(tree_usage(act_locks, UINT64_MAX).bound_bytes >= none + LOCKS * 4096);
-    struct laz_tree tree = tree_begin(act_locks);
-    CU_ASSERT_EQUAL(laz_os_tree_lock_bytes(&tree), LOCKS * 4096);
-    CU_ASSERT_EQUAL(laz_os_tree_lock_bytes(&tree), LOCKS * 4096);
-    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
-    CU_ASSERT(usage.bound_bytes >= none + LOCKS * 4096);
-    tree_finish(&tree);
-}
-
-/* Nothing is read of its processes; but were it wrong, it would be noticed by the tenth look. */
-static void a_tree_without_locks_is_not_searched_for_them(void)
-{
-    struct laz_tree tree = tree_begin(act_locks);
-    unsigned looks = 0;
-
-    laz_os_tree_has_no_locks(&tree);
-    CU_ASSERT(tree.lock_bytes == 0 && tree.seen.len == 0 && tree.kernel_bytes > 0);
-    while (looks < 10 && laz_os_tree_lock_bytes(&tree) == 0)
-        looks++;
-    CU_ASSERT_EQUAL(tree.lock_bytes, LOCKS * 4096);
-    CU_ASSERT(looks < 10);
-    tree_finish(&tree);
-}
-
-/* ---- processes that may not be looked into ------------------------------------------------------
+/* ---- a process without its first thread -----------------------------------------------------
  */
-
-static void act_closed(void)
-{
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
-/* Does it count as one that hides what it has open? */
-static bool hides(pid_t pid)
-{
-    struct kept kept;
-
-    kept_init(&kept, true);
-    kept_add(&kept, pid);
-    kept_fini(&kept);
-    return kept.is_hidden;
-}
-
-/* Not one that has ended, which newer kernels do not show either. */
-static void who_may_not_be_looked_into_hides_something(void)
-{
-    struct laz_tree tree = tree_begin(act_closed);
-    siginfo_t how;
-
-    CU_ASSERT_EQUAL(hides((pid_t)tree.root), geteuid() != 0); /* root may look at all */
-    tree_finish(&tree);
-    tree = tree_begin(act_nothing);
-    CU_ASSERT(!hides((pid_t)tree.root));
-    kill((pid_t)tree.root, SIGKILL);
-    CU_ASSERT_EQUAL(waitid(P_PID, (id_t)tree.root, &how, WEXITED | WNOWAIT), 0);
-    CU_ASSERT(!hides((pid_t)tree.root));
-    tree_finish(&tree);
-}
-
-/* All that the kernel's memory has grown by is charged to whoever hides something. */
-static void a_root_that_is_trusted_hides_nothing(void)
-{
-    for (int trusted = 0; trusted < 2; trusted++) {
-        struct laz_tree tree = tree_begin(act_closed);
-        struct laz_tree_usage usage = {0};
-        tree.trusts_root = trusted;
-        CU_ASSERT_TRUE(laz_os_tree_usage(&tree, 0, &usage));
-        tree.kernel_bytes = tree.kernel_least = 1;
-        CU_ASSERT_EQUAL(laz_os_tree_lock_bytes(&tree) > 0, !trusted && geteuid() != 0);
-        if (trusted)
-            CU_ASSERT_EQUAL(usage.bound_bytes, 0);
-        tree_finish(&tree);
-    }
-}
 
 static void *hold(void *bytes)
 {
@@ -773,10 +608,6 @@ static const struct unit_test tests[] = {
     UNIT(buffers_count_once_and_as_full),
     UNIT(descriptors_in_flight_count_at_their_worst),
     UNIT(mappings_count),
-    UNIT(locks_count),
-    UNIT(a_tree_without_locks_is_not_searched_for_them),
-    UNIT(who_may_not_be_looked_into_hides_something),
-    UNIT(a_root_that_is_trusted_hides_nothing),
     UNIT(a_process_without_its_first_thread_counts),
     UNIT(files_in_memory_count_once),
     UNIT(processes_that_nobody_waits_for_are_noticed),

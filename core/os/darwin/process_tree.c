@@ -30,15 +30,16 @@ const char *laz_os_tree_misses_memory(void)
 }
 
 /* Nothing tells which locks a process has. */
-uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree)
+bool laz_os_tree_locks_are_due(struct laz_tree *tree)
 {
     (void)tree;
-    return 0;
+    return false;
 }
 
-void laz_os_tree_has_no_locks(struct laz_tree *tree)
+bool laz_os_tree_find_locks(struct laz_tree *tree)
 {
     (void)tree;
+    return true;
 }
 
 bool laz_os_tree_can_be_seen(void)
@@ -77,7 +78,7 @@ bool laz_os_tree_usage(struct laz_tree *watched, uint64_t enough, struct laz_tre
     (void)enough; /* a footprint includes no shared memory */
     *usage = (struct laz_tree_usage){0};
     laz_buf_append(&tree, &pid, sizeof pid);
-    for (size_t at = 0; at < tree.len; at += sizeof pid) {
+    for (size_t at = 0; at < tree.len && laz_tree_lasts(watched); at += sizeof pid) {
         struct rusage_info_v2 used;
         pid_t *children;
         memcpy(&pid, tree.data + at, sizeof pid);
@@ -93,7 +94,7 @@ bool laz_os_tree_usage(struct laz_tree *watched, uint64_t enough, struct laz_tre
         free(children);
     }
     laz_buf_fini(&tree);
-    return usage->processes > 0;
+    return usage->processes > 0 && laz_tree_lasts(watched);
 }
 
 void laz_os_tree_forget(struct laz_tree *tree)

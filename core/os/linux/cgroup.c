@@ -474,23 +474,28 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
-static bool cgroup_kill_parts(const struct laz_cgroup *group)
+static bool cgroup_kill_parts(const struct laz_cgroup *group, int rounds)
 {
     /* all parts have the same processes: version 2 kills them best, then the part of pids */
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
-            return cgroup_kill_all(group->parts[i].directory, 2);
+            return cgroup_kill_all(group->parts[i].directory, 2, rounds);
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_PIDS);
     if (!part && group->n_parts)
         part = &group->parts[0];
-    return !part || cgroup_kill_all(part->directory, part->version);
+    return !part || cgroup_kill_all(part->directory, part->version, rounds);
 }
 
-bool laz_cgroup_kill(struct laz_cgroup *group)
+void laz_cgroup_kill(struct laz_cgroup *group)
 {
     group->is_killed = true;
     cgroup_lend_spare(group->owner);
-    bool killed = cgroup_kill_parts(group);
+    (void)cgroup_kill_parts(group, 1);
     cgroup_renew_spare(group->owner);
-    return killed;
+}
+
+bool laz_cgroup_end(struct laz_cgroup *group)
+{
+    group->is_killed = true;
+    return cgroup_kill_parts(group, CGROUP_KILL_ROUNDS);
 }

@@ -85,7 +85,9 @@ bool cgroup_read(const char *directory, const char *file, char *text, size_t siz
  * so that files of a group can be opened, and opens them again. Renewing: 0, or an errno. */
 void cgroup_lend_spare(struct laz_cgroups *groups);
 int cgroup_renew_spare(struct laz_cgroups *groups);
-/* Kills all that is in a group. True when nothing is left; false: something may be. */
-bool cgroup_kill_all(const char *directory, int version);
+/* Kills all that is in a group, and looks again after a moment, so many times in all. True when
+ * nothing is left; false: something may be. */
+#define CGROUP_KILL_ROUNDS 200
+bool cgroup_kill_all(const char *directory, int version, int rounds);
 
 #endif

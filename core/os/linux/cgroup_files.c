@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CGROUP_KILL_ROUNDS 200
 #define CGROUP_KILL_MS     5
 #define CGROUP_PATH        (CGROUP_DIRECTORY_MAX + 320)
 
@@ -73,7 +72,7 @@ static void cgroup_kill_one(pid_t pid, const char *directory)
     laz_os_close(&pidfd);
 }
 
-bool cgroup_kill_all(const char *directory, int version)
+bool cgroup_kill_all(const char *directory, int version, int rounds)
 {
     char text[64 << 10];
 
@@ -81,7 +80,7 @@ bool cgroup_kill_all(const char *directory, int version)
         return true;
     /* no new process starts while they are killed */
     (void)cgroup_write(directory, "pids.max", "0");
-    for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         if (!cgroup_read(directory, "cgroup.procs", text, sizeof text))
             return errno == ENOENT || errno == ENODEV; /* the group is gone, or nothing is known */
         if (!*text)
@@ -95,7 +94,8 @@ bool cgroup_kill_all(const char *directory, int version)
                 cgroup_kill_one((pid_t)pid, directory);
             p = end + 1;
         }
-        if (cgroup_read(directory, "cgroup.procs", text, sizeof text) && *text)
+        if (round + 1 < rounds && cgroup_read(directory, "cgroup.procs", text, sizeof text) &&
+            *text)
             (void)poll(NULL, 0, CGROUP_KILL_MS);
     }
     return false;

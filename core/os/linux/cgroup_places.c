@@ -249,7 +249,7 @@ static void places_remove(const char *path, int version, bool kills)
 {
     if (rmdir(path) == 0 || errno != EBUSY || !kills)
         return;
-    cgroup_kill_all(path, version);
+    cgroup_kill_all(path, version, CGROUP_KILL_ROUNDS);
     for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
          ms += PLACES_STEP_MS)
         (void)poll(NULL, 0, PLACES_STEP_MS); /* if it is still busy, the next host removes it */

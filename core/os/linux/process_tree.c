@@ -43,7 +43,7 @@
 /* What describes a mapping: 200 bytes, and 1300 more of shared memory without a name. */
 #define TREE_MAPPING_BYTES  2048u
 #define TREE_MAPPINGS       65530u /* of a process: vm.max_map_count (proc_sys_vm(5)) */
-#define TREE_LOCK_COUNTS_AS 4096u  /* to find them all takes longer than to make them */
+#define TREE_LOCK_COUNTS_AS 65536u /* see docs/design-limits.md, "Locks of files" */
 #define TREE_LOCKS_BYTES    ((uint64_t)4 << 20) /* growth of the kernel's memory that they may be */
 #define TREE_LOCKS_LOOKS    10                  /* after which they are looked for without it */
 
@@ -148,8 +148,8 @@ static bool tree_trusts(const struct laz_tree *tree, const struct tree_process *
 }
 
 /* Counts the mappings of all processes, and no further than `enough`. */
-static uint64_t tree_mappings(const struct laz_tree *tree, const struct laz_buf *now,
-                              uint64_t allowed, uint64_t enough)
+static uint64_t tree_mappings(struct laz_tree *tree, const struct laz_buf *now, uint64_t allowed,
+                              uint64_t enough)
 {
     char text[TREE_TEXT];
     uint64_t mappings = 0;
@@ -163,7 +163,8 @@ static uint64_t tree_mappings(const struct laz_tree *tree, const struct laz_buf 
         /* it executes a file that cannot be read */
         if (fd < 0 && errno == EACCES && proc_has_memory(process->thread))
             mappings += allowed;
-        while (fd >= 0 && mappings <= enough && (n = read(fd, text, sizeof text)) > 0)
+        while (mappings <= enough && laz_tree_lasts(tree) && fd >= 0 &&
+               (n = read(fd, text, sizeof text)) > 0)
             for (ssize_t k = 0; k < n; k++)
                 mappings += text[k] == '\n';
         laz_os_close(&fd);
@@ -192,7 +193,7 @@ static uint64_t tree_memory_exact(const struct tree_process *process, uint64_t *
 }
 
 /* Shared memory of a process that is in none of the file systems in memory. */
-static uint64_t tree_memory_without_files(const struct tree_process *process)
+static uint64_t tree_memory_without_files(struct laz_tree *tree, const struct tree_process *process)
 {
     static const char *const keys[] = {"Pss:", NULL};
     char line[TREE_TEXT], path[48];
@@ -201,8 +202,12 @@ static uint64_t tree_memory_without_files(const struct tree_process *process)
 
     snprintf(path, sizeof path, "/proc/%lld/smaps", (long long)process->thread);
     FILE *maps = process->thread ? laz_posix_fopen(path) : NULL;
-    while (maps && fgets(line, sizeof line, maps)) {
-        if (line[0] < 'A' || line[0] > 'Z') /* an address: the next mapping */
+    bool lasts = maps != NULL;
+    while (lasts && fgets(line, sizeof line, maps)) {
+        const bool is_next = line[0] < 'A' || line[0] > 'Z'; /* an address: of the next mapping */
+        if (is_next)
+            lasts = laz_tree_lasts(tree);
+        if (is_next)
             counts = strstr(line, " /dev/zero (deleted)") != NULL;
         else if (counts)
             sum += tree_sum(line, keys);
@@ -214,16 +219,17 @@ static uint64_t tree_memory_without_files(const struct tree_process *process)
 
 /* Pages of the tree and `files` bytes in its file systems. A file that is mapped is in both: when
  * that decides, the shared memory of no file is looked for. */
-static uint64_t tree_memory_by_shares(const struct laz_buf *tree, uint64_t files, uint64_t enough)
+static uint64_t tree_memory_by_shares(struct laz_tree *tree, const struct laz_buf *now,
+                                      uint64_t files, uint64_t enough)
 {
     uint64_t sum = files, shared = 0;
 
-    for (size_t i = 0; i < tree_len(tree); i++)
-        sum += tree_memory_exact(tree_at(tree, i), &shared);
+    for (size_t i = 0; i < tree_len(now) && laz_tree_lasts(tree); i++)
+        sum += tree_memory_exact(tree_at(now, i), &shared);
     if (sum + shared > enough && files > 0 && shared > 0) {
         shared = 0;
-        for (size_t i = 0; i < tree_len(tree); i++)
-            shared += tree_memory_without_files(tree_at(tree, i));
+        for (size_t i = 0; i < tree_len(now) && laz_tree_lasts(tree); i++)
+            shared += tree_memory_without_files(tree, tree_at(now, i));
     }
     return sum + shared;
 }
@@ -245,7 +251,7 @@ static uint64_t tree_kernel_bytes(void)
 
 /* Has it grown by so much that locks may be the reason? What others free can hide that, but not for
  * long. */
-static bool tree_locks_are_due(struct laz_tree *tree)
+bool laz_os_tree_locks_are_due(struct laz_tree *tree)
 {
     const uint64_t bytes = tree_kernel_bytes(), before = tree->kernel_bytes;
 
@@ -276,14 +282,14 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
     uint64_t files, mappings = 0;
     struct kept kept;
 
-    kept_init(&kept, tree_locks_are_due(tree));
-    for (size_t i = 0; i < tree_len(now); i++) {
+    kept_init(&kept, tree, laz_os_tree_locks_are_due(tree));
+    for (size_t i = 0; i < tree_len(now) && laz_tree_lasts(tree); i++) {
         const struct tree_process *process = tree_at(now, i);
         usage->memory_bytes += tree_memory_quick(process, mappings_allowed, &mappings);
         if (process->thread && !tree_trusts(tree, process))
             kept_add(&kept, process->thread);
     }
-    for (size_t i = 0; i < tree_len(now) && !tree->inside; i++)
+    for (size_t i = 0; i < tree_len(now) && !tree->inside && laz_tree_lasts(tree); i++)
         if (tree_at(now, i)->pid != tree->root)
             kept_find_file_systems(tree, tree_at(now, i)->pid);
     if (!tree->inside)
@@ -297,7 +303,7 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
     usage->bound_bytes += mappings * TREE_MAPPING_BYTES;
     const uint64_t left = enough > usage->bound_bytes ? enough - usage->bound_bytes : 0;
     if (usage->memory_bytes > left)
-        usage->memory_bytes = tree_memory_by_shares(now, files, left);
+        usage->memory_bytes = tree_memory_by_shares(tree, now, files, left);
     usage->memory_bytes += usage->bound_bytes;
     kept_fini(&kept);
 }
@@ -305,7 +311,8 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
 /* ---- processes ------------------------------------------------------------------------------ */
 
 /* Appends the children of one thread. */
-static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *tree)
+static void tree_add_children(struct laz_tree *tree, int64_t pid, const char *thread,
+                              struct laz_buf *now)
 {
     char file[48], text[TREE_TEXT], *rest = text;
     size_t kept = 0;
@@ -313,12 +320,13 @@ static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *t
 
     snprintf(file, sizeof file, "task/%.20s/children", thread);
     int fd = proc_open(pid, file);
-    while (fd >= 0 && (n = read(fd, text + kept, sizeof text - kept - 1)) > 0) {
+    while (laz_tree_lasts(tree) && fd >= 0 &&
+           (n = read(fd, text + kept, sizeof text - kept - 1)) > 0) {
         text[kept + (size_t)n] = '\0';
         for (rest = text; strchr(rest, ' '); rest = strchr(rest, ' ') + 1) {
             struct tree_process child = {.pid = strtoll(rest, NULL, 10), .parent = pid};
-            if (child.pid > 0 && tree_len(tree) < TREE_MAX)
-                laz_buf_append(tree, &child, sizeof child);
+            if (child.pid > 0 && tree_len(now) < TREE_MAX)
+                laz_buf_append(now, &child, sizeof child);
         }
         kept = strlen(rest);
         memmove(text, rest, kept);
@@ -327,7 +335,7 @@ static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *t
 }
 
 /* Appends the children of all threads. Gives a thread that is not the first one, or 0. */
-static int64_t tree_add_below(int64_t pid, struct laz_buf *tree)
+static int64_t tree_add_below(struct laz_tree *tree, int64_t pid, struct laz_buf *now)
 {
     struct dirent *entry;
     char path[48];
@@ -335,10 +343,10 @@ static int64_t tree_add_below(int64_t pid, struct laz_buf *tree)
 
     snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
     DIR *threads = laz_posix_opendir(path);
-    while (threads && (entry = readdir(threads))) {
+    while (laz_tree_lasts(tree) && threads && (entry = readdir(threads))) {
         if (entry->d_name[0] == '.')
             continue;
-        tree_add_children(pid, entry->d_name, tree);
+        tree_add_children(tree, pid, entry->d_name, now);
         if (strtoll(entry->d_name, NULL, 10) != pid)
             other = strtoll(entry->d_name, NULL, 10);
     }
@@ -399,14 +407,14 @@ static void tree_sort(struct laz_buf *tree, int (*compare)(const void *, const v
 }
 
 /* Finds all processes at and below the root. */
-static void tree_find(int64_t root, struct laz_buf *now)
+static void tree_find(struct laz_tree *tree, struct laz_buf *now)
 {
-    struct tree_process process = {.pid = root};
+    struct tree_process process = {.pid = tree->root};
 
     laz_buf_append(now, &process, sizeof process);
-    for (size_t i = 0; i < tree_len(now); i++) {
+    for (size_t i = 0; i < tree_len(now) && laz_tree_lasts(tree); i++) {
         const size_t n = tree_len(now);
-        int64_t other = tree_add_below(tree_at(now, i)->pid, now);
+        int64_t other = tree_add_below(tree, tree_at(now, i)->pid, now);
         tree_at(now, i)->order = i;
         tree_at(now, i)->thread = other;
         tree_at(now, i)->has_children = tree_len(now) > n;
@@ -433,17 +441,18 @@ static void tree_add_lost(const struct laz_buf *before, struct laz_buf *now)
     tree_sort(now, tree_compare_order);
 }
 
-/* All processes at and below the root, sorted by pid; none: the root has ended. */
-static void tree_walk(int64_t root, const struct laz_buf *before, struct laz_buf *now)
+/* All processes at and below the root, sorted by pid; none: the root has ended, or the look was
+ * given up. */
+static void tree_walk(struct laz_tree *tree, struct laz_buf *now)
 {
-    tree_find(root, now);
-    tree_add_lost(before, now);
-    for (size_t i = 0; i < tree_len(now); i++)
+    tree_find(tree, now);
+    tree_add_lost(&tree->seen, now);
+    for (size_t i = 0; i < tree_len(now) && laz_tree_lasts(tree); i++)
         if (tree_at(now, i)->has_children)
             (void)proc_stat(tree_at(now, i)->pid, &tree_at(now, i)->early);
-    for (size_t i = tree_len(now); i-- > 0;)
+    for (size_t i = tree_len(now); i-- > 0 && laz_tree_lasts(tree);)
         tree_read(tree_at(now, i));
-    if (!now->data || tree_at(now, 0)->pid == 0) {
+    if (!now->data || !laz_tree_lasts(tree) || tree_at(now, 0)->pid == 0) {
         laz_buf_clear(now);
         return;
     }
@@ -489,12 +498,26 @@ static void tree_follow(const struct laz_buf *before, const struct laz_buf *now,
     }
 }
 
+/* The look has ended: the next one compares with it. False: it was given up. */
+static bool tree_remember(struct laz_tree *tree, struct laz_buf *now)
+{
+    const bool lasts = laz_tree_lasts(tree);
+
+    if (lasts) {
+        laz_buf_fini(&tree->seen);
+        tree->seen = *now;
+        *now = (struct laz_buf)LAZ_BUF_INIT;
+    }
+    laz_buf_fini(now);
+    return lasts;
+}
+
 bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage)
 {
     struct laz_buf now = LAZ_BUF_INIT;
 
     *usage = (struct laz_tree_usage){0};
-    tree_walk(tree->root, &tree->seen, &now);
+    tree_walk(tree, &now);
     if (!now.len) {
         laz_buf_fini(&now);
         return false;
@@ -504,33 +527,24 @@ bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_u
         usage->cpu_us += tree_us(tree_at(&now, i)->stat.ticks);
     usage->processes = (unsigned)tree_len(&now);
     tree_add_memory(tree, &now, enough, usage);
-    laz_buf_fini(&tree->seen);
-    tree->seen = now;
-    return true;
+    return tree_remember(tree, &now);
 }
 
-uint64_t laz_os_tree_lock_bytes(struct laz_tree *tree)
+bool laz_os_tree_find_locks(struct laz_tree *tree)
 {
     struct laz_buf now = LAZ_BUF_INIT;
     struct kept kept;
 
-    if (!tree_locks_are_due(tree))
-        return tree->lock_bytes;
-    kept_init(&kept, true);
-    tree_walk(tree->root, &tree->seen, &now);
-    for (size_t i = 0; i < tree_len(&now); i++)
+    kept_init(&kept, tree, true);
+    tree_walk(tree, &now);
+    const bool found = now.len > 0;
+    for (size_t i = 0; i < tree_len(&now) && laz_tree_lasts(tree); i++)
         if (tree_at(&now, i)->thread && !tree_trusts(tree, tree_at(&now, i)))
             kept_add(&kept, tree_at(&now, i)->thread);
-    tree_note_locks(tree, &kept);
+    if (laz_tree_lasts(tree))
+        tree_note_locks(tree, &kept);
     kept_fini(&kept);
-    laz_buf_fini(&tree->seen);
-    tree->seen = now;
-    return tree->lock_bytes;
-}
-
-void laz_os_tree_has_no_locks(struct laz_tree *tree)
-{
-    (void)tree_locks_are_due(tree);
+    return tree_remember(tree, &now) && found;
 }
 
 void laz_os_tree_forget(struct laz_tree *tree)
@@ -554,19 +568,17 @@ uint64_t laz_os_busy_us(void)
 
 int64_t *laz_os_tree_children(int64_t pid, size_t *n)
 {
-    struct laz_buf tree = LAZ_BUF_INIT;
+    struct laz_buf found = LAZ_BUF_INIT;
+    struct laz_tree tree = {0};
     int64_t *children = NULL;
 
     *n = 0;
-    tree_add_below(pid, &tree);
-    if (tree.len)
-        children = calloc(tree.len / sizeof(struct tree_process), sizeof *children);
-    for (size_t at = 0; children && at < tree.len; at += sizeof(struct tree_process)) {
-        struct tree_process process;
-        memcpy(&process, tree.data + at, sizeof process);
-        children[(*n)++] = process.pid;
-    }
-    laz_buf_fini(&tree);
+    tree_add_below(&tree, pid, &found);
+    if (found.len)
+        children = calloc(tree_len(&found), sizeof *children);
+    for (; children && *n < tree_len(&found); ++*n)
+        children[*n] = tree_at(&found, *n)->pid;
+    laz_buf_fini(&found);
     return children;
 }
 

@@ -10,7 +10,11 @@
  *
  * A lock of a file belongs to a process that has the file open, by the same description, and is a
  * line of its fdinfo.  (A lock of an open file description could wait in a message, where nothing
- * shows it: the filter refuses them.)
+ * shows it: the filter refuses them.)  The kernel makes the text of an fdinfo as a whole before the
+ * first byte is read, and each duplicate of a descriptor has the same locks: so an open file is
+ * read once for a process (kcmp(2)).  That of an epoll has a line for each watch besides.  All
+ * epolls of a machine are one inode, and whether anybody has a lock of an inode is one question
+ * (F_GETLK), to which for an ordinary program the answer is no: then none of them is read.
  *
  * Files are looked at without asking their file system (AT_STATX_DONT_SYNC, statx(2)), which may
  * be a server that never answers. */
@@ -24,10 +28,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -48,7 +55,21 @@ struct kept_file {
     int descriptor; /* of a socket; -1: a pipe */
 };
 
-void kept_init(struct kept *kept, bool finds_locks)
+/* One write lock conflicts with each lock that another process has. */
+static void kept_find_bare(struct kept *kept)
+{
+    struct flock any = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat st;
+    int fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && fcntl(fd, F_GETLK, &any) == 0 && any.l_type == F_UNLCK) {
+        kept->bare_device = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+        kept->bare_inode = st.st_ino;
+    }
+    laz_os_close(&fd);
+}
+
+void kept_init(struct kept *kept, struct laz_tree *tree, bool finds_locks)
 {
     char text[32];
     unsigned long long buffer = 0;
@@ -57,27 +78,43 @@ void kept_init(struct kept *kept, bool finds_locks)
         sscanf(text, "%llu", &buffer) != 1 || !buffer)
         buffer = KEPT_SOCKET_DEFAULT;
     *kept = (struct kept){
+        .tree = tree,
         .files = LAZ_BUF_INIT,
         .socket_bytes = KEPT_SOCKET_BUFFERS * buffer + KEPT_FILE_BYTES,
         .pipe_bytes = KEPT_PIPE_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) + KEPT_FILE_BYTES,
         .finds_locks = finds_locks,
+        .read = LAZ_BUF_INIT,
     };
+    if (finds_locks)
+        kept_find_bare(kept);
 }
 
 void kept_fini(struct kept *kept)
 {
     laz_buf_fini(&kept->files);
+    laz_buf_fini(&kept->read);
+}
+
+static int kept_compare(const void *a, const void *b)
+{
+    const struct kept_file *x = a, *y = b;
+
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->inode < y->inode ? -1 : x->inode > y->inode;
 }
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
 /* What fdinfo (proc(5)) says of a descriptor: its locks, and how many descriptors wait in a socket
  * (since Linux 5.6). */
-static void kept_read_info(int64_t pid, int descriptor, uint64_t *locks, unsigned long *in_flight)
+static void kept_read_info(struct kept *kept, int64_t pid, int descriptor, uint64_t *locks,
+                           unsigned long *in_flight)
 {
     char path[48], line[256];
 
     *locks = *in_flight = 0;
+    kept->reads++;
     snprintf(path, sizeof path, "/proc/%lld/fdinfo/%d", (long long)pid, descriptor);
     FILE *info = laz_posix_fopen(path);
     while (info && fgets(line, sizeof line, info))
@@ -107,12 +144,49 @@ static void kept_add_hidden(struct kept *kept, int64_t pid)
     kept->is_hidden = true;
 }
 
-static void kept_add_locks(struct kept *kept, int64_t pid, int descriptor)
+/* Orders open files of one process, duplicates as equal. What the kernel does not compare is read.
+ */
+static int kept_compare_open(const struct kept_file *x, const struct kept_file *y)
+{
+    if (x->device != y->device || x->inode != y->inode)
+        return kept_compare(x, y);
+    const long order = syscall(SYS_kcmp, (pid_t)x->pid, (pid_t)x->pid, KCMP_FILE,
+                               (unsigned long)x->descriptor, (unsigned long)y->descriptor);
+    return order == 0 ? 0 : order == 1 ? -1 : 1;
+}
+
+/* Was it read by another descriptor of its process? From now on it was. */
+static bool kept_was_read(struct kept *kept, const struct kept_file *file)
+{
+    size_t first = 0, end = kept->read.len / sizeof *file;
+
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        const struct kept_file *other = (struct kept_file *)(void *)kept->read.data + middle;
+        const int order = kept_compare_open(file, other);
+        if (order == 0)
+            return true;
+        *(order < 0 ? &end : &first) = order < 0 ? middle : middle + 1;
+    }
+    laz_buf_append(&kept->read, file, sizeof *file);
+    if (kept->read.failed)
+        return false;
+    struct kept_file *all = (struct kept_file *)(void *)kept->read.data;
+    const size_t n = kept->read.len / sizeof *file;
+    memmove(&all[first + 1], &all[first], (n - 1 - first) * sizeof *file);
+    all[first] = *file;
+    return false;
+}
+
+static void kept_add_locks(struct kept *kept, const struct kept_file *file)
 {
     unsigned long in_flight;
     uint64_t locks;
 
-    kept_read_info(pid, descriptor, &locks, &in_flight);
+    if ((file->inode == kept->bare_inode && file->device == kept->bare_device) ||
+        kept_was_read(kept, file))
+        return;
+    kept_read_info(kept, file->pid, file->descriptor, &locks, &in_flight);
     kept->locks += locks;
 }
 
@@ -127,17 +201,19 @@ static void kept_add_descriptor(struct kept *kept, int64_t pid, int directory, c
         return;
     }
     const bool is_socket = S_ISSOCK(st.stx_mode);
-    const struct kept_file file = {
+    struct kept_file file = {
         .device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
         .inode = st.stx_ino,
         .bytes = is_socket ? kept->socket_bytes : kept->pipe_bytes,
         .pid = pid,
-        .descriptor = is_socket ? atoi(name) : -1,
+        .descriptor = atoi(name),
     };
+    if (kept->finds_locks)
+        kept_add_locks(kept, &file);
+    if (!is_socket)
+        file.descriptor = -1;
     if (is_socket || S_ISFIFO(st.stx_mode))
         laz_buf_append(&kept->files, &file, sizeof file);
-    if (kept->finds_locks)
-        kept_add_locks(kept, pid, atoi(name));
 }
 
 void kept_add(struct kept *kept, int64_t pid)
@@ -149,29 +225,21 @@ void kept_add(struct kept *kept, int64_t pid)
     DIR *list = laz_posix_opendir(path);
     if (!list && errno == EACCES && proc_has_memory(pid))
         kept_add_hidden(kept, pid);
-    while (list && (entry = readdir(list)))
+    laz_buf_clear(&kept->read);
+    while (laz_tree_lasts(kept->tree) && list && (entry = readdir(list)))
         if (entry->d_name[0] != '.')
             kept_add_descriptor(kept, pid, dirfd(list), entry->d_name);
     if (list)
         (void)closedir(list);
 }
 
-static int kept_compare(const void *a, const void *b)
-{
-    const struct kept_file *x = a, *y = b;
-
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->inode < y->inode ? -1 : x->inode > y->inode;
-}
-
-static bool kept_has_in_flight(const struct kept_file *file)
+static bool kept_has_in_flight(struct kept *kept, const struct kept_file *file)
 {
     unsigned long in_flight = 0;
     uint64_t locks;
 
     if (file->descriptor >= 0)
-        kept_read_info(file->pid, file->descriptor, &locks, &in_flight);
+        kept_read_info(kept, file->pid, file->descriptor, &locks, &in_flight);
     return in_flight > 0;
 }
 
@@ -188,7 +256,8 @@ uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight)
         if (i && kept_compare(&files[i - 1], &files[i]) == 0)
             continue;
         sum += files[i].bytes;
-        *in_flight = *in_flight || kept_has_in_flight(&files[i]);
+        if (!*in_flight && laz_tree_lasts(kept->tree))
+            *in_flight = kept_has_in_flight(kept, &files[i]);
     }
     /* The kernel refuses a message when more than RLIMIT_NOFILE are in flight (unix(7)), and looks
      * at their number before it takes the message. */

@@ -7,6 +7,7 @@
 
 /* Sockets and pipes that processes have open, and the most that they can hold. */
 struct kept {
+    struct laz_tree *tree; /* of the look */
     struct laz_buf files;
     uint64_t socket_bytes, pipe_bytes; /* for one */
     uint64_t other_bytes;              /* of descriptors that could not be looked at */
@@ -14,9 +15,15 @@ struct kept {
     bool finds_locks; /* counts them as well */
     uint64_t locks;   /* of files (fcntl(2)), of the processes whose descriptors can be listed */
     bool is_hidden;   /* those of a process cannot be */
+    /* What finds locks: the open files of the current process that were read, in order; and the one
+     * inode of all epolls, eventfds and others, where nothing at all has a lock of it (0: something
+     * may). */
+    struct laz_buf read;
+    uint64_t bare_device, bare_inode;
+    unsigned reads; /* of fdinfo */
 };
 
-void kept_init(struct kept *kept, bool finds_locks);
+void kept_init(struct kept *kept, struct laz_tree *tree, bool finds_locks);
 void kept_fini(struct kept *kept);
 /* Adds what a process has open. */
 void kept_add(struct kept *kept, int64_t pid);

@@ -53,8 +53,8 @@ IGNORES(laz_spawner_include, struct laz_spawner *spawner, const struct laz_proce
 GIVES(bool, laz_os_tree_can_be_seen, true, void)
 GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
 GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
-GIVES(uint64_t, laz_os_tree_lock_bytes, 0, struct laz_tree *tree)
-IGNORES(laz_os_tree_has_no_locks, struct laz_tree *tree)
+GIVES(bool, laz_os_tree_locks_are_due, false, struct laz_tree *tree)
+GIVES(bool, laz_os_tree_find_locks, true, struct laz_tree *tree)
 GIVES(int64_t, laz_os_tree_first_child, -1, int64_t pid)
 GIVES(int64_t, laz_os_tree_parent, -1, int64_t pid)
 
