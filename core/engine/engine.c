@@ -438,6 +438,12 @@ void laz_engine_free(struct laz_engine *engine)
 {
     if (!engine || laz_driver_is_foreign(&engine->driver))
         return;
+    if (engine->driver.loop && laz_loop_is_lost(engine->driver.loop)) { /* numbers of others now */
+        laz_log(&engine->driver.log, LAZ_LOG_ERROR,
+                "the application has closed the descriptors of the engine: its sessions end by "
+                "that, and its memory is left");
+        return;
+    }
     engine->driver.is_ending = true;
     atomic_store(&engine->driver.in_use, false);
     laz_sessions_free(&engine->sessions);

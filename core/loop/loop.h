@@ -41,6 +41,8 @@ int laz_loop_timeout(const struct laz_loop *loop);
 /* Is that descriptor still the loop's? An application may have closed it by mistake, and the number
  * may be something else now. True on systems where this is not known. */
 bool laz_loop_has_fd(const struct laz_loop *loop);
+/* Was even the loop's own descriptor closed, as by closefrom(3)? Then nothing can be waited for. */
+bool laz_loop_is_lost(const struct laz_loop *loop);
 /* Number of watches and timers that are still open: 0 when all were stopped. */
 unsigned laz_loop_handles(const struct laz_loop *loop);
 

@@ -158,9 +158,19 @@ int laz_loop_fd(const struct laz_loop *loop)
 
 /* Only our set knows the wake, so this tells the number that is ours from one that is closed and
  * from one that is something else now. */
+static bool polls_is_ours(const struct laz_polls *polls, int fd)
+{
+    return laz_os_epoll_change(fd, polls->wake, polls_wake_wish, NULL);
+}
+
 bool laz_loop_has_fd(const struct laz_loop *loop)
 {
-    return laz_os_epoll_change(loop->polls->lent, loop->polls->wake, polls_wake_wish, NULL);
+    return polls_is_ours(loop->polls, loop->polls->lent);
+}
+
+bool laz_loop_is_lost(const struct laz_loop *loop)
+{
+    return !polls_is_ours(loop->polls, loop->polls->fd);
 }
 
 void laz_loop_polls_free(struct laz_loop *loop)

@@ -38,8 +38,7 @@ struct laz_io {
     void *user;
 };
 
-/* ---- by system: these, laz_io_events, laz_loop_wake, laz_loop_fd and laz_loop_check_fd --------
- */
+/* ---- by system; also laz_io_events, and laz_loop_wake, _fd, _has_fd, _is_lost --------------- */
 
 /* Begins to watch a new descriptor. False with errno: it cannot be watched, and `io` was freed. */
 bool laz_io_open(struct laz_io *io);
@@ -58,8 +57,8 @@ void laz_loop_polls_wait(struct laz_loop *loop, uint64_t us);
 
 /* Microseconds until the first timer is due; LAZ_LOOP_FOREVER: none was started. */
 uint64_t laz_timers_wait(const struct laz_loop *loop);
-/* Calls those that are due and were among the first `before` starts, which loop->starts counts: so a
- * timer of 0 ms that is started in a step does not hold that step. True: one was called. */
+/* Calls those that are due and were among the first `before` starts, which loop->starts counts: so
+ * a timer of 0 ms that is started in a step does not hold that step. True: one was called. */
 bool laz_timers_run(struct laz_loop *loop, uint64_t before);
 void laz_timers_free(struct laz_loop *loop);
 

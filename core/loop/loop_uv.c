@@ -142,3 +142,9 @@ bool laz_loop_has_fd(const struct laz_loop *loop)
     (void)loop; /* libuv ends the process when its own descriptor was closed */
     return true;
 }
+
+bool laz_loop_is_lost(const struct laz_loop *loop)
+{
+    (void)loop;
+    return false;
+}
