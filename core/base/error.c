@@ -38,6 +38,8 @@ const char *laz_errno_text(int os_errno)
 {
     if (os_errno == EMFILE)
         return "Too many open files: this process has reached its RLIMIT_NOFILE (ulimit -n)";
+    if (os_errno == EFBIG)
+        return "File too large: for this process (RLIMIT_FSIZE, ulimit -f), or for its file system";
 #ifdef ETOOMANYREFS
     if (os_errno == ETOOMANYREFS) /* unix(7) */
         return "Too many descriptors on their way: the user has reached RLIMIT_NOFILE (ulimit -n)";

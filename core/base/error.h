@@ -11,8 +11,8 @@
 int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
     LAZ_PRINTF(4, 5);
 
-/* The system's message for an errno; of EMFILE and ETOOMANYREFS it says which limit is reached.
- * Borrowed until the thread calls it again. */
+/* The system's message for an errno; of EMFILE, EFBIG and ETOOMANYREFS it says which limit is
+ * reached. Borrowed until the thread calls it again. */
 const char *laz_errno_text(int os_errno);
 
 /* LAZ_EOS; appends ": " and laz_errno_text to the text. */
