@@ -146,3 +146,34 @@ build_all() {
         step install make_in build/tree install &&
         ln -sfn stage/bin/lazaret "$top/build/lazaret"
 }
+
+# ---- results of tests ----------------------------------------------------------------------------
+
+# results DIRECTORY - lists the result files that the driver has written.
+results() {
+    find "$1" -name 'lazaret-*.*' -prune -o -name '*.trs' -print 2>/dev/null
+}
+
+# skips_in DIRECTORY - prints REASON, a tab and TEST for each test that was skipped, and for each part
+# of one: programs say "SKIP NAME: WHY" (tests/unit/unit.h, tests/session/lib.sh).
+skips_in() {
+    results "$1" | while read -r file; do
+        awk -v test="${file#"$1"/}" '
+            BEGIN { sub(/\.trs$/, "", test); sub(/^tests\/as\//, "", test) }
+            FILENAME ~ /\.trs$/ { is_skipped += /^:global-test-result: SKIP$/; next }
+            /^ *SKIP / && !/\(exit status: [0-9]+\)/ {
+                sub(/^ *SKIP /, "")
+                print $0 "\t" test
+                n++
+            }
+            END { if (is_skipped && !n) print "it does not say why\t" test }' "$file" "${file%.trs}.log"
+    done
+}
+
+# skips_told - of what skips_in has printed, one line for each reason, with its tests.
+skips_told() {
+    LC_ALL=C sort -u | awk -F '\t' '
+        $1 != last { if (NR > 1) print line ")"; line = "  skipped: " $1 " ("; between = "" }
+        { line = line between $2; between = ", "; last = $1 }
+        END { if (NR) print line ")" }'
+}

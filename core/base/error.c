@@ -38,6 +38,8 @@ const char *laz_errno_text(int os_errno)
 {
     if (os_errno == EMFILE)
         return "Too many open files: this process has reached its RLIMIT_NOFILE (ulimit -n)";
+    if (os_errno == EFBIG)
+        return "File too large: for this process (RLIMIT_FSIZE, ulimit -f), or for its file system";
 #ifdef ETOOMANYREFS
     if (os_errno == ETOOMANYREFS) /* unix(7) */
         return "Too many descriptors on their way: the user has reached RLIMIT_NOFILE (ulimit -n)";
@@ -45,19 +47,41 @@ const char *laz_errno_text(int os_errno)
     return strerror(os_errno);
 }
 
+static LAZ_PRINTF(4, 0) int error_os(struct laz_error *err, int os_errno, const char *text,
+                                     const char *format, va_list args)
+{
+    if (!err)
+        return LAZ_EOS;
+    error_fill(err, LAZ_EOS, os_errno, format, args);
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, ": %s", text);
+    laz_utf8_clean(err->text);
+    return LAZ_EOS;
+}
+
 int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
 {
     va_list args;
 
-    if (!err)
-        return LAZ_EOS;
     va_start(args, format);
-    error_fill(err, LAZ_EOS, os_errno, format, args);
+    int rc = error_os(err, os_errno, laz_errno_text(os_errno), format, args);
     va_end(args);
-    size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used, ": %s", laz_errno_text(os_errno));
-    laz_utf8_clean(err->text);
-    return LAZ_EOS;
+    return rc;
+}
+
+int laz_error_start(struct laz_error *err, int os_errno, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int rc = error_os(err, os_errno,
+                      os_errno == EAGAIN
+                          ? "there are as many processes and threads as there may be, of this user "
+                            "(RLIMIT_NPROC, ulimit -u) or in its control group (pids.max)"
+                          : laz_errno_text(os_errno),
+                      format, args);
+    va_end(args);
+    return rc;
 }
 
 int laz_error_nomem(struct laz_error *err)

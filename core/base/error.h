@@ -11,12 +11,16 @@
 int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
     LAZ_PRINTF(4, 5);
 
-/* The system's message for an errno; of EMFILE and ETOOMANYREFS it says which limit is reached.
- * Borrowed until the thread calls it again. */
+/* The system's message for an errno; of EMFILE, EFBIG and ETOOMANYREFS it says which limit is
+ * reached. Borrowed until the thread calls it again. */
 const char *laz_errno_text(int os_errno);
 
 /* LAZ_EOS; appends ": " and laz_errno_text to the text. */
 int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...) LAZ_PRINTF(3, 4);
+
+/* The same for a thread or a process that could not be started: of EAGAIN it says which limits may
+ * be reached. */
+int laz_error_start(struct laz_error *err, int os_errno, const char *format, ...) LAZ_PRINTF(3, 4);
 
 /* LAZ_ENOMEM, "out of memory". */
 int laz_error_nomem(struct laz_error *err);

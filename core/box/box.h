@@ -94,6 +94,7 @@ int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend
 struct laz_box_asker {
     struct laz_box_asker *next; /* of those that wait */
     bool starts_again;          /* not asked by laz_box_backend: the answer 0 is to a new start */
+    struct laz_error *lack; /* NULL, or filled where this process is short of what a trial needs */
     void *user;
     /* rc: as from the function that asked; why->code 0: that left `err` as it is. */
     void (*answer)(void *user, int rc, const struct laz_error *why);

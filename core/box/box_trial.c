@@ -379,9 +379,11 @@ static void trial_commit(struct laz_backend_trial *trial, enum trial_end end)
 }
 
 /* The answer to an asker. 0: there is a choice (another one, where it wants that). */
-static int trial_answer(enum trial_end end, bool wants_next, const struct laz_error *last,
-                        struct laz_error *err)
+static int trial_answer(enum trial_end end, const struct laz_box_asker *asker, bool wants_next,
+                        const struct laz_error *last, struct laz_error *err)
 {
+    if (end == TRIAL_STANDS && last->code && asker->lack)
+        *asker->lack = *last;
     if (end == TRIAL_TOOK || (end == TRIAL_STANDS && !wants_next))
         return 0;
     if (end == TRIAL_STANDS)
@@ -402,7 +404,7 @@ static void trial_answer_all(struct laz_box_shared *shared, enum trial_end end,
     laz_askers_begin(shared, &shared->askers);
     while ((asker = laz_askers_next(shared))) {
         struct laz_error why = {0};
-        int rc = trial_answer(end, asker->starts_again, last, &why);
+        int rc = trial_answer(end, asker, asker->starts_again, last, &why);
         asker->answer(asker->user, rc, &why);
     }
 }
@@ -454,7 +456,7 @@ static int trial_begun(struct laz_backend_trial *trial, enum trial_end end,
         return laz_askers_join(&shared->askers, asker, wants_next);
     }
     trial_commit(trial, end);
-    int rc = trial_answer(end, wants_next, &trial->last, err);
+    int rc = trial_answer(end, asker, wants_next, &trial->last, err);
     trial_free(trial);
     return rc;
 }

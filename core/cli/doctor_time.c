@@ -47,7 +47,7 @@ int doctor_time_start(struct doctor *doctor, struct laz_error *err)
     laz_os_condition_init(&time->changed);
     int failed = laz_os_thread(&time->thread, 0, time_watch, doctor);
     if (failed)
-        return laz_error_os(err, failed, "the thread that watches the time cannot be started");
+        return laz_error_start(err, failed, "the thread that watches the time cannot be started");
     time->is_running = true;
     return 0;
 }

@@ -466,6 +466,12 @@ static void engine_free_boxes(struct laz_engine *engine)
 /* Frees the engine, which this thread has begun to end. */
 static void engine_end(struct laz_engine *engine)
 {
+    if (engine->driver.loop && laz_loop_is_lost(engine->driver.loop)) { /* numbers of others now */
+        laz_log(&engine->driver.log, LAZ_LOG_ERROR,
+                "the application has closed the descriptors of the engine: its sessions end by "
+                "that, and its memory is left");
+        return;
+    }
     laz_sessions_free(&engine->sessions);
     laz_templates_end(&engine->boxes);
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */

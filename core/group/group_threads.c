@@ -231,7 +231,7 @@ int group_place_begin(struct group_place *place, const struct laz_engine_beside 
         group_wait_over(&making.wait);
     group_wait(&making.wait);
     if (failed)
-        return laz_error_os(err, failed, "cannot start the thread of an engine");
+        return laz_error_start(err, failed, "cannot start the thread of an engine");
     if (!making.rc)
         return 0;
     pthread_join(place->thread, NULL);

@@ -101,6 +101,11 @@ static int driver_take(struct laz_driver *driver, struct laz_error *err)
                              "the engine belongs to process %lld, which has made it: a child made "
                              "by fork() needs an engine of its own",
                              (long long)driver->process);
+    if (!driver->is_ending && !laz_loop_has_fd(driver->loop))
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "the application has closed the engine's descriptor (%d), which "
+                             "laz_engine_fd only lends: free the engine and make another one",
+                             laz_loop_fd(driver->loop));
     /* Not even when none is inside: who then came to drive the engine would be refused. */
     const bool is_tool = laz_workers_have_this(driver->workers);
     if (!is_tool && !atomic_exchange(&driver->in_use, true)) {

@@ -92,7 +92,7 @@ int laz_driver_begin_job(struct laz_driver *driver, struct laz_job *job, struct 
 
 /* Every public function that uses the loop enters first and leaves at its end. LAZ_EBUSY: another
  * thread is inside, or the caller is a callback that may not call the engine. LAZ_EREFUSED: this is
- * a child of the process that has made it. */
+ * a child of the process that has made it. LAZ_EINVAL: the application has closed laz_loop_fd. */
 int laz_driver_enter(struct laz_driver *driver, struct laz_error *err);
 void laz_driver_leave(struct laz_driver *driver);
 /* Is this thread inside, in a callback perhaps? Any thread. */

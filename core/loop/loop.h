@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* loop.h - the event loop of an engine: descriptors, timers, posts from other threads.
  *
- * Only loop*.c use libuv.  The loop runs in the thread that calls the engine and only during such a
- * call; between calls nothing runs.  A watch or timer is freed by its stop function; its callback
- * is never called after that.  Unless it says otherwise, a function is for the loop thread. */
+ * Only loop*.c use libuv, and not on Linux (loop_epoll.c).  The loop runs in the thread that calls
+ * the engine and only during such a call; between calls nothing runs.  A watch or timer is freed by
+ * its stop function; its callback is never called after that.  Unless it says otherwise, a function
+ * is for the loop thread. */
 #ifndef LAZ_LOOP_LOOP_H
 #define LAZ_LOOP_LOOP_H
 
@@ -37,6 +38,11 @@ void laz_loop_will_step(struct laz_loop *loop);
  * must be made even if it is not (-1: no limit). */
 int laz_loop_fd(const struct laz_loop *loop);
 int laz_loop_timeout(const struct laz_loop *loop);
+/* Is that descriptor still the loop's? An application may have closed it by mistake, and the number
+ * may be something else now. True on systems where this is not known. */
+bool laz_loop_has_fd(const struct laz_loop *loop);
+/* Was even the loop's own descriptor closed, as by closefrom(3)? Then nothing can be waited for. */
+bool laz_loop_is_lost(const struct laz_loop *loop);
 /* Number of watches and timers that are still open: 0 when all were stopped. */
 unsigned laz_loop_handles(const struct laz_loop *loop);
 

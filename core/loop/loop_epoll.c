@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_epoll.c - watched descriptors on Linux: our own epoll(7) descriptor, which one handle of
- * libuv watches.
+/* loop_epoll.c - how a loop waits on Linux: an epoll(7) set of our own, and no libuv.
  *
- * The kernel counts watches per user, in all namespaces together (fs.epoll.max_user_watches,
- * epoll(7)), so untrusted code that runs with the host's uid can use them up.  libuv adds a watch
- * in the middle of a wait and aborts the process, which belongs to the application, if the kernel
- * refuses it (uv__io_poll).  So every watch is added here, where a refusal is reported to the
- * caller.  A paused watch stays registered with an empty event mask, since changing a mask cannot
- * fail for lack of resources.  The three watches that libuv needs itself are added before libuv
- * would do so (polls_of_libuv); it accepts an existing one as its own. */
-#include "loop/loop_uv.h"
+ * The process belongs to the application, so no shortage may end it.  libuv aborts it: in the first
+ * loop of a process when there is no pipe or no memory (uv__signal_global_init), whatever was
+ * reserved before, and in a wait when the kernel refuses a watch (uv__io_poll).  Watches are
+ * counted per user, in all namespaces together (fs.epoll.max_user_watches), so untrusted code that
+ * runs with the host's uid can use them up, and uv_poll_init gives one back that was taken before.
+ * Here all that a loop needs is taken when it is made, and what is refused later is an error of the
+ * caller that asked for a watch.  A paused watch stays registered with an empty event mask, since
+ * changing a mask cannot fail for lack of resources.
+ *
+ * The application gets another name of the set (`lent`): what it does with that number, such as
+ * closing it by mistake, harms no wait. */
+#include "loop/loop_parts.h"
 
+#include "base/clock.h"
 #include "os/descriptors.h"
 #include "os/epoll.h"
+#include "os/io.h"
+#include "os/wake.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#define POLLS_BATCH 64
+#define POLLS_BATCH   64
+#define POLLS_LOST_MS 1 /* a wait that is impossible takes so long */
 
 struct laz_polls {
-    uv_poll_t below; /* must be first: libuv's pointer to it is cast */
     int fd;
+    int lent;          /* the same set, for the application */
+    int wake;          /* in the set, as the watch NULL */
+    atomic_bool woken; /* `wake` is readable, or about to be: another write is not needed */
     struct laz_io *all;
     struct laz_io *dead;  /* stopped while events are dispatched, one of which may be its own */
     struct laz_io *stuck; /* stopped, but epoll still refers to them: freed with the loop */
-    unsigned dispatching; /* calls of polls_ready in progress */
+    unsigned dispatching; /* calls of polls_dispatch in progress */
 };
+
+static const struct laz_epoll_wish polls_wake_wish = {.read = true};
 
 /* ---- events --------------------------------------------------------------------------------- */
 
@@ -39,25 +51,55 @@ static void polls_free(struct laz_io **list)
     }
 }
 
-/* Dispatches one batch of events. Further ones follow in the next turn, after the loop's other
- * events. */
-static void polls_ready(uv_poll_t *below, int status, int uv_events)
+/* Whatever was posted before `woken` is false again is flushed; whoever posts later, wakes. */
+static void polls_woken(struct laz_loop *loop)
 {
-    struct laz_polls *polls = (struct laz_polls *)(void *)below;
-    struct laz_epoll_event events[POLLS_BATCH];
+    laz_os_wake_clear(loop->polls->wake);
+    atomic_store(&loop->polls->woken, false);
+    laz_loop_flush(loop);
+}
 
-    (void)status, (void)uv_events;
-    size_t n = laz_os_epoll_told(polls->fd, events, POLLS_BATCH);
+static void polls_dispatch(struct laz_loop *loop, const struct laz_epoll_event *events, size_t n)
+{
+    struct laz_polls *polls = loop->polls;
+
     polls->dispatching++;
     for (size_t i = 0; i < n; i++) {
         struct laz_io *io = events[i].user;
         uint32_t ready = (events[i].read ? LAZ_IO_READ : 0) | (events[i].write ? LAZ_IO_WRITE : 0) |
                          (events[i].urgent ? LAZ_IO_URGENT : 0);
-        if (!io->stopped && (ready & io->events)) /* earlier callbacks may have changed both */
+        if (!io)
+            polls_woken(loop);
+        else if (!io->stopped && (ready & io->events)) /* earlier callbacks may have changed both */
             io->ready(io->user, ready & io->events);
     }
     if (!--polls->dispatching)
         polls_free(&polls->dead);
+}
+
+/* Handles one batch. Further events follow in the next step. */
+void laz_loop_polls_wait(struct laz_loop *loop, uint64_t us)
+{
+    const uint64_t now = us ? laz_clock_us() : 0;
+    const uint64_t until = us < UINT64_MAX - now ? now + us : UINT64_MAX;
+    struct laz_epoll_event events[POLLS_BATCH];
+    uint64_t left = us;
+    int n;
+
+    while ((n = laz_os_epoll_wait(loop->polls->fd, events, POLLS_BATCH, left)) < 0 &&
+           errno == EINTR && left) {
+        uint64_t at = laz_clock_us();
+        left = until == UINT64_MAX ? UINT64_MAX : at < until ? until - at : 0;
+    }
+    if (n < 0 && left) /* the application has closed it; timers have to be due nevertheless */
+        (void)laz_os_await(-1, POLLS_LOST_MS);
+    polls_dispatch(loop, events, n > 0 ? (size_t)n : 0);
+}
+
+void laz_loop_wake(struct laz_loop *loop)
+{
+    if (!atomic_exchange(&loop->polls->woken, true))
+        laz_os_wake(loop->polls->wake);
 }
 
 /* ---- watches -------------------------------------------------------------------------------- */
@@ -109,55 +151,56 @@ void laz_io_close(struct laz_io *io)
 
 /* ---- per loop ------------------------------------------------------------------------------- */
 
-/* Adds the watches that libuv would add in its first wait: for our descriptor, for uv_async_send
- * and for signals. */
-static int polls_of_libuv(const struct laz_loop *loop)
+int laz_loop_fd(const struct laz_loop *loop)
 {
-    const int fds[] = {loop->polls->fd, loop->uv.async_io_watcher.fd, loop->uv.signal_pipefd[0]};
-
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
-        if (!laz_os_epoll_add(uv_backend_fd(&loop->uv), fds[i],
-                              (struct laz_epoll_wish){.read = true}, NULL))
-            return uv_translate_sys_error(errno);
-    }
-    return 0;
+    return loop->polls->lent;
 }
 
-void laz_loop_polls_stop(struct laz_loop *loop)
+/* Only our set knows the wake, so this tells the number that is ours from one that is closed and
+ * from one that is something else now. */
+static bool polls_is_ours(const struct laz_polls *polls, int fd)
 {
-    uv_close((uv_handle_t *)&loop->polls->below, NULL);
+    return laz_os_epoll_change(fd, polls->wake, polls_wake_wish, NULL);
 }
 
-int laz_loop_polls_new(struct laz_loop *loop)
+bool laz_loop_has_fd(const struct laz_loop *loop)
 {
-    struct laz_polls *polls = calloc(1, sizeof *polls);
+    return polls_is_ours(loop->polls, loop->polls->lent);
+}
 
-    if (!polls)
-        return UV_ENOMEM;
-    loop->polls = polls;
-    polls->fd = laz_os_epoll_new();
-    int rc = polls->fd < 0 ? uv_translate_sys_error(errno) : polls_of_libuv(loop);
-    if (!rc)
-        rc = uv_poll_init(&loop->uv, &polls->below, polls->fd);
-    if (rc)
-        return rc;
-    rc = uv_poll_start(&polls->below, UV_READABLE, polls_ready);
-    if (rc) {
-        laz_loop_polls_stop(loop);
-        uv_run(&loop->uv, UV_RUN_DEFAULT);
-    }
-    return rc;
+bool laz_loop_is_lost(const struct laz_loop *loop)
+{
+    return !polls_is_ours(loop->polls, loop->polls->fd);
 }
 
 void laz_loop_polls_free(struct laz_loop *loop)
 {
     struct laz_polls *polls = loop->polls;
 
-    if (!polls)
-        return;
     polls_free(&polls->all); /* not stopped by their owners */
+    polls_free(&polls->dead);
     polls_free(&polls->stuck);
+    if (laz_loop_has_fd(loop))
+        laz_os_close(&polls->lent);
+    laz_os_close(&polls->wake);
     laz_os_close(&polls->fd);
     free(polls);
-    loop->polls = NULL;
+}
+
+int laz_loop_polls_new(struct laz_loop *loop, struct laz_error *err)
+{
+    struct laz_polls *polls = calloc(1, sizeof *polls);
+
+    if (!polls)
+        return laz_error_nomem(err);
+    loop->polls = polls;
+    polls->fd = laz_os_epoll_new();
+    polls->lent = polls->fd < 0 ? -1 : laz_os_epoll_again(polls->fd);
+    polls->wake = polls->lent < 0 ? -1 : laz_os_wake_new();
+    if (polls->wake >= 0 && laz_os_epoll_add(polls->fd, polls->wake, polls_wake_wish, NULL))
+        return 0;
+    int rc = laz_error_os(err, errno, "cannot make an event loop");
+    laz_os_close(&polls->lent);
+    laz_loop_polls_free(loop);
+    return rc;
 }

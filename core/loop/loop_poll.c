@@ -22,7 +22,7 @@ static void io_ready(uv_poll_t *poll, int status, int events)
 
 static int io_set(struct laz_io *io, uint32_t events)
 {
-    uv_poll_t *poll = (uv_poll_t *)(void *)io->uv;
+    uv_poll_t *poll = (uv_poll_t *)io->handle;
     int mask = 0;
 
     if (events & LAZ_IO_READ)
@@ -36,13 +36,13 @@ bool laz_io_open(struct laz_io *io)
 {
     uv_poll_t *poll = calloc(1, sizeof *poll);
 
-    if (!poll || uv_poll_init(&io->loop->uv, poll, io->fd)) {
+    if (!poll || uv_poll_init(&io->loop->polls->uv, poll, io->fd)) {
         free(poll);
         free(io);
         return false;
     }
     poll->data = io;
-    io->uv = (uv_handle_t *)poll;
+    io->handle = poll;
     if (!io_set(io, io->events))
         return true;
     laz_io_close(io);
@@ -59,6 +59,6 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
 
 void laz_io_close(struct laz_io *io)
 {
-    uv_poll_stop((uv_poll_t *)(void *)io->uv);
-    uv_close(io->uv, laz_loop_closed);
+    uv_poll_stop((uv_poll_t *)io->handle);
+    uv_close(io->handle, laz_loop_closed);
 }

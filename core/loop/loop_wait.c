@@ -15,7 +15,7 @@ static void io_wake(void *user)
 {
     struct laz_io *io = user;
 
-    uv_async_send((uv_async_t *)(void *)io->uv);
+    uv_async_send((uv_async_t *)io->handle);
 }
 
 static void io_arm(struct laz_io *io)
@@ -45,9 +45,9 @@ bool laz_io_open(struct laz_io *io)
 {
     uv_async_t *woken = calloc(1, sizeof *woken);
 
-    io->uv = (uv_handle_t *)woken;
+    io->handle = woken;
     io->wait = woken ? laz_wait_new(io->fd, io_wake, io) : NULL;
-    if (!io->wait || uv_async_init(&io->loop->uv, woken, io_woken)) {
+    if (!io->wait || uv_async_init(&io->loop->polls->uv, woken, io_woken)) {
         laz_wait_free(io->wait);
         free(woken);
         free(io);
@@ -68,5 +68,5 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
 void laz_io_close(struct laz_io *io)
 {
     laz_wait_free(io->wait);
-    uv_close(io->uv, laz_loop_closed);
+    uv_close(io->handle, laz_loop_closed);
 }

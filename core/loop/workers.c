@@ -123,7 +123,7 @@ int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct l
         pthread_cond_signal(&workers->more);
     }
     pthread_mutex_unlock(&workers->lock);
-    return rc ? laz_error_os(err, rc, "cannot start a thread") : 0;
+    return rc ? laz_error_start(err, rc, "cannot start a thread") : 0;
 }
 
 bool laz_workers_withdraw(struct laz_workers *workers, struct laz_work *work)

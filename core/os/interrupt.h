@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt.h - requests to end this process: Ctrl-C, a closed terminal, SIGTERM. */
+/* interrupt.h - requests to end this process: Ctrl-C, a closed terminal, SIGTERM. The first two are
+ * none where the process was started with their signals (SIGINT, SIGHUP) ignored. */
 #ifndef LAZ_OS_INTERRUPT_H
 #define LAZ_OS_INTERRUPT_H
 
@@ -15,8 +16,8 @@ int laz_interrupt_block(struct laz_interrupt **interrupt, struct laz_error *err)
  * request ends the process in the usual way. */
 int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *user), void *user,
                         struct laz_error *err);
-/* The exit status of a process that such a request has ended: 128 and the number of its signal (130,
- * Ctrl-C); 0: none came. */
+/* The exit status of a process that such a request has ended: 128 and the number of its signal
+ * (130, Ctrl-C); 0: none came. */
 int laz_interrupt_status(const struct laz_interrupt *interrupt);
 void laz_interrupt_free(struct laz_interrupt *interrupt); /* NULL is allowed */
 

@@ -9,13 +9,14 @@
 
 /* Ensures that 0, 1 and 2 are open before anything else is, and that bytes pass through them
  * unchanged. A stream that was closed cannot be read or written afterwards. From then on, writing
- * to a pipe without a reader is an error and raises no signal. False: this is not possible. */
+ * to a pipe without a reader, or beyond RLIMIT_FSIZE to a file, is an error and raises no signal.
+ * False: this is not possible. */
 bool laz_os_secure_streams(void);
 void laz_os_raw_streams(void); /* only lets bytes pass unchanged */
 
 /* Between the two calls no descriptor can be made that is 0, 1 or 2. This is for libraries whose
- * descriptors cannot be moved (a loop of libuv). Other threads that call it wait. It does nothing
- * on Windows, which has handles and no such numbers. */
+ * descriptors cannot be moved (a loop of libuv, on macOS). Other threads that call it wait. It does
+ * nothing on Windows, which has handles and no such numbers. */
 struct laz_held_streams {
     int fds[3], n;
 };

@@ -5,7 +5,8 @@
 
 /* A new descriptor, or -1. Closed with laz_os_close. */
 int laz_os_wake_new(void);
-/* Makes it readable, permanently. Any thread. */
+/* Makes it readable until laz_os_wake_clear. Any thread, also a signal handler. */
 void laz_os_wake(int fd);
+void laz_os_wake_clear(int fd);
 
 #endif

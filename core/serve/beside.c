@@ -42,7 +42,7 @@ static int beside_start(struct laz_server *server, struct laz_error *err)
     const int failed = laz_os_thread(&server->thread, 0, beside_thread, server);
 
     server->has_thread = !failed;
-    return failed ? laz_error_os(err, failed, "cannot start the thread of an engine") : 0;
+    return failed ? laz_error_start(err, failed, "cannot start the thread of an engine") : 0;
 }
 
 static void beside_tell(struct laz_server *server)

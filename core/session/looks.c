@@ -10,6 +10,7 @@
 #include "session/shared.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -99,6 +100,18 @@ void laz_looks_hold(struct laz_looks *looks, void (*hold)(void *user, struct laz
 {
     looks->hold = hold;
     looks->hold_user = user;
+}
+
+void laz_looks_await(struct laz_looks *looks)
+{
+    while (looks && !looks->hold) {
+        pthread_mutex_lock(&looks->lock);
+        const bool are_out = looks->out > 0;
+        pthread_mutex_unlock(&looks->lock);
+        if (!are_out)
+            return;
+        sched_yield();
+    }
 }
 
 /* ---- a look --------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct inspection {
     bool is_answered;
     int rc;
     struct laz_error why;
+    struct laz_error lack; /* of this process, to try the backend */
 };
 
 static void inspect_answered(void *user, int rc, const struct laz_error *why)
@@ -37,7 +38,8 @@ static int inspect_ask(struct inspection *inspection,
                                   struct laz_error *err),
                        struct laz_error *err)
 {
-    struct laz_box_asker asker = {.user = inspection, .answer = inspect_answered};
+    struct laz_box_asker asker = {
+        .user = inspection, .answer = inspect_answered, .lack = &inspection->lack};
 
     inspection->is_answered = false;
     int rc = ask(inspection->shared->boxes, &asker, err);
@@ -79,8 +81,9 @@ static int inspect_backends(struct inspection *inspection, struct laz_error *err
             continue;
         }
         if (!boxes->choice.proven && !why.code)
-            laz_error_set(&why, LAZ_ESETUP, 0, "the backend %s could not be tried",
-                          boxes->choice.name);
+            laz_error_set(&why, LAZ_ESETUP, inspection->lack.os_errno,
+                          "the backend %s could not be tried%s%s", boxes->choice.name,
+                          inspection->lack.code ? ": " : "", inspection->lack.text);
         rc = boxes->choice.proven ? rc : why.code;
         break;
     }

@@ -101,25 +101,16 @@ void laz_suggest_size(struct laz_buf *buf, const struct laz_toml_node *node)
 
 void laz_suggest_quotes(struct laz_buf *buf, const struct laz_toml_node *node, const char *table)
 {
-    struct laz_buf value = LAZ_BUF_INIT;
     const bool is_here = node->toml->has_lines;
 
     if (node->type == LAZ_TOML_STRING || node->type == LAZ_TOML_TABLE ||
         node->type == LAZ_TOML_ARRAY)
         return;
-    if (node->is_secret)
-        laz_buf_puts(&value, "...");
-    else
-        laz_toml_format(&value, node);
     laz_buf_puts(buf, is_here ? " (write " : " (write '");
     if (!is_here)
         laz_buf_printf(buf, "%s.", table);
     laz_toml_format_key(buf, node->key, node->key_len);
-    laz_buf_puts(buf, is_here ? " = " : "=");
-    laz_toml_format_string(buf, laz_buf_text(&value), value.len);
-    laz_buf_puts(buf, is_here ? ")" : "')");
-    buf->failed |= value.failed;
-    laz_buf_fini(&value);
+    laz_buf_puts(buf, is_here ? " = \"...\")" : "=\"...\"')");
 }
 
 bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms)

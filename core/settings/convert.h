@@ -15,8 +15,9 @@ bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms);
 /* Appends what somebody may have meant who wrote a size that is none, as docker and other programs
  * have it ("512M", "1gb"); else nothing. */
 void laz_suggest_size(struct laz_buf *buf, const struct laz_toml_node *node);
-/* Appends how the value of a table of strings is written that is a number, say; else nothing. On a
- * command line the shell takes quotes away. `table`: the name of the table there. */
+/* Appends how the value of a table of strings is written that is a number, say, and may be secret;
+ * else nothing. On a command line the shell takes quotes away. `table`: the name of the table
+ * there. */
 void laz_suggest_quotes(struct laz_buf *buf, const struct laz_toml_node *node, const char *table);
 /* The reverse, for messages: "8MiB", "366d". */
 void laz_format_size(struct laz_buf *buf, uint64_t bytes);

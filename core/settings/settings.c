@@ -283,6 +283,22 @@ static int settings_load_file(struct laz_settings *settings, const char *path,
     return rc;
 }
 
+/* The user's file, or that of the machine. One that is denied may say what is to be refused, so it is
+ * not passed over. */
+static int settings_load_place(struct laz_settings *settings, const char *place,
+                               struct laz_error *why)
+{
+    int rc = settings_load_file(settings, place, why);
+    const struct laz_error denied = *why;
+
+    if (rc && denied.os_errno == EACCES)
+        laz_error_set(why, rc, EACCES,
+                      "%s; let this user read it, or name another file by LAZARET_CONFIG, or "
+                      "another directory by XDG_CONFIG_HOME or HOME",
+                      denied.text);
+    return rc;
+}
+
 int laz_settings_load(struct laz_settings *settings, const char *path, struct laz_error *err)
 {
     const char *named = path ? path : laz_os_getenv("LAZARET_CONFIG");
@@ -302,7 +318,7 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
         for (int i = 0; laz_os_config_place(i, &place); i++) {
             int failed = place ? laz_os_look(place, true, &look) : ENOENT;
             bool done = failed != ENOENT && failed != ENOTDIR;
-            rc = done ? settings_load_file(settings, place, &why) : 0;
+            rc = done ? settings_load_place(settings, place, &why) : 0;
             free(place);
             if (done)
                 break;

@@ -398,6 +398,8 @@ static const struct {
     {"unshare user ns: Operation not permitted", BWRAP_REFUSED},
     {"namespace failed, likely", BWRAP_REFUSED},
     {"namespace failed: Resource temporarily unavailable", BWRAP_AGAIN},
+    {"fork for pid 1: Resource temporarily unavailable", BWRAP_AGAIN},
+    {"fork for --pidns: Resource temporarily unavailable", BWRAP_AGAIN},
     {"Can't mount proc", BWRAP_PROC},
     {"Can't find source path", BWRAP_PATH},
     {"execvp", BWRAP_EXEC},

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,13 +269,16 @@ static int files_lock(char **args)
     return result;
 }
 
+/* Whoever looks into the directory meanwhile sends this process SIGIO, which would end it. */
 static int files_notify(char **args)
 {
+    void (*before)(int) = signal(SIGIO, SIG_IGN);
     int fd = open(args[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int result = fd < 0 ? errno : attack_result(fcntl(fd, F_NOTIFY, DN_ACCESS | DN_MODIFY));
 
     if (fd >= 0)
-        close(fd);
+        close(fd); /* which ends the watch */
+    (void)signal(SIGIO, before);
     return result;
 }
 

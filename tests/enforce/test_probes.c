@@ -5,6 +5,7 @@
  * expected. A probe proves something only if it succeeds where nothing stops it, so each is tried
  * there first, once for all backends. Started by root, all of it runs twice: with sessions that get
  * uids of their own, and wholly as an ordinary user. */
+#include "attack.h"
 #include "probes.h"
 #include "session/live.h"
 #include "unit.h"
@@ -13,7 +14,9 @@
 #include "os/paths.h"
 #include "os/users.h"
 
+#include <dirent.h>
 #include <grp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,10 +201,40 @@ static void lua_gets_nowhere(void)
     probes_of(PROBE_LUA);
 }
 
+/* What others do with a directory while a control watches it is nothing that ends the control. */
+static void a_watched_directory_may_be_read_by_others(void)
+{
+    char folder[] = "/tmp/probes-lazaret-XXXXXX", line[64], word[64] = "through";
+
+    if (strcmp(backend, "bwrap") != 0) /* once */
+        return;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    pid_t reader = fork();
+    while (reader == 0) {
+        DIR *list = opendir(folder);
+        while (list && readdir(list))
+            ;
+        if (!list || getppid() == 1)
+            _exit(0);
+        closedir(list);
+    }
+    snprintf(line, sizeof line, "notify %s", folder);
+    for (int i = 0; i < 300 && strcmp(word, "through") == 0; i++)
+        attack_run(line, word, sizeof word);
+    UNIT_TEXT(word, "through");
+    kill(reader, SIGKILL);
+    CU_ASSERT_EQUAL(waitpid(reader, NULL, 0), reader);
+    rmdir(folder);
+}
+
 static const struct unit_test tests[] = {
-    UNIT(attacks_get_nowhere), UNIT(what_only_root_may_do_works_outside),
-    UNIT(python_gets_nowhere), UNIT(r_gets_nowhere),
-    UNIT(lua_gets_nowhere),    {0},
+    UNIT(attacks_get_nowhere),
+    UNIT(what_only_root_may_do_works_outside),
+    UNIT(python_gets_nowhere),
+    UNIT(r_gets_nowhere),
+    UNIT(lua_gets_nowhere),
+    UNIT(a_watched_directory_may_be_read_by_others),
+    {0},
 };
 
 /* ---- users ---------------------------------------------------------------------------------- */

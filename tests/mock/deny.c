@@ -25,7 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <uv.h>
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -254,8 +253,6 @@ size_t deny_folders_left(bool print)
     DENY_FULL(ssize_t, -1, name, false, parameters, arguments, __VA_ARGS__)
 #define DENY_POINTER(type, name, parameters, arguments, ...)                                       \
     DENY_FULL(type, NULL, name, false, parameters, arguments, __VA_ARGS__)
-#define DENY_UV(name, error, parameters, arguments)                                                \
-    DENY_FULL(int, error, name, false, parameters, arguments, ENOMEM)
 
 DENY(socket, (int domain, int type, int protocol), (domain, type, protocol), EMFILE)
 DENY(bind, (int fd, const struct sockaddr *address, socklen_t len), (fd, address, len), ENOSPC)
@@ -277,6 +274,7 @@ DENY(poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), ENOMEM, EINTR)
 DENY(epoll_create1, (int flags), (flags), EMFILE)
 DENY(epoll_ctl, (int fd, int op, int what, struct epoll_event *event), (fd, op, what, event),
      ENOSPC)
+DENY(epoll_wait, (int fd, struct epoll_event *events, int n, int ms), (fd, events, n, ms), EINTR)
 DENY(eventfd, (unsigned value, int flags), (value, flags), EMFILE)
 DENY(memfd_create, (const char *name, unsigned flags), (name, flags), EMFILE)
 DENY(flock, (int fd, int operation), (fd, operation), ENOLCK, EINTR)
@@ -319,12 +317,6 @@ DENY_FULL(DIR *, NULL, fdopendir, true, (int fd), (fd), ENOMEM)
 DENY_FULL(struct dirent *, NULL, readdir, true, (DIR * folder), (folder), EIO)
 DENY_POINTER(FILE *, fopen, (const char *path, const char *mode), (path, mode), EMFILE)
 DENY_POINTER(char *, realpath, (const char *path, char *out), (path, out), EACCES)
-DENY_UV(uv_loop_init, UV_EMFILE, (uv_loop_t * loop), (loop))
-DENY_UV(uv_async_init, UV_EMFILE, (uv_loop_t * loop, uv_async_t *wake, uv_async_cb woken),
-        (loop, wake, woken))
-DENY_UV(uv_poll_init, UV_ENOMEM, (uv_loop_t * loop, uv_poll_t *poll, int fd), (loop, poll, fd))
-DENY_UV(uv_poll_start, UV_EBADF, (uv_poll_t * poll, int events, uv_poll_cb ready),
-        (poll, events, ready))
 
 /* Functions that do not fit the macros. */
 int __real_open(const char *path, int flags, ...);

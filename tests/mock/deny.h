@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* deny.h (mock) - makes system calls fail at one place of the code.
  *
- * In a program linked with deny.c and $(DENY_WRAPS), functions of the C library and libuv that make
- * system calls are replaced for its own objects, lazaret's included (ld(1), --wrap), but not for
+ * In a program linked with deny.c and $(DENY_WRAPS), functions of the C library that make system
+ * calls are replaced for its own objects, lazaret's included (ld(1), --wrap), but not for
  * libraries. A *site* is one of these functions with its four callers, identified by return
  * addresses, so a shared helper is many sites. Applies to all threads, and to children until they
  * call exec. */

@@ -255,7 +255,7 @@ raise ValueError("no")'
 
     # Reads the first line while the code, which never ends by itself, is running; then Ctrl-C.
     mkfifo pipe
-    "$lazaret" run -e 'print("first", flush=True)
+    env --default-signal=INT "$lazaret" run -e 'print("first", flush=True)
 while True: pass' >pipe 2>err &
     child=$!
     : >out

@@ -59,9 +59,8 @@ awk '
     $1 == host && / write\(1, "(start|first|execute|call) / { part = "" }
     !part || /resumed>/ || !/ [a-z_0-9]+\(/ { next }
     $1 == agent { a[part]++; next }
-    # a loop woken by a worker that has not finished writing to it waits so (uv_async_send of libuv);
-    # and where the kernel does not trust the counter of the processor, reading the clock is a call
-    / (sched_yield\(|clock_gettime\(CLOCK_(MONOTONIC|REALTIME))/ { next }
+    # where the kernel does not trust the counter of the processor, reading the clock is a call
+    / (clock_gettime\(CLOCK_(MONOTONIC|REALTIME))/ { next }
     / (futex|poll|ppoll|epoll_wait|epoll_pwait)\(/ { w[part]++; next }
     loop && $2 ~ "^(read|write)[(]" loop ",$" { w[part]++; next }
     { h[part]++ }
@@ -85,15 +84,16 @@ judge() {
 }
 
 # The fresh box is searched for nothing: the code before it cannot have locked files. Three calls read
-# the size of the memory of the kernel, and the two counters of the group are opened. Where no group
-# counts, as for most ordinary users, the host looks at each process of the box.
+# the size of the memory of the kernel, and the two counters of the group are opened. One call of each
+# execution checks the descriptor that the application was lent. Where no group counts, as for most
+# ordinary users, the host looks at each process of the box.
 if [ "$(id -u)" -eq 0 ]; then
-    judge first 1 17.5 3.5 4.5 14.5
+    judge first 1 18.5 3.5 4.5 14.5
 else
     echo '    SKIP root: the first execution of an ordinary user has no bound'
 fi
 # The fourth call of the agent looks whether there are artifacts.
-judge execute $executions 9.5 3.5 4.5 14.5
+judge execute $executions 10.5 3.5 4.5 14.5
 # A call for which the loop is lent alone waits the most: for its message, for the change of threads
 # and back (a wake-up and a wait of each, and for the lock), for the end of the loan, and for a
 # wake-up of the loop.

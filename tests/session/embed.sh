@@ -120,7 +120,8 @@ verdict: ok' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./embed
                     *-fsanitize=*) continue ;; # the library works only in a program built so
                 esac
                 command -v python3 >/dev/null 2>&1 || { may_be_missing python3 'not installed'; continue; }
-                expect "$name" 0 '*' '' env LD_LIBRARY_PATH="$libraries" python3 "$n.python"
+                expect "$name" 0 '*' '' env LD_LIBRARY_PATH="$libraries" LAZARET="$lazaret" \
+                    PYTHONPATH="$top/clients/python/src" PYTHONDONTWRITEBYTECODE=1 python3 "$n.python"
                 continue
                 ;;
             *.cpp)

@@ -174,7 +174,7 @@ void gates_hold_clock(struct laz_group *group, int place)
 
 static void clock_advance(void *user, struct laz_engine *engine)
 {
-    laz_loop_advance_clock(engine->driver.loop, *(uint64_t *)user);
+    test_advance_clock(engine, *(uint64_t *)user);
     CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "engine/engine.h"
+#include "session/looks.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -420,6 +421,7 @@ void test_hold_clock(struct laz_engine *engine)
 
 void test_advance_clock(struct laz_engine *engine, uint64_t ms)
 {
+    laz_looks_await(engine->sessions.looks);
     laz_loop_advance_clock(engine->driver.loop, ms);
 }
 

@@ -274,7 +274,7 @@ static void a_start_that_fails_is_told_to_who_waits_for_it(void)
 {
     struct told told = {0};
 
-    engine = test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/nowhere/bwrap");
+    engine = test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/bin/false");
     struct laz_session *session = engine ? open_lua(1) : NULL;
     if (session) {
         begin(session, "1", &told);

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "os/directories.h"
 
+#include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -13,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- calls from inside ---------------------------------------------------------------------- */
@@ -580,7 +584,163 @@ static void stubs_are_of_one_tool(void)
     laz_engine_free(engine);
 }
 
+/* ---- a descriptor that is only lent ---------------------------------------------------------- */
+
+static void what_needs_the_loop_is_refused(const char *words)
+{
+    struct laz_session *other = NULL;
+    struct laz_result *result = NULL;
+    struct laz_pool *pool = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_engine_step(engine, 0, &err), LAZ_EINVAL);
+    if (!strstr(err.text, words))
+        printf("\n    %s", err.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, words));
+    CU_ASSERT_EQUAL(laz_session_execute(session, "1", SIZE_MAX, NULL, &result, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_session_check(session, "1", SIZE_MAX, &result, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_session_open(engine, NULL, &other, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_pool_new(engine, NULL, &pool, NULL), LAZ_EINVAL);
+    CU_ASSERT(!result && !other && !pool);
+}
+
+static void an_engine_whose_descriptor_was_closed_says_so(void)
+{
+    struct laz_engine *second;
+
+    open_lua(NULL);
+    int fd = laz_engine_fd(engine), copy = dup(fd);
+    close(fd);
+    what_needs_the_loop_is_refused("laz_engine_fd");
+    CU_ASSERT_EQUAL(dup2(copy, fd), fd); /* the same again */
+    test_expect(session, "return 6 * 7", LAZ_VERDICT_OK, "42");
+    close(fd);
+    second = test_engine(""); /* the number may be another engine's now */
+    CU_ASSERT_EQUAL(dup2(laz_engine_fd(second), fd), fd);
+    what_needs_the_loop_is_refused("laz_engine_fd");
+    laz_engine_free(engine); /* and closes nothing that is not its own */
+    close(copy);
+    CU_ASSERT(fcntl(fd, F_GETFD) >= 0);
+    CU_ASSERT_EQUAL(laz_engine_step(second, 0, NULL), 0);
+    laz_engine_free(second);
+    close(fd);
+}
+
+/* In a process of its own: all descriptors of the engine are gone, as by a function that makes a
+ * daemon. */
+static int all_are_closed(void)
+{
+    open_lua(NULL);
+    if (close_range(3, ~0u, 0) != 0)
+        return 77;
+    what_needs_the_loop_is_refused("laz_engine_fd");
+    laz_engine_free(engine);
+    return CU_get_number_of_failures() != 0;
+}
+
+static void an_engine_that_lost_all_its_descriptors_ends(void)
+{
+    int status = -1;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(all_are_closed());
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    if (status != 0 && status != 77 << 8)
+        printf("\n    status %#x", (unsigned)status);
+    CU_ASSERT(status == 0 || status == 77 << 8); /* Linux before 5.9 */
+}
+
+/* ---- a process without means ----------------------------------------------------------------- */
+
+#define OTHER_ID 65534 /* may not do more than others */
+
+static int engine_of_another(struct laz_error *err)
+{
+    struct laz_engine *one = NULL;
+
+    int rc = laz_engine_new(NULL, NULL, &one, err);
+    laz_engine_free(one);
+    return rc;
+}
+
+/* A limit of this process, as a shell sets it. */
+static int without_processes(struct laz_error *err)
+{
+    return setrlimit(RLIMIT_NPROC, &(struct rlimit){0, 0}) ? 1 : engine_of_another(err);
+}
+
+static int without_descriptors(struct laz_error *err)
+{
+    return setrlimit(RLIMIT_NOFILE, &(struct rlimit){4, 4}) ? 1 : engine_of_another(err);
+}
+
+static int without_a_home(struct laz_error *err)
+{
+    struct laz_settings *settings = NULL;
+
+    unsetenv("LAZARET_CONFIG");
+    unsetenv("XDG_CONFIG_HOME");
+    int rc = laz_settings_new(&settings, err);
+    if (!rc)
+        rc = laz_settings_load(settings, NULL, err);
+    laz_settings_free(settings);
+    return rc;
+}
+
+static const struct {
+    int (*call)(struct laz_error *err);
+    const char *words;
+} shortages[] = {
+    {without_processes, "RLIMIT_NPROC"},
+    {without_descriptors, "RLIMIT_NOFILE"},
+    {without_a_home, "let this user read it"},
+};
+
+/* In a process of its own, without the rights of root. */
+static int is_told(size_t i)
+{
+    struct laz_error err = {0};
+
+    if (getuid() == 0 && (setgroups(0, NULL) || setgid(OTHER_ID) || setuid(OTHER_ID)))
+        return 1;
+    int rc = shortages[i].call(&err);
+    if (rc >= 0 || !strstr(err.text, shortages[i].words))
+        printf("\n    %d: %s", rc, err.text);
+    fflush(stdout);
+    return rc >= 0 || !strstr(err.text, shortages[i].words);
+}
+
+static void what_the_process_is_short_of_is_named(void)
+{
+    char home[] = "/tmp/misuse-lazaret-XXXXXX";
+
+    CU_ASSERT_FATAL(mkdtemp(home) != NULL && chmod(home, 0) == 0);
+    char *before = getenv("HOME"), *kept = before ? laz_strdup(before) : NULL;
+    setenv("HOME", home, 1);
+    for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
+        int status = -1;
+        fflush(stdout);
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(is_told(i));
+        CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+        CU_ASSERT_EQUAL(status, 0);
+    }
+    if (kept)
+        setenv("HOME", kept, 1);
+    else
+        unsetenv("HOME");
+    free(kept);
+    rmdir(home);
+}
+
 static const struct unit_test tests[] = {
+    UNIT(an_engine_whose_descriptor_was_closed_says_so),
+    UNIT(an_engine_that_lost_all_its_descriptors_ends),
+    UNIT(what_the_process_is_short_of_is_named),
     UNIT(calls_from_a_tool_are_refused_as_busy),
     UNIT(calls_from_an_output_handler_are_refused_as_busy),
     UNIT(calls_from_a_hook_are_refused_as_busy),

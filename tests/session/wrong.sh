@@ -485,12 +485,15 @@ await_end() {
     done
 }
 
+# What a shell starts in the background ignores SIGINT: this starts it as a terminal does.
+as_usual='env --default-signal=HUP,INT'
+
 # after_signal SIGNAL STATUS MESSAGE - sends the signal while code that never ends is running.
 after_signal() {
     cases=$((cases + 1)) status=0
     rm -f pipe
     mkfifo pipe
-    $run --timeout 0 -e 'print("ready") io.stdout:flush() while true do end' >pipe 2>err &
+    $as_usual $run --timeout 0 -e 'print("ready") io.stdout:flush() while true do end' >pipe 2>err &
     child=$!
     : >out
     exec 3<pipe
@@ -529,7 +532,7 @@ signals() {
     printf '#!/bin/sh\necho here >%s\nexec sleep 3600\n' "$work/pipe" >hanging-bwrap
     chmod 755 hanging-bwrap
     chmod 666 pipe
-    $run --backend bwrap --set "sandbox.bwrap.program=$work/hanging-bwrap" -e "$code" --json >out 2>err &
+    $as_usual $run --backend bwrap --set "sandbox.bwrap.program=$work/hanging-bwrap" -e "$code" --json >out 2>err &
     child=$!
     read -r line <pipe
     kill -s INT "$child"
@@ -537,6 +540,62 @@ signals() {
     [ "$status" -eq 130 ] || wrong interrupt_at_the_start "status $status"
     json_is_one_object interrupt_at_the_start cancelled
     canary_is_quiet interrupt_at_the_start
+}
+
+# ignored NAME COMMAND... - code has a tool of the host send both signals to the command, which the
+# parent ignores, and goes on with more calls.
+ignored() {
+    name=$1
+    shift
+    expect "$name" 0 21 '' "$@" $run --config hangup.toml -e 'local n = 0
+        for i = 1, 20 do hush() n = n + 1 end return n + 1'
+}
+
+# started FILE TEXT - waits until the text is in the file, or its process has ended.
+started() {
+    until grep -qF -e "$2" "$1" 2>/dev/null; do
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.02
+    done
+}
+
+# still_serves NAME REQUEST ANSWER COMMAND... - a server that has been sent both signals answers, and
+# ends with its standard input.
+still_serves() {
+    name=$1 request=$2 answer=$3
+    shift 3
+    cases=$((cases + 1)) status=0
+    rm -f pipe out
+    mkfifo pipe
+    (trap '' HUP INT && exec "$@") <pipe >out 2>err &
+    server=$!
+    exec 3>pipe
+    echo "$request" >&3
+    started out "$answer"
+    kill -s HUP "$server"
+    kill -s INT "$server"
+    : >out
+    echo "$request" >&3
+    started out "$answer"
+    grep -qF -e "$answer" out || wrong "$name" "no answer after the signals"
+    exec 3>&-
+    wait "$server" || status=$?
+    [ "$status" -eq 0 ] || wrong "$name" "status $status"
+}
+
+# A disposition that was inherited stays: nohup(1), a job in the background of a script.
+ignored_signals() {
+    printf '#!/bin/sh\nkill -s HUP $PPID\nkill -s INT $PPID\necho 0\n' >hangup
+    chmod 755 hangup
+    { cat "$HOME/.config/lazaret/lazaret.toml" && tools_file hush "$work/hangup"; } >hangup.toml
+    ignored ignored_by_a_parent sh -c 'trap "" HUP INT; exec "$@"' sh
+    cases=$((cases + 1)) status=0 # the first asks, the second ends it; in either order
+    $as_usual $run --config hangup.toml -e 'while true do hush() end' >out 2>err </dev/null || status=$?
+    [ "$status" -eq 129 ] || [ "$status" -eq 130 ] || wrong signals_reach_the_command "status $status"
+    still_serves serve_ignores '{"type":"execute","id":1,"code":"6 * 7"}' '"value":42' \
+        "$lazaret" serve --runtime lua
+    still_serves mcp_ignores '{"jsonrpc":"2.0","id":1,"method":"ping"}' '"id":1,"result":{}' \
+        "$lazaret" mcp --runtime lua
 }
 
 # verdict REASON STATUS OPTIONS... CODE - the code ends with this verdict, also in --json.
@@ -575,6 +634,65 @@ verdicts() {
         -e 'while true do print(string.rep("x", 1000)) end'
     verdict blocked 126 --set session.max_code_length=3 -e '1 + 1'
     verdict setup_failed 125 --backend bwrap --set sandbox.bwrap.program=/bin/false -e 1
+}
+
+# ---- limits of the process -----------------------------------------------------------------------
+
+# limited OPTION COMMAND... - runs it with a limit of prlimit(1): $status, and what it says in `err`.
+limited() {
+    limit=$1
+    shift
+    cases=$((cases + 1)) status=0
+    { prlimit "$limit" "$@" 2>&1 </dev/null; echo "status $?"; } | cat >err
+    status=$(sed -n 's/^status //p' err)
+    sed -i '/^status /d' err
+}
+
+# told NAME STATUS TEXT - so ended what was limited.
+told() {
+    : >out
+    [ "$status" -eq "$2" ] && contains err "$3" && messages_only || wrong "$1" "status $status, not said: $3"
+}
+
+# An error that names the limit, and never its signal.
+limits_of_the_process() {
+    if ! prlimit --fsize true 2>/dev/null; then
+        may_be_missing prlimit 'no prlimit'
+        return
+    fi
+    limited --fsize=0 $run --backend bwrap -e "$code"
+    told no_files 125 '(RLIMIT_FSIZE, ulimit -f)'
+    limited --fsize=0 "$lazaret" config --check
+    told no_files_check 125 'RLIMIT_FSIZE, ulimit -f'
+    for words in 'plan --runtime lua' config plugins; do
+        # shellcheck disable=SC2086
+        limited --fsize=0 sh -c '"$@" >file' sh "$lazaret" $words
+        told "no_files_$words" 74 'standard output cannot be written: File too large'
+        # shellcheck disable=SC2086
+        limited --fsize=0 sh -c '"$@" 2>file' sh "$lazaret" "--unknown" $words
+        [ "$status" -eq 2 ] || wrong "no_files_error_$words" "status $status"
+    done
+    limited --nofile=6 $run -e "$code" 3>&- 4>&- 5>&-
+    told no_descriptors 125 'RLIMIT_NOFILE'
+    if [ "$(id -u)" -ne 0 ]; then # for root this limit does not count
+        limited --nproc=0 "$lazaret" config --check
+        told no_processes_check 125 'RLIMIT_NPROC'
+        limited --nproc=0 "$lazaret" run --runtime lua -e "$code"
+        told no_processes 125 'RLIMIT_NPROC'
+    fi
+    canary_is_quiet limits_of_the_process
+}
+
+# No directory of the user is needed.
+homes() {
+    expect home_missing 0 7 '' env HOME="$work/nowhere" $run $patient -e 7
+    expect home_unset 0 7 '' env -u HOME $run $patient -e 7
+    expect home_is_a_file 0 7 '' env HOME="$work/out" $run $patient -e 7
+    [ "$(id -u)" -ne 0 ] || return 0
+    mkdir closed
+    chmod 0 closed
+    fails home_unreadable 2 setup_failed 'let this user read it, or name another file' \
+        env HOME="$work/closed" $run -e "$code"
 }
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -642,6 +760,7 @@ files() {
     make_canary
     of_others
     unreadable
+    homes
     unless_repeated wrong_configurations wrong_code
 }
 
@@ -654,17 +773,24 @@ plugins_and_agents() {
 
 backends() {
     make_canary
+    limits_of_the_process
     wrong_bwrap
 }
 
+# In a namespace directories of root have the owner of all others. So the installation there is one of
+# which this user owns every directory, whatever is above the build.
 machines() {
     make_canary
+    cp -R "$staged" installation
+    stage_open "$work/installation"
+    run="$lazaret run --runtime lua"
     wrong_machines
 }
 
 commands() {
     make_canary
     signals
+    ignored_signals
     runtimes
     unless_repeated words looking
 }

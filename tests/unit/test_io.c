@@ -248,6 +248,7 @@ static int interrupted(bool twice)
     struct laz_error err = {0};
     atomic_int asked = 0;
 
+    signal(SIGINT, SIG_DFL); /* a shell may have started the test in the background */
     if (laz_interrupt_block(&interrupt, &err))
         return 1;
     kill(getpid(), SIGINT); /* before it is handled */
@@ -283,11 +284,45 @@ static void the_first_signal_asks_and_the_second_ends(void)
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+/* Runs in a separate process, as it is started by nohup(1) or in the background of a script. */
+static int ignores(void)
+{
+    struct laz_interrupt *interrupt = NULL;
+    atomic_int asked = 0;
+
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    if (laz_interrupt_block(&interrupt, NULL) ||
+        laz_interrupt_start(interrupt, count_up, &asked, NULL))
+        return 1;
+    kill(getpid(), SIGINT);
+    kill(getpid(), SIGHUP);
+    kill(getpid(), SIGTERM);
+    while (!atomic_load(&asked))
+        usleep(1000);
+    int status = laz_interrupt_status(interrupt);
+    laz_interrupt_free(interrupt);
+    return status;
+}
+
+static void what_the_parent_ignores_is_no_request(void)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(ignores());
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM);
+}
+
 static void an_interrupt_that_never_began_is_freed(void)
 {
     struct laz_interrupt *interrupt = NULL;
+    struct sigaction before;
     sigset_t mask;
 
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_DFL}, &before);
     CU_ASSERT_EQUAL_FATAL(laz_interrupt_block(&interrupt, NULL), 0);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     CU_ASSERT_EQUAL(sigismember(&mask, SIGINT), 1);
@@ -295,6 +330,7 @@ static void an_interrupt_that_never_began_is_freed(void)
     laz_interrupt_free(NULL);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     CU_ASSERT_EQUAL(sigismember(&mask, SIGINT), 0);
+    sigaction(SIGINT, &before, NULL);
 }
 
 static const struct unit_test tests[] = {
@@ -307,6 +343,7 @@ static const struct unit_test tests[] = {
     UNIT(long_times_are_not_cut),
     UNIT(a_library_that_is_not_there_is_named),
     UNIT(the_first_signal_asks_and_the_second_ends),
+    UNIT(what_the_parent_ignores_is_no_request),
     UNIT(an_interrupt_that_never_began_is_freed),
     {0},
 };

@@ -9,6 +9,7 @@
 
 #include <time.h>
 #ifdef __linux__
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -258,12 +259,128 @@ static void timers_of_a_held_clock_are_due_when_it_is_moved(void)
     laz_loop_free(loop);
 }
 
+/* ---- many timers ---------------------------------------------------------------------------- */
+
+#define MANY 300
+
+struct many {
+    struct laz_timer *timer;
+    uint64_t ms;
+    bool runs; /* and was not cancelled */
+    bool ran;
+};
+
+static struct many many[MANY];
+static uint64_t many_last_ms;
+
+/* Of two timers with the same time the one that was started first is due first. */
+static void many_due(void *user)
+{
+    static const struct many *last;
+    struct many *one = user;
+
+    CU_ASSERT(one->runs && !one->ran);
+    CU_ASSERT(one->ms > many_last_ms || (one->ms == many_last_ms && one > last) || !last);
+    one->ran = true;
+    many_last_ms = one->ms;
+    last = one;
+    laz_timer_stop(one->timer); /* within its callback */
+    one->timer = NULL;
+}
+
+static void timers_are_due_in_the_order_of_their_times(void)
+{
+    struct laz_loop *loop;
+    unsigned seed = 1;
+
+    CU_ASSERT_EQUAL_FATAL(laz_loop_new(&loop, NULL), 0);
+    laz_loop_hold_clock(loop);
+    for (int i = 0; i < MANY; i++) {
+        seed = seed * 1103515245 + 12345;
+        many[i] = (struct many){.ms = 1 + seed / 65536 % 50, .runs = i % 3 != 0};
+        many[i].timer = laz_timer_new(loop, many_due, &many[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(many[i].timer);
+        laz_timer_start(many[i].timer, many[i].ms);
+    }
+    for (int i = 0; i < MANY; i += 3) { /* from everywhere in the heap */
+        if (i % 2)
+            laz_timer_cancel(many[i].timer);
+        else
+            laz_timer_stop(many[i].timer);
+    }
+    for (int ms = 0; ms < 50; ms++) {
+        laz_loop_advance_clock(loop, 1);
+        laz_loop_step(loop, 0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        CU_ASSERT_EQUAL(many[i].ran, many[i].runs);
+        if (!many[i].runs && i % 2)
+            laz_timer_stop(many[i].timer);
+    }
+    CU_ASSERT_EQUAL(laz_loop_handles(loop), 0);
+    CU_ASSERT_EQUAL(laz_loop_timeout(loop), -1);
+    laz_loop_free(loop);
+}
+
+static struct laz_timer *again;
+static int agains;
+
+static void start_again(void *user)
+{
+    (void)user;
+    agains++;
+    laz_timer_start(again, 0);
+}
+
+static void a_timer_that_starts_itself_does_not_hold_the_step(void)
+{
+    struct laz_loop *loop;
+
+    CU_ASSERT_EQUAL_FATAL(laz_loop_new(&loop, NULL), 0);
+    again = laz_timer_new(loop, start_again, NULL);
+    laz_timer_start(again, 0);
+    for (int i = 0; i < 5; i++)
+        laz_loop_step(loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT(agains >= 5 && agains <= 10);
+    CU_ASSERT_EQUAL(laz_loop_timeout(loop), 0);
+    laz_loop_free(loop); /* and the timer */
+}
+
+#ifdef __linux__
+/* The number may have been closed, and be anything else since, such as another loop's. */
+static void a_loop_knows_that_its_descriptor_was_closed(void)
+{
+    struct waiting w;
+    struct laz_loop *other;
+
+    waiting_open(&w);
+    CU_ASSERT_TRUE(laz_loop_has_fd(w.loop));
+    int fd = laz_loop_fd(w.loop), copy = fd;
+    laz_os_close(&copy);
+    CU_ASSERT_FALSE(laz_loop_has_fd(w.loop));
+    CU_ASSERT_EQUAL_FATAL(laz_loop_new(&other, NULL), 0);
+    CU_ASSERT_EQUAL(dup2(laz_loop_fd(other), fd), fd);
+    CU_ASSERT_FALSE(laz_loop_has_fd(w.loop));
+    laz_timer_start(w.soon, 1);
+    laz_loop_step(w.loop, LAZ_LOOP_FOREVER); /* with a descriptor of its own */
+    CU_ASSERT_EQUAL(w.soons, 1);
+    waiting_close(&w);
+    CU_ASSERT(fcntl(fd, F_GETFD) >= 0); /* the application's, and left alone */
+    CU_ASSERT_TRUE(laz_loop_has_fd(other));
+    laz_loop_free(other);
+    (void)close(fd);
+}
+#endif
+
 static const struct unit_test tests[] = {
+    UNIT(timers_are_due_in_the_order_of_their_times),
+    UNIT(a_timer_that_starts_itself_does_not_hold_the_step),
     UNIT(timers_of_a_held_clock_are_due_when_it_is_moved),
     UNIT(a_step_ends_with_a_timer),
 #ifdef __linux__
     UNIT(a_watch_that_cannot_be_removed_is_not_told),
     UNIT(a_watch_of_urgent_data_hears_nothing_else),
+    UNIT(a_loop_knows_that_its_descriptor_was_closed),
 #endif
     UNIT(a_step_runs_what_its_thread_posts),
     UNIT(a_step_waits_no_longer_than_it_may),

@@ -239,6 +239,11 @@ static void a_wake_is_readable_when_it_was_asked_for(void)
     CU_ASSERT_TRUE(laz_os_await(fd, LATE_MS));
     laz_os_wake(fd);
     CU_ASSERT_TRUE(laz_os_await(fd, 0)); /* remains so */
+    laz_os_wake_clear(fd);
+    CU_ASSERT_FALSE(laz_os_await(fd, 0));
+    laz_os_wake_clear(fd);
+    laz_os_wake(fd);
+    CU_ASSERT_TRUE(laz_os_await(fd, 0));
     laz_os_close(&fd);
 }
 

@@ -159,7 +159,8 @@ LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed
  * with 0. Ask for the timeout again after any call: what was begun meanwhile makes it 0. */
 
 /* A descriptor that becomes readable when laz_engine_step has something to do. Borrowed; the same
- * for the engine's lifetime. -1 on Windows, which has none: call laz_engine_step with a time to
+ * for the engine's lifetime. If the application closes it, functions that use the engine fail with
+ * LAZ_EINVAL, and say so. -1 on Windows, which has none: call laz_engine_step with a time to
  * wait. */
 LAZ_EXPORT int laz_engine_fd(const struct laz_engine *engine);
 /* Milliseconds after which laz_engine_step is to be called in any case; -1: only when the

@@ -33,3 +33,14 @@ void laz_os_wake(int fd)
     EV_SET(&event, WAKE_EVENT, EVFILT_USER, 0, NOTE_TRIGGER, 0, NULL);
     (void)kevent(fd, &event, 1, NULL, 0, NULL);
 }
+
+/* EV_CLEAR is not set, so the event stays until it is added anew. */
+void laz_os_wake_clear(int fd)
+{
+    struct kevent event;
+
+    EV_SET(&event, WAKE_EVENT, EVFILT_USER, EV_DELETE, 0, 0, NULL);
+    (void)kevent(fd, &event, 1, NULL, 0, NULL);
+    EV_SET(&event, WAKE_EVENT, EVFILT_USER, EV_ADD, 0, 0, NULL);
+    (void)kevent(fd, &event, 1, NULL, 0, NULL);
+}

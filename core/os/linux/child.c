@@ -388,7 +388,7 @@ int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_pro
         goto out;
     pid_t pid = child_clone(&plan, &process->pidfd, &way.waited);
     if (pid < 0) {
-        rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+        rc = laz_error_start(err, errno, "no process could be made for %s", spawn->argv[0]);
         goto out;
     }
     laz_os_close(&plan.error_fd);
@@ -417,7 +417,7 @@ int laz_os_child_launch(const struct laz_spawn *spawn, pid_t host, int warden,
     if (!rc) {
         process->pid = child_clone(&plan, &process->pidfd, &waited);
         if (process->pid < 0)
-            rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+            rc = laz_error_start(err, errno, "no process could be made for %s", spawn->argv[0]);
     }
     laz_os_close(&plan.error_fd);
     free(plan.fds);

@@ -32,10 +32,7 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
         failed = errno;
     if (failed) {
         (void)close(memory);
-        return laz_error_os(err, failed, "the memory file for %s could not be filled%s", name,
-                            failed == EFBIG ? ", the limit on the size of files (ulimit -f) is too "
-                                              "low"
-                                            : "");
+        return laz_error_os(err, failed, "the memory file for %s could not be filled", name);
     }
     *fd = memory;
     return 0;

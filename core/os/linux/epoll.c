@@ -5,6 +5,8 @@
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/epoll.h>
 
 #define EPOLL_BATCH 64
@@ -12,6 +14,11 @@
 int laz_os_epoll_new(void)
 {
     return laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
+}
+
+int laz_os_epoll_again(int epoll)
+{
+    return laz_posix_above(fcntl(epoll, F_DUPFD_CLOEXEC, 0));
 }
 
 /* Errors and ends are reported whatever was requested, epoll_ctl(2): where nothing was, only once
@@ -43,11 +50,15 @@ bool laz_os_epoll_remove(int epoll, int fd)
     return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL) == 0 || errno == ENOENT;
 }
 
-size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n)
+int laz_os_epoll_wait(int epoll, struct laz_epoll_event *events, size_t n, uint64_t us)
 {
+    const uint64_t ms = us / 1000 + (us % 1000 != 0);
     struct epoll_event told[EPOLL_BATCH];
 
-    int found = epoll_wait(epoll, told, n < EPOLL_BATCH ? (int)n : EPOLL_BATCH, 0);
+    int found = epoll_wait(epoll, told, n < EPOLL_BATCH ? (int)n : EPOLL_BATCH,
+                           us == UINT64_MAX ? -1
+                           : ms < INT_MAX   ? (int)ms
+                                            : INT_MAX);
     for (int i = 0; i < found; i++) {
         bool over = (told[i].events & (EPOLLHUP | EPOLLERR)) != 0;
         events[i] = (struct laz_epoll_event){.user = told[i].data.ptr,
@@ -55,5 +66,5 @@ size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n)
                                              .write = over || (told[i].events & EPOLLOUT),
                                              .urgent = over || (told[i].events & EPOLLPRI)};
     }
-    return found > 0 ? (size_t)found : 0;
+    return found;
 }

@@ -154,7 +154,7 @@ static int launcher_answer(int fd, uint64_t ms, pid_t *pid, int *pidfd, int *err
     if (laz_os_receive(fd, &word, sizeof word, fds, &n) != sizeof word)
         return laz_error_set(err, LAZ_ESETUP, 0, "the launcher is gone");
     if (word.os_errno)
-        return laz_error_os(err, word.os_errno, "the launcher made no process");
+        return laz_error_start(err, word.os_errno, "the launcher made no process");
     *pid = (pid_t)word.pid;
     if (n == 2 && fds[0] >= 0 && fds[1] >= 0) {
         *pidfd = fds[0];

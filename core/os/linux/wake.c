@@ -4,9 +4,7 @@
 
 #include "os/posix/descriptors.h"
 
-#include <stdint.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 int laz_os_wake_new(void)
 {
@@ -15,8 +13,12 @@ int laz_os_wake_new(void)
 
 void laz_os_wake(int fd)
 {
-    uint64_t one = 1;
-    ssize_t n = write(fd, &one, sizeof one); /* fails only when it is readable already */
+    (void)eventfd_write(fd, 1); /* fails only when it is readable already */
+}
 
-    (void)n;
+void laz_os_wake_clear(int fd)
+{
+    eventfd_t count;
+
+    (void)eventfd_read(fd, &count); /* fails only when it is not readable */
 }

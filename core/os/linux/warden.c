@@ -54,11 +54,24 @@ bool laz_warden_is_up(const struct laz_warden *warden)
     return !warden->program || (warden->fd >= 0 && poll(&gone, 1, 0) <= 0);
 }
 
+/* It did not start: its first process says by its status what it was short of. */
+static int warden_error(const struct laz_warden *warden, const struct laz_exit *how,
+                        struct laz_error *err)
+{
+    if (how->known && !how->signal && laz_errno_is_shortage(how->status))
+        return laz_error_start(err, how->status, "%s --warden cannot be started", warden->program);
+    return laz_error_set(err, LAZ_ESETUP, 0,
+                         "%s --warden, which ends what this process would leave when it is killed, "
+                         "did not start; is it the agent of this lazaret?",
+                         warden->program);
+}
+
 int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process *process,
                      struct laz_error *err)
 {
     static const char *const nothing[] = {NULL};
     const char *const argv[] = {warden->program, "--warden", NULL};
+    struct laz_exit how = {0};
     struct warden_word up;
     int ends[2] = {-1, -1}, host = laz_os_pidfd(getpid());
     int rc = 0;
@@ -84,13 +97,10 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
     laz_os_close(&ends[1]);
     if (laz_os_read_within(ends[0], &up, sizeof up, ms < INT_MAX ? (int)ms : INT_MAX) !=
         sizeof up) {
-        rc = laz_error_set(err, LAZ_ESETUP, 0,
-                           "%s --warden, which ends what this process would leave when it is "
-                           "killed, did not start; is it the agent of this lazaret?",
-                           warden->program);
         laz_process_signal_group(process, SIGKILL);
         laz_process_signal(process, SIGKILL);
-        (void)laz_process_wait(process, ms, NULL);
+        (void)laz_process_wait(process, ms, &how);
+        rc = warden_error(warden, &how, err);
         goto out;
     }
     (void)laz_process_wait(process, ms,
@@ -234,7 +244,7 @@ int laz_os_warden(void)
     pid_t pid =
         fork(); /* not a child of the host: an application may wait for all of its children */
     if (pid != 0)
-        _exit(pid < 0);
+        _exit(pid < 0 ? errno : 0);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);

@@ -44,8 +44,8 @@ static int child_outcome(const struct laz_child_way *way, struct laz_error *err)
         return 0;
     if (failure.step < 0 || (size_t)failure.step >= way->n_steps)
         failure.step = (int)way->n_steps - 1;
-    return laz_error_os(err, failure.os_errno, "%s cannot be started: %s", way->spawn->argv[0],
-                        way->steps[failure.step]);
+    return laz_error_start(err, failure.os_errno, "%s cannot be started: %s", way->spawn->argv[0],
+                           way->steps[failure.step]);
 }
 
 int laz_child_follow(const struct laz_child_way *way, pid_t pid, struct laz_process *process,

@@ -130,8 +130,7 @@ int laz_input_begin(int from, struct laz_input **out, int *fd, struct laz_error 
     int rc = laz_os_cloexec_pipe(&input->read_end, &input->write_end, err);
     int failed = rc ? 0 : laz_os_thread(&input->thread, 0, input_run, input);
     if (failed)
-        rc = laz_error_set(err, LAZ_EOS, failed, "a thread for standard input: %s",
-                           laz_errno_text(failed));
+        rc = laz_error_start(err, failed, "the thread for standard input cannot be started");
     if (rc) {
         laz_os_close(&input->read_end);
         laz_os_close(&input->write_end);

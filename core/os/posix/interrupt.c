@@ -2,9 +2,11 @@
 /* interrupt.c - requests to end this process, by signals.  System: POSIX.
  *
  * The signals are blocked in every thread, and one thread waits for them: so there is no handler,
- * no global, and no restriction on what may be done when one arrives.  The second signal ends the
- * process in the usual way, in case the first one has no effect.  To end the thread it is sent one
- * of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
+ * no global, and no restriction on what may be done when one arrives.  SIGHUP and SIGINT stay as
+ * they are where the parent ignores them (nohup(1), a job in the background of a script): a signal
+ * that is ignored and blocked would be waited for, too.  The second signal ends the process in the
+ * usual way, in case the first one has no effect.  To end the thread it is sent one of them: a
+ * cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "os/interrupt.h"
 
 #include "os/posix/signals.h"
@@ -26,6 +28,14 @@ struct laz_interrupt {
     void *user;
 };
 
+static void interrupt_add(sigset_t *signals, int number)
+{
+    struct sigaction present;
+
+    if (sigaction(number, NULL, &present) != 0 || present.sa_handler != SIG_IGN)
+        sigaddset(signals, number);
+}
+
 int laz_interrupt_block(struct laz_interrupt **interrupt, struct laz_error *err)
 {
     struct laz_interrupt *made = calloc(1, sizeof *made);
@@ -33,9 +43,9 @@ int laz_interrupt_block(struct laz_interrupt **interrupt, struct laz_error *err)
     if (!made)
         return laz_error_nomem(err);
     sigemptyset(&made->signals);
-    sigaddset(&made->signals, SIGINT);
+    interrupt_add(&made->signals, SIGINT);
+    interrupt_add(&made->signals, SIGHUP);
     sigaddset(&made->signals, SIGTERM);
-    sigaddset(&made->signals, SIGHUP);
     int failed = pthread_sigmask(SIG_BLOCK, &made->signals, &made->before);
     if (failed) {
         free(made);
@@ -72,7 +82,7 @@ int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *use
     interrupt->user = user;
     int failed = pthread_create(&interrupt->thread, NULL, interrupt_wait, interrupt);
     if (failed)
-        return laz_error_os(err, failed, "the thread that waits for Ctrl-C cannot be started");
+        return laz_error_start(err, failed, "the thread that waits for Ctrl-C cannot be started");
     interrupt->running = true;
     return 0;
 }

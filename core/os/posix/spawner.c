@@ -188,7 +188,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
         pthread_cond_destroy(&made->wanted);
         pthread_mutex_destroy(&made->mutex);
         free(made);
-        return laz_error_os(err, failed, "the thread that starts processes could not be made");
+        return laz_error_start(err, failed, "the thread that starts processes could not be made");
     }
     *spawner = made;
     return 0;

@@ -84,5 +84,5 @@ bool laz_os_secure_streams(void)
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY) != fd)
             return false;
-    return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+    return signal(SIGPIPE, SIG_IGN) != SIG_ERR && signal(SIGXFSZ, SIG_IGN) != SIG_ERR;
 }

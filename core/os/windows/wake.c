@@ -18,3 +18,11 @@ void laz_os_wake(int fd)
     if (entry)
         SetEvent(entry->handle);
 }
+
+void laz_os_wake_clear(int fd)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+
+    if (entry)
+        ResetEvent(entry->handle);
+}
