@@ -378,7 +378,7 @@ int laz_box_follow(struct laz_box *box, struct laz_error *err)
 {
     box->process_io = laz_io_start(box->shared->driver->loop, box->process.pidfd, LAZ_IO_READ,
                                    box_process_ready, box);
-    return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, errno, "a session cannot be watched");
+    return box->process_io ? 0 : laz_io_error(err, "a session");
 }
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
@@ -387,7 +387,7 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
               laz_box_watch_channel(box) && (box->process_io || box->channel_io) &&
               laz_box_watch_output(box);
     if (!ok)
-        return laz_error_set(err, LAZ_EOS, errno, "the descriptors of a session cannot be watched");
+        return laz_io_error(err, "a descriptor of a session");
     if (laz_box_watch_group(box, err))
         return LAZ_EOS;
     laz_timer_start(box->patience, laz_box_token_ms(box->shared));

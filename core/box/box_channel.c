@@ -346,8 +346,10 @@ static void channel_listener_ready(void *user, uint32_t events)
     laz_box_step(box, LAZ_BOX_EVENT_CONNECT);
     box->channel = fd;
     box->channel_io = laz_io_start(box->shared->driver->loop, fd, LAZ_IO_READ, channel_ready, box);
-    if (!box->channel_io)
-        laz_box_fail(box, LAZ_ENOMEM, "the connection of the agent cannot be watched");
+    if (!box->channel_io) {
+        laz_io_error(&why, "the connection of the agent");
+        laz_box_fail_by(box, &why);
+    }
 }
 
 void laz_box_catch_up(struct laz_box *box)

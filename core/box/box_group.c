@@ -130,9 +130,7 @@ int laz_box_watch_group(struct laz_box *box, struct laz_error *err)
     box->group_io =
         laz_io_start(box->shared->driver->loop, event.fd,
                      event.is_urgent ? LAZ_IO_URGENT : LAZ_IO_READ, box_group_ready, box);
-    return box->group_io ? 0
-                         : laz_error_set(err, LAZ_EOS, errno,
-                                         "the control group of a session cannot be watched");
+    return box->group_io ? 0 : laz_io_error(err, "the control group of a session");
 }
 
 uint64_t laz_box_out_of_memory(struct laz_box *box)

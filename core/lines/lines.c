@@ -185,8 +185,9 @@ int laz_lines_begin(struct laz_lines *lines, struct laz_loop *loop, int in, int 
     lines->reading = laz_io_start(loop, in, LAZ_IO_READ, lines_ready, lines);
     if (lines->reading)
         return 0;
+    int rc = laz_io_error(err, "a connection");
     laz_frame_fini(&lines->frame);
-    return laz_error_set(err, LAZ_EOS, 0, "a connection cannot be watched");
+    return rc;
 }
 
 void laz_lines_end(struct laz_lines *lines)

@@ -7,6 +7,7 @@
  * MSG_NOSIGNAL). */
 #include "loop/loop_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 int laz_loop_new(struct laz_loop **out, struct laz_error *err)
@@ -109,6 +110,18 @@ struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
         return NULL;
     loop->handles++;
     return io;
+}
+
+int laz_io_error(struct laz_error *err, const char *what)
+{
+    const int failed = errno;
+
+    if (failed == ENOSPC) /* epoll_ctl(2) */
+        return laz_error_set(err, LAZ_EOS, failed,
+                             "%s cannot be watched: this user has as many watches as it may have "
+                             "(fs.epoll.max_user_watches)",
+                             what);
+    return laz_error_os(err, failed, "%s cannot be watched", what);
 }
 
 void laz_io_stop(struct laz_io *io)

@@ -50,6 +50,9 @@ unsigned laz_loop_handles(const struct laz_loop *loop);
  * must come before the descriptor is closed. NULL: out of memory, or the system cannot watch it. */
 struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
                             void (*ready)(void *user, uint32_t events), void *user);
+/* LAZ_EOS: `what` cannot be watched, by the present errno. Names the limit of the user that was
+ * reached, if one was. */
+int laz_io_error(struct laz_error *err, const char *what);
 /* Changes the watched events. False with errno set: the previous events are still watched. */
 bool laz_io_events(struct laz_io *io, uint32_t events);
 void laz_io_stop(struct laz_io *io); /* NULL is allowed */

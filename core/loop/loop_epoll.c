@@ -199,7 +199,8 @@ int laz_loop_polls_new(struct laz_loop *loop, struct laz_error *err)
     polls->wake = polls->lent < 0 ? -1 : laz_os_wake_new();
     if (polls->wake >= 0 && laz_os_epoll_add(polls->fd, polls->wake, polls_wake_wish, NULL))
         return 0;
-    int rc = laz_error_os(err, errno, "cannot make an event loop");
+    int rc = polls->wake < 0 ? laz_error_os(err, errno, "cannot make an event loop")
+                             : laz_io_error(err, "the wake of an event loop");
     laz_os_close(&polls->lent);
     laz_loop_polls_free(loop);
     return rc;

@@ -172,7 +172,8 @@ int laz_child_start(void *host, const struct laz_child_program *program,
     child->end =
         laz_io_start(tools->driver->loop, child->process.pidfd, LAZ_IO_READ, child_end_seen, child);
     if (!child->end) {
-        rc = laz_error_set(err, LAZ_EOS, 0, "the end of %s cannot be watched", program->argv[0]);
+        rc = laz_io_error(err, "the end of a program");
+        laz_error_prefix(err, "%s: ", program->argv[0]);
         laz_process_signal_group(&child->process, SIGKILL);
         (void)laz_process_wait(&child->process, CHILD_KILLED_MS, NULL);
         child_free(child);
