@@ -10,7 +10,6 @@
 #include "session/shared.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -102,16 +101,14 @@ void laz_looks_hold(struct laz_looks *looks, void (*hold)(void *user, struct laz
     looks->hold_user = user;
 }
 
-void laz_looks_await(struct laz_looks *looks)
+bool laz_looks_are_out(struct laz_looks *looks)
 {
-    while (looks && !looks->hold) {
-        pthread_mutex_lock(&looks->lock);
-        const bool are_out = looks->out > 0;
-        pthread_mutex_unlock(&looks->lock);
-        if (!are_out)
-            return;
-        sched_yield();
-    }
+    if (!looks || looks->hold)
+        return false;
+    pthread_mutex_lock(&looks->lock);
+    const bool are_out = looks->out > 0;
+    pthread_mutex_unlock(&looks->lock);
+    return are_out;
 }
 
 /* ---- a look --------------------------------------------------------------------------------- */
