@@ -478,6 +478,7 @@ static void engine_end(struct laz_engine *engine)
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
     laz_looks_free(engine->sessions.looks);
+    engine->sessions.looks = NULL; /* callbacks may still come */
     laz_workers_free(engine->boxes.remover); /* it has no work */
     unsigned stuck = laz_driver_end_workers(&engine->driver, engine->tools_ms);
     if (stuck) { /* they return to memory of the engine, of its tools and plugins */
