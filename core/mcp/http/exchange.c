@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define HTTP_PIECE    16384
 #define HTTP_METHOD   "Mcp-Method"
@@ -195,6 +196,7 @@ static const char *exchange_header(const struct exchange *exchange, const char *
 struct seen {
     unsigned singles; /* a bit for each header that may be there once */
     bool is_twice;
+    bool has_space; /* a name, before its colon: others take it for a header of that name */
 };
 
 static enum MHD_Result seen_header(void *user, enum MHD_ValueKind kind, const char *name,
@@ -204,9 +206,20 @@ static enum MHD_Result seen_header(void *user, enum MHD_ValueKind kind, const ch
     const unsigned bit = mcp_http_single(name);
 
     (void)kind, (void)value;
+    seen->has_space |= name[strcspn(name, " \t")] != '\0';
     seen->is_twice |= (seen->singles & bit) != 0;
     seen->singles |= bit;
     return MHD_YES;
+}
+
+/* Is it plain where the message ends? Where whoever passes a request on sees another end, the rest
+ * of it is a request of its own. */
+static bool exchange_has_an_end(const struct exchange *exchange)
+{
+    const char *coding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+
+    return !coding || (!exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH) &&
+                       strcasecmp(coding, "chunked") == 0);
 }
 
 /* Does it come from who may use the server? 0, or a status and why not. */
@@ -221,6 +234,9 @@ static unsigned exchange_allow(const struct exchange *exchange, const char **why
                                           &seen);
     *why = "a header is there twice: which one is meant?";
     if (seen.is_twice)
+        return MHD_HTTP_BAD_REQUEST;
+    *why = "the end of the message is given by Content-Length or by Transfer-Encoding: chunked";
+    if (seen.has_space || !exchange_has_an_end(exchange))
         return MHD_HTTP_BAD_REQUEST;
     *why = "the server is called by the name of this machine: localhost, 127.0.0.1, [::1]";
     if (!host || !mcp_http_is_local(host))

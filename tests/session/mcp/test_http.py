@@ -242,6 +242,34 @@ def what_may_be_there_once_is_not_there_twice():
     server.end()
 
 
+def a_message_has_one_end():
+    """Who passes requests on may see another one, and take the rest for a request."""
+    server = Server()
+    body = json.dumps(modern("server/discover")).encode()
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    usual = headers_of(server, Host="localhost", Mcp_Method="server/discover")
+
+    def answers(data, *lines):
+        with socket.create_connection(("127.0.0.1", server.port)) as plain:
+            plain.sendall("\r\n".join(["POST /mcp HTTP/1.1", *map(": ".join, usual.items()), *lines,
+                                      "", ""]).encode() + data)
+            plain.shutdown(socket.SHUT_WR)
+            got = b"".join(iter(lambda: plain.recv(65536), b""))
+            return [int(part.split()[0]) for part in got.split(b"HTTP/1.1 ")[1:]]
+
+    rest = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert answers(body, f"Content-Length: {len(body)}") == [200]
+    assert answers(chunks, "Transfer-Encoding: Chunked") == [200]
+    for length in 5, len(body), len(chunks) + len(rest):
+        assert answers(chunks + rest, "Transfer-Encoding: chunked", f"Content-Length: {length}") == [400]
+        assert answers(chunks + rest, f"Content-Length: {length}", "Transfer-Encoding: chunked") == [400]
+    for coding in "xchunked", "identity, chunked", "gzip", "chunked;x=1":
+        assert answers(chunks, f"Transfer-Encoding: {coding}") == [400], coding
+    assert answers(body + rest, f"Content-Length: {len(body)}", "Transfer-Encoding : chunked") == [400]
+    is_served(server)
+    server.end()
+
+
 def a_token_is_kept_and_private():
     server = Server()
     first = server.token
@@ -469,7 +497,7 @@ approve = true
     cases = [(case.__name__, case, ()) for case in (
         only_who_may_is_heard, a_token_is_kept_and_private, each_request_says_all_itself,
         a_handshake_opens_a_session_of_the_protocol, what_is_too_much_is_refused,
-        what_may_be_there_once_is_not_there_twice, strangers_lock_nobody_out,
+        what_may_be_there_once_is_not_there_twice, a_message_has_one_end, strangers_lock_nobody_out,
         a_socket_is_of_this_user_alone, without_its_library_it_says_so)]
     only = os.environ.get("MCP_ONLY", "")
     run([case for case in cases if only in case[0]])
