@@ -91,7 +91,7 @@ sandbox.require = ["fs_raed"]|1:20: sandbox.require: expected
 sandbox.read = ["relative"]|1:17: sandbox.read: expected an absolute path
 sandbox.read = "/usr"|1:16: sandbox.read: expected a list
 env.allow = ["A=B"]|1:14: env.allow: expected
-env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "..."), found integer that is not shown
+env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "..."), found integer (its value is not shown)
 env.FOO = "x"|1:5: env.FOO: unknown key; env.set sets a variable
 audit.file = "log"|1:14: audit.file: expected an absolute path
 pool.warm = "hot"|1:13: pool.warm: expected

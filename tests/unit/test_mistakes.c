@@ -104,12 +104,12 @@ static void numbers_among_texts_are_told_to_need_quotes(void)
     static const struct {
         const char *value, *written;
     } rows[] = {
-        {"1", " (write 'env.set.A=\"...\"'), found integer that is not shown"},
-        {"2.50", " (write 'env.set.A=\"...\"'), found number that is not shown"},
-        {"true", " (write 'env.set.A=\"...\"'), found boolean that is not shown"},
-        {"2024-01-31", " (write 'env.set.A=\"...\"'), found date that is not shown"},
+        {"1", " (write 'env.set.A=\"...\"'), found integer (its value is not shown)"},
+        {"2.50", " (write 'env.set.A=\"...\"'), found number (its value is not shown)"},
+        {"true", " (write 'env.set.A=\"...\"'), found boolean (its value is not shown)"},
+        {"2024-01-31", " (write 'env.set.A=\"...\"'), found date (its value is not shown)"},
         {"[1]", ", found list"},
-        {"\"a\\u0000\"", ", found string that is not shown"},
+        {"\"a\\u0000\"", ", found string (its value is not shown)"},
     };
     struct laz_settings *settings = NULL;
     struct laz_error err = {0};
