@@ -75,6 +75,8 @@ static void mistakes_are_taken_apart(void)
         {"a: b.toml:3:10: expected a value", "[a: b.toml|3|10||expected a value]"},
         {"a: b.toml: No such file", "[a: b.toml|0|0||No such file]"},
         {"/etc/c.toml: belongs to another user", "[/etc/c.toml|0|0||belongs to another user]"},
+        {"x.py:5: not a record", "[x.py|5|0||not a record]"},
+        {"y.py:5: not a record", "[|0|0||y.py:5: not a record]"},
         {"x.py: cannot be opened", "[x.py|0|0||cannot be opened]"},
         {"--set: limits.cpu: expected a time",
          "[|0|0|limits.cpu|--set: limits.cpu: expected a time]"},
