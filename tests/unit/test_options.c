@@ -286,8 +286,8 @@ static void values_of_secret_options_are_in_no_message(void)
         {"headers = \"12345\"\n",
          "f:1:11: t.headers: expected a table of strings, found string (its value is not shown)"},
         {"headers = { a = 12345 }\n",
-         "f:1:17: t.headers.a: expected a string, in quotes, found integer that is "
-         "not shown"},
+         "f:1:17: t.headers.a: expected a string, in quotes, found integer "
+         "(its value is not shown)"},
         {"rest = { secret = \"set\" }\n",
          "f:1:8: t.rest: expected the secret itself, which lazaret config does not show, found "
          "table"},
