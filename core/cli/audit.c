@@ -318,6 +318,11 @@ int cli_audit(struct cli *cli)
         cli_problem(cli, "audit: verify or show, and the file of an audit log are needed");
         return CLI_USAGE;
     }
+    if (cli->n_operands == 1 &&
+        (strcmp(cli->operands[0], "verify") == 0 || strcmp(cli->operands[0], "show") == 0)) {
+        cli_problem(cli, "audit %s: the file of an audit log is needed", cli->operands[0]);
+        return CLI_USAGE;
+    }
     if (cli->n_operands == 2 && !show && strcmp(cli->operands[0], "verify") != 0) {
         cli_problem(cli, "audit: expected verify or show, found %s", cli->operands[0]);
         return CLI_USAGE;

@@ -299,9 +299,14 @@ char *source_missing(const struct cli *cli, const struct source *source, const c
     if (path && beside_has_suffix(source, path) && source->hides)
         text = laz_strdupf("%s is not shown to the code: %s", path, source->hides);
     else if (path)
-        text = laz_strdupf("%s is not shown to the code: of the files beside it only modules of its "
-                           "owner are; --read %s shows it",
-                           path, path);
+        text =
+            laz_strdupf("%s is not shown to the code: of the files beside it only modules of its "
+                        "owner are; --read %s shows it%s",
+                        path, path,
+                        beside_has_suffix(source, path) || strstr(message, path)
+                            ? ""
+                            : " under this path; a relative one begins where the code starts "
+                              "(--cwd)");
     free(path);
     return text;
 }

@@ -86,6 +86,12 @@ static int artifact_save(struct laz_artifact_item *item, const char *directory,
         free(path);
         free(name);
     }
+    if (failed == EEXIST)
+        return laz_error_set(
+            err, LAZ_EOS, failed,
+            "the artifact %s cannot be saved in %s: a file or a link of this name, "
+            "or of its directory's, is in the way",
+            item->name, directory);
     return failed ? laz_error_os(err, failed, "the artifact %s cannot be saved in %s", item->name,
                                  directory)
                   : 0;

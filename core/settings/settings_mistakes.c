@@ -118,12 +118,28 @@ static const char *mistake_numbers(const char *at, unsigned *line, unsigned *col
     return at + 2;
 }
 
+/* ":LINE: ", behind a file whose lines are whole records. */
+static const char *mistake_line(const char *at, unsigned *line)
+{
+    char *end = NULL;
+
+    if (at[0] != ':' || at[1] < '1' || at[1] > '9')
+        return NULL;
+    const unsigned number = (unsigned)strtoul(at + 1, &end, 10);
+    if (strncmp(end, ": ", 2) != 0)
+        return NULL;
+    *line = number;
+    return end + 2;
+}
+
 /* A file of that many bytes, alone or with line and column. Returns the text behind the place, or
  * NULL when the message does not begin with it. */
 static const char *mistake_file(const char *at, size_t len, struct laz_mistake *mistake)
 {
     const char *behind = mistake_numbers(at + len, &mistake->line, &mistake->column);
 
+    if (!behind)
+        behind = mistake_line(at + len, &mistake->line);
     if (!behind && strncmp(at + len, ": ", 2) == 0)
         behind = at + len + 2;
     if (behind) {

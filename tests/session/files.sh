@@ -80,7 +80,7 @@ mkdir mixed elsewhere
 echo mine >mixed/a
 ln -s "$work/elsewhere" mixed/link
 runs one_that_cannot_be_saved_stops_no_other 74 --artifacts mixed several.lua
-has err '--artifacts: the artifact a/b cannot be saved in mixed'
+has err '--artifacts: the artifact a/b cannot be saved in mixed: a file or a link'
 has err '--artifacts: the artifact link/d cannot be saved in mixed'
 has err 'artifact a/b (application/octet-stream, 3 bytes)'
 has err 'saved mixed/z/y (application/octet-stream, 3 bytes)'

@@ -97,6 +97,7 @@ printf '{ "mcpServers": ]\n' >broken.json
 prints mcp_install 2 '*|1|17||' mcp --install claude broken.json --json
 prints audit_verify 2 'none.log||||cannot be opened' audit none.log --json
 prints audit_verify 2 '||||are needed' audit --json
+prints audit_verify 2 '||||is needed' audit verify --json
 prints run 2 'none.lua||||cannot be opened' run --json none.lua
 prints run 2 '||||is needed' run --json
 prints run 2 '||||No such' run --json -e 1 --read nowhere
@@ -120,7 +121,7 @@ if is_installed lua; then
     sed 2d log >changed
     prints audit_verify 1 'changed||||is not intact' audit verify changed --json
     echo 'no record' >>changed
-    prints audit_show 1 '' audit show changed --json
+    prints audit_show 1 'changed|*|||not a record' audit show changed --json
     prints doctor 1 '' doctor --json --backend none $patient --set session.deadline=0.001
     prints doctor 1 '' doctor --json --backend nix $patient --set session.deadline=0.001
 fi

@@ -68,7 +68,7 @@ END
         expect "only_modules_are_shown $by" 1 "['/native.so'] ['deep', 'one.py']" \
             'mixed/conf/key.pem is not shown to the code: of the files beside it only modules' \
             "$lazaret" run $by main.py
-        says "the_option_is_said $by" "--read $work/project/mixed/conf/key.pem shows it"
+        says "the_option_is_said $by" "--read $work/project/mixed/conf/key.pem shows it under this path"
     done
     chmod 644 conf/key.pem # a session of root's has another user
     expect a_file_is_shown_by_an_option 0 secret '' \

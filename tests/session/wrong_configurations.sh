@@ -91,7 +91,7 @@ sandbox.require = ["fs_raed"]|1:20: sandbox.require: expected
 sandbox.read = ["relative"]|1:17: sandbox.read: expected an absolute path
 sandbox.read = "/usr"|1:16: sandbox.read: expected a list
 env.allow = ["A=B"]|1:14: env.allow: expected
-env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "..."), found integer that is not shown
+env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "..."), found integer (its value is not shown)
 env.FOO = "x"|1:5: env.FOO: unknown key; env.set sets a variable
 audit.file = "log"|1:14: audit.file: expected an absolute path
 pool.warm = "hot"|1:13: pool.warm: expected
@@ -172,10 +172,10 @@ sandbox.backend = ["bwrap",\n"docker"]|2:1: sandbox.backend: no backend is calle
 sandbox.backend = "windows-job"|1:9: sandbox.backend: windows-job is made for windows and not for
 sandbox.backend = "none"|1:9: backend none does not enforce what sandbox.require asks for: fs_read
 sandbox.backend = "landlock"\nsandbox.require = ["processes"]|2:9: backend landlock does not enforce
-sandbox.backend = "bwrap"\nsandbox.bwrap.program = "/nowhere"|2:15: backend bwrap: /nowhere does not exist
-sandbox.backend = "bwrap"\nsandbox.bwrap.program = "bwarp"|2:15: backend bwrap: the program bwarp is not installed
-sandbox.bwrap.program = "/nowhere"|1:15: backend bwrap: /nowhere does not exist
-sandbox.backend = ["landlock", "bwrap"]\nsandbox.bwrap.program = "bwarp"|2:15: backend bwrap: the program bwarp is not installed
+sandbox.backend = "bwrap"\nsandbox.bwrap.program = "/nowhere"|2:15: sandbox.bwrap.program: /nowhere does not exist
+sandbox.backend = "bwrap"\nsandbox.bwrap.program = "bwarp"|2:15: sandbox.bwrap.program: the program bwarp is not installed
+sandbox.bwrap.program = "/nowhere"|1:15: sandbox.bwrap.program: /nowhere does not exist
+sandbox.backend = ["landlock", "bwrap"]\nsandbox.bwrap.program = "bwarp"|2:15: sandbox.bwrap.program: the program bwarp is not installed
 plugins.path = ["/usr",\n"/nowhere"]|2:1: plugins.path: /nowhere: No such file
 pool.preload = ["pyhton:json"]|1:17: pool.preload: no runtime is called "pyhton" (did you mean
 sandbox.backend = "bwrap"\nsandbox.bwrap.program = "@open/program"|2:15: backend bwrap: @open: every user

@@ -75,6 +75,8 @@ static void mistakes_are_taken_apart(void)
         {"a: b.toml:3:10: expected a value", "[a: b.toml|3|10||expected a value]"},
         {"a: b.toml: No such file", "[a: b.toml|0|0||No such file]"},
         {"/etc/c.toml: belongs to another user", "[/etc/c.toml|0|0||belongs to another user]"},
+        {"x.py:5: not a record", "[x.py|5|0||not a record]"},
+        {"y.py:5: not a record", "[|0|0||y.py:5: not a record]"},
         {"x.py: cannot be opened", "[x.py|0|0||cannot be opened]"},
         {"--set: limits.cpu: expected a time",
          "[|0|0|limits.cpu|--set: limits.cpu: expected a time]"},
@@ -104,12 +106,12 @@ static void numbers_among_texts_are_told_to_need_quotes(void)
     static const struct {
         const char *value, *written;
     } rows[] = {
-        {"1", " (write 'env.set.A=\"...\"'), found integer that is not shown"},
-        {"2.50", " (write 'env.set.A=\"...\"'), found number that is not shown"},
-        {"true", " (write 'env.set.A=\"...\"'), found boolean that is not shown"},
-        {"2024-01-31", " (write 'env.set.A=\"...\"'), found date that is not shown"},
+        {"1", " (write 'env.set.A=\"...\"'), found integer (its value is not shown)"},
+        {"2.50", " (write 'env.set.A=\"...\"'), found number (its value is not shown)"},
+        {"true", " (write 'env.set.A=\"...\"'), found boolean (its value is not shown)"},
+        {"2024-01-31", " (write 'env.set.A=\"...\"'), found date (its value is not shown)"},
         {"[1]", ", found list"},
-        {"\"a\\u0000\"", ", found string that is not shown"},
+        {"\"a\\u0000\"", ", found string (its value is not shown)"},
     };
     struct laz_settings *settings = NULL;
     struct laz_error err = {0};

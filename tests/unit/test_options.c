@@ -280,14 +280,14 @@ static void values_of_secret_options_are_in_no_message(void)
         const char *text, *problem;
     } rows[] = {
         {"token = \"12345\"\n",
-         "f:1:9: t.token: expected one of \"good\", found string that is not shown"},
+         "f:1:9: t.token: expected one of \"good\", found string (its value is not shown)"},
         {"pin = 12345\n",
-         "f:1:7: t.pin: expected an integer of at most 9, found integer that is not shown"},
+         "f:1:7: t.pin: expected an integer of at most 9, found integer (its value is not shown)"},
         {"headers = \"12345\"\n",
-         "f:1:11: t.headers: expected a table of strings, found string that is not shown"},
+         "f:1:11: t.headers: expected a table of strings, found string (its value is not shown)"},
         {"headers = { a = 12345 }\n",
-         "f:1:17: t.headers.a: expected a string, in quotes, found integer that is "
-         "not shown"},
+         "f:1:17: t.headers.a: expected a string, in quotes, found integer "
+         "(its value is not shown)"},
         {"rest = { secret = \"set\" }\n",
          "f:1:8: t.rest: expected the secret itself, which lazaret config does not show, found "
          "table"},

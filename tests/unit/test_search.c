@@ -98,7 +98,7 @@ static void the_best_come_first(void)
 
 static void equal_ones_are_in_the_order_of_declaration(void)
 {
-    char name[20];
+    char name[24];
 
     for (int i = 0; i < 40; i++) {
         snprintf(name, sizeof name, "t%d_same", 39 - i);

@@ -212,10 +212,10 @@ static const struct {
      "1:14: env.allow: expected a name of letters, digits and '_', found string \"A=B\""},
     {"env.set = { A = 1 }\n",
      "1:17: env.set: expected a string without NUL characters (write A = \"...\"), found integer "
-     "that is not shown"},
+     "(its value is not shown)"},
     {"env.set = { LAZARET_TOKEN = \"x\" }\n", "1:29: env.set: expected a name that does not begin "
                                               "with LAZARET_ (lazaret sets those itself), "
-                                              "found string that is not shown"},
+                                              "found string (its value is not shown)"},
     {"audit.file = \"log\"\n",
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",

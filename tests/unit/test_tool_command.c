@@ -228,6 +228,9 @@ static void declarations_that_cannot_work_are_refused(void)
         {"{\"name\":\"t\",\"command\":[\"/bin/echo\",\"--p={p}\"],"
          "\"parameters\":[{\"name\":\"p\"}]}",
          "tool 't': command: {p} stands for a whole argument: it cannot be a part of '--p={p}'"},
+        {"{\"name\":\"t\",\"command\":[\"/bin/echo\",\"{größe}\",\"{a b}\"],"
+         "\"parameters\":[{\"name\":\"größe\"},{\"name\":\"a b\"}]}",
+         ""},
         {"{\"name\":\"t\",\"command\":[\"/bin/sh\",\"-c\",\"echo ${p}\"],"
          "\"parameters\":[{\"name\":\"p\"}]}",
          ""},

@@ -176,7 +176,7 @@ void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node)
         return;
     }
     if (node->is_secret) {
-        laz_buf_puts(buf, " that is not shown");
+        laz_buf_puts(buf, " (its value is not shown)");
         return;
     }
     laz_buf_putc(buf, ' ');

@@ -90,14 +90,27 @@ static int argv_read_parameter(void *user, size_t i, const char *text, size_t le
     return rc || more[i].name ? rc : laz_fail(err, LAZ_EINVAL, "a parameter has no name");
 }
 
-/* Length of the name in "{name}"; 0 when the text is not of that form. */
-static size_t argv_placeholder(const char *text)
+static struct argv_parameter *argv_find(struct argv_parameter *parameters, size_t n,
+                                        const char *name, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(parameters[i].name) == len && memcmp(parameters[i].name, name, len) == 0)
+            return &parameters[i];
+    return NULL;
+}
+
+/* Length of the name in "{name}"; 0 when the text is not of that form. A name that a parameter has
+ * may have any characters; another one has those of names in most languages, because braces also
+ * stand in scripts. */
+static size_t argv_placeholder(const char *text, struct argv_parameter *parameters, size_t n)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     size_t len = strlen(text);
 
     if (len < 3 || text[0] != '{' || text[len - 1] != '}')
         return 0;
+    if (argv_find(parameters, n, text + 1, len - 2))
+        return len - 2;
     for (const char *p = text + 1; *p != '}'; p++)
         if (!strchr(letters, *p) && !strchr("0123456789_.-", *p))
             return 0;
@@ -109,15 +122,6 @@ static size_t argv_placeholder(const char *text)
 static bool argv_is_surely(const char *text)
 {
     return !strchr("0123456789_-", text[1]);
-}
-
-static struct argv_parameter *argv_find(struct argv_parameter *parameters, size_t n,
-                                        const char *name, size_t len)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strlen(parameters[i].name) == len && memcmp(parameters[i].name, name, len) == 0)
-            return &parameters[i];
-    return NULL;
 }
 
 /* Finds a placeholder inside an argument that is one word ("--id={id}"). An argument with white
@@ -188,7 +192,7 @@ static int argv_bind_item(struct command_argv *argv, size_t index, const char *t
                           struct argv_parameter *parameters, size_t n, struct laz_error *err)
 {
     struct command_item *item = &argv->items[index];
-    size_t len = argv_placeholder(item->text);
+    size_t len = argv_placeholder(item->text, parameters, n);
     const char *inside = len ? NULL : argv_inside(item->text, parameters, n);
 
     if (inside)
