@@ -56,7 +56,7 @@ static int tables_check_program(const struct laz_toml_node *table, const struct 
     free(path);
     if (rc == LAZ_ENOENT) {
         laz_toml_position(&text, program->toml, program->key_line, program->key_column);
-        laz_error_prefix(err, "%s: sandbox.%s.program: ", laz_buf_text(&text), table->key);
+        laz_error_prefix(err, "%s: backend %s: ", laz_buf_text(&text), table->key);
         rc = laz_error_as(err, LAZ_ECONFIG);
         laz_buf_fini(&text);
     }

@@ -172,10 +172,10 @@ sandbox.backend = ["bwrap",\n"docker"]|2:1: sandbox.backend: no backend is calle
 sandbox.backend = "windows-job"|1:9: sandbox.backend: windows-job is made for windows and not for
 sandbox.backend = "none"|1:9: backend none does not enforce what sandbox.require asks for: fs_read
 sandbox.backend = "landlock"\nsandbox.require = ["processes"]|2:9: backend landlock does not enforce
-sandbox.backend = "bwrap"\nsandbox.bwrap.program = "/nowhere"|2:15: sandbox.bwrap.program: /nowhere does not exist
-sandbox.backend = "bwrap"\nsandbox.bwrap.program = "bwarp"|2:15: sandbox.bwrap.program: the program bwarp is not installed
-sandbox.bwrap.program = "/nowhere"|1:15: sandbox.bwrap.program: /nowhere does not exist
-sandbox.backend = ["landlock", "bwrap"]\nsandbox.bwrap.program = "bwarp"|2:15: sandbox.bwrap.program: the program bwarp is not installed
+sandbox.backend = "bwrap"\nsandbox.bwrap.program = "/nowhere"|2:15: backend bwrap: /nowhere does not exist
+sandbox.backend = "bwrap"\nsandbox.bwrap.program = "bwarp"|2:15: backend bwrap: the program bwarp is not installed
+sandbox.bwrap.program = "/nowhere"|1:15: backend bwrap: /nowhere does not exist
+sandbox.backend = ["landlock", "bwrap"]\nsandbox.bwrap.program = "bwarp"|2:15: backend bwrap: the program bwarp is not installed
 plugins.path = ["/usr",\n"/nowhere"]|2:1: plugins.path: /nowhere: No such file
 pool.preload = ["pyhton:json"]|1:17: pool.preload: no runtime is called "pyhton" (did you mean
 sandbox.backend = "bwrap"\nsandbox.bwrap.program = "@open/program"|2:15: backend bwrap: @open: every user
