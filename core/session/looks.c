@@ -3,8 +3,8 @@
  * Side: host.  Input trusted: no (the processes decide what there is to see, and how much).
  *
  * A session has one look out at a time.  So the threads that hostile sessions hold, each until its
- * look is given up, delay the looks of others, but never the loop; and there are some more threads
- * than an ordinary engine ever needs, which is one. */
+ * look is given up, delay the looks of others, but never the loop; and there are many more threads
+ * than an ordinary engine ever needs, which is one: they are started when all others are busy. */
 #include "session/looks.h"
 
 #include "session/shared.h"
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define LOOKS_THREADS 8u
+#define LOOKS_THREADS 64u
 #define LOOKS_END_MS  1000u
 
 struct laz_looks {

@@ -131,6 +131,33 @@ static void with_two(const char *settings, void (*body)(struct laz_session *, st
     laz_engine_free(engine);
 }
 
+#define MANY 20
+
+/* As many looks as an engine may well have are out: one more has a thread. */
+static void many_that_are_held_delay_no_other(void)
+{
+    struct laz_engine *engine = test_engine("");
+    struct laz_session *held_ones[MANY] = {NULL}, *other = test_session(engine, "lua");
+    struct outcome outcomes[MANY];
+
+    test_hold_clock(engine);
+    for (int i = 0; i < MANY; i++) {
+        held_ones[i] = test_session(engine, "lua");
+        if (!i)
+            hold_looks(held_ones[0]->shared->looks, held_ones[0]);
+        held.of = held_ones[i];
+        begin(held_ones[i], waits, &outcomes[i]);
+        await_a_look(held_ones[i]);
+    }
+    held.of = other;
+    begin(other, waits, &outcomes[0]);
+    await_a_look(other); /* it has begun */
+    held.of = NULL;
+    for (int i = 0; i < MANY + 1; i++)
+        sem_post(&held.open);
+    laz_engine_free(engine);
+}
+
 static void ends_while_it_runs(struct laz_session *session, struct laz_session *other)
 {
     struct outcome outcome;
@@ -299,7 +326,7 @@ static void an_engine_is_freed_though_a_look_does_not_come_back(void)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-#define MANY 20
+#define MORE 100
 
 static void back(void *user)
 {
@@ -310,7 +337,7 @@ static void back(void *user)
  * without one. The others come back, or are freed by their threads. */
 static void a_look_that_waits_for_a_thread_has_not_begun(void)
 {
-    struct laz_tree_look *looks[MANY];
+    struct laz_tree_look *looks[MORE];
     struct laz_looks *threads = NULL;
     struct laz_loop *loop = NULL;
     unsigned n = 0, begun = 0;
@@ -318,7 +345,7 @@ static void a_look_that_waits_for_a_thread_has_not_begun(void)
     CU_ASSERT_EQUAL_FATAL(laz_loop_new(&loop, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_looks_new(loop, &threads, NULL), 0);
     hold_looks(threads, &n);
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MORE; i++) {
         looks[i] = calloc(1, sizeof *looks[i]);
         CU_ASSERT_PTR_NOT_NULL_FATAL(looks[i]);
         looks[i]->back = back;
@@ -329,26 +356,27 @@ static void a_look_that_waits_for_a_thread_has_not_begun(void)
     }
     while (sem_wait(&held.begun) != 0)
         ;
-    for (int i = MANY - 1; i > 0; i--)
+    for (int i = MORE - 1; i > 0; i--)
         if (!laz_tree_look_has_begun(looks[i])) {
             laz_tree_look_drop(looks[i]);
             looks[i] = NULL;
         }
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < MORE; i++) {
         begun += looks[i] != NULL;
         sem_post(&held.open);
     }
-    CU_ASSERT(begun >= 1 && begun < MANY);
+    CU_ASSERT(begun >= 1 && begun < MORE);
     while (n < begun)
         laz_loop_step(loop, LAZ_LOOP_FOREVER);
     CU_ASSERT_EQUAL(n, begun);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < MORE; i++)
         laz_tree_look_free(looks[i]);
     laz_looks_free(threads);
     laz_loop_free(loop);
 }
 
 static const struct unit_test tests[] = {
+    UNIT(many_that_are_held_delay_no_other),
     UNIT(a_look_that_waits_for_a_thread_has_not_begun),
     UNIT(a_look_that_does_not_come_back_ends_its_session_and_delays_no_other),
     UNIT(an_idle_session_is_ended_as_well),
