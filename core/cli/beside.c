@@ -4,10 +4,11 @@
  * A script finds at home what lies beside it. Here it is shown what its language loads from there:
  * source files and extension modules, by their suffixes, in its directory and in packages, which
  * are directories below it that have such files. Each is shown by itself, so that what lies between
- * them (a key, a table, .env) is not, and nothing that comes to lie there later; such files are the
- * user's to show (--read). A module belongs to the owner of the script, and is not hidden; a link
- * counts as what it leads to, which has to be a module as well. Where anybody's files may lie,
- * which is in a home directory itself or in one for temporary files, only the script is shown.
+ * them (a key, a table, .env) is not; such files are the user's to show (--read).  A package of
+ * which all is modules is shown as a directory, so that code can list it. A module belongs to the
+ * owner of the script, and is not hidden; a link counts as what it leads to, which has to be a
+ * module as well. Where anybody's files may lie, which is in a home directory itself or in one for
+ * temporary files, only the script is shown.
  * Side: host.  Input trusted: no (directories in which others may write; messages of the code). */
 #include "cli/source.h"
 

@@ -37,6 +37,7 @@ struct laz_tree {
      * time (laz_clock_thread_us; 0: never), or when another thread has said so. */
     uint64_t until_us;
     atomic_bool is_given_up;
+    atomic_uint steps; /* of the look: unless it changes, the look is held by one call */
     struct laz_buf seen; /* the rest belongs to the functions below */
     struct laz_strv file_systems;
     int64_t inside;
@@ -50,9 +51,10 @@ bool laz_os_tree_can_be_seen(void);
 /* The most important of what laz_os_tree_usage cannot count, for users; NULL: not known. */
 const char *laz_os_tree_misses_cpu(void);
 const char *laz_os_tree_misses_memory(void);
-/* False: the look at it is given up. */
+/* Between two calls of the system. False: the look at it is given up. */
 static inline bool laz_tree_lasts(struct laz_tree *tree)
 {
+    atomic_fetch_add(&tree->steps, 1);
     if (tree->until_us && laz_clock_thread_us() >= tree->until_us)
         atomic_store(&tree->is_given_up, true);
     return !atomic_load(&tree->is_given_up);

@@ -40,8 +40,8 @@
 #define GUARD_DAY_MS        ((uint64_t)86400000)
 #define GUARD_LOOK_MS       1000 /* of CPU time, and what limits add to it, each at most so much: */
 #define GUARD_LOOK_MOST_MS  60000
-/* One that takes no CPU time either is given up after so many ticks: not after one time as long as
- * all of them, which could pass while the host is stopped, or does not drive its engine. */
+/* One that a single call holds is given up after so many ticks: not after one time as long as all of
+ * them, which could pass while the host is stopped, or does not drive its engine. */
 #define GUARD_TICKS   10
 #define GUARD_TICK_MS 3000
 
@@ -313,7 +313,7 @@ static void guard_send(struct laz_session *session, const struct guard_duty *dut
     }
     guard->tree = (struct laz_tree){0};
     guard->look = look;
-    guard->ticks = 0;
+    guard->steps = guard->ticks = 0;
     guard->only_rebases = only_rebases;
     guard->sent_us = laz_loop_now_us(session->shared->driver->loop);
     guard_again(session, GUARD_TICK_MS);
@@ -426,13 +426,15 @@ static void guard_back(void *user)
     guard_let_go(session);
 }
 
-/* It is not back yet. That it waits for a thread is not its session's fault. */
+/* It is not back yet. That it waits for a thread is not its session's fault, nor that a busy machine
+ * lets its thread go on slowly. */
 static void guard_tick(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;
+    const unsigned steps = laz_tree_look_steps(guard->look);
 
-    if (laz_tree_look_has_begun(guard->look))
-        guard->ticks++;
+    guard->ticks = !steps ? 0 : steps == guard->steps ? guard->ticks + 1 : 1;
+    guard->steps = steps;
     if (guard->ticks < GUARD_TICKS) {
         guard_again(session, GUARD_TICK_MS);
         return;

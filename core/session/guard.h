@@ -41,7 +41,7 @@ struct laz_guard {
     bool in_flight; /* the memory at the last look was over the limit, by what is in flight */
 
     struct laz_tree_look *look; /* that is out; NULL: none */
-    unsigned ticks;             /* of the timer, since it has begun */
+    unsigned steps, ticks;      /* how far it was, and for how many ticks of the timer */
     bool only_rebases;          /* it is made for base_us, and memory is not judged */
     bool is_wanted;             /* another one has to follow */
     bool is_awaited;            /* the execution has no result before that */

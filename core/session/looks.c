@@ -178,9 +178,9 @@ bool laz_tree_look_send(struct laz_looks *looks, struct laz_tree_look *look)
     return false;
 }
 
-bool laz_tree_look_has_begun(const struct laz_tree_look *look)
+unsigned laz_tree_look_steps(const struct laz_tree_look *look)
 {
-    return atomic_load(&look->has_begun);
+    return atomic_load(&look->has_begun) ? atomic_load(&look->tree.steps) + 1 : 0;
 }
 
 /* Takes it out of those that are back. The caller holds the lock. */

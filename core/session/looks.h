@@ -43,8 +43,8 @@ int laz_looks_new(struct laz_loop *loop, struct laz_looks **looks, struct laz_er
 
 /* Sends it. False: there is no thread; it is still the caller's. */
 bool laz_tree_look_send(struct laz_looks *looks, struct laz_tree_look *look);
-/* Is there a thread that looks, or has it only waited for one so far? */
-bool laz_tree_look_has_begun(const struct laz_tree_look *look);
+/* How far it is: another number after each of its steps; 0: it has only waited for a thread. */
+unsigned laz_tree_look_steps(const struct laz_tree_look *look);
 /* For a caller that may not run the loop: takes it if it is back, without a call of `back`. */
 bool laz_tree_look_take(struct laz_tree_look *look);
 /* Nobody wants it any more: it is given up, and freed, here or by its thread. NULL is allowed. */

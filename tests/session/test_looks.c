@@ -182,6 +182,29 @@ static void a_look_that_does_not_come_back_ends_its_session_and_delays_no_other(
     with_two("", ends_while_it_runs);
 }
 
+static void goes_on_slowly(struct laz_session *session, struct laz_session *other)
+{
+    struct outcome outcome;
+
+    (void)other;
+    begin(session, waits, &outcome);
+    await_a_look(session);
+    for (int i = 0; i < 3 * TICKS; i++) {
+        atomic_fetch_add(&session->guard.look->tree.steps, 1);
+        advance(session, TICK_MS);
+    }
+    CU_ASSERT_EQUAL(outcome.n, 0);
+    for (int i = 1; i < TICKS; i++)
+        advance(session, TICK_MS);
+    is_uncounted(session, &outcome);
+    sem_post(&held.open);
+}
+
+static void a_look_that_goes_on_slowly_is_no_fault(void)
+{
+    with_two("limits.cpu=unlimited", goes_on_slowly);
+}
+
 static void ends_while_it_is_idle(struct laz_session *session, struct laz_session *other)
 {
     struct laz_result *result = NULL;
@@ -357,7 +380,7 @@ static void a_look_that_waits_for_a_thread_has_not_begun(void)
     while (sem_wait(&held.begun) != 0)
         ;
     for (int i = MORE - 1; i > 0; i--)
-        if (!laz_tree_look_has_begun(looks[i])) {
+        if (!laz_tree_look_steps(looks[i])) {
             laz_tree_look_drop(looks[i]);
             looks[i] = NULL;
         }
@@ -379,6 +402,7 @@ static const struct unit_test tests[] = {
     UNIT(many_that_are_held_delay_no_other),
     UNIT(a_look_that_waits_for_a_thread_has_not_begun),
     UNIT(a_look_that_does_not_come_back_ends_its_session_and_delays_no_other),
+    UNIT(a_look_that_goes_on_slowly_is_no_fault),
     UNIT(an_idle_session_is_ended_as_well),
     UNIT(a_host_that_was_stopped_blames_no_session),
     UNIT(a_look_that_takes_too_much_cpu_time_ends_its_session),
