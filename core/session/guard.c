@@ -116,7 +116,7 @@ static struct guard_duty guard_duty(const struct laz_session *session)
         }
     }
     if (box->host.memory)
-        duty.lock_bytes = laz_box_memory_limit(limits);
+        duty.lock_bytes = limits->memory_bytes;
     else if (box->host.is_watched)
         duty.memory_bytes = laz_box_memory_limit(limits);
     duty.watch_tree = duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by;
