@@ -3,8 +3,8 @@
 # clients.sh - the packages of clients/ are installed as README.md and their own pages say, from a
 # copy of this tree and without a network, and the lines of README.md do there what they say.
 #
-# What a package needs is optional here: LAZARET_TEST_CLIENTS=all makes it a failure when it is
-# missing (scripts/check --only clients).
+# One of the three is installed, chosen by a seed, where what it needs is there; all are, and what is
+# missing is a failure, with LAZARET_TEST_CLIENTS=all (scripts/check --only clients).
 . "${srcdir:-.}/tests/session/lib.sh"
 
 top=$(cd "${srcdir:-.}" && pwd)
@@ -27,6 +27,13 @@ cd "$work" || exit 1
 lacks() {
     echo "    SKIP $1: $2"
     [ "${LAZARET_TEST_CLIENTS-}" != all ] || wrong "$1" "needed but missing: $2"
+}
+
+seed=${LAZARET_TEST_SEED:-$(date +%s)}
+echo "    LAZARET_TEST_SEED=$seed"
+# chosen N - is client N, of 0 to 2, to be installed?
+chosen() {
+    [ "${LAZARET_TEST_CLIENTS-}" = all ] || [ $((seed % 3)) -eq "$1" ]
 }
 
 # The command of README.md that installs a client, and where the page of the client has it, too.
@@ -65,6 +72,8 @@ for candidate in python3 /usr/bin/python3; do
 done
 if ! "$lazaret" check --runtime python -e 1 >out 2>&1; then
     lacks python 'the runtime'
+elif ! chosen 0; then
+    prints python 45 env PYTHONPATH="$work/clients/python/src" python3 three.py
 elif [ -n "$python" ]; then
     printf '#!/bin/sh\nexec %s -m pip "$@"\n' "$(command -v "$python")" >bin/pip
     chmod 755 bin/pip
@@ -81,7 +90,9 @@ fi
 
 command_of r
 program r three.R
-if Rscript -e 'stopifnot(requireNamespace("jsonlite"), requireNamespace("processx"))' >out 2>&1 &&
+if ! chosen 1; then
+    :
+elif Rscript -e 'stopifnot(requireNamespace("jsonlite"), requireNamespace("processx"))' >out 2>&1 &&
     "$lazaret" check --runtime r -e 1 >out 2>&1; then
     mkdir rlib
     does r env R_LIBS="$work/rlib" sh -c "$command"
@@ -93,7 +104,9 @@ fi
 
 command_of typescript
 program js three.mjs
-if node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' 2>/dev/null &&
+if ! chosen 2; then
+    :
+elif node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' 2>/dev/null &&
     command -v npm >/dev/null 2>&1 && "$lazaret" check --runtime python -e 1 >out 2>&1; then
     echo '{"private": true}' >package.json
     does typescript env npm_config_offline=true npm_config_audit=false npm_config_fund=false \
