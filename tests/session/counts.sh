@@ -57,6 +57,10 @@ awk '
         next
     }
     $1 == host && / write\(1, "(start|first|execute|call) / { part = "" }
+    # The agent may begin to wait for a message before or after the part has begun: what counts is that
+    # it has come.
+    $1 == agent && / recvfrom\(.*<unfinished/ { next }
+    part && $1 == agent && /recvfrom resumed>/ { a[part]++; next }
     !part || /resumed>/ || !/ [a-z_0-9]+\(/ { next }
     $1 == agent { a[part]++; next }
     # where the kernel does not trust the counter of the processor, reading the clock is a call
