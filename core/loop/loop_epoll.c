@@ -160,7 +160,7 @@ int laz_loop_fd(const struct laz_loop *loop)
  * from one that is something else now. */
 static bool polls_is_ours(const struct laz_polls *polls, int fd)
 {
-    return laz_os_epoll_change(fd, polls->wake, polls_wake_wish, NULL);
+    return laz_os_epoll_has(fd, polls->wake, polls_wake_wish, NULL);
 }
 
 bool laz_loop_has_fd(const struct laz_loop *loop)

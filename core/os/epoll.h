@@ -31,6 +31,10 @@ bool laz_os_epoll_add(int epoll, int fd, struct laz_epoll_wish wish, void *user)
  * set, or `epoll` is no set; false with errno. With no wish an end or an error is reported once,
  * else for as long as it lasts. */
 bool laz_os_epoll_change(int epoll, int fd, struct laz_epoll_wish wish, void *user);
+/* Changes a watch as above, and tells whether `fd` is in the set. It is not when `epoll` is closed
+ * or not a set (EBADF, EINVAL), or has another `fd` or none (ENOENT, EPERM); no other failure says
+ * so. */
+bool laz_os_epoll_has(int epoll, int fd, struct laz_epoll_wish wish, void *user);
 /* False: its events may still be reported. The file of a descriptor that was closed first may be
  * open under another number, or in a process that was just forked: then its watch lives on. */
 bool laz_os_epoll_remove(int epoll, int fd);

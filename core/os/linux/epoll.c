@@ -45,6 +45,12 @@ bool laz_os_epoll_change(int epoll, int fd, struct laz_epoll_wish wish, void *us
     return epoll_control(epoll, EPOLL_CTL_MOD, fd, wish, user) == 0;
 }
 
+bool laz_os_epoll_has(int epoll, int fd, struct laz_epoll_wish wish, void *user)
+{
+    return laz_os_epoll_change(epoll, fd, wish, user) ||
+           (errno != EBADF && errno != EINVAL && errno != ENOENT && errno != EPERM);
+}
+
 bool laz_os_epoll_remove(int epoll, int fd)
 {
     return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL) == 0 || errno == ENOENT;
