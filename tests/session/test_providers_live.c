@@ -385,8 +385,10 @@ static void calls_wait_for_their_turn(void)
 #define ECHO(name, rest) "[[tools.tool]]\nname = \"" name "\"\ncommand = [\"/bin/cat\"]\n" rest "\n"
 #define NAMES                                                                                      \
     "[[tools]]\nprovider = \"command\"\n" ECHO("print", "") ECHO("string", "") ECHO("error", "")   \
-        ECHO("len", "") ECHO("exec", "") ECHO("__import__", "") ECHO("c", "")                      \
-            ECHO("string.upper", "") ECHO("get-it", "") ECHO("get_it", "")                         \
+        ECHO("len", "") ECHO("exec", "") ECHO("__import__", "") ECHO("c", "") ECHO("string.upper", \
+                                                                                   "")             \
+            ECHO("get-it", "") ECHO("get_it", "parameters = { n = \"integer\" }") ECHO(            \
+                "tool_map", "") ECHO("lazaret", "") ECHO("null", "") ECHO("lazaret.foo", "")       \
                 ECHO("odd",                                                                        \
                      "parameters = { \"gr\u00f6\u00dfe\" = \"integer\", a-b = \"integer\", a_b = " \
                      "\"integer\" }")
@@ -400,17 +402,20 @@ static void tools_replace_nothing_that_code_needs(void)
         {"lua", "print('x') return string.upper('a') .. tostring(pcall(error, 'b'))", "\"Afalse\""},
         {"lua", "local a = odd(1, 2, 3) return a['gr\u00f6\u00dfe'] * 100 + a['a-b'] * 10 + a.a_b",
          "123"},
-        {"lua", "#get_it() + #get_it_2()", "0"},
+        {"lua", "#get_it() + get_it_2(7).n + tool_map('get_it_2', {{1}})[1].n", "8"},
+        {"lua", "#tool_map_() + #lazaret_() + #null_() + #lazaret__foo()", "0"},
+        {"lua",
+         "#tool_map('len', {{}, {}}) + #lazaret.array{1} + (null == lazaret.null and 1 or 0)", "4"},
         {"python", "print_() == len_() == exec_() == __import___() == string() == {}", "true"},
         {"python", "import json; exec('x = len([1, 2])'); print(x); x", "2"},
         {"python", "odd(a_b=3, gr__e=1, a_b_2=2)", "{\"gr\u00f6\u00dfe\":1,\"a-b\":2,\"a_b\":3}"},
-        {"python", "get_it() == get_it_2() == {}", "true"},
+        {"python", "get_it() == {} and get_it_2(7) == {'n': 7}", "true"},
         {"python", "'gr\u00f6\u00dfe' in odd.__doc__ and 'get_it' in get_it_2.__doc__", "true"},
         {"r", "length(c()) + length(print())", "0"},
         {"r", "base::c(1, 2)", "[1,2]"},
         {"r", "sum(sapply(base::c(1, 2), function(x) x + 1))", "5"},
         {"r", "unlist(odd(gr..e = 1, a.b = 2, a_b = 3), use.names = FALSE)", "[1,2,3]"},
-        {"r", "length(get.it()) + length(get_it())", "0"},
+        {"r", "length(get.it()) + get_it(7)$n", "7"},
     };
     const char *open = "";
     struct live live = {0};

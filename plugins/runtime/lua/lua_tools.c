@@ -227,8 +227,10 @@ const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int
         lua_pop(L, 1);
     } else if (lua_type(L, index) == LUA_TSTRING) {
         for (size_t i = 0; i < st->n_tools && !tool; i++)
-            if (strcmp(st->tools[i].name, lua_tostring(L, index)) == 0 ||
-                strcmp(st->tools[i].spelling, lua_tostring(L, index)) == 0)
+            if (strcmp(st->tools[i].spelling, lua_tostring(L, index)) == 0)
+                tool = &st->tools[i];
+        for (size_t i = 0; i < st->n_tools && !tool; i++)
+            if (strcmp(st->tools[i].name, lua_tostring(L, index)) == 0)
                 tool = &st->tools[i];
     }
     return tool;
@@ -443,6 +445,20 @@ static void tools_define_help(lua_State *L, struct luart_state *st)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* May its declared name lead to the tool as well? Not where code means something else by it: a
+ * global, `tool_map`, or another tool that is spelled so. */
+static bool tools_name_is_free(lua_State *L, const struct luart_state *st,
+                               const struct luart_tool *tool)
+{
+    for (size_t i = 0; i < st->n_tools; i++)
+        if (&st->tools[i] != tool && strcmp(st->tools[i].spelling, tool->name) == 0)
+            return false;
+    lua_pushstring(L, tool->name);
+    const bool is_unused = lua_rawget(L, 2) == LUA_TNIL;
+    lua_pop(L, 1);
+    return is_unused && !tools_is_taken(L, tool->name);
+}
+
 /* Argument: the state. Raises when a name is taken by Lua itself. */
 static int tools_define_all(lua_State *L)
 {
@@ -461,9 +477,10 @@ static int tools_define_all(lua_State *L)
         const struct luart_tool *tool = &st->tools[i];
         lua_pushlightuserdata(L, &st->tools[i]);
         lua_pushcclosure(L, tools_call, 1);
-        if (strcmp(tool->name, tool->spelling) != 0 || strchr(tool->name, '.')) {
+        if ((strcmp(tool->name, tool->spelling) != 0 || strchr(tool->name, '.')) &&
+            tools_name_is_free(L, st, tool)) {
             lua_pushvalue(L, -1);
-            lua_setfield(L, 2, tool->name); /* no word of Lua has such a name */
+            lua_setfield(L, 2, tool->name);
         }
         tools_place(L, tool->spelling);
     }
