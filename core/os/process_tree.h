@@ -37,7 +37,9 @@ struct laz_tree {
      * time (laz_clock_thread_us; 0: never), or when another thread has said so. */
     uint64_t until_us;
     atomic_bool is_given_up;
-    atomic_uint steps; /* of the look: unless it changes, the look is held by one call */
+    atomic_uint steps;   /* of the look: unless it changes, the look is held by one call */
+    bool was_short;      /* the last look lacked descriptors or memory, and is not to be believed */
+    unsigned shortages;  /* before it */
     struct laz_buf seen; /* the rest belongs to the functions below */
     struct laz_strv file_systems;
     int64_t inside;
@@ -61,7 +63,8 @@ static inline bool laz_tree_lasts(struct laz_tree *tree)
 }
 /* Adds up the tree at and below `tree->root`. Memory that several processes share is first counted
  * for each; only when the sum is over `enough` bytes it is counted by shares, which takes longer.
- * False: the root has ended, or the look was given up. For one thread at a time. */
+ * False: the root has ended, the look was given up, or it lacked something (`tree->was_short`).
+ * For one thread at a time. */
 bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage);
 /* What its locks of files count as (fcntl(2)), which no control group counts, goes to
  * `tree->lock_bytes`: much more than they take. False: as laz_os_tree_usage, which finds them too

@@ -21,7 +21,9 @@
  * What would need a look now is decided by bounds: all that the processors could do since the last
  * one.  An execution that begins when a look is due has no result before that is back, so it cannot
  * escape by being short.  A look that takes more CPU time than any honest session needs, or does
- * not come back, is a limit that is exceeded. */
+ * not come back, is a limit that is exceeded.  A look for which the host lacks descriptors has
+ * found too little; a session is given up after a few of them, because nothing limits it any more.
+ */
 #include "session/guard.h"
 
 #include "session/execution.h"
@@ -40,9 +42,10 @@
 #define GUARD_DAY_MS        ((uint64_t)86400000)
 #define GUARD_LOOK_MS       1000 /* of CPU time, and what limits add to it, each at most so much: */
 #define GUARD_LOOK_MOST_MS  60000
-/* One that a single call holds is given up after so many ticks: not after one time as long as all of
- * them, which could pass while the host is stopped, or does not drive its engine. */
+/* One that a single call holds is given up after so many ticks: not after one time as long as all
+ * of them, which could pass while the host is stopped, or does not drive its engine. */
 #define GUARD_TICKS   10
+#define GUARD_LACKING 10 /* looks in succession for which the host lacks descriptors or memory */
 #define GUARD_TICK_MS 3000
 
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors)
@@ -136,6 +139,7 @@ static void guard_stop(struct laz_session *session, enum laz_stop stop, uint64_t
             ? "its CPU time (limits.session_cpu) was used up while no code was executed"
         : stop == LAZ_STOP_MEMORY
             ? "it held more memory than it may (limits.memory) while no code was executed"
+        : stop == LAZ_STOP_HOST ? by
         : stop == LAZ_STOP_UNCOUNTED
             ? "what it has made the kernel keep for it cannot be counted in the time for it "
               "(limits.memory)"
@@ -334,8 +338,9 @@ static void guard_look(struct laz_session *session)
     if (guard_stops_cpu(session, &duty, cpu_us))
         return;
     guard_find_tree(session);
-    if (duty.watch_tree || (duty.lock_bytes != LAZ_UNLIMITED &&
-                            laz_os_tree_locks_are_due(&guard->tree) && guard->has_run))
+    if (duty.watch_tree ||
+        (duty.lock_bytes != LAZ_UNLIMITED &&
+         (guard->lacking || laz_os_tree_locks_are_due(&guard->tree)) && guard->has_run))
         guard_send(session, &duty, false);
     else if (!guard_stops_memory(session, &duty, &none))
         guard_schedule(session, &duty, &none, cpu_us, 0);
@@ -383,9 +388,16 @@ static void guard_take(struct laz_session *session, const struct laz_tree_look *
         return;
     }
     if (!look->found) {
-        guard_again(session, GUARD_TREE_MOST_MS); /* perhaps only descriptors were lacking */
+        guard->lacking += guard->tree.was_short;
+        if (guard->lacking >= GUARD_LACKING)
+            guard_stop(session, LAZ_STOP_HOST, 0,
+                       "what it uses cannot be counted, because the host lacks descriptors "
+                       "(RLIMIT_NOFILE) or memory");
+        else
+            guard_again(session, GUARD_TREE_MOST_MS);
         return;
     }
+    guard->lacking = 0;
     if (!look->only_locks) {
         if (session->execution && used_bytes > guard->peak_bytes)
             guard->peak_bytes = used_bytes;
@@ -426,8 +438,8 @@ static void guard_back(void *user)
     guard_let_go(session);
 }
 
-/* It is not back yet. That it waits for a thread is not its session's fault, nor that a busy machine
- * lets its thread go on slowly. */
+/* It is not back yet. That it waits for a thread is not its session's fault, nor that a busy
+ * machine lets its thread go on slowly. */
 static void guard_tick(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;

@@ -34,6 +34,7 @@ struct laz_guard {
     uint64_t seen_us;        /* CPU time of the process tree at the last look */
     uint64_t lost_us;        /* CPU time of processes that ended without being waited for */
     uint64_t peak_bytes;     /* the largest memory use of the process tree at any look */
+    unsigned lacking;        /* looks in succession for which the host lacked something */
     const char *why;         /* it has ended the idle session: a clause; NULL: it has not */
     bool has_run;            /* code of a session may have run in the box */
     struct laz_tree tree;    /* while no look is out */

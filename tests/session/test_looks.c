@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Longer than any test: a limit that is to be counted, with sanitizers the only one. */
 #define LONG    "limits.cpu=1000000"
@@ -349,6 +351,36 @@ static void an_engine_is_freed_though_a_look_does_not_come_back(void)
     sem_post(&held.open);
 }
 
+/* The host has no descriptor for a look. What it finds then is not what there is. */
+static void lacks_descriptors(struct laz_session *session, struct laz_session *other)
+{
+    struct rlimit before, none;
+    struct outcome outcome;
+
+    (void)other;
+    held.of = NULL;
+    begin(session, waits, &outcome);
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){STDERR_FILENO + 1, before.rlim_max};
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    while (session->execution && session->execution->stop == LAZ_STOP_NONE)
+        if (session->guard.look)
+            step(session, -1);
+        else
+            advance(session, 200);
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+    while (!outcome.n)
+        step(session, -1);
+    CU_ASSERT_EQUAL(outcome.verdict, LAZ_VERDICT_CRASHED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(outcome.detail, "the host lacks descriptors"));
+    test_expect(session, "return 4", LAZ_VERDICT_OK, "4"); /* in another box */
+}
+
+static void a_host_without_descriptors_for_looks_gives_the_session_up(void)
+{
+    with_two("", lacks_descriptors);
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 #define MORE 100
@@ -409,6 +441,7 @@ static const struct unit_test tests[] = {
     UNIT(a_host_that_was_stopped_blames_no_session),
     UNIT(a_look_that_takes_too_much_cpu_time_ends_its_session),
     UNIT(nobody_escapes_a_look_by_being_short),
+    UNIT(a_host_without_descriptors_for_looks_gives_the_session_up),
     UNIT(an_engine_is_freed_though_a_look_does_not_come_back),
     {0},
 };

@@ -445,6 +445,7 @@ static void tree_add_lost(const struct laz_buf *before, struct laz_buf *now)
  * given up. */
 static void tree_walk(struct laz_tree *tree, struct laz_buf *now)
 {
+    tree->shortages = laz_posix_shortages();
     tree_find(tree, now);
     tree_add_lost(&tree->seen, now);
     for (size_t i = 0; i < tree_len(now) && laz_tree_lasts(tree); i++)
@@ -498,18 +499,26 @@ static void tree_follow(const struct laz_buf *before, const struct laz_buf *now,
     }
 }
 
-/* The look has ended: the next one compares with it. False: it was given up. */
+/* Has the look found all there is? What could not be opened for lack of a descriptor looks like
+ * what has ended. */
+static bool tree_is_whole(struct laz_tree *tree, const struct laz_buf *now)
+{
+    tree->was_short = now->failed || laz_posix_shortages() != tree->shortages;
+    return laz_tree_lasts(tree) && !tree->was_short;
+}
+
+/* The look has ended: the next one compares with it. False: it is not to be believed. */
 static bool tree_remember(struct laz_tree *tree, struct laz_buf *now)
 {
-    const bool lasts = laz_tree_lasts(tree);
+    const bool is_whole = tree_is_whole(tree, now);
 
-    if (lasts) {
+    if (is_whole) {
         laz_buf_fini(&tree->seen);
         tree->seen = *now;
         *now = (struct laz_buf)LAZ_BUF_INIT;
     }
     laz_buf_fini(now);
-    return lasts;
+    return is_whole;
 }
 
 bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage)
@@ -519,6 +528,7 @@ bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_u
     *usage = (struct laz_tree_usage){0};
     tree_walk(tree, &now);
     if (!now.len) {
+        (void)tree_is_whole(tree, &now);
         laz_buf_fini(&now);
         return false;
     }
@@ -538,13 +548,17 @@ bool laz_os_tree_find_locks(struct laz_tree *tree)
     kept_init(&kept, tree, true);
     tree_walk(tree, &now);
     const bool found = now.len > 0;
+    const uint64_t before = tree->lock_bytes;
     for (size_t i = 0; i < tree_len(&now) && laz_tree_lasts(tree); i++)
         if (tree_at(&now, i)->thread && !tree_trusts(tree, tree_at(&now, i)))
             kept_add(&kept, tree_at(&now, i)->thread);
     if (laz_tree_lasts(tree))
         tree_note_locks(tree, &kept);
     kept_fini(&kept);
-    return tree_remember(tree, &now) && found;
+    if (tree_remember(tree, &now))
+        return found;
+    tree->lock_bytes = before > tree->lock_bytes ? before : tree->lock_bytes;
+    return false;
 }
 
 void laz_os_tree_forget(struct laz_tree *tree)

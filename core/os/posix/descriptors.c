@@ -9,18 +9,37 @@
 
 #include "os/posix/descriptors.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+static _Thread_local unsigned descriptors_shortages;
+
+unsigned laz_posix_shortages(void)
+{
+    return descriptors_shortages;
+}
+
+static void descriptors_note(bool failed)
+{
+    if (failed && laz_errno_is_shortage(errno))
+        descriptors_shortages++;
+}
+
 int laz_posix_above(int fd)
 {
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), failed = errno;
-    (void)close(fd);
-    errno = failed;
+    int above = fd;
+
+    if (fd >= 0 && fd <= STDERR_FILENO) {
+        above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        int failed = errno;
+        (void)close(fd);
+        errno = failed;
+    }
+    descriptors_note(above < 0);
     return above;
 }
 
@@ -45,6 +64,7 @@ DIR *laz_posix_opendir(const char *path)
     int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
+    descriptors_note(fd >= 0 && !dir);
     if (!dir)
         laz_os_close(&fd);
     return dir;
@@ -55,6 +75,7 @@ FILE *laz_posix_fopen(const char *path)
     int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
     FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 
+    descriptors_note(fd >= 0 && !file);
     if (!file)
         laz_os_close(&fd);
     return file;

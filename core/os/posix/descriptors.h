@@ -16,6 +16,9 @@ int laz_posix_above_both(int made, int ends[2]);
 /* To read a directory, or a text; NULL with errno. */
 DIR *laz_posix_opendir(const char *path);
 FILE *laz_posix_fopen(const char *path);
+/* How often these three have failed in this thread because something was used up (EMFILE, ENFILE,
+ * ENOMEM): who takes a failure for "it is gone" compares two of these numbers. */
+unsigned laz_posix_shortages(void);
 /* A pipe, closed by exec, from its first moment where the system can. 0, or -1 with errno. */
 int laz_posix_pipe(int ends[2]);
 
