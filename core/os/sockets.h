@@ -25,12 +25,14 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blockin
  * "::1"; *port 0: any, which it then is. Errors: LAZ_EINVAL (another host), LAZ_EOS, LAZ_EREFUSED
  * (not on this system). */
 int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err);
-/* Does a process listen at this path? */
-bool laz_os_is_listening(const char *path);
 /* Lets more connections than one wait until they are accepted. Errors: LAZ_EOS. */
 int laz_os_let_wait(int listener, int connections, struct laz_error *err);
 /* Ends a connection in both directions; its descriptor stays open, and reading finds the end. */
 void laz_os_hang_up(int fd);
+/* Removes a socket of this user at the path if nobody listens there any more: connect(2) says
+ * ECONNREFUSED, and any other answer may come from somebody who lives. 0 also if there is nothing.
+ * Errors: LAZ_EREFUSED: somebody listens, or there is something else; LAZ_EOS. */
+int laz_os_remove_dead_socket(const char *path, struct laz_error *err);
 /* Removes a socket of this user at the path. 0 also if there is nothing. Errors: LAZ_EREFUSED:
  * there is something else; LAZ_EOS. */
 int laz_os_remove_socket(const char *path, struct laz_error *err);

@@ -154,17 +154,9 @@ static void accept_again(void *user)
     (void)laz_io_events(first->listener_io, LAZ_IO_READ);
 }
 
-/* Removes a socket at which nobody listens any more. */
-static int accept_clear_path(const char *path, struct laz_error *err)
-{
-    return laz_os_is_listening(path)
-               ? laz_error_set(err, LAZ_EREFUSED, 0, "%s: another process listens there", path)
-               : laz_os_remove_socket(path, err);
-}
-
 int serve_accept_begin(struct laz_server *first, const char *path, struct laz_error *err)
 {
-    int rc = accept_clear_path(path, err);
+    int rc = laz_os_remove_dead_socket(path, err);
 
     if (!rc)
         rc = laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &first->listener, err);

@@ -698,6 +698,13 @@ static void socket_is_for_its_user_and_for_one_server(void)
     struct laz_server *next = server_make(OPEN, &err);
     CU_ASSERT_PTR_NOT_NULL(next);
     laz_server_free(next);
+    fd = socket(AF_UNIX, SOCK_DGRAM, 0); /* of a living program, of another type */
+    CU_ASSERT_EQUAL(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    CU_ASSERT_PTR_NULL(server_make(OPEN, &err));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another process listens there"));
+    CU_ASSERT_EQUAL(stat(path, &st), 0);
+    close(fd);
+    unlink(path);
     FILE *file = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     fclose(file);

@@ -91,9 +91,7 @@ const char *mcp_http_address(const struct mcp_http *http)
 
 static int http_listen_path(struct mcp_http *http, const char *path, struct laz_error *err)
 {
-    int rc = laz_os_is_listening(path)
-                 ? laz_error_set(err, LAZ_EREFUSED, 0, "%s: another process listens there", path)
-                 : laz_os_remove_socket(path, err);
+    int rc = laz_os_remove_dead_socket(path, err);
 
     if (!rc)
         rc = laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &http->listener, err);

@@ -125,19 +125,6 @@ int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz
     return 0;
 }
 
-bool laz_os_is_listening(const char *path)
-{
-    struct sockaddr_un address;
-    int sock = sockets_address(path, &address, NULL) ? -1 : laz_posix_socket(AF_UNIX, false);
-
-    if (sock < 0)
-        return false;
-    /* EAGAIN: too many others wait to be accepted (unix(7)) */
-    bool is = connect(sock, (struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN;
-    (void)close(sock);
-    return is;
-}
-
 int laz_os_let_wait(int listener, int connections, struct laz_error *err)
 {
     return listen(listener, connections) == 0 ? 0 : laz_error_os(err, errno, "listen(2)");
@@ -158,6 +145,24 @@ int laz_os_remove_socket(const char *path, struct laz_error *err)
         return laz_error_set(err, LAZ_EREFUSED, 0, "%s exists, and is no socket of this user",
                              path);
     return unlink(path) == 0 || errno == ENOENT ? 0 : laz_error_os(err, errno, "%s", path);
+}
+
+int laz_os_remove_dead_socket(const char *path, struct laz_error *err)
+{
+    struct sockaddr_un address;
+    int rc = sockets_address(path, &address, err);
+    int sock = rc ? -1 : laz_posix_socket(AF_UNIX, false);
+
+    if (sock < 0)
+        return rc ? rc : laz_error_os(err, errno, "%s: cannot tell whether it is in use", path);
+    const int answer = connect(sock, (struct sockaddr *)&address, sizeof address) ? errno : 0;
+    (void)close(sock);
+    if (answer == ECONNREFUSED || answer == ENOENT)
+        return laz_os_remove_socket(path, err);
+    /* EAGAIN: too many others wait to be accepted; EPROTOTYPE: of another type (unix(7)) */
+    if (!answer || answer == EAGAIN || answer == EPROTOTYPE)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: another process listens there", path);
+    return laz_error_os(err, answer, "%s: cannot tell whether it is in use", path);
 }
 
 bool laz_os_is_ipv6(const char *text)

@@ -162,12 +162,6 @@ static bool sockets_empty_input(void)
     return done && SetStdHandle(STD_INPUT_HANDLE, (HANDLE)_get_osfhandle(0));
 }
 
-bool laz_os_is_listening(const char *path)
-{
-    (void)path;
-    return false;
-}
-
 int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err)
 {
     (void)ours, (void)theirs;
@@ -184,6 +178,11 @@ int laz_os_let_wait(int listener, int connections, struct laz_error *err)
 void laz_os_hang_up(int fd)
 {
     (void)fd; /* nobody is connected to a port */
+}
+
+int laz_os_remove_dead_socket(const char *path, struct laz_error *err)
+{
+    return laz_os_remove_socket(path, err);
 }
 
 int laz_os_remove_socket(const char *path, struct laz_error *err)
