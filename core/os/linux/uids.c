@@ -112,6 +112,7 @@ static bool uids_directory(struct laz_uids *uids, const char *path)
 {
     struct stat st;
 
+    errno = 0;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return false;
     if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 077))
@@ -253,8 +254,9 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
         return laz_error_nomem(err);
     made->locks = -1;
     rc = uids_range(made, range, err);
+    /* All engines of the machine have to choose alike: a shortage does not lead elsewhere. */
     if (!rc && !uids_directory(made, "/run/lazaret-uids") &&
-        !uids_directory(made, "/tmp/lazaret-uids"))
+        (laz_errno_is_shortage(errno) || !uids_directory(made, "/tmp/lazaret-uids")))
         rc = laz_error_set(err, LAZ_ESETUP, errno,
                            "uids of sessions are locked in /run/lazaret-uids or "
                            "/tmp/lazaret-uids, and neither is, or can be made, a directory of root "
