@@ -35,7 +35,7 @@ static const struct env_names {
     {"HOSTALIASES", "makes the C library load files", false, false},
     {"RES_OPTIONS LOCALDOMAIN", "changes the C library", false, false},
     {"PYTHON*", "changes what Python loads", false, false},
-    {"R_*", "changes what R loads", false, false},
+    {"R_* RENV_*", "changes what R loads", false, false},
     {"LUA_*", "changes what Lua loads", false, false},
     {"NODE_*", "changes what Node.js loads", false, false},
     {"PERL*", "changes what Perl loads", false, false},
