@@ -5,15 +5,15 @@
  * When something is done is decided here, by the state of the box (box_fsm.h); how, by its kind.
  * A box is freed only when its processes have ended: until then it stays in the list of those that
  * leave (laz_box_shared.leaving). */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
+#include "base/container.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/signals.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void box_free(struct laz_box *box)
 
 static void box_removed(struct laz_post *post)
 {
-    box_free((struct laz_box *)(void *)((char *)post - offsetof(struct laz_box, removed)));
+    box_free(LAZ_CONTAINER(post, struct laz_box, removed));
 }
 
 static void box_end_left(struct laz_box *box)
@@ -154,8 +154,7 @@ static void box_end_left(struct laz_box *box)
 /* In a thread. */
 static void box_remove(struct laz_work *work)
 {
-    struct laz_box *box =
-        (struct laz_box *)(void *)((char *)work - offsetof(struct laz_box, removal));
+    struct laz_box *box = LAZ_CONTAINER(work, struct laz_box, removal);
 
     if (box->has_left)
         box_end_left(box); /* first: what lives on could fill the directory again */

@@ -4,8 +4,8 @@
  * Side: host.  Input trusted: no.
  *
  * A box is the processes, the channel and the output of a session, from the spawn to the last trace
- * of it.  It has a state (box_fsm.h) and a kind, a table of operations (box_parts.h): started cold,
- * or cloned from a template.  It reports to its owner (a session, a template, the trial of a
+ * of it.  It has a state (box_fsm.h) and a kind, a table of operations (box_private.h): started
+ * cold, or cloned from a template.  It reports to its owner (a session, a template, the trial of a
  * backend) through `struct laz_box_owner`.  After laz_box_release it reports nothing and frees
  * itself once its processes have ended. */
 #ifndef LAZ_BOX_BOX_H
@@ -31,7 +31,7 @@
 struct laz_box;
 struct laz_box_asker;
 struct laz_backend_trial; /* box_trial.c */
-struct laz_box_kind;      /* box_parts.h */
+struct laz_box_kind;      /* box_private.h */
 struct laz_box_scope;     /* box_scope.c */
 struct laz_template;      /* template.h */
 
@@ -57,7 +57,7 @@ struct laz_box_shared {
     const char *folder; /* /tmp/lazaret-..., with everything of the engine in it */
     const char *agent;  /* path of lazaret-agent */
     struct laz_programs_store programs;
-    struct laz_staged *staged; /* agent and runtimes */
+    struct laz_staged *staged;   /* agent and runtimes */
     struct laz_uids *uids;       /* as root */
     struct laz_cgroups *groups;  /* what this host gives of them */
     struct laz_box_scope *scope; /* the question for more (box_scope.c); NULL: not asked yet */
@@ -167,13 +167,13 @@ struct laz_box {
     struct laz_box *next; /* of those that leave, or that wait for the same template */
     const struct laz_box_kind *kind;
     struct laz_box_life life;
-    char name[12];              /* a number */
-    bool released;              /* it has no owner: it frees itself with its end */
-    bool had_process;           /* when it was given up */
-    bool has_left;              /* processes may have got away from its reaper */
-    bool returns_uid;           /* nothing runs under its uid any more: returned when it is freed */
-    bool left_in_group;         /* its group could not be emptied */
-    struct laz_work removal;    /* of what it has left, by a thread that then posts `removed` */
+    char name[12];           /* a number */
+    bool released;           /* it has no owner: it frees itself with its end */
+    bool had_process;        /* when it was given up */
+    bool has_left;           /* processes may have got away from its reaper */
+    bool returns_uid;        /* nothing runs under its uid any more: returned when it is freed */
+    bool left_in_group;      /* its group could not be emptied */
+    struct laz_work removal; /* of what it has left, by a thread that then posts `removed` */
     struct laz_post removed;
     struct laz_box_owner owner;
     char token[33];

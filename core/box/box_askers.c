@@ -5,9 +5,9 @@
  * A box that was released ends by itself, and has its uid until then.  Where the range of uids is
  * narrow, the next start would find none: it waits for the end of such a box instead, which the
  * timers of that box bound. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
-#include <stddef.h>
+#include "base/container.h"
 
 /* ---- lists of askers ------------------------------------------------------------------------- */
 
@@ -68,9 +68,7 @@ static void uids_advance(struct laz_stir *stir)
 {
     const struct laz_error nothing = {0};
 
-    uids_answer((struct laz_box_shared *)(void *)((char *)stir -
-                                                  offsetof(struct laz_box_shared, uid_stir)),
-                0, &nothing);
+    uids_answer(LAZ_CONTAINER(stir, struct laz_box_shared, uid_stir), 0, &nothing);
 }
 
 bool laz_box_await_uid(struct laz_box_shared *shared, struct laz_box_asker *asker)

@@ -7,7 +7,7 @@
  * was compared, the lines (their length and time are bounded here, the owner judges what they say),
  * the documents (their size is bounded).  No box keeps the loop from the others: only so many lines
  * are served in one turn. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "base/json.h"
 #include "base/random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* box_cold.c - the kind of a box that is started by itself: its processes are children of ours.
  * Side: host.  Input trusted: yes (what the kernel says of processes). */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "os/pidfd.h"
 #include "os/signals.h"

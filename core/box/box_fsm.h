@@ -48,7 +48,7 @@
  * which ends before that what has got away from a reaper: the box stays in laz_box_shared.leaving
  * until then, and keeps its uid.
  *
- *               cold (box_cold.c)                  from a template (box_from.c)
+ *               cold (box_cold.c)                  from a template (box_from_template.c)
  *    start      plan, listener, spawn: SPAWN       asks the template: SPAWN, or WAIT
  *    read       reads                              reads, and notes which process sent it
  *    admit      (the peer was checked: CONNECT)    checks and follows the sender

@@ -8,7 +8,7 @@
  * limit, which is far above (plan.c).  Where a group cannot be made, the watchdog (guard.c)
  * replaces it.  The log and every result say so, and the start is refused where the settings
  * require the group. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "os/process_tree.h"
 

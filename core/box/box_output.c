@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* box_output.c - what the processes of a box print: read, delivered, paused, dropped.
  * Side: host.  Input trusted: no (bytes of any process in the box). */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "os/descriptors.h"
 #include "os/io.h"

@@ -2,7 +2,7 @@
 /* box_report.c - what can be said of a box: its usage, the limits that nothing keeps, and why no
  * session came of it.
  * Side: host.  Input trusted: no (the words of its programs). */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "os/system.h"
 

@@ -6,12 +6,12 @@
  * everyone who comes meanwhile does, so that the first session has its group already.  The answer
  * is an event of the loop, and has the time that a box has for its token.  Where nothing comes of
  * it, sessions are watched as before, and the log says why, once. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
+#include "base/container.h"
 #include "os/scope.h"
 #include "os/users.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 struct laz_box_scope {
@@ -75,8 +75,7 @@ static void scope_late(void *user)
  * and the next one asks again. */
 static void scope_advance(struct laz_stir *stir)
 {
-    struct laz_box_scope *scope =
-        (struct laz_box_scope *)(void *)((char *)stir - offsetof(struct laz_box_scope, stir));
+    struct laz_box_scope *scope = LAZ_CONTAINER(stir, struct laz_box_scope, stir);
     struct laz_box_shared *shared = scope->shared;
     struct laz_error why = scope->why;
     bool is_short = why.code && laz_error_is_shortage(&why);

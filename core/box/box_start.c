@@ -4,7 +4,7 @@
  *
  * What is made on the way belongs to the box from the moment it exists, so one release undoes all
  * of it, however far the start came. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "base/clock.h"
 #include "base/random.h"

@@ -12,12 +12,12 @@
  * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
  * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
  * What it takes becomes the engine's choice at its end, not before. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
+#include "base/container.h"
 #include "os/system.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,9 +422,7 @@ static void trial_is_over(struct laz_backend_trial *trial, enum trial_end end)
 
 static void trial_advance(struct laz_stir *stir)
 {
-    struct laz_backend_trial *trial =
-        (struct laz_backend_trial *)(void *)((char *)stir -
-                                             offsetof(struct laz_backend_trial, stir));
+    struct laz_backend_trial *trial = LAZ_CONTAINER(stir, struct laz_backend_trial, stir);
     enum trial_end end;
 
     if (!trial->box || !laz_box_is_ended(trial->box))

@@ -17,7 +17,7 @@
 #include "base/fsm.h"
 #include "base/random.h"
 #include "base/visible.h"
-#include "box/box_parts.h"
+#include "box/box_private.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "wire/message.h"

@@ -7,7 +7,7 @@
  * backend, or by the trial, is not tried again by this engine. */
 #include "box/templates.h"
 
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.h - what template.c (one of them), templates.c (all of an engine) and box_from.c (what
- * comes from them) share.
- * Side: host. */
+/* templates.h - what template.c (one of them), templates.c (all of an engine) and
+ * box_from_template.c (what comes from them) share. Side: host. */
 #ifndef LAZ_BOX_TEMPLATES_H
 #define LAZ_BOX_TEMPLATES_H
 

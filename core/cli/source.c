@@ -9,7 +9,7 @@
  * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
  * the code.
  *
- * What the code of a file is shown of the files beside it is in beside.c. */
+ * What the code of a file is shown of the files beside it is in modules.c. */
 #include "cli/source.h"
 
 #include "os/descriptors.h"

@@ -23,8 +23,8 @@ struct source {
 
 /* Reads the code that the command line names. 0 or an exit status (printed). */
 int source_read(struct cli *cli, struct source *source);
-/* A file beside the code for which an error with this message has looked in vain, and what shows it:
- * a new string, or NULL. */
+/* A file beside the code for which an error with this message has looked in vain, and what shows
+ * it: a new string, or NULL. */
 char *source_missing(const struct cli *cli, const struct source *source, const char *message);
 /* Beside the code of a file: adds to source->shown the modules of this owner. */
 void source_show_modules(struct cli *cli, struct source *source, const char *runtime,

@@ -3,7 +3,7 @@
 #include "edit/edit.h"
 
 #include "base/utf8.h"
-#include "edit/parts.h"
+#include "edit/edit_private.h"
 
 #include <string.h>
 

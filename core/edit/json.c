@@ -6,7 +6,7 @@
  * missing is inserted behind the last member of the innermost object that exists, written as that
  * one is: on lines of its own with the same indentation, or on the same line.  A comma that it
  * needs goes right behind the last value, before a comment on that line. */
-#include "edit/parts.h"
+#include "edit/edit_private.h"
 
 #include "base/json_text.h"
 #include "base/json_write.h"

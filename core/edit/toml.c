@@ -7,7 +7,7 @@
  * indentation, or the first parts of a dotted key); an entry that is missing becomes a table at the
  * end.  What was written is read again: where TOML does not allow it (the table of servers is a
  * list, say), the file is refused. */
-#include "edit/parts.h"
+#include "edit/edit_private.h"
 
 #include "settings/toml/toml.h"
 

@@ -63,7 +63,7 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
                      struct laz_session **session, struct laz_error *err)
 {
     if (!session)
-        return laz_error_null(err, "the place for the session");
+        return laz_error_null(err, "the pointer for the session");
     *session = NULL;
     if (!engine)
         return laz_error_null(err, "the engine");
@@ -74,7 +74,7 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
                  struct laz_pool **pool, struct laz_error *err)
 {
     if (!pool)
-        return laz_error_null(err, "the place for the pool");
+        return laz_error_null(err, "the pointer for the pool");
     *pool = NULL;
     if (!engine)
         return laz_error_null(err, "the engine");
@@ -91,7 +91,7 @@ int laz_execute_in(int (*before)(void *user, struct laz_session *session, struct
 
     *session = NULL;
     if (!result)
-        return laz_error_null(err, "the place for the result");
+        return laz_error_null(err, "the pointer for the result");
     *result = NULL;
     int rc = laz_session_open(engine, session_options, session, &why);
     if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
@@ -164,7 +164,7 @@ int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t
 {
     if (!engine || !words || !found)
         return laz_error_null(err, !engine ? "the engine"
-                                   : words ? "the place for the tools"
+                                   : words ? "the pointer for the tools"
                                            : "the words");
     *found = NULL;
     int rc = engine_prepare_tools(engine, err);
@@ -239,7 +239,7 @@ int laz_engine_tool_stub(struct laz_engine *engine, const char *name, const char
 
     if (!engine || !name || !stub)
         return laz_error_null(err, !engine ? "the engine"
-                                   : name  ? "the place for the stub"
+                                   : name  ? "the pointer for the stub"
                                            : "the name of the tool");
     *stub = NULL;
     int rc = engine_prepare_tools(engine, err);
@@ -379,7 +379,7 @@ static unsigned engine_workers(const struct laz_engine *engine,
 {
     const unsigned all = (unsigned)engine->values->workers.max;
     const unsigned n = beside->n ? beside->n : 1;
-    const unsigned share = all / n + (beside->place < all % n);
+    const unsigned share = all / n + (beside->number < all % n);
 
     return share ? share : 1;
 }
@@ -398,7 +398,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     struct laz_engine *engine = out ? calloc(1, sizeof *engine) : NULL;
 
     if (!out)
-        return laz_error_null(err, "the place for the engine");
+        return laz_error_null(err, "the pointer for the engine");
     *out = NULL;
     if (!engine)
         return laz_error_nomem(err);
@@ -478,7 +478,7 @@ static void engine_end(struct laz_engine *engine)
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
     laz_looks_free(engine->sessions.looks);
-    engine->sessions.looks = NULL; /* callbacks may still come */
+    engine->sessions.looks = NULL;           /* callbacks may still come */
     laz_workers_free(engine->boxes.remover); /* it has no work */
     unsigned stuck = laz_driver_end_workers(&engine->driver, engine->tools_ms);
     if (stuck) { /* they return to memory of the engine, of its tools and plugins */

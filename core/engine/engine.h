@@ -38,7 +38,7 @@ struct laz_engine_beside {
     /* Its audit log, and the nest of its control groups, are shared; nothing happens in it during
      * the call. NULL: it is the first. */
     const struct laz_engine *first;
-    unsigned n, place;   /* so many divide workers.max, each has one at least; its number, from 0 */
+    unsigned n, number;  /* so many divide workers.max, each has one at least; its number, from 0 */
     atomic_uint *pooled; /* counts sessions of the pools of all */
     bool is_owned;       /* laz_engine_free has no effect, laz_engine_end has */
 };
@@ -50,8 +50,8 @@ int laz_engine_new_beside(const struct laz_settings *settings,
                           const struct laz_engine_options *options,
                           const struct laz_engine_beside *beside, struct laz_engine **engine,
                           struct laz_error *err);
-/* Neither it nor a session will be given tools beside those of the configuration: a rule for another
- * one is then an error (laz_approvals_check). */
+/* Neither it nor a session will be given tools beside those of the configuration: a rule for
+ * another one is then an error (laz_approvals_check). */
 void laz_engine_close_tools(struct laz_engine *engine);
 /* As laz_engine_free, by its maker, outside of all callbacks. NULL is allowed. */
 void laz_engine_end(struct laz_engine *engine);

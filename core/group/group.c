@@ -4,6 +4,7 @@
 #include "group/group.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/options.h"
 #include "os/current_process.h"
 #include "os/thread.h"
@@ -15,18 +16,18 @@
 /* ---- which engine --------------------------------------------------------------------------- */
 
 /* The least loaded one, of equal ones each in turn; counts one more execution of it. */
-static struct group_place *group_choose(struct laz_group *group)
+static struct group_lane *group_choose(struct laz_group *group)
 {
     const unsigned turn = atomic_fetch_add(&group->turn, 1);
-    struct group_place *best = NULL;
+    struct group_lane *best = NULL;
     unsigned least = 0;
 
     for (unsigned i = 0; i < group->n; i++) {
-        struct group_place *place = &group->places[(turn + i) % group->n];
-        const unsigned load = atomic_load(&place->load.n);
+        struct group_lane *lane = &group->lanes[(turn + i) % group->n];
+        const unsigned load = atomic_load(&lane->load.n);
         if (best && load >= least)
             continue;
-        best = place;
+        best = lane;
         least = load;
     }
     atomic_fetch_add(&best->load.n, 1);
@@ -38,29 +39,29 @@ unsigned laz_group_engines(const struct laz_group *group)
     return group ? group->n : 0;
 }
 
-uint32_t laz_group_load(const struct laz_group *group, unsigned place)
+uint32_t laz_group_load(const struct laz_group *group, unsigned lane)
 {
-    return group && place < group->n ? atomic_load(&group->places[place].load.n) : 0;
+    return group && lane < group->n ? atomic_load(&group->lanes[lane].load.n) : 0;
 }
 
-static int group_run(struct laz_group *group, int place,
+static int group_run(struct laz_group *group, int lane,
                      void (*run)(void *user, struct laz_engine *engine), void *user,
                      struct laz_error *err)
 {
     if (!run)
         return laz_error_null(err, "the function to run");
-    if (place >= (int)group->n)
+    if (lane >= (int)group->n)
         return laz_error_set(err, LAZ_EINVAL, 0, "the group has %u engines, and none of number %d",
-                             group->n, place);
-    struct group_place *at = place < 0 ? group_choose(group) : &group->places[place];
-    if (place >= 0)
+                             group->n, lane);
+    struct group_lane *at = lane < 0 ? group_choose(group) : &group->lanes[lane];
+    if (lane >= 0)
         atomic_fetch_add(&at->load.n, 1);
     int rc = group_run_at(at, run, user, err);
     atomic_fetch_sub(&at->load.n, 1);
     return rc ? rc : (int)at->number;
 }
 
-int laz_group_run(struct laz_group *group, int place,
+int laz_group_run(struct laz_group *group, int lane,
                   void (*run)(void *user, struct laz_engine *engine), void *user,
                   struct laz_error *err)
 {
@@ -68,7 +69,7 @@ int laz_group_run(struct laz_group *group, int place,
 
     if (rc)
         return rc;
-    rc = group_run(group, place, run, user, err);
+    rc = group_run(group, lane, run, user, err);
     group_leave(group);
     return rc;
 }
@@ -77,23 +78,22 @@ int laz_group_run(struct laz_group *group, int place,
 
 static void call_arrived(struct laz_post *post)
 {
-    struct group_call *call =
-        (struct group_call *)(void *)((char *)post - offsetof(struct group_call, post));
-    struct group_place *place = call->place;
+    struct group_call *call = LAZ_CONTAINER(post, struct group_call, post);
+    struct group_lane *lane = call->lane;
 
     call->next = NULL;
-    *place->last = call;
-    place->last = &call->next;
-    laz_driver_stir(&place->engine->driver, &place->stir);
+    *lane->last = call;
+    lane->last = &call->next;
+    laz_driver_stir(&lane->engine->driver, &lane->stir);
 }
 
-static int call_hand_over(struct group_call *call, struct group_place *place, struct laz_error *err)
+static int call_hand_over(struct group_call *call, struct group_lane *lane, struct laz_error *err)
 {
     call->post.run = call_arrived;
-    call->place = place;
-    int rc = group_hand_over(place, &call->post, err);
+    call->lane = lane;
+    int rc = group_hand_over(lane, &call->post, err);
     if (rc)
-        atomic_fetch_sub(&place->load.n, 1);
+        atomic_fetch_sub(&lane->load.n, 1);
     return rc;
 }
 
@@ -126,7 +126,7 @@ int laz_group_execute(struct laz_group *group, const struct laz_session_options 
     struct group_caller caller = {0};
 
     if (!result)
-        return laz_error_null(err, "the place for the result");
+        return laz_error_null(err, "the pointer for the result");
     *result = NULL;
     int rc = group_enter(group, true, err);
     if (rc)
@@ -147,7 +147,7 @@ void laz_group_cancel(struct laz_group *group)
     atomic_fetch_add(&group->cancelling, 1);
     atomic_fetch_add(&group->cancels, 1);
     for (unsigned i = 0; i < group->n && !atomic_load(&group->closed); i++)
-        laz_engine_cancel(group->places[i].engine);
+        laz_engine_cancel(group->lanes[i].engine);
     atomic_fetch_sub(&group->cancelling, 1);
 }
 
@@ -178,7 +178,7 @@ static int group_in_each(struct laz_group *group, struct group_each *each, struc
     if (rc)
         return rc;
     for (unsigned i = 0; i < group->n && !rc; i++) {
-        rc = group_run_at(&group->places[i], each_run, each, err);
+        rc = group_run_at(&group->lanes[i], each_run, each, err);
         if (!rc && (rc = each->rc) != 0 && err)
             *err = each->err;
     }
@@ -224,7 +224,7 @@ static void group_destroy(struct laz_group *group)
 {
     group_pools_free(group);
     for (unsigned i = 0; i < group->n; i++)
-        pthread_mutex_destroy(&group->places[i].lock);
+        pthread_mutex_destroy(&group->lanes[i].lock);
     pthread_mutex_destroy(&group->lock);
     laz_settings_free(group->settings);
     free(group);
@@ -244,7 +244,7 @@ static void group_await_none(struct laz_group *group, atomic_uint *users)
     pthread_cond_destroy(&nothing);
 }
 
-/* Ends the threads of the first `n` places. A cancel that is under way, on whatever thread, still
+/* Ends the threads of the first `n` lanes. A cancel that is under way, on whatever thread, still
  * uses the engines; who was told, or waited for a run, still uses the group. */
 static void group_end(struct laz_group *group, unsigned n)
 {
@@ -252,18 +252,18 @@ static void group_end(struct laz_group *group, unsigned n)
     group_pools_close(group);
     group_await_none(group, &group->cancelling);
     for (unsigned i = 0; i < n; i++)
-        laz_engine_cancel(group->places[i].engine);
+        laz_engine_cancel(group->lanes[i].engine);
     for (unsigned i = 0; i < n; i++)
-        group_place_end(&group->places[i]);
+        group_lane_end(&group->lanes[i]);
     for (unsigned i = 0; i < n; i++)
-        group_place_join(&group->places[i]);
+        group_lane_join(&group->lanes[i]);
     group_await_none(group, &group->inside);
     group_await_none(group, &group->cancelling);
 }
 
 static struct laz_group *group_prepare(const struct laz_group_options *options, unsigned n)
 {
-    struct laz_group *group = calloc(1, sizeof *group + n * sizeof *group->places);
+    struct laz_group *group = calloc(1, sizeof *group + n * sizeof *group->lanes);
 
     if (!group)
         return NULL;
@@ -276,10 +276,10 @@ static struct laz_group *group_prepare(const struct laz_group_options *options, 
     group->forks = laz_os_forks();
     pthread_mutex_init(&group->lock, NULL);
     for (unsigned i = 0; i < n; i++) {
-        struct group_place *place = &group->places[i];
-        place->group = group;
-        place->number = i;
-        pthread_mutex_init(&place->lock, NULL);
+        struct group_lane *lane = &group->lanes[i];
+        lane->group = group;
+        lane->number = i;
+        pthread_mutex_init(&lane->lock, NULL);
     }
     return group;
 }
@@ -291,7 +291,7 @@ int laz_group_new(const struct laz_settings *settings, const struct laz_group_op
     unsigned n = 0, made = 0;
 
     if (!out)
-        return laz_error_null(err, "the place for the group");
+        return laz_error_null(err, "the pointer for the group");
     *out = NULL;
     int rc = LAZ_OPTIONS_TAKE(&options, given, laz_group_options, err);
     if (!rc)
@@ -306,12 +306,12 @@ int laz_group_new(const struct laz_settings *settings, const struct laz_group_op
     if (!rc)
         group->values = laz_settings_values(group->settings);
     while (!rc && made < n) {
-        const struct laz_engine_beside beside = {.first = made ? group->places[0].engine : NULL,
+        const struct laz_engine_beside beside = {.first = made ? group->lanes[0].engine : NULL,
                                                  .n = n,
-                                                 .place = made,
+                                                 .number = made,
                                                  .pooled = &group->pooled,
                                                  .is_owned = true};
-        rc = group_place_begin(&group->places[made], &beside, err);
+        rc = group_lane_begin(&group->lanes[made], &beside, err);
         made += !rc;
     }
     if (rc) {

@@ -2,8 +2,8 @@
 /* group.h - what the files of a group share, and tests see. The public functions are in
  * lazaret/lazaret.h.
  *
- * A *place* is one engine and the thread that alone uses it.  What another thread wants of an
- * engine it hands over as a post of its loop.  Locks: of a place, held to hand over; of a pool, for
+ * A *lane* is one engine and the thread that alone uses it.  What another thread wants of an
+ * engine it hands over as a post of its loop.  Locks: of a lane, held to hand over; of a pool, for
  * its queue; of the group, for its list of pools.  None is held while an engine makes a step or a
  * callback runs. */
 #ifndef LAZ_GROUP_GROUP_H
@@ -38,7 +38,7 @@ struct group_wait {
     bool is_over;
 };
 
-struct group_place {
+struct group_lane {
     struct laz_group *group;
     unsigned number;
     pthread_t thread;
@@ -74,22 +74,22 @@ struct laz_group {
     pthread_mutex_t lock;
     struct laz_group_pool *pools; /* by `lock` */
     unsigned n;
-    struct group_place places[];
+    struct group_lane lanes[];
 };
 
 /* ---- threads: group_threads.c ---------------------------------------------------------------- */
 
 /* Makes an engine on a thread of its own. Errors: of laz_engine_new; LAZ_EOS. */
-int group_place_begin(struct group_place *place, const struct laz_engine_beside *beside,
-                      struct laz_error *err);
+int group_lane_begin(struct group_lane *lane, const struct laz_engine_beside *beside,
+                     struct laz_error *err);
 /* Of a group that is closed: the thread is told to end; waits for that. */
-void group_place_end(struct group_place *place);
-void group_place_join(struct group_place *place);
+void group_lane_end(struct group_lane *lane);
+void group_lane_join(struct group_lane *lane);
 /* Has `post` run by the loop of the engine. LAZ_ECLOSED: it ends. */
-int group_hand_over(struct group_place *place, struct laz_post *post, struct laz_error *err);
+int group_hand_over(struct group_lane *lane, struct laz_post *post, struct laz_error *err);
 /* Calls `run` on the thread of the engine, between two steps, and waits for its end. The caller is
  * another thread. */
-int group_run_at(struct group_place *place, void (*run)(void *user, struct laz_engine *engine),
+int group_run_at(struct group_lane *lane, void (*run)(void *user, struct laz_engine *engine),
                  void *user, struct laz_error *err);
 /* What an execution shows of the starts of its engine. */
 enum group_start {
@@ -98,7 +98,7 @@ enum group_start {
     GROUP_START_FAILED,
 };
 /* Thread of the engine: one of its executions was reported. */
-void group_place_done(struct group_place *place, enum group_start start);
+void group_lane_done(struct group_lane *lane, enum group_start start);
 void group_wait_init(struct group_wait *wait);
 void group_wait_over(struct group_wait *wait); /* the last that its caller does with it */
 void group_wait(struct group_wait *wait);      /* waits, and undoes it */
@@ -126,8 +126,8 @@ int group_is_closed(struct laz_error *err);
 struct group_call {
     struct laz_post post; /* to the engine */
     struct group_call *next;
-    struct group_place *place; /* whose engine has it */
-    unsigned cancels;          /* of the group, when it was made */
+    struct group_lane *lane; /* whose engine has it */
+    unsigned cancels;        /* of the group, when it was made */
     char *code;
     size_t len;
     struct laz_execute_copy given;
@@ -180,7 +180,7 @@ int group_caller_wait(struct group_caller *caller, int rc, struct laz_result **r
 /* Those that are left are closed: callers that wait are told on this thread. */
 void group_pools_close(struct laz_group *group);
 /* Thread of an engine that ends: nothing of a pool is on its loop any more. */
-void group_pools_leave(struct group_place *place);
+void group_pools_leave(struct group_lane *lane);
 /* All threads have ended. */
 void group_pools_free(struct laz_group *group);
 

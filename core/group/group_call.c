@@ -165,26 +165,26 @@ static void call_ended(void *user, struct laz_result *result, const struct laz_e
 {
     struct group_call *call = user;
 
-    group_place_done(call->place, call_shows(result, err));
+    group_lane_done(call->lane, call_shows(result, err));
     group_call_report(call, result, err);
 }
 
 void group_call_has_begun(const struct group_call *call, struct laz_session *session)
 {
-    if (group_call_is_cancelled(call, call->place->group))
+    if (group_call_is_cancelled(call, call->lane->group))
         laz_session_cancel(session);
 }
 
 static int call_start(struct group_call *call, struct laz_error *err)
 {
-    struct laz_group *group = call->place->group;
+    struct laz_group *group = call->lane->group;
     struct laz_session *session;
 
     if (atomic_load(&group->closed))
         return group_is_closed(err);
     if (!group_call_is_cancelled(call, group)) {
         int rc =
-            laz_sessions_execute(&call->place->engine->sessions, &call->session, call->code,
+            laz_sessions_execute(&call->lane->engine->sessions, &call->session, call->code,
                                  call->len, &call->given.options, call_ended, call, &session, err);
         if (!rc)
             group_call_has_begun(call, session);
@@ -199,7 +199,7 @@ static int call_start(struct group_call *call, struct laz_error *err)
 
 void group_call_begin(struct group_call *call)
 {
-    struct laz_driver *driver = &call->place->engine->driver;
+    struct laz_driver *driver = &call->lane->engine->driver;
     struct laz_error why = {0};
 
     laz_driver_begin_callback(driver);

@@ -26,7 +26,7 @@ static bool group_is_inside(const struct laz_group *group)
     if (check_closing == group)
         return true;
     for (unsigned i = 0; i < group->n; i++)
-        if (pthread_equal(group->places[i].thread, pthread_self()))
+        if (pthread_equal(group->lanes[i].thread, pthread_self()))
             return true;
     return false;
 }
@@ -38,7 +38,7 @@ bool group_refuses_free(const struct laz_group *group)
     bool refuses = group_is_inside(group) || atomic_load(&group->closed), tells = false;
 
     for (unsigned i = 0; i < group->n && !refuses; i++) { /* each engine is still there */
-        const struct laz_driver *driver = &group->places[i].engine->driver;
+        const struct laz_driver *driver = &group->lanes[i].engine->driver;
         tells |= laz_log_tells(&driver->log);
         refuses = laz_driver_calls_back(driver);
     }

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* group_pool.c - a pool whose places are spread over the engines of a group, with one queue.
+/* group_pool.c - a pool whose slots are spread over the engines of a group, with one queue.
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
- * Each engine that has places has a *part*, which is a pool of that engine.  After each turn in
- * which something happened to it, the part publishes how many of its places are in which state, and
+ * Each engine that has slots has a *part*, which is a pool of that engine.  After each turn in
+ * which something happened to it, the part publishes how many of its slots are in which state, and
  * takes the first callers of the queue for the sessions that are ready.  A caller that comes when a
- * part has published an idle place wakes that part, which is promised to it until the part looks;
- * so two callers wake two.  Where that is out of date the next part with an idle place is woken.
+ * part has published an idle slot wakes that part, which is promised to it until the part looks;
+ * so two callers wake two.  Where that is out of date the next part with an idle slot is woken.
  *
  * What a caller gets that is not served is decided by the numbers of all parts (laz_pool_answer),
  * and told by the thread of the *clerk*, the first engine with a part, whose clock is that of the
  * waits. It is woken when a wait is to be timed, and when there may be such an answer.  The
- * invariant: when the lock is free, a caller waits only where no idle place is unpromised, and
+ * invariant: when the lock is free, a caller waits only where no idle slot is unpromised, and
  * where none of its answers is due unless the clerk was woken. */
 #include "group/group.h"
 
+#include "base/container.h"
 #include "base/options.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 /* What one engine has of a pool. */
 struct group_part {
     struct laz_group_pool *pool;
-    struct group_place *place;
-    unsigned members;        /* 0: nothing */
-    struct laz_pool *places; /* thread of the engine; NULL: not made yet */
+    struct group_lane *lane;
+    unsigned members;       /* 0: nothing */
+    struct laz_pool *slots; /* thread of the engine; NULL: not made yet */
     struct laz_post look;
     /* By the lock of the pool: */
     bool is_woken;             /* `look` is posted */
-    bool retries;              /* places that have failed are to be filled: they count as empty */
+    bool retries;              /* slots that have failed are to be filled: they count as empty */
     unsigned promised;         /* callers for whom it was woken */
     struct laz_pool_view view; /* as published */
     struct laz_error why;      /* of it */
@@ -88,10 +88,10 @@ static void part_wake(struct group_part *part)
     if (part->is_woken)
         return;
     part->is_woken = true;
-    laz_loop_post(part->place->engine->driver.loop, &part->look);
+    laz_loop_post(part->lane->engine->driver.loop, &part->look);
 }
 
-/* All places have failed, and a caller waits: they are filled now. */
+/* All slots have failed, and a caller waits: they are filled now. */
 static void pool_retry(struct laz_group_pool *pool)
 {
     for (unsigned i = 0; i < pool->group->n; i++) {
@@ -104,7 +104,7 @@ static void pool_retry(struct laz_group_pool *pool)
     }
 }
 
-/* Wakes the least loaded part with an idle place that is nobody's yet. False: there is none. */
+/* Wakes the least loaded part with an idle slot that is nobody's yet. False: there is none. */
 static bool pool_promise(struct laz_group_pool *pool)
 {
     struct group_part *best = NULL;
@@ -114,7 +114,7 @@ static bool pool_promise(struct laz_group_pool *pool)
         struct group_part *part = &pool->parts[i];
         if (part->view.idle <= part->promised)
             continue;
-        const unsigned load = atomic_load(&part->place->load.n) + part->promised;
+        const unsigned load = atomic_load(&part->lane->load.n) + part->promised;
         if (!best || load < least) {
             best = part;
             least = load;
@@ -139,7 +139,7 @@ static void pool_settle(struct laz_group_pool *pool)
     if (!is_due || pool->is_told)
         return;
     pool->is_told = true;
-    laz_loop_post(pool->clerk->place->engine->driver.loop, &pool->tell);
+    laz_loop_post(pool->clerk->lane->engine->driver.loop, &pool->tell);
 }
 
 static void queue_add(struct laz_group_pool *pool, struct group_call *call)
@@ -150,7 +150,7 @@ static void queue_add(struct laz_group_pool *pool, struct group_call *call)
     pool->n_waiting++;
     pool->n_untimed += call_is_timed(call);
     pool->n_impatient += !call->wait_ms;
-    atomic_fetch_add(&pool->clerk->place->engine->driver.busy, 1); /* so it can be cancelled */
+    atomic_fetch_add(&pool->clerk->lane->engine->driver.busy, 1); /* so it can be cancelled */
 }
 
 static void queue_remove(struct laz_group_pool *pool, struct group_call *call)
@@ -165,7 +165,7 @@ static void queue_remove(struct laz_group_pool *pool, struct group_call *call)
     pool->n_waiting--;
     pool->n_untimed -= call_is_timed(call) && !call->has_due;
     pool->n_impatient -= !call->wait_ms;
-    atomic_fetch_sub(&pool->clerk->place->engine->driver.busy, 1);
+    atomic_fetch_sub(&pool->clerk->lane->engine->driver.busy, 1);
 }
 
 /* The first caller that a session is for: not those that the clerk will tell of a cancel. */
@@ -189,7 +189,7 @@ static struct group_call *queue_take(struct laz_group_pool *pool)
 
 static void part_publish(struct group_part *part)
 {
-    laz_pool_count(part->places, &part->view);
+    laz_pool_count(part->slots, &part->view);
     if (part->retries)
         part->view.failed = 0;
     if (part->view.failed)
@@ -211,18 +211,18 @@ static void part_call_ended(void *user, struct laz_result *result, const struct 
     pthread_mutex_lock(&part->pool->lock);
     part_publish(part); /* who has the result finds its session back */
     pthread_mutex_unlock(&part->pool->lock);
-    atomic_fetch_sub(&part->place->load.n, 1);
+    atomic_fetch_sub(&part->lane->load.n, 1);
     group_call_report(call, result, err);
 }
 
 static void part_serve(struct group_part *part, struct group_call *call,
                        struct laz_session *session)
 {
-    struct laz_driver *driver = &part->place->engine->driver;
+    struct laz_driver *driver = &part->lane->engine->driver;
     struct laz_error why = {0};
 
     call->part = part;
-    call->place = part->place;
+    call->lane = part->lane;
     call->held = session;
     laz_driver_begin_callback(driver);
     if (laz_session_execute_async(session, call->code, call->len, &call->given.options,
@@ -246,14 +246,14 @@ static void part_changed(void *user)
     part->retries = false;
     pthread_mutex_unlock(&pool->lock);
     if (retries)
-        laz_pool_retry(part->places);
+        laz_pool_retry(part->slots);
     do {
-        struct laz_session *session = laz_pool_ready(part->places);
+        struct laz_session *session = laz_pool_ready(part->slots);
         pthread_mutex_lock(&pool->lock);
         call = session && !pool->closed ? queue_take(pool) : NULL;
         if (call) {
             laz_pool_hand_out(session);
-            atomic_fetch_add(&part->place->load.n, 1);
+            atomic_fetch_add(&part->lane->load.n, 1);
         }
         part_publish(part);
         if (!call && pool->first && !pool->closed) {
@@ -269,14 +269,13 @@ static void part_changed(void *user)
 
 static void part_woken(struct laz_post *post)
 {
-    struct group_part *part =
-        (struct group_part *)(void *)((char *)post - offsetof(struct group_part, look));
+    struct group_part *part = LAZ_CONTAINER(post, struct group_part, look);
 
     pthread_mutex_lock(&part->pool->lock);
     part->is_woken = false;
     pthread_mutex_unlock(&part->pool->lock);
-    if (part->places)
-        laz_pool_look(part->places);
+    if (part->slots)
+        laz_pool_look(part->slots);
 }
 
 /* ---- the clerk ------------------------------------------------------------------------------- */
@@ -286,7 +285,7 @@ static void part_woken(struct laz_post *post)
 static struct group_call *clerk_next(struct laz_group_pool *pool, struct laz_error *err)
 {
     struct laz_pool_view view = pool_view(pool);
-    const uint64_t now = laz_loop_now_ms(pool->clerk->place->engine->driver.loop);
+    const uint64_t now = laz_loop_now_ms(pool->clerk->lane->engine->driver.loop);
     uint64_t first_due = UINT64_MAX;
 
     if (pool->first && view.failed == view.total && view.why->code == LAZ_ECANCELLED) {
@@ -319,9 +318,8 @@ static struct group_call *clerk_next(struct laz_group_pool *pool, struct laz_err
 
 static void clerk_tells(struct laz_stir *stir)
 {
-    struct laz_group_pool *pool =
-        (struct laz_group_pool *)(void *)((char *)stir - offsetof(struct laz_group_pool, stir));
-    struct laz_driver *driver = &pool->clerk->place->engine->driver;
+    struct laz_group_pool *pool = LAZ_CONTAINER(stir, struct laz_group_pool, stir);
+    struct laz_driver *driver = &pool->clerk->lane->engine->driver;
     struct group_call *call;
 
     do {
@@ -339,20 +337,19 @@ static void clerk_tells(struct laz_stir *stir)
 
 static void clerk_woken(struct laz_post *post)
 {
-    struct laz_group_pool *pool =
-        (struct laz_group_pool *)(void *)((char *)post - offsetof(struct laz_group_pool, tell));
+    struct laz_group_pool *pool = LAZ_CONTAINER(post, struct laz_group_pool, tell);
 
     pthread_mutex_lock(&pool->lock);
     pool->is_told = false; /* not before: a post that is in the loop's list may not be posted */
     pthread_mutex_unlock(&pool->lock);
-    laz_driver_stir(&pool->clerk->place->engine->driver, &pool->stir);
+    laz_driver_stir(&pool->clerk->lane->engine->driver, &pool->stir);
 }
 
 static void clerk_due(void *user)
 {
     struct laz_group_pool *pool = user;
 
-    laz_driver_stir(&pool->clerk->place->engine->driver, &pool->stir);
+    laz_driver_stir(&pool->clerk->lane->engine->driver, &pool->stir);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -373,9 +370,9 @@ static void part_make(void *user, struct laz_engine *engine)
             return;
         }
     }
-    part->rc = laz_pools_open(&engine->sessions, &options, &feed, &part->places, &part->why);
+    part->rc = laz_pools_open(&engine->sessions, &options, &feed, &part->slots, &part->why);
     if (!part->rc && !laz_driver_enter(&engine->driver, NULL)) {
-        laz_pool_look(part->places);
+        laz_pool_look(part->slots);
         laz_driver_leave(&engine->driver);
     }
 }
@@ -384,8 +381,8 @@ static void part_unmake(void *user, struct laz_engine *engine)
 {
     struct group_part *part = user;
 
-    laz_pool_free(part->places);
-    part->places = NULL;
+    laz_pool_free(part->slots);
+    part->slots = NULL;
     if (part != part->pool->clerk)
         return;
     laz_driver_unstir(&engine->driver, &part->pool->stir);
@@ -393,7 +390,7 @@ static void part_unmake(void *user, struct laz_engine *engine)
     part->pool->timer = NULL;
 }
 
-/* Each engine gets a place before one gets a second; first come those that have the fewest. */
+/* Each engine gets a slot before one gets a second; first come those that have the fewest. */
 static void pool_spread(struct laz_group_pool *pool)
 {
     struct laz_group *group = pool->group;
@@ -403,11 +400,11 @@ static void pool_spread(struct laz_group_pool *pool)
         for (unsigned i = 1; i < group->n; i++) {
             struct group_part *part = &pool->parts[i];
             if (part->members < best->members ||
-                (part->members == best->members && part->place->pooled < best->place->pooled))
+                (part->members == best->members && part->lane->pooled < best->lane->pooled))
                 best = part;
         }
         best->members++;
-        best->place->pooled++;
+        best->lane->pooled++;
     }
     for (unsigned i = group->n; i-- > 0;)
         if (pool->parts[i].members)
@@ -440,7 +437,7 @@ static struct laz_group_pool *pool_prepare(struct laz_group *group,
     for (unsigned i = 0; i < group->n; i++) {
         struct group_part *part = &pool->parts[i];
         part->pool = pool;
-        part->place = &group->places[i];
+        part->lane = &group->lanes[i];
         part->look.run = part_woken;
     }
     pthread_mutex_lock(&group->lock);
@@ -466,7 +463,7 @@ static void pool_destroy(struct laz_group_pool *pool, bool by_group)
         at = &(*at)->next;
     *at = pool->next;
     for (unsigned i = 0; i < group->n; i++)
-        pool->parts[i].place->pooled -= pool->parts[i].members;
+        pool->parts[i].lane->pooled -= pool->parts[i].members;
     pthread_mutex_unlock(&group->lock);
     atomic_fetch_sub(&group->pooled, pool->n);
     pthread_cond_destroy(&pool->changed);
@@ -497,7 +494,7 @@ static void pool_close(struct laz_group_pool *pool)
     (void)group_calls_back(before);
 }
 
-/* Waits until all places are ready or one has failed. */
+/* Waits until all slots are ready or one has failed. */
 static int pool_await(struct laz_group_pool *pool, struct laz_error *err)
 {
     struct laz_pool_view view;
@@ -525,7 +522,7 @@ static int pool_make(struct laz_group_pool *pool, struct laz_error *err)
         struct group_part *part = &pool->parts[i];
         if (!part->members)
             continue;
-        rc = group_run_at(part->place, part_make, part, err);
+        rc = group_run_at(part->lane, part_make, part, err);
         if (!rc && (rc = part->rc) != 0 && err)
             *err = part->why;
     }
@@ -539,7 +536,7 @@ static bool pool_unmake(struct laz_group_pool *pool)
 
     for (unsigned i = 0; i < pool->group->n; i++)
         if (pool->parts[i].members)
-            done &= !group_run_at(pool->parts[i].place, part_unmake, &pool->parts[i], NULL);
+            done &= !group_run_at(pool->parts[i].lane, part_unmake, &pool->parts[i], NULL);
     return done;
 }
 
@@ -579,7 +576,7 @@ int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *o
                        struct laz_group_pool **pool, struct laz_error *err)
 {
     if (!pool)
-        return laz_error_null(err, "the place for the pool");
+        return laz_error_null(err, "the pointer for the pool");
     *pool = NULL;
     int rc = group_enter(group, true, err);
     if (rc)
@@ -619,15 +616,15 @@ void group_pools_close(struct laz_group *group)
     }
 }
 
-void group_pools_leave(struct group_place *place)
+void group_pools_leave(struct group_lane *lane)
 {
-    struct laz_group *group = place->group;
+    struct laz_group *group = lane->group;
 
     pthread_mutex_lock(&group->lock);
     for (struct laz_group_pool *pool = group->pools; pool; pool = pool->next) {
-        if (pool->clerk->place != place)
+        if (pool->clerk->lane != lane)
             continue;
-        laz_driver_unstir(&place->engine->driver, &pool->stir);
+        laz_driver_unstir(&lane->engine->driver, &pool->stir);
         laz_timer_stop(pool->timer);
         pool->timer = NULL;
     }
@@ -642,7 +639,7 @@ void group_pools_free(struct laz_group *group)
 
 /* ---- for callers ----------------------------------------------------------------------------- */
 
-/* Puts a caller into the queue, or says why it need not wait. By the lock. Those to whom places are
+/* Puts a caller into the queue, or says why it need not wait. By the lock. Those to whom slots are
  * promised do not count as waiting. */
 static int pool_enqueue(struct laz_group_pool *pool, struct group_call *call, struct laz_error *err)
 {
@@ -710,7 +707,7 @@ int laz_group_pool_execute(struct laz_group_pool *pool, uint64_t wait_ms, const 
     struct group_caller caller = {0};
 
     if (!result)
-        return laz_error_null(err, "the place for the result");
+        return laz_error_null(err, "the pointer for the result");
     *result = NULL;
     int rc = pool ? group_enter(group, true, err) : laz_error_null(err, "the pool");
     if (rc)
@@ -729,7 +726,7 @@ int laz_group_pool_status(struct laz_group_pool *pool, struct laz_pool_status *o
     struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
 
     if (!pool || !out)
-        return laz_error_null(err, pool ? "the place for the status" : "the pool");
+        return laz_error_null(err, pool ? "the pointer for the status" : "the pool");
     struct laz_group *group = pool->group;
     int rc = group_enter(group, false, err);
     if (rc)

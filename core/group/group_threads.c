@@ -7,13 +7,12 @@
  * one: beginning one never waits.  Runs may wait, and would pile up on the stack if they were
  * nested, so they are made between two steps, one after the other.
  *
- * The end is handed over like everything else, under the lock of the place and after the group was
+ * The end is handed over like everything else, under the lock of the lane and after the group was
  * closed: so it is the last, and what came before it is known to the thread. */
 #include "group/group.h"
 
+#include "base/container.h"
 #include "os/thread.h"
-
-#include <stddef.h>
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
@@ -48,7 +47,7 @@ void group_wait(struct group_wait *wait)
 struct group_run {
     struct laz_post post;
     struct group_run *next;
-    struct group_place *place;
+    struct group_lane *lane;
     void (*run)(void *user, struct laz_engine *engine);
     void *user;
     bool is_refused;
@@ -57,37 +56,35 @@ struct group_run {
 
 static void run_arrived(struct laz_post *post)
 {
-    struct group_run *run =
-        (struct group_run *)(void *)((char *)post - offsetof(struct group_run, post));
-    struct group_place *place = run->place;
+    struct group_run *run = LAZ_CONTAINER(post, struct group_run, post);
+    struct group_lane *lane = run->lane;
 
     run->next = NULL;
-    *place->last_run = run;
-    place->last_run = &run->next;
+    *lane->last_run = run;
+    lane->last_run = &run->next;
 }
 
-static void place_make_runs(struct group_place *place)
+static void lane_make_runs(struct group_lane *lane)
 {
-    while (place->runs) {
-        struct group_run *run = place->runs;
-        place->runs = run->next;
-        if (!place->runs)
-            place->last_run = &place->runs;
-        run->is_refused = atomic_load(&place->group->closed);
+    while (lane->runs) {
+        struct group_run *run = lane->runs;
+        lane->runs = run->next;
+        if (!lane->runs)
+            lane->last_run = &lane->runs;
+        run->is_refused = atomic_load(&lane->group->closed);
         if (!run->is_refused)
-            run->run(run->user, place->engine);
+            run->run(run->user, lane->engine);
         group_wait_over(&run->wait);
     }
 }
 
-int group_run_at(struct group_place *place, void (*run)(void *user, struct laz_engine *engine),
+int group_run_at(struct group_lane *lane, void (*run)(void *user, struct laz_engine *engine),
                  void *user, struct laz_error *err)
 {
-    struct group_run here = {
-        .post = {.run = run_arrived}, .place = place, .run = run, .user = user};
+    struct group_run here = {.post = {.run = run_arrived}, .lane = lane, .run = run, .user = user};
 
     group_wait_init(&here.wait);
-    int rc = group_hand_over(place, &here.post, err);
+    int rc = group_hand_over(lane, &here.post, err);
     if (rc)
         group_wait_over(&here.wait);
     group_wait(&here.wait);
@@ -96,27 +93,26 @@ int group_run_at(struct group_place *place, void (*run)(void *user, struct laz_e
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static void place_advance(struct laz_stir *stir)
+static void lane_advance(struct laz_stir *stir)
 {
-    struct group_place *place =
-        (struct group_place *)(void *)((char *)stir - offsetof(struct group_place, stir));
+    struct group_lane *lane = LAZ_CONTAINER(stir, struct group_lane, stir);
 
-    while (place->calls) {
-        struct group_call *call = place->calls;
-        place->calls = call->next;
-        if (!place->calls)
-            place->last = &place->calls;
+    while (lane->calls) {
+        struct group_call *call = lane->calls;
+        lane->calls = call->next;
+        if (!lane->calls)
+            lane->last = &lane->calls;
         group_call_begin(call);
     }
 }
 
-int group_hand_over(struct group_place *place, struct laz_post *post, struct laz_error *err)
+int group_hand_over(struct group_lane *lane, struct laz_post *post, struct laz_error *err)
 {
-    pthread_mutex_lock(&place->lock);
-    const bool closed = atomic_load(&place->group->closed);
+    pthread_mutex_lock(&lane->lock);
+    const bool closed = atomic_load(&lane->group->closed);
     if (!closed)
-        laz_loop_post(place->engine->driver.loop, post);
-    pthread_mutex_unlock(&place->lock);
+        laz_loop_post(lane->engine->driver.loop, post);
+    pthread_mutex_unlock(&lane->lock);
     return closed ? group_is_closed(err) : 0;
 }
 
@@ -124,109 +120,108 @@ int group_hand_over(struct group_place *place, struct laz_post *post, struct laz
 
 /* A run that is being made may begin one thing after the other; it is not to wait for any of them.
  */
-static void place_cancel(struct group_place *place)
+static void lane_cancel(struct group_lane *lane)
 {
-    laz_engine_cancel(place->engine);
-    laz_timer_start(place->pause, GROUP_AGAIN_MS);
+    laz_engine_cancel(lane->engine);
+    laz_timer_start(lane->pause, GROUP_AGAIN_MS);
 }
 
-static void place_pause_over(void *user)
+static void lane_pause_over(void *user)
 {
-    struct group_place *place = user;
+    struct group_lane *lane = user;
 
-    if (place->ends) {
-        place_cancel(place);
+    if (lane->ends) {
+        lane_cancel(lane);
         return;
     }
-    atomic_fetch_sub(&place->load.n, place->held);
-    place->held = 0;
+    atomic_fetch_sub(&lane->load.n, lane->held);
+    lane->held = 0;
 }
 
 /* An engine that starts nothing reports soon, and would attract all calls. */
-void group_place_done(struct group_place *place, enum group_start start)
+void group_lane_done(struct group_lane *lane, enum group_start start)
 {
-    if (start == GROUP_START_FAILED && place->pause && !place->ends) {
-        if (!place->held++) {
-            uint64_t ms = place->pause_ms ? place->pause_ms * 2 : GROUP_PAUSE_MS;
-            place->pause_ms = ms < GROUP_PAUSE_MAX ? ms : GROUP_PAUSE_MAX;
-            laz_timer_start(place->pause, place->pause_ms);
+    if (start == GROUP_START_FAILED && lane->pause && !lane->ends) {
+        if (!lane->held++) {
+            uint64_t ms = lane->pause_ms ? lane->pause_ms * 2 : GROUP_PAUSE_MS;
+            lane->pause_ms = ms < GROUP_PAUSE_MAX ? ms : GROUP_PAUSE_MAX;
+            laz_timer_start(lane->pause, lane->pause_ms);
         }
         return;
     }
     if (start == GROUP_START_GOOD)
-        place->pause_ms = 0;
-    atomic_fetch_sub(&place->load.n, 1);
+        lane->pause_ms = 0;
+    atomic_fetch_sub(&lane->load.n, 1);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void place_ends(struct laz_post *post)
+static void lane_ends(struct laz_post *post)
 {
-    struct group_place *place =
-        (struct group_place *)(void *)((char *)post - offsetof(struct group_place, end));
+    struct group_lane *lane = LAZ_CONTAINER(post, struct group_lane, end);
 
-    place->ends = true;
-    place_cancel(place);
+    lane->ends = true;
+    lane_cancel(lane);
 }
 
 /* What its maker waits for. */
-struct place_making {
-    struct group_place *place;
+struct lane_making {
+    struct group_lane *lane;
     const struct laz_engine_beside *beside;
     int rc;
     struct laz_error err;
     struct group_wait wait;
 };
 
-static int place_make(struct place_making *making)
+static int lane_make(struct lane_making *making)
 {
-    struct group_place *place = making->place;
-    struct laz_group *group = place->group;
+    struct group_lane *lane = making->lane;
+    struct laz_group *group = lane->group;
 
-    int rc = laz_engine_new_beside(group->settings, &group->options, making->beside, &place->engine,
+    int rc = laz_engine_new_beside(group->settings, &group->options, making->beside, &lane->engine,
                                    &making->err);
     if (rc)
         return rc;
-    place->pause = laz_timer_new(place->engine->driver.loop, place_pause_over, place);
-    if (place->pause)
+    lane->pause = laz_timer_new(lane->engine->driver.loop, lane_pause_over, lane);
+    if (lane->pause)
         return 0;
-    laz_engine_end(place->engine);
+    laz_engine_end(lane->engine);
     return laz_error_nomem(&making->err);
 }
 
-static void *place_thread(void *user)
+static void *lane_thread(void *user)
 {
-    struct place_making *making = user;
-    struct group_place *place = making->place;
-    const int rc = making->rc = place_make(making);
+    struct lane_making *making = user;
+    struct group_lane *lane = making->lane;
+    const int rc = making->rc = lane_make(making);
 
     group_wait_over(&making->wait); /* it is gone */
     if (rc)
         return NULL;
-    while (!place->ends) {
-        (void)laz_driver_step(&place->engine->driver, LAZ_LOOP_FOREVER, NULL);
-        place_make_runs(place);
+    while (!lane->ends) {
+        (void)laz_driver_step(&lane->engine->driver, LAZ_LOOP_FOREVER, NULL);
+        lane_make_runs(lane);
     }
-    pthread_mutex_lock(&place->lock); /* who told it to end has woken the loop */
-    pthread_mutex_unlock(&place->lock);
-    laz_timer_stop(place->pause);
-    place->pause = NULL;
-    group_pools_leave(place);
-    laz_engine_end(place->engine);
+    pthread_mutex_lock(&lane->lock); /* who told it to end has woken the loop */
+    pthread_mutex_unlock(&lane->lock);
+    laz_timer_stop(lane->pause);
+    lane->pause = NULL;
+    group_pools_leave(lane);
+    laz_engine_end(lane->engine);
     return NULL;
 }
 
-int group_place_begin(struct group_place *place, const struct laz_engine_beside *beside,
-                      struct laz_error *err)
+int group_lane_begin(struct group_lane *lane, const struct laz_engine_beside *beside,
+                     struct laz_error *err)
 {
-    struct place_making making = {.place = place, .beside = beside};
+    struct lane_making making = {.lane = lane, .beside = beside};
 
-    place->stir.advance = place_advance;
-    place->last = &place->calls;
-    place->last_run = &place->runs;
-    place->end.run = place_ends;
+    lane->stir.advance = lane_advance;
+    lane->last = &lane->calls;
+    lane->last_run = &lane->runs;
+    lane->end.run = lane_ends;
     group_wait_init(&making.wait);
-    int failed = laz_os_thread(&place->thread, 0, place_thread, &making);
+    int failed = laz_os_thread(&lane->thread, 0, lane_thread, &making);
     if (failed)
         group_wait_over(&making.wait);
     group_wait(&making.wait);
@@ -234,18 +229,18 @@ int group_place_begin(struct group_place *place, const struct laz_engine_beside 
         return laz_error_start(err, failed, "cannot start the thread of an engine");
     if (!making.rc)
         return 0;
-    pthread_join(place->thread, NULL);
+    pthread_join(lane->thread, NULL);
     return err ? (*err = making.err, making.rc) : making.rc;
 }
 
-void group_place_end(struct group_place *place)
+void group_lane_end(struct group_lane *lane)
 {
-    pthread_mutex_lock(&place->lock);
-    laz_loop_post(place->engine->driver.loop, &place->end);
-    pthread_mutex_unlock(&place->lock);
+    pthread_mutex_lock(&lane->lock);
+    laz_loop_post(lane->engine->driver.loop, &lane->end);
+    pthread_mutex_unlock(&lane->lock);
 }
 
-void group_place_join(struct group_place *place)
+void group_lane_join(struct group_lane *lane)
 {
-    pthread_join(place->thread, NULL);
+    pthread_join(lane->thread, NULL);
 }

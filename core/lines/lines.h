@@ -63,7 +63,8 @@ int laz_lines_take_stdio(struct laz_input **input, int *in, int *out, struct laz
 void laz_lines_drain(struct laz_loop *loop, size_t (*unread)(const void *user),
                      void (*step)(void *user, uint64_t ms), void *user);
 
-/* ---- rest.c: memory ------------------------------------------------------------------------- */
+/* ---- freed_memory.c: memory
+ * ------------------------------------------------------------------------- */
 
 /* Gives memory that is free back to the system, a second after something has happened, however much
  * happens meanwhile. Starts zeroed. Servers beside each other have one heap: each has a rest, and

@@ -5,11 +5,10 @@
  * callback out, so that wrong use is reported as an error and never deadlocks. */
 #include "loop/driver.h"
 
+#include "base/container.h"
 #include "os/current_process.h"
 
-#include <stddef.h>
-
-#define DRIVER_JOBS    2u  /* threads; a job is finite, and nobody waits for it but its session */
+#define DRIVER_TASKS   2u  /* threads; a task is finite, and nobody waits for it but its session */
 #define DRIVER_LEFT_MS 50u /* after a longer pause between two calls, `resumed` is called */
 
 /* The driver whose callback this thread is running, if that callback may call the engine. */
@@ -23,7 +22,7 @@ int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_erro
     int rc = laz_loop_new(&driver->loop, err);
     if (!rc)
         rc = laz_workers_new(workers, &driver->workers, err);
-    return rc ? rc : laz_workers_new(DRIVER_JOBS, &driver->jobs, err);
+    return rc ? rc : laz_workers_new(DRIVER_TASKS, &driver->tasks, err);
 }
 
 bool laz_driver_is_foreign(const struct laz_driver *driver)
@@ -33,8 +32,8 @@ bool laz_driver_is_foreign(const struct laz_driver *driver)
 
 unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms)
 {
-    laz_workers_free(driver->jobs);
-    driver->jobs = NULL;
+    laz_workers_free(driver->tasks);
+    driver->tasks = NULL;
     unsigned left = laz_workers_end(driver->workers, ms);
 
     if (!left) /* else the threads still have them */
@@ -49,32 +48,32 @@ void laz_driver_fini(struct laz_driver *driver)
     driver->loop = NULL;
 }
 
-/* ---- jobs ----------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
-static void job_done(struct laz_post *post)
+static void task_done(struct laz_post *post)
 {
-    struct laz_job *job = (struct laz_job *)(void *)((char *)post - offsetof(struct laz_job, post));
+    struct laz_task *task = LAZ_CONTAINER(post, struct laz_task, post);
 
-    job->done(job);
+    task->done(task);
 }
 
-static void job_run(struct laz_work *work)
+static void task_run(struct laz_work *work)
 {
-    struct laz_job *job = (struct laz_job *)(void *)((char *)work - offsetof(struct laz_job, work));
-    struct laz_driver *driver = job->driver;
+    struct laz_task *task = LAZ_CONTAINER(work, struct laz_task, work);
+    struct laz_driver *driver = task->driver;
 
-    if (driver->before_job)
-        driver->before_job(driver->before_job_user);
-    job->run(job);
-    job->post.run = job_done;
-    laz_loop_post(driver->loop, &job->post);
+    if (driver->before_task)
+        driver->before_task(driver->before_task_user);
+    task->run(task);
+    task->post.run = task_done;
+    laz_loop_post(driver->loop, &task->post);
 }
 
-int laz_driver_begin_job(struct laz_driver *driver, struct laz_job *job, struct laz_error *err)
+int laz_driver_begin_task(struct laz_driver *driver, struct laz_task *task, struct laz_error *err)
 {
-    job->driver = driver;
-    job->work.run = job_run;
-    return laz_workers_add(driver->jobs, &job->work, err);
+    task->driver = driver;
+    task->work.run = task_run;
+    return laz_workers_add(driver->tasks, &task->work, err);
 }
 
 /* ---- entering and leaving ------------------------------------------------------------------- */

@@ -40,10 +40,10 @@ struct laz_driver_owner {
 struct laz_driver {
     struct laz_loop *loop;
     struct laz_workers *workers;
-    struct laz_workers *jobs; /* threads for what takes only the processor; see struct laz_job */
-    /* For tests, before the first job: called by its thread before each. NULL: nothing. */
-    void (*before_job)(void *user);
-    void *before_job_user;
+    struct laz_workers *tasks; /* threads for what takes only the processor; see struct laz_task */
+    /* For tests, before the first task: called by its thread before each. NULL: nothing. */
+    void (*before_task)(void *user);
+    void *before_task_user;
     struct laz_log log;
     struct laz_driver_owner owner;
     struct laz_stir *stirred;     /* entries to advance after this turn */
@@ -64,12 +64,12 @@ struct laz_driver {
 /* Work that would hold the loop for too long because what it is about is large: a check, a
  * conversion.  It waits for nothing, and is not behind calls that do.  The caller owns it and what
  * it is about, and touches neither until `done`, except by means of atomics. */
-struct laz_job {
+struct laz_task {
     struct laz_work work;
     struct laz_post post;
     struct laz_driver *driver;
-    void (*run)(struct laz_job *job);  /* in a thread of its own */
-    void (*done)(struct laz_job *job); /* then in the loop thread, always; at the latest when the
+    void (*run)(struct laz_task *task);  /* in a thread of its own */
+    void (*done)(struct laz_task *task); /* then in the loop thread, always; at the latest when the
                                           engine is freed */
 };
 
@@ -79,16 +79,16 @@ int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_erro
 /* Is this a child, made by fork(2), of the process that has made the driver? What the two share,
  * descriptors and what they lead to, is the parent's. */
 bool laz_driver_is_foreign(const struct laz_driver *driver);
-/* Waits for the worker threads to finish, at most `ms` milliseconds, and for all jobs; the loop
+/* Waits for the worker threads to finish, at most `ms` milliseconds, and for all tasks; the loop
  * stays usable. Returns the number of those that did not: they may use the driver and what their
  * work was given for ever, so the caller must free none of it. */
 unsigned laz_driver_end_workers(struct laz_driver *driver, uint64_t ms);
 /* Waits for the worker threads, and frees what is left. */
 void laz_driver_fini(struct laz_driver *driver);
 
-/* The thread that holds the loop: begins a job. LAZ_EOS: no thread could be started; nothing is
+/* The thread that holds the loop: begins a task. LAZ_EOS: no thread could be started; nothing is
  * called. */
-int laz_driver_begin_job(struct laz_driver *driver, struct laz_job *job, struct laz_error *err);
+int laz_driver_begin_task(struct laz_driver *driver, struct laz_task *task, struct laz_error *err);
 
 /* Every public function that uses the loop enters first and leaves at its end. LAZ_EBUSY: another
  * thread is inside, or the caller is a callback that may not call the engine. LAZ_EREFUSED: this is

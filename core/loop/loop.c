@@ -5,7 +5,7 @@
  * checked before more of it is read, pipes are drained to the last byte at a given moment, and
  * writing to a closed peer must not raise SIGPIPE in the application (libuv writes without
  * MSG_NOSIGNAL). */
-#include "loop/loop_parts.h"
+#include "loop/loop_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  *
  * The application gets another name of the set (`lent`): what it does with that number, such as
  * closing it by mistake, harms no wait. */
-#include "loop/loop_parts.h"
+#include "loop/loop_private.h"
 
 #include "base/clock.h"
 #include "os/descriptors.h"

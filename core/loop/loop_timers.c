@@ -3,7 +3,7 @@
  *
  * A loop's timers are a binary heap in an array that grows when a timer is made, so that a start
  * cannot fail.  One that was not started, or that waits for a held clock, is in it as due never. */
-#include "loop/loop_parts.h"
+#include "loop/loop_private.h"
 
 #include "base/clock.h"
 

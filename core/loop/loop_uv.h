@@ -3,7 +3,7 @@
 #ifndef LAZ_LOOP_LOOP_UV_H
 #define LAZ_LOOP_LOOP_UV_H
 
-#include "loop/loop_parts.h"
+#include "loop/loop_private.h"
 
 #include <uv.h>
 

@@ -3,11 +3,12 @@
  * Side: host.  Input trusted: no (content comes from the sandbox; the library has checked it).
  *
  * To copy and escape tens of megabytes takes hundreds of milliseconds, in which no session of the
- * server would go on.  So that is a job beside the loop: it has the result for itself, or holds the
- * resource, and writes into a buffer of its own, which then goes to the client as a whole.  What
+ * server would go on.  So that is a task beside the loop: it has the result for itself, or holds
+ * the resource, and writes into a buffer of its own, which then goes to the client as a whole. What
  * the result has to be read is added to the resources with its answer. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
+#include "base/container.h"
 #include "engine/engine.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define ANSWERS_AT_ONCE ((size_t)256 << 10) /* bytes that are answered in the loop */
 
 struct mcp_answer {
-    struct laz_job job;
+    struct laz_task task;
     struct mcp_out out; /* to `line` */
     struct laz_buf line;
     struct mcp_answer *next;
@@ -31,7 +32,7 @@ struct mcp_answer {
 
 static struct laz_buf *answer_add(struct mcp_out *out)
 {
-    return &((struct mcp_answer *)(void *)((char *)out - offsetof(struct mcp_answer, out)))->line;
+    return &(LAZ_CONTAINER(out, struct mcp_answer, out))->line;
 }
 
 static void answer_sent(struct mcp_out *out, bool is_answer)
@@ -45,9 +46,9 @@ static bool answer_is_full(const struct mcp_out *out)
     return false;
 }
 
-static void answer_run(struct laz_job *job)
+static void answer_run(struct laz_task *task)
 {
-    struct mcp_answer *answer = (struct mcp_answer *)(void *)job;
+    struct mcp_answer *answer = (struct mcp_answer *)(void *)task;
 
     if (answer->resource)
         mcp_resource_write(&answer->asked, answer->resource);
@@ -93,9 +94,9 @@ static void answer_free(struct mcp_answer *answer)
     free(answer);
 }
 
-static void answer_done(struct laz_job *job)
+static void answer_done(struct laz_task *task)
 {
-    struct mcp_answer *answer = (struct mcp_answer *)(void *)job;
+    struct mcp_answer *answer = (struct mcp_answer *)(void *)task;
 
     mcp_resources_keep(answer->mcp, &answer->kept);
     if (answer->to)
@@ -118,7 +119,7 @@ static bool answer_begin(struct laz_mcp *mcp, struct mcp_asked *asked, struct la
 
     if (!answer)
         return false;
-    answer->job = (struct laz_job){.run = answer_run, .done = answer_done};
+    answer->task = (struct laz_task){.run = answer_run, .done = answer_done};
     answer->out =
         (struct mcp_out){.add = answer_add, .send = answer_sent, .is_full = answer_is_full};
     answer->mcp = mcp;
@@ -129,7 +130,7 @@ static bool answer_begin(struct laz_mcp *mcp, struct mcp_asked *asked, struct la
     answer->to = asked->out;
     answer->result = result;
     answer->resource = resource;
-    if (laz_driver_begin_job(&mcp->engine->driver, &answer->job, NULL)) {
+    if (laz_driver_begin_task(&mcp->engine->driver, &answer->task, NULL)) {
         free(answer);
         return false;
     }

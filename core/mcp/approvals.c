@@ -8,8 +8,9 @@
  * no question: the call is refused.
  *
  * The library asks on a worker thread, which posts the question to the loop, as core/serve does. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
+#include "base/container.h"
 #include "base/json.h"
 #include "base/visible.h"
 #include "base/visible_json.h"
@@ -151,8 +152,7 @@ static void question_take(struct mcp_question *question)
 
 static void question_arrived(struct laz_post *post)
 {
-    question_take(
-        (struct mcp_question *)(void *)((char *)post - offsetof(struct mcp_question, post)));
+    question_take(LAZ_CONTAINER(post, struct mcp_question, post));
 }
 
 /* On a worker thread: the request may end at any time, and is not looked at here. */

@@ -6,7 +6,7 @@
  * the client has cancelled it, or was asked a question in place of an answer (approvals.c).  Then
  * the execution, or its result, waits for the client; one that does not come back in time, or has
  * left too many of them, or cancels the id that was answered, has given it up. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include "base/base64.h"
 #include "base/path.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* http_none.c - in place of http/ where libmicrohttpd is missing. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,
                  struct mcp_http **http, struct laz_error *err)

@@ -2,7 +2,7 @@
 /* http_rules.c - who may use the server by HTTP: Host and Origin, so that no page of the network
  * reaches it through somebody's browser, and the token.
  * Side: host.  Input trusted: no (headers). */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include "base/base64.h"
 #include "os/files.h"

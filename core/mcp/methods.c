@@ -4,7 +4,7 @@
  *
  * A request with a version in its `_meta` is of the era without a handshake, any other one of the
  * era with one; both may come on one connection. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include "base/json.h"
 #include "base/trace.h"

@@ -5,7 +5,7 @@
  *
  * A URI is lazaret://result/HANDLE/NAME, where the handle proves that this process has made it: of
  * a resource that is gone it can be said that it was there. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include "base/base64.h"
 #include "base/utf8.h"

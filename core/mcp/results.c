@@ -5,7 +5,7 @@
  *
  * What a model is shown is bounded: of more the beginning and the end, and the whole can be read as
  * a resource.  Texts of the content act on no terminal that shows them; the object is exact. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include "base/base64.h"
 #include "base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* schema.c - the table of an object as JSON Schema, for the tools of the server: what describes an
  * argument is the row that reads it. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 static const char *const schema_types[LAZ_FIELD_KINDS] = {
     [LAZ_FIELD_TEXT] = "string",     [LAZ_FIELD_PLAIN] = "string", [LAZ_FIELD_INTEGER] = "integer",

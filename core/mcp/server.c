@@ -4,14 +4,14 @@
  *
  * One thread drives the engine, whose loop watches the client too (as in core/serve).  Between two
  * lines of the client the engine is stepped. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
+#include "base/container.h"
 #include "base/random.h"
 #include "engine/engine.h"
 #include "os/input.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +167,7 @@ int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const
 
 static struct laz_mcp *out_mcp(const struct mcp_out *out)
 {
-    return (struct laz_mcp *)(void *)((char *)(uintptr_t)out - offsetof(struct laz_mcp, out));
+    return LAZ_CONTAINER((uintptr_t)out, struct laz_mcp, out);
 }
 
 static struct laz_buf *out_add(struct mcp_out *out)
@@ -302,8 +302,8 @@ void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size
     mcp_message_fini(&message);
 }
 
-/* Handles the next line. True: there may be another. While a large answer is made none is read: what
- * this client leaves unread has a bound. */
+/* Handles the next line. True: there may be another. While a large answer is made none is read:
+ * what this client leaves unread has a bound. */
 static bool mcp_work(struct laz_mcp *mcp)
 {
     char *line;

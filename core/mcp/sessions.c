@@ -5,7 +5,7 @@
  *
  * One session of the usual runtime is kept ready, so that the next request finds a box that has
  * started.  What has expired is freed between two steps of the engine, never by a timer. */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include <stdlib.h>
 #include <string.h>

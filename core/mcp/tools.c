@@ -4,7 +4,7 @@
  * Side: host.  Input trusted: no (arguments of the client; declarations of the tools of the host).
  *
  * Arguments and results are tables, of which the schemas are made (schema.c). */
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include "base/json.h"
 #include "base/utf8.h"

@@ -13,8 +13,8 @@ struct laz_heap {
     uintptr_t end;
 };
 
-/* From here on, blocks of up to 4 MiB come from the heap, and up to `kept` bytes of free memory stay
- * at its end. A system whose allocator has no such settings ignores this. */
+/* From here on, blocks of up to 4 MiB come from the heap, and up to `kept` bytes of free memory
+ * stay at its end. A system whose allocator has no such settings ignores this. */
 void laz_heap_keep(int kept);
 void laz_heap_note(struct laz_heap *heap);
 /* Is it larger than then by more than 4 MiB, so that giving memory back may be worth while? Makes

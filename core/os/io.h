@@ -52,8 +52,8 @@ int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms);
 /* Bytes that can be read from a pipe without waiting; on Linux either end can be asked. */
 size_t laz_os_pending(int fd);
 /* Waits until all that was written to this end of a pipe has been read, or the pipe has no reader,
- * or goes_on(user) is false. It does not wait where the system does not say how much is there (macOS
- * and Windows). */
+ * or goes_on(user) is false. It does not wait where the system does not say how much is there
+ * (macOS and Windows). */
 void laz_os_await_reader(int fd, bool (*goes_on)(void *user), void *user);
 
 #endif

@@ -37,14 +37,13 @@ struct laz_own_mounts {
     uint64_t tmp_size;  /* its size; that of /dev/shm is a quarter */
     const char *hidden; /* a directory that becomes empty and read-only; NULL: none */
     const struct laz_strv
-        *shown; /* pairs: what is at the first path is then at the second as well */
+        *shown;       /* pairs: what is at the first path is then at the second as well */
     const char *stat; /* a file that stands for /proc/stat, which counts the machine's interrupts */
 };
 
-/* Mounts /proc of the own pid namespace, read-only, without what it tells of the machine's kernel and
- * interrupts; home and /tmp; /dev/shm, /dev/pts (with at most
- * 16 terminals) and /dev/mqueue where the box has them. The next child of the first process gets a
- * process id after *last_pid. */
+/* Mounts /proc of the own pid namespace, read-only, without what it tells of the machine's kernel
+ * and interrupts; home and /tmp; /dev/shm, /dev/pts (with at most 16 terminals) and /dev/mqueue
+ * where the box has them. The next child of the first process gets a process id after *last_pid. */
 int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid,
                       struct laz_error *err);
 

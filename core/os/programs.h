@@ -12,8 +12,8 @@
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current directory.
  * Gives a new string; LAZ_ENOENT. */
 int laz_os_find_program(const char *name, char **path, struct laz_error *err);
-/* What has been found out for one program and holds for the next ones of a list, too: where the last
- * directory leads, and which loader was followed. Begins as zeros. */
+/* What has been found out for one program and holds for the next ones of a list, too: where the
+ * last directory leads, and which loader was followed. Begins as zeros. */
 struct laz_program_known {
     char *directory, *real, *loader;
 };

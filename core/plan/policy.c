@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
-#include "plan/policy_parts.h"
+#include "plan/policy_private.h"
 #include "plan/programs.h"
 #include "os/files.h"
 #include "os/landlock.h"

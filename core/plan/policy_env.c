@@ -8,7 +8,7 @@
  * them, since the author of the settings chose the value; except those that affect the agent before
  * it has confined itself (of the loader and the C library) or that the runtime needs.  On Windows
  * names are compared without regard to case, as the system does. */
-#include "plan/policy_parts.h"
+#include "plan/policy_private.h"
 
 #include "base/path.h"
 #include "os/system.h"

@@ -7,7 +7,7 @@
  * macOS a policy has real paths, and lists the links on the way, which must be readable.  On macOS
  * itself links are followed; elsewhere, where a plan is only shown, only the links are replaced
  * that every macOS has. */
-#include "plan/policy_parts.h"
+#include "plan/policy_private.h"
 
 #include "base/buf.h"
 #include "base/path.h"

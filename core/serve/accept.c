@@ -5,8 +5,9 @@
  * The first server accepts, on its loop.  A client stays where it is placed: all that it has
  * belongs to one engine.  So it is placed by what is known when it comes, the number of clients;
  * only where these are equal, by what the engines have to do at the moment. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
+#include "base/container.h"
 #include "engine/engine.h"
 #include "os/descriptors.h"
 #include "os/io.h"
@@ -15,7 +16,6 @@
 #include "os/users.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #define ACCEPT_AGAIN_MS 100 /* until a connection is accepted for which there was no descriptor */
@@ -67,8 +67,7 @@ static void accept_take(struct laz_server *server, int fd)
 
 static void accept_arrived(struct laz_post *post)
 {
-    struct accept_arrival *arrival =
-        (struct accept_arrival *)(void *)((char *)post - offsetof(struct accept_arrival, post));
+    struct accept_arrival *arrival = LAZ_CONTAINER(post, struct accept_arrival, post);
 
     accept_take(arrival->server, arrival->fd);
     free(arrival);

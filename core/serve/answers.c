@@ -3,9 +3,9 @@
  * Side: host.  Input trusted: no (the library has checked what comes from the sandbox).
  *
  * To write a large result as JSON, or files as base64, takes hundreds of milliseconds, in which no
- * session of the server would go on.  So that is a job beside the loop, which has the result for
+ * session of the server would go on.  So that is a task beside the loop, which has the result for
  * itself; the lines that it has made go to the client as a whole.  A client may go meanwhile. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include "engine/engine.h"
 
@@ -15,7 +15,7 @@
 #define ANSWERS_AT_ONCE ((size_t)256 << 10) /* bytes of a result that is answered in the loop */
 
 struct serve_answer {
-    struct laz_job job;
+    struct laz_task task;
     struct serve_request *request; /* NULL: its client has gone */
     struct laz_result *result;
     struct laz_buf lines;
@@ -84,9 +84,9 @@ static void answer_free(struct serve_answer *answer)
     free(answer);
 }
 
-static void answer_run(struct laz_job *job)
+static void answer_run(struct laz_task *task)
 {
-    answer_make((struct serve_answer *)(void *)job);
+    answer_make((struct serve_answer *)(void *)task);
 }
 
 /* The request ends without it, or with it. */
@@ -101,9 +101,9 @@ static struct serve_client *answer_leave(struct serve_answer *answer)
     return client;
 }
 
-static void answer_done(struct laz_job *job)
+static void answer_done(struct laz_task *task)
 {
-    struct serve_answer *answer = (struct serve_answer *)(void *)job;
+    struct serve_answer *answer = (struct serve_answer *)(void *)task;
 
     if (answer->request)
         answer_send(answer_leave(answer), answer);
@@ -138,8 +138,8 @@ static bool answer_begin(struct serve_answer *answer)
     if (client->is_leaving ||
         answer_size(answer->result, answer->sends_artifacts) <= ANSWERS_AT_ONCE)
         return false;
-    answer->job = (struct laz_job){.run = answer_run, .done = answer_done};
-    if (laz_driver_begin_job(&client->server->engine->driver, &answer->job, NULL))
+    answer->task = (struct laz_task){.run = answer_run, .done = answer_done};
+    if (laz_driver_begin_task(&client->server->engine->driver, &answer->task, NULL))
         return false;
     client->n_answers++;
     request->answer = answer;

@@ -4,7 +4,7 @@
  *
  * Nothing here waits (lines/lines.h).  From the first bound of what a client has not read on, its
  * requests are not read and output is left out of its messages. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include "base/json_number.h"
 #include "base/json_scan.h"

@@ -4,7 +4,7 @@
  *
  * Bytes go in parts, so that each line has a bound.  A file is kept here until its last part has
  * come; it is a file of one session, up to the bound of a line as a whole. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include "base/base64.h"
 #include "base/path.h"

@@ -4,7 +4,7 @@
  *
  * Each request is answered exactly once: an execution by its completion callback, everything else
  * at once.  A request lives until that callback, so all callbacks of the library may use it. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include "base/utf8.h"
 

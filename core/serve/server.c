@@ -5,7 +5,7 @@
  *
  * One thread drives the engine, whose loop watches the clients too: a loop of their own around it
  * would cost each call of a tool six more system calls. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include "engine/engine.h"
 #include "os/input.h"
@@ -54,7 +54,7 @@ int serve_server_begin(struct laz_server *server, const struct laz_server_option
     const struct laz_engine_beside beside = {
         .first = is_first ? NULL : first->engine,
         .n = n,
-        .place = number,
+        .number = number,
         .pooled = &first->pooled,
     };
 

@@ -7,7 +7,9 @@
  * The library calls a tool on the thread of the loop, which keeps the reply and sends the message.
  * It asks for an approval on a worker thread, which posts the question to the loop.  A call is
  * freed when it is answered, or when the library reports that nobody waits for the answer. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
+
+#include "base/container.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +78,7 @@ static void call_take(struct serve_call *call)
 
 static void call_arrived(struct laz_post *post)
 {
-    call_take((struct serve_call *)(void *)((char *)post - offsetof(struct serve_call, post)));
+    call_take(LAZ_CONTAINER(post, struct serve_call, post));
 }
 
 /* NULL: out of memory; then it was answered. Any thread: the request may end at any time, and is

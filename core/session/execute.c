@@ -706,7 +706,7 @@ int laz_execution_and_wait(struct laz_execution *asked, const struct laz_execute
     struct execution_waiter waiter = {0};
 
     if (!result)
-        return laz_error_null(err, "the place for the result");
+        return laz_error_null(err, "the pointer for the result");
     *result = NULL;
     asked->done = execution_waiter_done;
     asked->user = &waiter;

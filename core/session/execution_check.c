@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 struct laz_check {
-    struct laz_job job;
+    struct laz_task task;
     struct laz_execution *execution; /* NULL: it was dropped */
     atomic_bool is_dropped;          /* the same for its thread */
     struct laz_buf value, text;
@@ -27,17 +27,17 @@ static void check_free(struct laz_check *check)
     free(check);
 }
 
-static void check_run(struct laz_job *job)
+static void check_run(struct laz_task *task)
 {
-    struct laz_check *check = (struct laz_check *)(void *)job;
+    struct laz_check *check = (struct laz_check *)(void *)task;
 
     if (!atomic_load(&check->is_dropped))
         check->rc = laz_artifacts_check(&check->value, &check->text, &check->why);
 }
 
-static void check_done(struct laz_job *job)
+static void check_done(struct laz_task *task)
 {
-    struct laz_check *check = (struct laz_check *)(void *)job;
+    struct laz_check *check = (struct laz_check *)(void *)task;
     struct laz_execution *execution = check->execution;
 
     if (execution) {
@@ -54,12 +54,12 @@ int laz_execution_check(struct laz_execution *execution, struct laz_buf *value,
 
     if (!check)
         return LAZ_ENOMEM;
-    check->job = (struct laz_job){.run = check_run, .done = check_done};
+    check->task = (struct laz_task){.run = check_run, .done = check_done};
     check->execution = execution;
     check->value = *value;
     check->text = *text;
     *value = *text = (struct laz_buf)LAZ_BUF_INIT;
-    if (laz_driver_begin_job(execution->session->shared->driver, &check->job, NULL)) {
+    if (laz_driver_begin_task(execution->session->shared->driver, &check->task, NULL)) {
         check_free(check);
         *why = "no thread could be started to check a large value";
         return LAZ_EOS;

@@ -7,10 +7,10 @@
  * than an ordinary engine ever needs, which is one: they are started when all others are busy. */
 #include "session/looks.h"
 
+#include "base/container.h"
 #include "session/shared.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #define LOOKS_THREADS 64u
@@ -44,8 +44,7 @@ static struct laz_tree_look *looks_next(struct laz_looks *looks)
 
 static void looks_are_back(struct laz_post *post)
 {
-    struct laz_looks *looks =
-        (struct laz_looks *)(void *)((char *)post - offsetof(struct laz_looks, post));
+    struct laz_looks *looks = LAZ_CONTAINER(post, struct laz_looks, post);
     struct laz_tree_look *look;
 
     while ((look = looks_next(looks)))
@@ -147,8 +146,7 @@ static void look_come_back(struct laz_tree_look *look)
 
 static void look_run(struct laz_work *work)
 {
-    struct laz_tree_look *look =
-        (struct laz_tree_look *)(void *)((char *)work - offsetof(struct laz_tree_look, work));
+    struct laz_tree_look *look = LAZ_CONTAINER(work, struct laz_tree_look, work);
 
     atomic_store(&look->has_begun, true);
     if (look->looks->hold)

@@ -55,8 +55,8 @@ void laz_tree_look_free(struct laz_tree_look *look);
 /* For tests: `hold` is called by the thread at the beginning of each look. */
 void laz_looks_hold(struct laz_looks *looks, void (*hold)(void *user, struct laz_tree_look *look),
                     void *user);
-/* For tests that move the clock of the loop, which would give up a look whose thread has had no time
- * of the processor yet: is one out, and comes back by itself? Any thread; NULL: no. */
+/* For tests that move the clock of the loop, which would give up a look whose thread has had no
+ * time of the processor yet: is one out, and comes back by itself? Any thread; NULL: no. */
 bool laz_looks_are_out(struct laz_looks *looks);
 
 #endif

@@ -2,8 +2,8 @@
 /* pool.c - sessions kept ready, and callers that wait for them.
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
- * A place is filled in the background, whether or not a caller waits.  Its state is computed from
- * its members (place_state) and stored nowhere else:
+ * A slot is filled in the background, whether or not a caller waits.  Its state is computed from
+ * its members (slot_state) and stored nowhere else:
  *
  *     EMPTY     to be filled by the next check     -> STARTING, or FAILED
  *     STARTING  its session starts                 -> READY, or ENDED
@@ -13,15 +13,16 @@
  *                                                     the second in a row that no caller used
  *     FAILED    waits for the timer `retry`        -> EMPTY
  *
- * Every event of a place or a caller puts the pool on the driver's list, and pool_tend checks all
- * of it between two turns of the loop.  The invariant: a pool that is not on the list has no place
- * that is EMPTY or ENDED, and `retry` runs if and only if a place has FAILED.
+ * Every event of a slot or a caller puts the pool on the driver's list, and pool_tend checks all
+ * of it between two turns of the loop.  The invariant: a pool that is not on the list has no slot
+ * that is EMPTY or ENDED, and `retry` runs if and only if a slot has FAILED.
  *
  * A caller is *waiting*, or *ended*: its time has passed, or it was cancelled.  Only waiter_answer
- * decides what it gets.  It continues to wait only while a place is neither READY nor FAILED, so
+ * decides what it gets.  It continues to wait only while a slot is neither READY nor FAILED, so
  * that a start, a release or the next check wakes it; when all have FAILED it gets the error. */
 #include "session/pool.h"
 
+#include "base/container.h"
 #include "base/options.h"
 #include "session/session.h"
 
@@ -32,24 +33,24 @@
 #define POOL_PAUSE_MS      100u /* after the first start that failed */
 #define POOL_PAUSE_MOST_MS 30000u
 
-enum place_state {
-    PLACE_EMPTY,
-    PLACE_STARTING,
-    PLACE_READY,
-    PLACE_BUSY,
-    PLACE_ENDED,
-    PLACE_FAILED,
-    PLACE_STATES,
+enum slot_state {
+    SLOT_EMPTY,
+    SLOT_STARTING,
+    SLOT_READY,
+    SLOT_BUSY,
+    SLOT_ENDED,
+    SLOT_FAILED,
+    SLOT_STATES,
 };
 
-/* A place for a session. */
+/* A slot for a session. */
 struct laz_pool_member {
     struct laz_pool *pool;
     struct laz_session *session; /* NULL: none */
     bool is_busy;                /* a caller holds the session */
     bool is_used;                /* a caller holds the session, or has held it */
     bool is_doubtful;            /* the previous session ended before a caller used it */
-    struct laz_error why;        /* why the place has failed; code 0: it has not */
+    struct laz_error why;        /* why the slot has failed; code 0: it has not */
 };
 
 /* A caller that waits for a session. */
@@ -82,24 +83,24 @@ struct laz_pool {
     char description[128];
 };
 
-/* ---- places --------------------------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------------------------- */
 
-static enum place_state place_state(const struct laz_pool_member *member)
+static enum slot_state slot_state(const struct laz_pool_member *member)
 {
     const struct laz_session *session = member->session;
 
     if (member->is_busy)
-        return PLACE_BUSY;
+        return SLOT_BUSY;
     if (!session)
-        return member->why.code ? PLACE_FAILED : PLACE_EMPTY;
+        return member->why.code ? SLOT_FAILED : SLOT_EMPTY;
     if (session->start.under_way)
-        return PLACE_STARTING;
-    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? PLACE_READY : PLACE_ENDED;
+        return SLOT_STARTING;
+    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? SLOT_READY : SLOT_ENDED;
 }
 
-/* The number of places in each state. */
+/* The number of slots in each state. */
 struct pool_count {
-    unsigned of[PLACE_STATES];
+    unsigned of[SLOT_STATES];
 };
 
 static struct pool_count pool_count(const struct laz_pool *pool)
@@ -107,7 +108,7 @@ static struct pool_count pool_count(const struct laz_pool *pool)
     struct pool_count count = {0};
 
     for (unsigned i = 0; i < pool->n; i++)
-        count.of[place_state(&pool->members[i])]++;
+        count.of[slot_state(&pool->members[i])]++;
     return count;
 }
 
@@ -148,7 +149,7 @@ static struct laz_session *member_hand_out(struct laz_pool_member *member)
     return member->session;
 }
 
-/* Begins to start a session for an empty place. */
+/* Begins to start a session for an empty slot. */
 static void member_fill(struct laz_pool_member *member)
 {
     struct laz_pool *pool = member->pool;
@@ -162,7 +163,7 @@ static void member_fill(struct laz_pool_member *member)
 }
 
 /* Removes a session that has ended or did not start. One that ended before a caller used it may
- * have been killed from outside, once. If the next one ends like that too, the place has failed:
+ * have been killed from outside, once. If the next one ends like that too, the slot has failed:
  * otherwise sessions could be started in an endless loop. */
 static void member_clear(struct laz_pool_member *member)
 {
@@ -224,16 +225,16 @@ static int waiter_answer(const struct pool_waiter *waiter, const struct pool_cou
     const struct laz_pool *pool = waiter->pool;
     const struct laz_pool_view view = {.closed = pool->closed,
                                        .total = pool->n,
-                                       .busy = count->of[PLACE_BUSY],
-                                       .failed = count->of[PLACE_FAILED],
+                                       .busy = count->of[SLOT_BUSY],
+                                       .failed = count->of[SLOT_FAILED],
                                        .why = &pool->members[0].why};
 
     return laz_pool_answer(&view, waiter->ended, waiter->wait_ms, err);
 }
 
-/* ---- checking the places -------------------------------------------------------------------- */
+/* ---- checking the slots -------------------------------------------------------------------- */
 
-/* Makes places that have failed empty, so that the next check fills them. */
+/* Makes slots that have failed empty, so that the next check fills them. */
 static void pool_retry(void *user)
 {
     struct laz_pool *pool = user;
@@ -255,23 +256,23 @@ static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
             why->text);
 }
 
-/* Advances each place: none is EMPTY or ENDED afterwards, unless the pool is on the driver's list.
+/* Advances each slot: none is EMPTY or ENDED afterwards, unless the pool is on the driver's list.
  */
-static void pool_check_places(struct laz_pool *pool)
+static void pool_check_slots(struct laz_pool *pool)
 {
-    bool pauses = pool_count(pool).of[PLACE_FAILED] > 0;
+    bool pauses = pool_count(pool).of[SLOT_FAILED] > 0;
 
     for (unsigned i = 0; i < pool->n; i++) {
         struct laz_pool_member *member = &pool->members[i];
-        if (place_state(member) == PLACE_ENDED)
+        if (slot_state(member) == SLOT_ENDED)
             member_clear(member);
-        if (place_state(member) == PLACE_EMPTY)
+        if (slot_state(member) == SLOT_EMPTY)
             member_fill(member);
-        if (place_state(member) == PLACE_READY && !member->is_doubtful)
+        if (slot_state(member) == SLOT_READY && !member->is_doubtful)
             pool->pause_ms = 0;
     }
     for (unsigned i = 0; i < pool->n && !pauses; i++) {
-        pauses = place_state(&pool->members[i]) == PLACE_FAILED;
+        pauses = slot_state(&pool->members[i]) == SLOT_FAILED;
         if (pauses)
             pool_pause(pool, &pool->members[i].why);
     }
@@ -281,10 +282,10 @@ static struct laz_pool_member *pool_ready(struct laz_pool *pool)
 {
     for (unsigned i = 0; i < pool->n && !pool->closed; i++) {
         struct laz_pool_member *member = &pool->members[i];
-        if (place_state(member) != PLACE_READY)
+        if (slot_state(member) != SLOT_READY)
             continue;
         laz_session_look(member->session);
-        if (place_state(member) == PLACE_READY)
+        if (slot_state(member) == SLOT_READY)
             return member;
         pool_member_changed(member); /* it died while nobody looked */
     }
@@ -332,15 +333,14 @@ static void pool_let_go(struct laz_pool *pool)
 
 static void pool_tend(struct laz_stir *stir)
 {
-    struct laz_pool *pool =
-        (struct laz_pool *)(void *)((char *)stir - offsetof(struct laz_pool, stir));
+    struct laz_pool *pool = LAZ_CONTAINER(stir, struct laz_pool, stir);
     struct pool_waiter *waiter;
     struct laz_session *session;
     struct laz_error err = {0};
 
     pool->holds++;
     if (!pool->closed)
-        pool_check_places(pool);
+        pool_check_slots(pool);
     while ((waiter = pool_next_answered(pool, &session, &err)))
         waiter_finish(waiter, session, session ? NULL : &err);
     if (pool->feed.changed)
@@ -406,7 +406,7 @@ static void pool_end(struct laz_pool *pool, bool waits)
     }
 }
 
-/* Why one of its places has failed so far, or 0. */
+/* Why one of its slots has failed so far, or 0. */
 static int pool_failed(const struct laz_pool *pool, struct laz_error *err)
 {
     for (unsigned i = 0; i < pool->n; i++) {
@@ -417,12 +417,12 @@ static int pool_failed(const struct laz_pool *pool, struct laz_error *err)
     return 0;
 }
 
-/* Runs the loop until all places are ready or one has failed. */
+/* Runs the loop until all slots are ready or one has failed. */
 static int pool_await(struct laz_pool *pool, struct laz_error *err)
 {
     struct pool_count count;
 
-    while ((count = pool_count(pool)).of[PLACE_READY] < pool->n && !count.of[PLACE_FAILED])
+    while ((count = pool_count(pool)).of[SLOT_READY] < pool->n && !count.of[SLOT_FAILED])
         laz_driver_turn(pool->shared->driver, LAZ_LOOP_FOREVER);
     return pool_failed(pool, err);
 }
@@ -446,7 +446,7 @@ static int pool_open(struct laz_session_shared *shared, const struct laz_pool_op
     if (feed)
         pool->feed = *feed;
     pool->holds++;
-    pool_check_places(pool);
+    pool_check_slots(pool);
     rc = options->no_wait ? pool_failed(pool, err) : pool_await(pool, err);
     if (rc) {
         pool_end(pool, false);
@@ -568,7 +568,7 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     pool->last = &waiter->next;
     pool->n_waiting++;
     atomic_fetch_add(&pool->shared->driver->busy, 1); /* so that it can be cancelled */
-    if (pool_count(pool).of[PLACE_FAILED] == pool->n)
+    if (pool_count(pool).of[SLOT_FAILED] == pool->n)
         pool_retry(pool); /* a caller waits: retry now */
     laz_driver_stir(pool->shared->driver, &pool->stir);
     return 0;
@@ -613,7 +613,7 @@ static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
     struct laz_pool_member *ready = NULL;
 
     if (!session)
-        return laz_error_null(err, "the place for the session");
+        return laz_error_null(err, "the pointer for the session");
     *session = NULL;
     if (!pool)
         return laz_error_null(err, "the pool");
@@ -683,7 +683,7 @@ int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, 
     struct laz_session *session;
 
     if (!result)
-        return laz_error_null(err, "the place for the result");
+        return laz_error_null(err, "the pointer for the result");
     *result = NULL;
     int rc = pool_acquire(pool, wait_ms, true, &session, err);
     if (rc)
@@ -729,14 +729,14 @@ void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)
     const struct pool_count count = pool_count(pool);
     const struct laz_pool_member *failed = pool->members; /* one of them has, or nobody asks why */
 
-    while (count.of[PLACE_FAILED] && place_state(failed) != PLACE_FAILED)
+    while (count.of[SLOT_FAILED] && slot_state(failed) != SLOT_FAILED)
         failed++;
     *view = (struct laz_pool_view){.closed = pool->closed,
                                    .total = pool->n,
-                                   .busy = count.of[PLACE_BUSY],
-                                   .idle = count.of[PLACE_READY],
-                                   .starting = count.of[PLACE_STARTING],
-                                   .failed = count.of[PLACE_FAILED],
+                                   .busy = count.of[SLOT_BUSY],
+                                   .idle = count.of[SLOT_READY],
+                                   .starting = count.of[SLOT_STARTING],
+                                   .failed = count.of[SLOT_FAILED],
                                    .why = &failed->why};
 }
 
@@ -747,13 +747,13 @@ static void pool_look(struct laz_pool *pool, struct laz_pool_status *status)
 {
     if (!pool->closed) {
         for (unsigned i = 0; i < pool->n; i++)
-            if (place_state(&pool->members[i]) == PLACE_READY)
+            if (slot_state(&pool->members[i]) == SLOT_READY)
                 laz_session_look(pool->members[i].session);
         const struct pool_count count = pool_count(pool);
         status->total = pool->n;
-        status->busy = count.of[PLACE_BUSY];
-        status->idle = count.of[PLACE_READY];
-        status->starting = count.of[PLACE_STARTING];
+        status->busy = count.of[SLOT_BUSY];
+        status->idle = count.of[SLOT_READY];
+        status->starting = count.of[SLOT_STARTING];
         status->dead = status->total - status->busy - status->idle - status->starting;
     }
     status->waiting = pool->n_waiting;
@@ -766,7 +766,7 @@ int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct l
     struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
 
     if (!pool || !out)
-        return laz_error_null(err, pool ? "the place for the status" : "the pool");
+        return laz_error_null(err, pool ? "the pointer for the status" : "the pool");
     int rc = LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err); /* checks the size */
     if (!rc)
         rc = laz_driver_enter(pool->shared->driver, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pool_answer.c - what callers of a pool are told: one of an engine, or one whose places are in
+/* pool_answer.c - what callers of a pool are told: one of an engine, or one whose slots are in
  * several engines.
  * Side: host.  Input trusted: yes (the application). */
 #include "session/pool.h"

@@ -7,6 +7,7 @@
  * between two turns of the loop. */
 #include "session/session.h"
 
+#include "base/container.h"
 #include "base/json.h"
 #include "base/options.h"
 #include "base/random.h"
@@ -22,8 +23,7 @@
 
 static void session_advance(struct laz_stir *stir)
 {
-    struct laz_session *session =
-        (struct laz_session *)(void *)((char *)stir - offsetof(struct laz_session, stir));
+    struct laz_session *session = LAZ_CONTAINER(stir, struct laz_session, stir);
 
     laz_session_advance_start(session);
     if (session->wanted) {

@@ -56,7 +56,7 @@ int laz_session_search_tools(struct laz_session *session, const char *words, siz
 {
     if (!session || !words || !found)
         return laz_error_null(err, !session ? "the session"
-                                   : words  ? "the place for the tools"
+                                   : words  ? "the pointer for the tools"
                                             : "the words");
     const struct laz_tools *tools = session->shared->tools;
     struct laz_buf *room = laz_found_room(tools->found, session);

@@ -7,10 +7,10 @@
  * is; so nothing here waits in a turn of the loop, however many there are. */
 #include "session/execution.h"
 
+#include "base/container.h"
 #include "base/options.h"
 #include "session/result.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 enum once_phase {
@@ -66,8 +66,7 @@ static void once_close(struct laz_once *once)
 
 static void once_advance(struct laz_stir *stir)
 {
-    struct laz_once *once =
-        (struct laz_once *)(void *)((char *)stir - offsetof(struct laz_once, stir));
+    struct laz_once *once = LAZ_CONTAINER(stir, struct laz_once, stir);
     struct laz_session *session = once->session;
 
     if (once->phase == ONCE_RUNS)

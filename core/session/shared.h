@@ -31,8 +31,9 @@ struct laz_session_shared {
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_once *onces; /* laz_sessions_execute: not reported yet */
-    struct laz_looks *looks; /* made with the first session; whoever frees the loop frees it before */
-    unsigned running;       /* number of executions that run in boxes */
+    struct laz_looks
+        *looks;       /* made with the first session; whoever frees the loop frees it before */
+    unsigned running; /* number of executions that run in boxes */
     unsigned processors;
 };
 
@@ -98,14 +99,14 @@ struct laz_pool_feed {
     void (*changed)(void *user);
 };
 
-/* The places of a pool, or of a part. */
+/* The slots of a pool, or of a part. */
 struct laz_pool_view {
     bool closed;
     unsigned total, busy, idle, starting, failed; /* the others have ended, or are to be filled */
     const struct laz_error *why;                  /* of one that has failed; borrowed */
 };
 
-/* Thread of the loop: has `changed` called; makes places that have failed empty, to be filled. */
+/* Thread of the loop: has `changed` called; makes slots that have failed empty, to be filled. */
 void laz_pool_look(struct laz_pool *pool);
 void laz_pool_retry(struct laz_pool *pool);
 void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view);

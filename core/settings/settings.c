@@ -198,7 +198,7 @@ int laz_settings_new(struct laz_settings **settings, struct laz_error *err)
     struct laz_toml *defaults = NULL;
 
     if (!settings)
-        return laz_error_null(err, "the place for the settings");
+        return laz_error_null(err, "the pointer for the settings");
     *settings = NULL;
     if (!made)
         return laz_error_nomem(err);
@@ -283,8 +283,8 @@ static int settings_load_file(struct laz_settings *settings, const char *path,
     return rc;
 }
 
-/* The user's file, or that of the machine. One that is denied may say what is to be refused, so it is
- * not passed over. */
+/* The user's file, or that of the machine. One that is denied may say what is to be refused, so it
+ * is not passed over. */
 static int settings_load_place(struct laz_settings *settings, const char *place,
                                struct laz_error *why)
 {

@@ -7,7 +7,7 @@
  * laz_tools.  So it waits, times out, is cancelled and answered like any other call.
  * Side: host.  Input trusted: no (arguments come from the sandbox; tool_arguments.c checked them).
  * What cannot be compared with a pattern matches it: in doubt somebody is asked. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/glob.h"
 #include "base/json.h"

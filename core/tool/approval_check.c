@@ -7,7 +7,7 @@
  * again with each session until then.  Only a name that is close to another one is surely a mistake
  * while there may be more tools. Side: host.  Input trusted: yes (what configuration, plugins and
  * application declare). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/glob.h"
 #include "base/nearest.h"

@@ -7,9 +7,10 @@
  * holds the loop (lend.c), so only the holder of the loop accesses a call, except for the text of
  * its answer.  A call is freed after both events.  Abandoning a call detaches it from its owner.
  * The timeout of a tool is enforced here; the call is then answered with an error. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/json.h"
 #include "base/trace.h"
 #include "os/descriptors.h"
@@ -148,8 +149,7 @@ static void call_deliver(struct laz_call *call, const char *json, size_t len, co
 
 static void call_answer_arrives(struct laz_post *post)
 {
-    struct laz_call *call =
-        (struct laz_call *)(void *)((char *)post - offsetof(struct laz_call, answer_post));
+    struct laz_call *call = LAZ_CONTAINER(post, struct laz_call, answer_post);
 
     call->posted = true;
     call_deliver(call, call->json, call->json_len, call->error ? call->error : "no answer");
@@ -158,8 +158,7 @@ static void call_answer_arrives(struct laz_post *post)
 
 static void call_return_arrives(struct laz_post *post)
 {
-    struct laz_call *call =
-        (struct laz_call *)(void *)((char *)post - offsetof(struct laz_call, return_post));
+    struct laz_call *call = LAZ_CONTAINER(post, struct laz_call, return_post);
 
     call->returned = true;
     call_settle(call);
@@ -293,8 +292,7 @@ static void call_invoke(struct laz_call *call)
 
 static void call_work(struct laz_work *work)
 {
-    struct laz_call *call =
-        (struct laz_call *)(void *)((char *)work - offsetof(struct laz_call, work));
+    struct laz_call *call = LAZ_CONTAINER(work, struct laz_call, work);
     struct laz_lend *lend = call->tools->lend;
     bool answered;
 

@@ -6,7 +6,7 @@
  * that is given back ends in steps that the loop drives: a time to end by itself, SIGTERM, SIGKILL.
  * The end of the engine drives the loop until none is left.
  * Side: host.  Input trusted: no (how a program behaves). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "os/descriptors.h"
 #include "os/process.h"

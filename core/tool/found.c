@@ -7,7 +7,7 @@
  * each thread has a room of its own for it, which it keeps until its next search of the same
  * object.  The rooms go with the object: a thread that ends leaves its own to the next one that the
  * system gives the same id. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * an error.  `is_taken` says which of the two came first. */
 #include "tool/tool.h"
 
+#include "base/container.h"
 #include "settings/settings.h"
 #include "tool/command.h"
 
@@ -53,8 +54,7 @@ static void hook_free(struct laz_hook *hook)
 
 static void hook_arrives(struct laz_post *post)
 {
-    struct laz_hook *hook =
-        (struct laz_hook *)(void *)((char *)post - offsetof(struct laz_hook, post));
+    struct laz_hook *hook = LAZ_CONTAINER(post, struct laz_hook, post);
 
     hook->has_arrived = true;
     if (!hook->answered)
@@ -80,8 +80,7 @@ static void hook_timed_out(void *user)
 /* In a worker thread. */
 static void hook_work(struct laz_work *work)
 {
-    struct laz_hook *hook =
-        (struct laz_hook *)(void *)((char *)work - offsetof(struct laz_hook, work));
+    struct laz_hook *hook = LAZ_CONTAINER(work, struct laz_hook, work);
 
     if (!atomic_exchange(&hook->is_taken, true))
         hook->rc = laz_hook_run(hook->spawner, (const char *const *)hook->command->items,

@@ -12,7 +12,7 @@
  * While the tool runs no thread holds the loop; else exactly one does, and the lock of the loan
  * orders their accesses.  A worker that holds it only serves the channel of the box: handlers of
  * output and hooks run in the thread that called execute. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/clock.h"
 #include "os/thread.h"

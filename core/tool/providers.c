@@ -5,7 +5,7 @@
  * alone it reaches the host, and entries of the tool set point to it.  An error is reported with
  * its position in the configuration; an error of a tool with that of the table that has its name,
  * if there is one. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/json.h"
 #include "plugin/plugin.h"

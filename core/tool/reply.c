@@ -5,7 +5,7 @@
  * outlives the call, and the engine, where the application has kept it.  Its lock orders an answer
  * and the end of the call; the order of locks is that of the reply, then that of the loan
  * (lend.c). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/trace.h"
 

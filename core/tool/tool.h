@@ -314,10 +314,10 @@ void laz_call_abandon(struct laz_call *call);
 
 /* Checks that the rules mean what there is: that each name of a tool, and each parameter in `when`,
  * is one that a tool of the engine has, or one of a session (`own`, may be NULL). A name that no
- * tool has is an error if another name is close to it, or if there can be no other tools (`are_all`);
- * otherwise, and for a pattern, a warning in the log, once. Of tools that are not known yet (those
- * of providers that were not asked) nothing is said. Errors: LAZ_ECONFIG "FILE:LINE:COL: ...", or
- * collected in `values`; LAZ_ENOMEM. */
+ * tool has is an error if another name is close to it, or if there can be no other tools
+ * (`are_all`); otherwise, and for a pattern, a warning in the log, once. Of tools that are not
+ * known yet (those of providers that were not asked) nothing is said. Errors: LAZ_ECONFIG
+ * "FILE:LINE:COL: ...", or collected in `values`; LAZ_ENOMEM. */
 int laz_approvals_check(struct laz_tools *tools, const struct laz_tool_set *own,
                         const struct laz_settings_values *values, struct laz_error *err);
 /* Does this call need a yes of the host? `args`: as laz_tool_check_arguments made them. */

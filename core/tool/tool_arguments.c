@@ -6,7 +6,7 @@
  * each of them stands, without a tree, and keeps only a few undeclared ones, so the time is linear
  * in the length of the text whatever a peer sends.
  * Side: host.  Input trusted: no (arguments come from the sandbox). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/base64.h"
 #include "base/json.h"

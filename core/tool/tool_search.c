@@ -5,7 +5,7 @@
  * 2009) with one weight for each field (BM25F). The words of a name count most: get-user, getUser
  * and get_user are "get" and "user". Upper and lower case are the same in ASCII, and so are
  * singular and plural of English words. Time is linear in the text of all tools. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include <math.h>
 #include <stdlib.h>

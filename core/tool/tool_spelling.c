@@ -6,7 +6,7 @@
  * tool gives way.  The parameters of a tool are known together, so those whose names are written as
  * they are come first. Side: host.  Input trusted: yes (what configuration, plugins and application
  * declare). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * Descriptions are not trusted: they are put into comments line by line, or quoted, so that none
  * can end the comment that contains it.  How a language writes values and signatures is declared in
  * a file beside its runtime (plugin/language.h). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/json.h"
 #include "plugin/language.h"

@@ -5,7 +5,7 @@
  * sentence that names tool and parameter; calls then rely on names, types, defaults and
  * enumerations.  A set is small (tens of tools), so searches are linear.
  * Side: host.  Input trusted: yes (what configuration, plugins and application declare). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/json.h"
 #include "base/utf8.h"

@@ -2,7 +2,7 @@
 /* tools_engine.c - the tools of an engine and of its sessions: of providers, and of the
  * application.
  * Side: host.  Input trusted: yes (what configuration, plugins and application declare). */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include "base/options.h"
 

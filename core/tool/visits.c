@@ -6,7 +6,7 @@
  * last call of that session was answered and has returned, also where it was abandoned: each call
  * holds the visit that it belongs to.  A visit is made before the call is, so no shortage of memory
  * can lose the news. */
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 
 #include "box/box.h"
 #include "session/guard.h"
-#include "plan/policy_parts.h"
+#include "plan/policy_private.h"
 #include "session/session.h"
 #include "os/cgroup.h"
 #include "os/files.h"

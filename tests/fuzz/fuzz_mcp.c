@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/trace.h"
 #include "base/utf8.h"
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include <stdint.h>
 #include <stdlib.h>

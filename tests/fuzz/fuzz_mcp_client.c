@@ -7,7 +7,7 @@
  * Memory that was allocated and not written is no UTF-8, so that it is noticed in a text. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "parts.h"
+#include "mcp_private.h"
 #include "tool/tool.h"
 
 #include <stdint.h>

@@ -60,7 +60,7 @@ struct laz_group *gates_group(const char *settings_text, unsigned engines)
         printf("\n    no group: %s", err.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(group);
     for (unsigned i = 0; i < group->n; i++)
-        group->places[i].engine->boxes.death_ms = UNIT_HANG_MS; /* nothing happens there yet */
+        group->lanes[i].engine->boxes.death_ms = UNIT_HANG_MS; /* nothing happens there yet */
     CU_ASSERT_EQUAL_FATAL(laz_group_add_tool(group, &tool, gate_tool, NULL, NULL), 0);
     laz_settings_free(settings);
     free(text);

@@ -5,7 +5,7 @@
 #include "traces.h"
 
 #include "base/clock.h"
-#include "box/box_parts.h"
+#include "box/box_private.h"
 #include "engine/engine.h"
 #include "os/directories.h"
 #include "os/files.h"

@@ -81,7 +81,7 @@ static void equally_loaded_engines_take_turns(void)
     for (int i = 0; i < 6; i++) {
         const int place = laz_group_run(group, -1, note_place, &engine, NULL);
         CU_ASSERT_EQUAL(place, i % 3);
-        CU_ASSERT_PTR_EQUAL(engine, group->places[i % 3].engine);
+        CU_ASSERT_PTR_EQUAL(engine, group->lanes[i % 3].engine);
     }
     laz_group_free(group);
 }
@@ -253,7 +253,7 @@ static void a_failed_start_counts_as_load_for_a_while(void)
     gates_run(group, 1, break_agent, NULL);
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(verdict_of_one(group), LAZ_VERDICT_OK);
-    CU_ASSERT_EQUAL(group->places[1].pause_ms, 0); /* a start has succeeded */
+    CU_ASSERT_EQUAL(group->lanes[1].pause_ms, 0); /* a start has succeeded */
     laz_group_free(group);
 }
 
@@ -271,7 +271,7 @@ static void late_arrived(struct laz_post *post)
 {
     struct late *late = (struct late *)(void *)post;
 
-    laz_loop_advance_clock(late->group->places[0].engine->driver.loop, 100000);
+    laz_loop_advance_clock(late->group->lanes[0].engine->driver.loop, 100000);
     begin(late->group, "return 1", &late->told);
 }
 
@@ -306,7 +306,7 @@ static void a_start_is_late_however_many_calls_come(void)
     gates_run(group, 0, break_agent, NULL);
     for (unsigned i = 0; i < 2; i++) {
         struct late late = {.post = {.run = late_arrived}, .group = group};
-        laz_loop_post(group->places[0].engine->driver.loop, &late.post);
+        laz_loop_post(group->lanes[0].engine->driver.loop, &late.post);
         gate_told_await(&late.told);
         UNIT_TEXT(late.told.text, "1");
     }
@@ -731,8 +731,8 @@ static void all_engines_write_one_log(void)
     snprintf(settings, sizeof settings, "audit.file=%s", path);
     struct laz_group *group = gates_group(settings, ENGINES);
     for (unsigned i = 1; i < ENGINES; i++)
-        CU_ASSERT_PTR_EQUAL(group->places[i].engine->sessions.audit,
-                            group->places[0].engine->sessions.audit);
+        CU_ASSERT_PTR_EQUAL(group->lanes[i].engine->sessions.audit,
+                            group->lanes[0].engine->sessions.audit);
     for (unsigned i = 0; i < LOGGED; i++)
         begin(group, GATE("a"), &told[i]);
     gates_await(LOGGED);

@@ -88,7 +88,7 @@ static void each_engine_gets_a_place_before_one_gets_two(void)
     CU_ASSERT_EQUAL(status_of(four).idle, 4);
     CU_ASSERT_EQUAL(status_of(two).idle, 2);
     for (unsigned i = 0; i < 3; i++)
-        CU_ASSERT_EQUAL(group->places[i].pooled, 2); /* the second goes where there were fewer */
+        CU_ASSERT_EQUAL(group->lanes[i].pooled, 2); /* the second goes where there were fewer */
     for (unsigned i = 0; i < 4; i++)
         ask(four, GATE("a"), &told[i]);
     gates_await(4); /* two callers never wait for the same place */
@@ -99,7 +99,7 @@ static void each_engine_gets_a_place_before_one_gets_two(void)
     laz_group_pool_free(two);
     laz_group_pool_free(four);
     for (unsigned i = 0; i < 3; i++)
-        CU_ASSERT_EQUAL(group->places[i].pooled, 0);
+        CU_ASSERT_EQUAL(group->lanes[i].pooled, 0);
     laz_group_free(group);
 }
 
@@ -145,7 +145,7 @@ static void a_promised_place_does_not_stop_the_clock(void)
     settle(group);              /* the other does not look for a caller any more */
     ask(pool, GATE("a"), &holds);
     gates_await(1);
-    CU_ASSERT_TRUE(pthread_equal(gate_thread(0), group->places[0].thread));
+    CU_ASSERT_TRUE(pthread_equal(gate_thread(0), group->lanes[0].thread));
     gate_halt_begin(&halt, group, 1);
     ask_for(pool, 1000, "return 1", &waits);
     gates_run(group, 0, nothing, NULL);
@@ -168,13 +168,13 @@ static void a_caller_is_served_by_another_engine(void)
 
     ask(pool, GATE("a"), &first);
     gates_await(1);
-    const int busy = pthread_equal(gate_thread(0), group->places[0].thread) ? 0 : 1;
+    const int busy = pthread_equal(gate_thread(0), group->lanes[0].thread) ? 0 : 1;
     gate_halt_begin(&halt, group, 1 - busy);
     ask(pool, GATE("b"), &second); /* wakes the one that is halted */
     CU_ASSERT_EQUAL(status_of(pool).waiting, 1);
     gate_open("a");
     gates_await(2);
-    CU_ASSERT(pthread_equal(gate_thread(1), group->places[busy].thread));
+    CU_ASSERT(pthread_equal(gate_thread(1), group->lanes[busy].thread));
     gate_open("b");
     gate_told_await(&second);
     gate_halt_end(&halt);
@@ -402,7 +402,7 @@ static void callers_that_are_cancelled_wake_no_engine(void)
     ask(pool, "return 1", &waits);
     gate_halt_begin(&halt, group, 0); /* the clerk */
     laz_group_cancel(group);
-    gate_told_await(&held[pthread_equal(gate_thread(0), group->places[1].thread) ? 0 : 1]);
+    gate_told_await(&held[pthread_equal(gate_thread(0), group->lanes[1].thread) ? 0 : 1]);
     while (!status_of(pool).idle) /* started anew */
         gates_run(group, 1, nothing, NULL);
     gates_run(group, 1, await_quiet, &turns);

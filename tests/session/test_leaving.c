@@ -6,11 +6,11 @@
 #include "unit.h"
 
 #include "base/buf.h"
+#include "base/container.h"
 #include "engine/engine.h"
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void gate_pass(struct gate *gate)
 
 static void gate_run(struct laz_work *work)
 {
-    gate_pass((struct gate *)(void *)((char *)work - offsetof(struct gate, work)));
+    gate_pass(LAZ_CONTAINER(work, struct gate, work));
 }
 
 /* ---- directories ---------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "engine/engine.h"
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 #include "os/directories.h"
 #include "os/sockets.h"
 
@@ -455,7 +455,7 @@ static void large_answers_hold_up_nobody(void)
     sem_init(&reached, 0, 0);
     sem_init(&passes, 0, 0);
     begin("");
-    mcp->engine->driver.before_job = gate_pass;
+    mcp->engine->driver.before_task = gate_pass;
     call(1, "execute", code, "");
     expect_held();
     hear("\"name\":\"big\"");

@@ -246,8 +246,8 @@ static void until_checked(struct laz_session *session, char *code, struct outcom
 
     *outcome = (struct outcome){0};
     gate_set(false);
-    engine->driver.before_job = gate_pass;
-    engine->driver.before_job_user = engine;
+    engine->driver.before_task = gate_pass;
+    engine->driver.before_task_user = engine;
     CU_ASSERT_PTR_NOT_NULL_FATAL(code);
     CU_ASSERT_EQUAL_FATAL(
         laz_session_execute_async(session, code, SIZE_MAX, NULL, outcome_done, outcome, NULL), 0);

@@ -12,7 +12,7 @@
 #include "fault.h"
 #include "os/directories.h"
 #include "os/files.h"
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
 #include "serving.h"
 
 #include "engine/engine.h"
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -134,7 +134,7 @@ static void a_large_result_holds_up_nobody(void)
     struct client client, gone;
 
     neighbour_begin(OPEN);
-    server->engine->driver.before_job = gate_pass;
+    server->engine->driver.before_task = gate_pass;
     client_greet(&client);
     const long long session = client_session(&client, "");
     gate_open(false);

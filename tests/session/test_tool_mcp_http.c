@@ -9,7 +9,7 @@
 #include "os/directories.h"
 #include "engine/engine.h"
 #include "os/files.h"
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "settings/settings.h"
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

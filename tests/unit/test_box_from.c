@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "box/box_parts.h"
+#include "box/box_private.h"
 #include "box/templates.h"
 #include "os/descriptors.h"
 #include "os/directories.h"

@@ -7,7 +7,7 @@
  * process is started, and the clock of the loop is held. */
 #include "unit.h"
 
-#include "box/box_parts.h"
+#include "box/box_private.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "box/box_parts.h"
+#include "box/box_private.h"
 #include "plan/plan.h"
 #include "os/job_values.h"
 #include "os/process.h"

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "plan/policy.h"
-#include "plan/policy_parts.h"
+#include "plan/policy_private.h"
 #include "plan/programs.h"
 #include "os/directories.h"
 #include "os/files.h"

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "tool/tool_parts.h"
+#include "tool/tool_private.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"

@@ -481,7 +481,7 @@ LAZ_EXPORT int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, c
 
 struct laz_pool_status {
     size_t size;    /* set by the caller: LAZ_POOL_STATUS_INIT */
-    uint32_t total; /* places; 0 when closed */
+    uint32_t total; /* sessions that it keeps; 0 when closed */
     uint32_t busy;  /* in use */
     uint32_t idle;  /* ready */
     uint32_t dead;  /* ended, or did not start: the next step of the engine starts replacements, or
@@ -545,7 +545,7 @@ LAZ_EXPORT unsigned laz_group_engines(const struct laz_group *group);
 /* How many executions and runs an engine (numbers begin with 0) was given and has not ended yet.
  * Starts that have failed count as well, for a moment: 0.1 to 30 seconds, the longer the more of them
  * have failed one after the other. 0: there is no such engine. */
-LAZ_EXPORT uint32_t laz_group_load(const struct laz_group *group, unsigned place);
+LAZ_EXPORT uint32_t laz_group_load(const struct laz_group *group, unsigned engine);
 /* As laz_engine_add_tool, in each engine. After an error some of them may have the tool. Its
  * max_concurrent holds in each of them: so many calls of each may run at the same time. */
 LAZ_EXPORT int laz_group_add_tool(struct laz_group *group, const struct laz_tool *tool,
@@ -558,11 +558,11 @@ LAZ_EXPORT int laz_group_set_approver(struct laz_group *group,
                                                      struct laz_reply *reply),
                                       void *user, struct laz_error *err);
 /* Calls `run` on the thread of an engine, where every function of that engine may be used but
- * laz_engine_free, which has no effect, and waits for its end. `place`: the number of the engine; negative: the least
+ * laz_engine_free, which has no effect, and waits for its end. `engine`: its number; negative: the least
  * loaded one. Returns the number of the engine. Sessions that last are opened in a run, and used in
  * further runs of that engine; what `run` does between such calls holds up all sessions there. Those
  * of one engine are made one after the other. Errors: LAZ_EINVAL, LAZ_EBUSY, LAZ_ECLOSED. */
-LAZ_EXPORT int laz_group_run(struct laz_group *group, int place,
+LAZ_EXPORT int laz_group_run(struct laz_group *group, int engine,
                              void (*run)(void *user, struct laz_engine *engine), void *user,
                              struct laz_error *err);
 /* As laz_execute, in the least loaded engine; of equal ones in each in turn. Errors: of laz_execute;

@@ -5,7 +5,7 @@
 #ifndef LAZ_MCP_HTTP_HTTP_H
 #define LAZ_MCP_HTTP_HTTP_H
 
-#include "mcp/mcp_parts.h"
+#include "mcp/mcp_private.h"
 
 #include <microhttpd.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  * what becomes much longer than it was (the names of a data frame stand in each row).
  * Side: host.  Input trusted: no (arguments of untrusted code, as far as the host has checked them
  * against the declaration: a parameter may take anything). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdlib.h>
 #include <string.h>

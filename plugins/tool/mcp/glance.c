@@ -6,7 +6,7 @@
  * so that it also sees an id behind what was skipped.  It never guesses: a message whose id is not
  * plain names no request, because the call of one session must not fail by the answer to another.
  * Side: host.  Input trusted: no (a server's bytes). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <string.h>
 

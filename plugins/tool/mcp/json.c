@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json.c - members, items and canonical forms of JSON text, by the reader of lazaret/json.h.
  * Side: host.  Input trusted: no (a server's bytes, after the scan). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdlib.h>
 #include <string.h>

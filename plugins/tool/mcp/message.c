@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* message.c - reads one message of a server (JSON-RPC 2.0).
  * Side: host.  Input trusted: no (a server's bytes). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * further, so a circle of them costs nothing.  Annotations (readOnlyHint and the like) are claims
  * of the server, and are not read.
  * Side: host.  Input trusted: no (a server's bytes, after the scan). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

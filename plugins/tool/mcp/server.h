@@ -8,7 +8,7 @@
 #ifndef LAZ_PLUGIN_MCP_SERVER_H
 #define LAZ_PLUGIN_MCP_SERVER_H
 
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <lazaret/options.h>
 

@@ -4,7 +4,7 @@
  * Bytes that were taken stay in front of the others until they are the larger part.  So a byte that
  * is moved was paid for by one that was taken, however many lines a piece has.
  * Side: host.  Input trusted: no (a server's bytes). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - texts and names of a server, made fit for people, terminals, models and languages.
  * Side: host.  Input trusted: no (a server's bytes). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>

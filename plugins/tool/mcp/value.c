@@ -2,7 +2,7 @@
 /* value.c - the result of a call as a value: an object of a server that looks like a tagged form
  * (lazaret/json.h) must not be taken for one.
  * Side: host.  Input trusted: no (results of a server). */
-#include "parts.h"
+#include "mcp_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* box_from.c - the kind of a box that comes from a template.
+/* box_from_template.c - the kind of a box that comes from a template.
  * Side: host.  Input trusted: no (until the kernel was asked, its first process may be any).
  *
  * No process connects: the host makes the channel and gives its far end away, so there is no name
@@ -8,7 +8,7 @@
  * just inside of the template's.  Only a process of which that is true is followed, and killed, by
  * a descriptor.  Until then there is nothing to kill, and the end is known from the status pipe,
  * which every process that was given it has closed. */
-#include "box/box_parts.h"
+#include "box/box_private.h"
 
 #include "base/random.h"
 #include "box/templates.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rest.c - a server gives freed memory back.
+/* freed_memory.c - a server gives freed memory back.
  * Side: host.
  *
  * The command keeps freed memory for the next large value (os/heap.h), for a second: whoever keeps

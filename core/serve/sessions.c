@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* opened.c - what clients have open: found, counted, forgotten.
+/* sessions.c - what clients have open: found, counted, forgotten.
  * Side: host.  Input trusted: no (of the client). */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* serve_parts.h - what the files of core/serve share: clients, their sessions, requests and calls.
- * Private to this directory, and tests.
+/* serve_private.h - what the files of core/serve share: clients, their sessions, requests and
+ * calls. Private to this directory, and tests.
  *
  * A server is one engine and its clients.  Those of several engines are a list, whose first one
  * accepts and owns the others.  Of a server all but the callbacks of tools runs on one thread, that
  * of its loop; what others may touch is atomic. */
-#ifndef LAZ_SERVE_SERVE_PARTS_H
-#define LAZ_SERVE_SERVE_PARTS_H
+#ifndef LAZ_SERVE_SERVE_PRIVATE_H
+#define LAZ_SERVE_SERVE_PRIVATE_H
 
 #include "lines/lines.h"
 #include "loop/loop.h"
@@ -188,7 +188,7 @@ bool serve_answer(struct serve_request *request, struct laz_result *result,
 /* Nobody waits for the answer that is being made; frees the request. */
 void serve_answer_drop(struct serve_request *request);
 
-/* ---- opened.c: what clients have open ---------------------------------------------------------
+/* ---- sessions.c: what clients have open ---------------------------------------------------------
  */
 
 /* The session, or the pool, of the client that the message names; NULL with an error. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* box_parts.h - what the files that make up a box share: its kind, and the steps of its life.
+/* box_private.h - what the files that make up a box share: its kind, and the steps of its life.
  * Side: host.
  *
  * A kind is a table of operations.  box.c decides when something is done, the kind how; box_fsm.h
  * says which operation belongs to which state.  Operations that may be NULL say so. */
-#ifndef LAZ_BOX_BOX_PARTS_H
-#define LAZ_BOX_BOX_PARTS_H
+#ifndef LAZ_BOX_BOX_PRIVATE_H
+#define LAZ_BOX_BOX_PRIVATE_H
 
 #include "box/box.h"
 
@@ -94,7 +94,8 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err);
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
-/* ---- box_askers.c, box_trial.c: starts that wait ---------------------------------------------- */
+/* ---- box_askers.c, box_trial.c: starts that wait ----------------------------------------------
+ */
 
 /* Is it memory, descriptors or uids that are used up? That says nothing of a backend or template,
  * and may be over the next time. */
@@ -113,7 +114,8 @@ struct laz_box_asker *laz_askers_next(struct laz_box_shared *shared);
 void laz_trial_drop(struct laz_box_shared *shared);
 void laz_trial_cancel(struct laz_box_shared *shared);
 
-/* ---- box_from.c ------------------------------------------------------------------------------ */
+/* ---- box_from_template.c
+ * ------------------------------------------------------------------------------ */
 
 #define LAZ_BOX_ENDS 4
 /* Gives the box its token and its ends of channel, streams and status; the far ones to `ends`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_parts.h - of what policy.c makes a policy: its list of paths and its environment. */
-#ifndef LAZ_PLAN_POLICY_PARTS_H
-#define LAZ_PLAN_POLICY_PARTS_H
+/* policy_private.h - of what policy.c makes a policy: its list of paths and its environment. */
+#ifndef LAZ_PLAN_POLICY_PRIVATE_H
+#define LAZ_PLAN_POLICY_PRIVATE_H
 
 #include "base/buf.h"
 #include "base/error.h"

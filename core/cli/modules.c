@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* beside.c - what code of a file is shown of the files beside it: modules, and nothing else.
+/* modules.c - what code of a file is shown of the files beside it: modules, and nothing else.
  *
  * A script finds at home what lies beside it. Here it is shown what its language loads from there:
  * source files and extension modules, by their suffixes, in its directory and in packages, which

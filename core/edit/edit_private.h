@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h - what the editors of JSON and TOML share. Private to this directory. */
-#ifndef LAZ_EDIT_PARTS_H
-#define LAZ_EDIT_PARTS_H
+/* edit_private.h - what the editors of JSON and TOML share. Private to this directory. */
+#ifndef LAZ_EDIT_EDIT_PRIVATE_H
+#define LAZ_EDIT_EDIT_PRIVATE_H
 
 #include "edit/edit.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_parts.h - what the files of the loop share: its state, and what differs by system.
+/* loop_private.h - what the files of the loop share: its state, and what differs by system.
  *
  * loop.c has the steps and the posts, loop_timers.c the timers and the clock.  How a loop waits is
  * in loop_epoll.c on Linux, elsewhere in loop_uv.c with loop_poll.c or loop_wait.c. */
-#ifndef LAZ_LOOP_LOOP_PARTS_H
-#define LAZ_LOOP_LOOP_PARTS_H
+#ifndef LAZ_LOOP_LOOP_PRIVATE_H
+#define LAZ_LOOP_LOOP_PRIVATE_H
 
 #include "loop/loop.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* beside.c - one server, or several beside each other: making and ending them.
+/* engines.c - one server, or several beside each other: making and ending them.
  * Side: host.  Input trusted: yes (the command).
  *
  * The first one runs on the thread of its caller, each other one on a thread of its own, from the
@@ -8,20 +8,19 @@
  *
  * Only the first one is stopped from outside.  When it is freed it accepts no more, then tells the
  * others to end: by a post, which comes after those of all clients that were handed over. */
-#include "serve/serve_parts.h"
+#include "serve/serve_private.h"
 
+#include "base/container.h"
 #include "engine/engine.h"
 #include "os/thread.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
 static void beside_ends(struct laz_post *post)
 {
-    struct laz_server *server =
-        (struct laz_server *)(void *)((char *)post - offsetof(struct laz_server, end));
+    struct laz_server *server = LAZ_CONTAINER(post, struct laz_server, end);
 
     atomic_store(&server->is_stopped, true);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_parts.h - what the files of core/tool share: types of parameters, providers, calls, loans.
+/* tool_private.h - what the files of core/tool share: types of parameters, providers, calls, loans.
  * Private to this directory. */
-#ifndef LAZ_TOOL_TOOL_PARTS_H
-#define LAZ_TOOL_TOOL_PARTS_H
+#ifndef LAZ_TOOL_TOOL_PRIVATE_H
+#define LAZ_TOOL_TOOL_PRIVATE_H
 
 #include "base/json_write.h"
 #include "tool/tool.h"

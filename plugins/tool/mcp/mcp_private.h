@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h - what reads and writes the JSON of MCP: raw members, texts, messages, schemas, values.
+/* mcp_private.h - what reads and writes the JSON of MCP: raw members, texts, messages, schemas, values.
  *
  * Everything here takes bytes of a server, which are hostile, or arguments of untrusted code, and
  * has no state.  tests/fuzz/fuzz_mcp_client.c runs it on any bytes. */
-#ifndef LAZ_PLUGIN_MCP_PARTS_H
-#define LAZ_PLUGIN_MCP_PARTS_H
+#ifndef LAZ_PLUGIN_MCP_PRIVATE_H
+#define LAZ_PLUGIN_MCP_PRIVATE_H
 
 #include <lazaret/tool.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_parts.h - what the files of core/mcp share. Private to this directory. All but the questions
- * for approvals runs on one thread, that of the loop.
+/* mcp_private.h - what the files of core/mcp share. Private to this directory. All but the
+ * questions for approvals runs on one thread, that of the loop.
  *
  * A request is answered at once, or it is an execution (executions.c), which is answered when that
  * has ended; or it listens (methods.c), and is answered at the end. */
-#ifndef LAZ_MCP_MCP_PARTS_H
-#define LAZ_MCP_MCP_PARTS_H
+#ifndef LAZ_MCP_MCP_PRIVATE_H
+#define LAZ_MCP_MCP_PRIVATE_H
 
 #include "base/json_write.h"
 #include "base/random.h"
