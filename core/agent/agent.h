@@ -110,6 +110,8 @@ void agent_files_collect(struct agent *agent);
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
 /* Writes a part of a file: NULL, or why not, borrowed until the next one. */
 const char *agent_files_put(struct agent *agent, const struct laz_message *message);
+/* Removes a file that was put; as above. It may be gone already. */
+const char *agent_files_remove(struct agent *agent, const struct laz_message *message);
 
 /* ---- serve.c: messages ---------------------------------------------------------------------- */
 

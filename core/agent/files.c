@@ -341,6 +341,22 @@ const char *agent_files_put(struct agent *agent, const struct laz_message *messa
     return failed ? put_failed(files, message->name, failed) : NULL;
 }
 
+const char *agent_files_remove(struct agent *agent, const struct laz_message *message)
+{
+    struct agent_files *files = &agent->files;
+    char *path = files->home ? laz_strdupf("%s/%s", files->home, message->name) : NULL;
+    int failed = !path ? ENOMEM : laz_name_is_plain(message->name) ? 0 : EINVAL;
+    static char words[400];
+
+    if (!failed && unlink(path) && errno != ENOENT)
+        failed = errno;
+    free(path);
+    if (failed)
+        snprintf(words, sizeof words, "the file %.255s cannot be removed: %s", message->name,
+                 strerror(failed));
+    return failed ? words : NULL;
+}
+
 /* ---- where they are ------------------------------------------------------------------------- */
 
 int agent_files_plan(struct agent *agent, const struct laz_wire_options *options,

@@ -325,10 +325,9 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
     return true;
 }
 
-static void serve_put(struct agent *agent, const struct laz_message *request)
+/* Answers by why it has failed; NULL: it has not. */
+static void serve_done(struct agent *agent, const struct laz_message *request, const char *why)
 {
-    const char *why = agent_files_put(agent, request);
-
     if (why)
         serve_error(agent, request, "runtime", &(struct laz_outcome){.message = why});
     else
@@ -389,7 +388,9 @@ int agent_serve(struct agent *agent)
         else if (message.type == LAZ_MESSAGE_EXECUTE || message.type == LAZ_MESSAGE_CHECK)
             done = serve_run(agent, &message, &status);
         else if (message.type == LAZ_MESSAGE_PUT)
-            serve_put(agent, &message);
+            serve_done(agent, &message, agent_files_put(agent, &message));
+        else if (message.type == LAZ_MESSAGE_REMOVE)
+            serve_done(agent, &message, agent_files_remove(agent, &message));
         else /* a reply that comes late is discarded: its call is forgotten */
             done = message.type == LAZ_MESSAGE_EXIT;
         laz_message_fini(&message);

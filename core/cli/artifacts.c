@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 
 #include "base/base64.h"
+#include "base/path.h"
 #include "engine/engine.h"
 #include "os/files.h"
 #include "picture/picture.h"
@@ -26,33 +27,50 @@
 
 /* ---- files in -------------------------------------------------------------------------------- */
 
-/* Puts NAME=PATH, or a file under its own name. */
-static int files_put_one(struct laz_session *session, const char *option, struct laz_error *err)
+/* Reads NAME=PATH, or a file under its own name. */
+static int files_read_one(const char *option, struct cli_file *file, struct laz_error *err)
 {
     const char *equals = strchr(option, '='), *slash = strrchr(option, '/');
     const char *path = equals ? equals + 1 : option;
-    char *name = equals ? laz_strndup(option, (size_t)(equals - option))
-                        : laz_strdup(slash ? slash + 1 : option);
-    struct laz_buf content = LAZ_BUF_INIT;
-    int rc = name ? laz_os_read_file(path, FILES_MOST, &content, err) : laz_error_nomem(err);
 
-    if (!rc)
-        rc = laz_session_put_file(session, name, laz_buf_text(&content), content.len, err);
+    file->name = equals ? laz_strndup(option, (size_t)(equals - option))
+                        : laz_strdup(slash ? slash + 1 : option);
+    int rc =
+        file->name ? laz_os_read_file(path, FILES_MOST, &file->content, err) : laz_error_nomem(err);
+    if (!rc && !laz_name_is_plain(file->name))
+        rc = laz_error_set(err, LAZ_EINVAL, 0, LAZ_NAME_RULE);
     if (rc)
         laz_error_prefix(err, "--file: ");
-    laz_buf_fini(&content);
-    free(name);
+    file->file = (struct laz_file){.size = sizeof file->file,
+                                   .name = file->name,
+                                   .data = laz_buf_text(&file->content),
+                                   .data_len = file->content.len};
     return rc;
 }
 
-int cli_put_files(void *user, struct laz_session *session, struct laz_error *err)
+int cli_read_files(const struct laz_strv *options, struct cli_files *files, struct laz_error *err)
 {
-    const struct laz_strv *files = user;
     int rc = 0;
 
-    for (size_t i = 0; i < files->n && !rc; i++)
-        rc = files_put_one(session, files->items[i], err);
+    files->items = calloc(options->n + 1, sizeof *files->items);
+    files->pointers = calloc(options->n + 1, sizeof *files->pointers);
+    if (!files->items || !files->pointers)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < options->n && !rc; i++) {
+        files->pointers[files->n++] = &files->items[i].file;
+        rc = files_read_one(options->items[i], &files->items[i], err);
+    }
     return rc;
+}
+
+void cli_free_files(struct cli_files *files)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        free(files->items[i].name);
+        laz_buf_fini(&files->items[i].content);
+    }
+    free(files->items);
+    free(files->pointers);
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */

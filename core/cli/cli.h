@@ -207,8 +207,19 @@ void approver_end(struct approver *approver);
 
 /* ---- artifacts.c: files for the code, and what it makes -------------------------------------- */
 
-/* For laz_execute_in: puts the files of --file; `user`: struct laz_strv. */
-int cli_put_files(void *user, struct laz_session *session, struct laz_error *err);
+/* Those of --file, as the library takes them. */
+struct cli_files {
+    struct cli_file {
+        struct laz_file file;
+        char *name;
+        struct laz_buf content;
+    } * items;
+    const struct laz_file **pointers;
+    size_t n;
+};
+/* Reads them; what was read is freed by cli_free_files, after an error too. */
+int cli_read_files(const struct laz_strv *options, struct cli_files *files, struct laz_error *err);
+void cli_free_files(struct cli_files *files);
 /* Saves artifacts where --artifacts says. 0 or an exit status (printed). */
 int cli_save_artifacts(struct cli *cli, struct laz_result *result);
 /* Lists them on standard error, and shows pictures on a terminal that can. */

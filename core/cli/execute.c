@@ -27,7 +27,7 @@
 struct execution {
     struct cli *cli;
     struct laz_engine *engine;
-    struct laz_session *session; /* of run; NULL: none */
+    struct cli_files files; /* of run */
     struct approver *approver;
 };
 
@@ -130,7 +130,7 @@ static int execute_finish(struct cli *cli, struct laz_engine *engine, struct laz
     const int saved = cli_save_artifacts(cli, result);
     const char *text = cli->json ? NULL : laz_result_text(result);
 
-    if (cli->json) { /* before the box ends */
+    if (cli->json) {
         const int failed = cli_answer_result(cli, result, CLI_OK);
         if (failed)
             return failed;
@@ -172,13 +172,14 @@ static int execute_run(struct execution *execution, const struct source *source,
         .directory = source->directory,
         .cwd = cli->cwd_path,
         .progress = execute_progress,
+        .files = execution->files.pointers,
+        .n_files = execution->files.n,
     };
 
     int code = approver_begin(execution->approver, execution->engine, input, err);
     if (!code)
-        code = laz_execute_in(cli_put_files, &cli->file, execution->engine, &session,
-                              laz_buf_text(&source->code), source->code.len, &options,
-                              &execution->session, result, err);
+        code = laz_execute(execution->engine, &session, laz_buf_text(&source->code),
+                           source->code.len, &options, result, err);
     approver_end(execution->approver);
     laz_input_hold(input, true); /* what is typed from now on is no input of the code */
     terminal_line(cli->terminal, NULL);
@@ -253,6 +254,7 @@ int cli_execute(struct cli *cli)
         laz_interrupt_block(&interrupt, &err) != 0 || execute_engine(&execution, &err) != 0 ||
         laz_interrupt_start(interrupt, execute_cancel, execution.engine, &err) != 0 ||
         execute_take_input(cli, &source, &input, &fd, &err) != 0 ||
+        cli_read_files(&cli->file, &execution.files, &err) != 0 ||
         (cli->command->bit == CLI_FOR_RUN
              ? execute_run(&execution, &source, input, fd, &result, &err)
              : execute_check(execution.engine, &source, &result, &err)) != 0)
@@ -262,9 +264,7 @@ int cli_execute(struct cli *cli)
     if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
         status = laz_interrupt_status(interrupt);
 out:
-    /* Whoever waits for the result need not wait for the end of the box; the command does. */
-    laz_session_close(execution.session);
-    laz_session_free(execution.session);
+    cli_free_files(&execution.files);
     laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(execution.engine);

@@ -5,6 +5,8 @@
 #include "audit/audit.h"
 #include "base/options.h"
 #include "box/template.h"
+#include "job/job.h"
+#include "job/pool.h"
 #include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
@@ -13,7 +15,6 @@
 #include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
-#include "session/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,41 +82,17 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
     return laz_pools_open(&engine->sessions, options, NULL, pool, err);
 }
 
-int laz_execute_in(int (*before)(void *user, struct laz_session *session, struct laz_error *err),
-                   void *user, struct laz_engine *engine,
-                   const struct laz_session_options *session_options, const char *code, size_t len,
-                   const struct laz_execute_options *options, struct laz_session **session,
-                   struct laz_result **result, struct laz_error *err)
-{
-    struct laz_error why = {0};
-
-    *session = NULL;
-    if (!result)
-        return laz_error_null(err, "the pointer for the result");
-    *result = NULL;
-    int rc = laz_session_open(engine, session_options, session, &why);
-    if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
-        *result = laz_result_not_started(rc, why.text);
-        return *result ? 0 : laz_error_nomem(err);
-    }
-    if (rc)
-        return err ? (*err = why, rc) : rc;
-    if (before)
-        rc = before(user, *session, err);
-    return rc ? rc : laz_session_execute_last(*session, code, len, options, result, err);
-}
-
-int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
+int laz_execute(struct laz_engine *engine, const struct laz_session_options *session,
                 const char *code, size_t len, const struct laz_execute_options *options,
                 struct laz_result **result, struct laz_error *err)
 {
-    struct laz_session *session;
-    int rc = laz_execute_in(NULL, NULL, engine, session_options, code, len, options, &session,
-                            result, err);
+    const struct laz_job_asked asked = {
+        .code = code, .len = len, .options = options, .session = session};
 
-    laz_session_close(session); /* whoever has the result finds nothing of it running */
-    laz_session_free(session);
-    return rc;
+    if (!engine)
+        return laz_error_null(err, "the engine");
+    const struct laz_place place = laz_place_fresh(&engine->sessions, NULL, true);
+    return laz_job_run(&asked, &place, result, err);
 }
 
 int laz_execute_async(struct laz_engine *engine, const struct laz_session_options *session,
@@ -124,10 +101,17 @@ int laz_execute_async(struct laz_engine *engine, const struct laz_session_option
                                    const struct laz_error *err),
                       void *user, struct laz_error *err)
 {
+    const struct laz_job_asked asked = {.code = code,
+                                        .len = len,
+                                        .options = options,
+                                        .session = session,
+                                        .done = done,
+                                        .user = user};
+
     if (!engine)
         return laz_error_null(err, "the engine");
-    return laz_sessions_execute(&engine->sessions, session, code, len, options, done, user, NULL,
-                                err);
+    const struct laz_place place = laz_place_fresh(&engine->sessions, NULL, true);
+    return laz_job_ask(&asked, &place, NULL, err);
 }
 
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
@@ -417,7 +401,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
         goto fail;
     engine->values = engine->sessions.values = laz_settings_values(engine->settings);
     if ((rc = engine_take_options(engine, options, err)) ||
-        (rc = laz_sessions_init(&engine->sessions, err)) ||
+        (rc = laz_jobs_init(&engine->sessions, err)) ||
         (rc = laz_driver_init(&engine->driver, engine_workers(engine, beside), err)) ||
         (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
@@ -472,7 +456,7 @@ static void engine_end(struct laz_engine *engine)
                 "that, and its memory is left");
         return;
     }
-    laz_sessions_free(&engine->sessions);
+    laz_jobs_free(&engine->sessions);
     laz_templates_end(&engine->boxes);
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);

@@ -55,14 +55,6 @@ int laz_engine_new_beside(const struct laz_settings *settings,
 void laz_engine_close_tools(struct laz_engine *engine);
 /* As laz_engine_free, by its maker, outside of all callbacks. NULL is allowed. */
 void laz_engine_end(struct laz_engine *engine);
-/* As laz_execute, but the session is the caller's, who closes and frees it when the result is where
- * it has to be; also after an error. *session is NULL if there was none. Before the code, `before`
- * (NULL: nothing) is called with it; its error is the end. */
-int laz_execute_in(int (*before)(void *user, struct laz_session *session, struct laz_error *err),
-                   void *user, struct laz_engine *engine,
-                   const struct laz_session_options *session_options, const char *code, size_t len,
-                   const struct laz_execute_options *options, struct laz_session **session,
-                   struct laz_result **result, struct laz_error *err);
 /* tables.c: checks that every [sandbox.NAME] and [runtime.NAME] names a plugin and has only options
  * of it. The table of a known runtime that is not installed is accepted. Borrows everything for the
  * call. Errors: LAZ_ECONFIG with FILE:LINE:COL, LAZ_ENOMEM. */

@@ -103,14 +103,18 @@ int laz_group_execute_async(struct laz_group *group, const struct laz_session_op
                                          const struct laz_error *err),
                             void *user, struct laz_error *err)
 {
-    struct group_call *call = NULL;
+    const struct laz_job_asked asked = {.code = code,
+                                        .len = len,
+                                        .options = options,
+                                        .session = session,
+                                        .done = done,
+                                        .user = user};
+    struct group_call *call;
     int rc = group_enter(group, false, err);
 
     if (rc)
         return rc;
-    rc = group_call_new(group, code, len, options, done, user, &call, err);
-    if (!rc)
-        rc = group_call_take_session(call, session, err);
+    rc = group_call_new(group, &asked, &call, err);
     if (!rc)
         rc = call_hand_over(call, group_choose(group), err);
     if (rc)

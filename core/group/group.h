@@ -10,6 +10,8 @@
 #define LAZ_GROUP_GROUP_H
 
 #include "engine/engine.h"
+#include "job/job.h"
+#include "job/pool.h"
 
 #include <lazaret/lazaret.h>
 
@@ -128,30 +130,18 @@ struct group_call {
     struct group_call *next;
     struct group_lane *lane; /* whose engine has it */
     unsigned cancels;        /* of the group, when it was made */
-    char *code;
-    size_t len;
-    struct laz_execute_copy given;
-    struct laz_session_options session; /* of an execution in a session of its own */
-    char *runtime;                      /* of them, as the next three */
-    int input;
-    struct group_tool *tools;
-    const struct laz_session_tool **tool_pointers;
-    size_t n_tools;
-    struct group_part *part; /* of one in a pool, that has taken it, as the next four */
-    struct laz_session *held;
+    struct laz_job *job;     /* the engine's once it has begun */
+    struct group_part *part; /* of one in a pool, that has taken it, as the next three */
     uint64_t wait_ms, due_ms;
     bool has_due; /* the clock of its wait runs */
     void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
     void *user;
 };
 
-/* Copies everything. Errors: LAZ_EINVAL, LAZ_EREFUSED, LAZ_ENOMEM. */
-int group_call_new(struct laz_group *group, const char *code, size_t len,
-                   const struct laz_execute_options *options,
-                   void (*done)(void *user, struct laz_result *result, const struct laz_error *err),
-                   void *user, struct group_call **call, struct laz_error *err);
-int group_call_take_session(struct group_call *call, const struct laz_session_options *session,
-                            struct laz_error *err);
+/* Copies everything; `session` NULL: it is for one of a pool. Errors: LAZ_EINVAL, LAZ_EREFUSED,
+ * LAZ_ENOMEM. */
+int group_call_new(struct laz_group *group, const struct laz_job_asked *asked,
+                   struct group_call **call, struct laz_error *err);
 void group_call_free(struct group_call *call);
 /* Frees it, and calls back. On the thread of an engine between laz_driver_begin_callback and
  * laz_driver_end_callback. */
@@ -159,8 +149,10 @@ void group_call_report(struct group_call *call, struct laz_result *result,
                        const struct laz_error *err);
 /* Thread of its engine: begins one that was handed over. */
 void group_call_begin(struct group_call *call);
-/* It executes in this session (NULL: none): a cancel that came meanwhile may have found nothing. */
-void group_call_has_begun(const struct group_call *call, struct laz_session *session);
+/* Thread of its engine: begins its job. */
+int group_call_run(struct group_call *call, const struct laz_place *place, struct laz_error *err);
+/* What its job calls at its end, with the call, in place of the caller. */
+void group_call_ended(void *user, struct laz_result *result, const struct laz_error *err);
 /* Was laz_group_cancel called since it was made? */
 bool group_call_is_cancelled(const struct group_call *call, const struct laz_group *group);
 
@@ -177,6 +169,8 @@ int group_caller_wait(struct group_caller *caller, int rc, struct laz_result **r
 
 /* ---- pools: group_pool.c --------------------------------------------------------------------- */
 
+/* Thread of its engine: a call that it has taken has ended, and its session is back. */
+void group_part_done(struct group_part *part);
 /* Those that are left are closed: callers that wait are told on this thread. */
 void group_pools_close(struct laz_group *group);
 /* Thread of an engine that ends: nothing of a pool is on its loop any more. */

@@ -40,8 +40,8 @@ struct laz_group_pool {
     struct laz_group *group;
     struct laz_group_pool *next;
     struct laz_pool_options options;
-    char *runtime;
-    unsigned n; /* sessions */
+    struct laz_kept *kept; /* what these point to */
+    unsigned n;            /* sessions */
     struct group_part *clerk;
     struct laz_stir stir; /* of the clerk's thread, as is the timer */
     struct laz_timer *timer;
@@ -202,34 +202,26 @@ static void part_publish(struct group_part *part)
 /* ---- serving: on the thread of a part ----------------------------------------------------------
  */
 
-static void part_call_ended(void *user, struct laz_result *result, const struct laz_error *err)
+void group_part_done(struct group_part *part)
 {
-    struct group_call *call = user;
-    struct group_part *part = call->part;
-
-    laz_pool_take_back(call->held); /* the part looks in a moment, and serves the next caller */
     pthread_mutex_lock(&part->pool->lock);
     part_publish(part); /* who has the result finds its session back */
     pthread_mutex_unlock(&part->pool->lock);
     atomic_fetch_sub(&part->lane->load.n, 1);
-    group_call_report(call, result, err);
 }
 
 static void part_serve(struct group_part *part, struct group_call *call,
                        struct laz_session *session)
 {
+    const struct laz_place place = laz_place_slot(session);
     struct laz_driver *driver = &part->lane->engine->driver;
     struct laz_error why = {0};
 
     call->part = part;
     call->lane = part->lane;
-    call->held = session;
     laz_driver_begin_callback(driver);
-    if (laz_session_execute_async(session, call->code, call->len, &call->given.options,
-                                  part_call_ended, call, &why))
-        part_call_ended(call, NULL, &why);
-    else
-        group_call_has_begun(call, session);
+    if (group_call_run(call, &place, &why))
+        group_call_ended(call, NULL, &why);
     laz_driver_end_callback(driver);
 }
 
@@ -411,9 +403,10 @@ static void pool_spread(struct laz_group_pool *pool)
             pool->clerk = &pool->parts[i];
 }
 
-/* It is in the list of the group from here on. */
+/* It is in the list of the group from here on, and takes *kept. */
 static struct laz_group_pool *pool_prepare(struct laz_group *group,
-                                           const struct laz_pool_options *options, unsigned n)
+                                           const struct laz_pool_options *options, unsigned n,
+                                           struct laz_kept **kept)
 {
     struct laz_group_pool *pool = calloc(1, sizeof *pool + group->n * sizeof *pool->parts);
 
@@ -422,13 +415,8 @@ static struct laz_group_pool *pool_prepare(struct laz_group *group,
     pool->group = group;
     pool->n = n;
     pool->options = *options;
-    pool->options.size = sizeof pool->options;
-    pool->runtime = laz_strdup(options->runtime);
-    if (options->runtime && !pool->runtime) {
-        free(pool);
-        return NULL;
-    }
-    pool->options.runtime = pool->runtime;
+    pool->kept = *kept;
+    *kept = NULL;
     pool->last = &pool->first;
     pool->stir.advance = clerk_tells;
     pool->tell.run = clerk_woken;
@@ -468,7 +456,7 @@ static void pool_destroy(struct laz_group_pool *pool, bool by_group)
     atomic_fetch_sub(&group->pooled, pool->n);
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
-    free(pool->runtime);
+    laz_options_forget(&pool->kept);
     free(pool);
 }
 
@@ -547,19 +535,15 @@ static void pool_free(struct laz_group_pool *pool)
         pool_destroy(pool, false);
 }
 
-static int pool_new(struct laz_group *group, const struct laz_pool_options *given,
-                    struct laz_group_pool **out, struct laz_error *err)
+static int pool_new(struct laz_group *group, const struct laz_pool_options *options,
+                    struct laz_kept **kept, struct laz_group_pool **out, struct laz_error *err)
 {
-    struct laz_pool_options options;
+    const unsigned n = options->members ? options->members : (unsigned)group->values->pool.size;
+    int rc = laz_pool_count_in(&group->pooled, n, group->values->pool.max_sessions, err);
 
-    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_pool_options, err);
     if (rc)
         return rc;
-    const unsigned n = options.members ? options.members : (unsigned)group->values->pool.size;
-    rc = laz_pool_count_in(&group->pooled, n, group->values->pool.max_sessions, err);
-    if (rc)
-        return rc;
-    struct laz_group_pool *pool = pool_prepare(group, &options, n);
+    struct laz_group_pool *pool = pool_prepare(group, options, n, kept);
     if (!pool) {
         atomic_fetch_sub(&group->pooled, n);
         return laz_error_nomem(err);
@@ -572,16 +556,22 @@ static int pool_new(struct laz_group *group, const struct laz_pool_options *give
     return rc;
 }
 
-int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *options,
+int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *given,
                        struct laz_group_pool **pool, struct laz_error *err)
 {
+    struct laz_pool_options options;
+    struct laz_kept *kept = NULL;
+
     if (!pool)
         return laz_error_null(err, "the pointer for the pool");
     *pool = NULL;
     int rc = group_enter(group, true, err);
     if (rc)
         return rc;
-    rc = pool_new(group, options, pool, err);
+    rc = laz_options_copy(&laz_pool_members, &options, given, false, &kept, err);
+    if (!rc)
+        rc = pool_new(group, &options, &kept, pool, err);
+    laz_options_forget(&kept);
     group_leave(group);
     return rc;
 }
@@ -679,14 +669,16 @@ int laz_group_pool_execute_async(struct laz_group_pool *pool, uint64_t wait_ms, 
                                  void *user, struct laz_error *err)
 {
     struct laz_group *group = pool ? pool->group : NULL;
-    struct group_call *call = NULL;
+    const struct laz_job_asked asked = {
+        .code = code, .len = len, .options = options, .done = done, .user = user};
+    struct group_call *call;
 
     if (!pool)
         return laz_error_null(err, "the pool");
     int rc = group_enter(group, false, err);
     if (rc)
         return rc;
-    rc = group_call_new(group, code, len, options, done, user, &call, err);
+    rc = group_call_new(group, &asked, &call, err);
     if (!rc) {
         call->wait_ms = wait_ms;
         pthread_mutex_lock(&pool->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* executions.c - the tool `execute`: files are put into a session, one after the other, and then
- * the code runs. Side: host.  Input trusted: no (of the client).
+/* executions.c - the tool `execute`: each call is a job (core/job).
+ * Side: host.  Input trusted: no (of the client).
  *
  * A request lives until its execution has ended and was answered.  Its id is gone before that when
  * the client has cancelled it, or was asked a question in place of an answer (approvals.c).  Then
@@ -80,12 +80,6 @@ static void request_free(struct mcp_request *request)
         request->mcp->n_requests--;
         request->mcp->request_bytes -= request->bytes;
     }
-    for (size_t i = 0; i < request->n_files; i++) {
-        free(request->files[i].name);
-        free(request->files[i].data);
-    }
-    free(request->files);
-    free(request->code);
     laz_result_free(request->result);
     free(request->answered);
     mcp_asked_fini(&request->asked);
@@ -120,25 +114,24 @@ int64_t mcp_request_wait(struct mcp_request *request)
     return request->state = ++request->mcp->last_number;
 }
 
-/* Gives back the session in which it ran. */
+/* Its session is free for others. */
 static void request_leave(struct mcp_request *request)
 {
-    struct laz_session *session = request->session;
-
-    request->session = NULL;
     if (request->in) {
         request->in->running = NULL;
         request->in->used_ms = laz_loop_now_ms(request->mcp->loop);
-    } else if (session) {
-        mcp_session_leave(request->mcp, session);
+    } else {
+        request->mcp->n_sessions--;
     }
     request->in = NULL;
+    request->job = NULL;
 }
 
-/* The execution has ended, or could not begin: takes the result. */
-static void request_end(struct mcp_request *request, struct laz_result *result,
-                        const struct laz_error *err)
+/* Called by the library, which has no more business with it: the execution has ended. */
+static void request_done(void *user, struct laz_result *result, const struct laz_error *err)
 {
+    struct mcp_request *request = user;
+
     request_leave(request);
     if (request->state) { /* its client comes back for it */
         request->result = result;
@@ -150,36 +143,6 @@ static void request_end(struct mcp_request *request, struct laz_result *result,
     }
     mcp_answer_result(request->mcp, &request->asked, result, err);
     request_free(request);
-}
-
-/* Called by the library, which has no more business with it. */
-static void request_done(void *user, struct laz_result *result, const struct laz_error *err)
-{
-    request_end(user, result, err);
-}
-
-static void request_put(void *user, const struct laz_error *err);
-
-/* Puts the next file, or runs the code. */
-static int request_go_on(struct mcp_request *request, struct laz_error *err)
-{
-    const struct mcp_file *file = &request->files[request->next_file];
-
-    if (request->next_file < request->n_files)
-        return laz_session_put_file_async(request->session, file->name, file->data, file->len,
-                                          request_put, request, err);
-    return laz_session_execute_async(request->session, request->code, request->code_len,
-                                     &request->options, request_done, request, err);
-}
-
-static void request_put(void *user, const struct laz_error *failed)
-{
-    struct mcp_request *request = user;
-    struct laz_error err = {0};
-
-    request->next_file++;
-    if (failed || request_go_on(request, &err) != 0)
-        request_end(request, NULL, failed ? failed : &err);
 }
 
 /* Once a second while the code runs. */
@@ -209,21 +172,37 @@ static void request_progress(void *user, const struct laz_execution_usage *usage
 /* ---- what a request brings --------------------------------------------------------------------
  */
 
-static int file_decode(const struct execute_file *given, struct mcp_file *file,
+/* As the library takes them. */
+struct given_files {
+    struct laz_file items[MCP_FILES];
+    const struct laz_file *pointers[MCP_FILES];
+    char *decoded[MCP_FILES];
+    size_t n, bytes;
+};
+
+static void files_free(struct given_files *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        free(files->decoded[i]);
+    free(files);
+}
+
+static int file_decode(const struct execute_file *given, struct laz_file *file, char **decoded,
                        struct laz_error *err)
 {
-    if (!(file->data = malloc(given->base64_len / 4 * 3 + 1)))
+    if (!(*decoded = malloc(given->base64_len / 4 * 3 + 1)))
         return laz_error_nomem(err);
-    const ptrdiff_t n = laz_base64_decode(given->base64, given->base64_len, file->data);
+    const ptrdiff_t n = laz_base64_decode(given->base64, given->base64_len, *decoded);
     if (n < 0)
         return laz_error_set(err, LAZ_EINVAL, 0, "'base64' of the file %.80s is no base64",
                              given->name);
-    file->len = (size_t)n;
+    file->data = *decoded;
+    file->data_len = (size_t)n;
     return 0;
 }
 
-static int file_take(struct laz_mcp *mcp, const struct execute_file *given, struct mcp_file *file,
-                     struct laz_error *err)
+static int file_take(const struct laz_mcp *mcp, const struct execute_file *given,
+                     struct laz_file *file, char **decoded, struct laz_error *err)
 {
     const struct mcp_resource *resource = NULL;
 
@@ -232,55 +211,53 @@ static int file_take(struct laz_mcp *mcp, const struct execute_file *given, stru
     if (!!given->text + !!given->base64 + !!given->uri != 1)
         return laz_error_set(err, LAZ_EINVAL, 0,
                              "the file %.80s needs one of 'text', 'base64' and 'uri'", given->name);
-    if (!(file->name = laz_strdup(given->name)))
-        return laz_error_nomem(err);
+    *file = (struct laz_file){.size = sizeof *file, .name = given->name};
     if (given->base64)
-        return file_decode(given, file, err);
+        return file_decode(given, file, decoded, err);
     if (given->uri && !(resource = mcp_resource_find(mcp, given->uri, err)))
         return err->code;
-    file->len = resource ? resource->len : given->text_len;
-    file->data = laz_strndup(resource ? resource->data : given->text, file->len);
-    return file->data ? 0 : laz_error_nomem(err);
-}
-
-static int request_take(struct mcp_request *request, const struct execute_args *args,
-                        struct laz_error *err)
-{
-    struct laz_mcp *mcp = request->mcp;
-    const struct execute_file *files = args->files.items;
-
-    if (args->files.n > MCP_FILES)
-        return laz_error_set(err, LAZ_ETOOBIG, 0, "an execution can have %d files", MCP_FILES);
-    request->code = laz_strndup(args->code, args->code_len);
-    request->code_len = request->bytes = args->code_len;
-    request->files = calloc(args->files.n + 1, sizeof *request->files);
-    if (!request->code || !request->files)
-        return laz_error_nomem(err);
-    for (size_t i = 0; i < args->files.n; i++) {
-        struct mcp_file *file = &request->files[request->n_files++];
-        int rc = file_take(mcp, &files[i], file, err);
-        if (rc)
-            return rc;
-        request->bytes += file->len;
-    }
-    if (mcp->n_requests + mcp->n_answers >= MCP_REQUESTS ||
-        mcp->request_bytes + request->bytes > mcp->limits.max_line)
-        return laz_error_set(err, LAZ_EBUSY, 0,
-                             "too many executions were not answered yet: %zu, with %zu bytes of "
-                             "code and files; wait for some of them",
-                             mcp->n_requests + mcp->n_answers, mcp->request_bytes);
+    file->data = resource ? resource->data : given->text;
+    file->data_len = resource ? resource->len : given->text_len;
     return 0;
 }
 
-/* Finds the session for it. */
+/* Takes the files, within the bounds of a client. */
+static int files_take(const struct laz_mcp *mcp, const struct execute_args *args,
+                      struct given_files *files, struct laz_error *err)
+{
+    const struct execute_file *given = args->files.items;
+
+    if (args->files.n > MCP_FILES)
+        return laz_error_set(err, LAZ_ETOOBIG, 0, "an execution can have %d files", MCP_FILES);
+    for (size_t i = 0; i < args->files.n; i++) {
+        struct laz_file *file = &files->items[files->n];
+        files->pointers[files->n] = file;
+        int rc = file_take(mcp, &given[i], file, &files->decoded[files->n++], err);
+        if (rc)
+            return rc;
+        files->bytes += file->data_len;
+    }
+    if (mcp->n_requests + mcp->n_answers < MCP_REQUESTS &&
+        mcp->request_bytes + args->code_len + files->bytes <= mcp->limits.max_line)
+        return 0;
+    return laz_error_set(err, LAZ_EBUSY, 0,
+                         "too many executions were not answered yet: %zu, with %zu bytes of "
+                         "code and files; wait for some of them",
+                         mcp->n_requests + mcp->n_answers, mcp->request_bytes);
+}
+
+/* Where it runs. */
 static int request_place(struct mcp_request *request, const struct execute_args *args,
-                         struct laz_error *err)
+                         struct laz_place *place, struct laz_error *err)
 {
     struct laz_mcp *mcp = request->mcp;
     struct mcp_session *in = NULL;
 
-    if (!args->session)
-        return mcp_session_once(mcp, args->runtime, &request->session, err);
+    if (!args->session) {
+        *place =
+            laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, args->runtime), false);
+        return mcp_session_may_be(mcp, err);
+    }
     if (!(in = mcp_session_find(mcp, args->session, err)))
         return err->code;
     if (args->runtime && strcmp(args->runtime, in->runtime) != 0)
@@ -291,65 +268,91 @@ static int request_place(struct mcp_request *request, const struct execute_args 
                              "an execution is in progress in this session: wait for its end, or "
                              "use another session");
     request->in = in;
-    request->session = in->session;
-    in->running = request;
+    *place = laz_place_session(in->session);
     return 0;
 }
 
-/* What the client asks for, where the settings allow it; 0: as the settings say. */
-static uint64_t request_timeout(const struct laz_mcp *mcp, int64_t seconds)
+/* What the client asks for, as far as a remote caller may; the handlers are ours. `trace` is
+ * filled. */
+static struct laz_execute_options request_options(struct mcp_request *request,
+                                                  const struct mcp_asked *asked,
+                                                  const struct execute_args *args,
+                                                  const struct given_files *files,
+                                                  struct laz_trace *trace)
 {
-    const uint64_t ms = (uint64_t)seconds * 1000, most = mcp->limits.timeout_ms;
-
-    return most && ms > most ? 0 : ms;
-}
-
-static void request_options(struct mcp_request *request, const struct execute_args *args)
-{
-    const struct mcp_asked *asked = &request->asked;
-
-    request->trace = (struct laz_trace){
-        .size = sizeof request->trace,
+    *trace = (struct laz_trace){
+        .size = sizeof *trace,
         .parent = asked->traceparent,
         .state = asked->tracestate,
     };
-    request->options = (struct laz_execute_options){
-        .size = sizeof request->options,
-        .timeout_ms = request_timeout(request->mcp, args->timeout),
-        .user = request,
-        .progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL,
-        .trace = asked->traceparent ? &request->trace : NULL,
+    struct laz_execute_options options = {
+        .size = sizeof options,
+        .timeout_ms = (uint64_t)args->timeout * 1000,
+        .files = files->pointers,
+        .n_files = files->n,
+        .trace = asked->traceparent ? trace : NULL,
     };
+
+    laz_options_narrow(&laz_execute_members, &options, request->mcp->engine->values);
+    options.progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL;
+    options.user = request;
+    return options;
 }
 
-/* Makes a request of the arguments and begins it, or frees it. */
-static int request_begin(struct laz_mcp *mcp, struct mcp_asked *asked,
+/* Begins the execution: *asked is the request's from then on. */
+static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
+                         const struct execute_args *args, const struct given_files *files,
+                         struct laz_error *err)
+{
+    const struct laz_session_options session = {
+        .size = sizeof session, .runtime = args->runtime, .warm = 1};
+    struct laz_trace trace;
+    struct laz_place place;
+    int rc = request_place(request, args, &place, err);
+
+    if (rc)
+        return rc;
+    const struct laz_execute_options options = request_options(request, asked, args, files, &trace);
+    const struct laz_job_asked job = {.code = args->code,
+                                      .len = args->code_len,
+                                      .options = &options,
+                                      .session = &session,
+                                      .done = request_done,
+                                      .user = request};
+    rc = laz_job_ask(&job, &place, &request->job, err);
+    if (rc)
+        return rc;
+    struct laz_mcp *mcp = request->mcp;
+    request->asked = *asked;
+    *asked = (struct mcp_asked){0};
+    request->bytes = args->code_len + files->bytes;
+    request->next = mcp->requests;
+    mcp->requests = request;
+    mcp->n_requests++;
+    mcp->request_bytes += request->bytes;
+    if (request->in)
+        request->in->running = request;
+    else
+        mcp->n_sessions++;
+    return 0;
+}
+
+/* Makes a request of the arguments and begins it, or nothing is left of it. */
+static int execute_begin(struct laz_mcp *mcp, struct mcp_asked *asked,
                          const struct execute_args *args, struct laz_error *err)
 {
     struct mcp_request *request = calloc(1, sizeof *request);
+    struct given_files *files = calloc(1, sizeof *files);
+    int rc = request && files ? files_take(mcp, args, files, err) : laz_error_nomem(err);
 
-    if (!request)
-        return laz_error_nomem(err);
-    request->mcp = mcp;
-    int rc = request_take(request, args, err);
-    if (!rc)
-        rc = request_place(request, args, err);
     if (!rc) {
-        request->asked = *asked;
-        request_options(request, args);
-        request->next = mcp->requests;
-        mcp->requests = request;
-        mcp->n_requests++;
-        mcp->request_bytes += request->bytes;
-        rc = request_go_on(request, err);
+        request->mcp = mcp;
+        rc = request_begin(request, asked, args, files, err);
     }
-    if (rc) {
-        request_leave(request);
-        request->asked = (struct mcp_asked){0}; /* the caller's */
-        request_free(request);
-    } else {
-        *asked = (struct mcp_asked){0};
-    }
+    if (files)
+        files_free(files);
+    if (rc)
+        free(request);
     return rc;
 }
 
@@ -359,7 +362,7 @@ void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *argum
     struct laz_error err = {0};
 
     if (mcp_read(&mcp_execute_fields, arguments, len, &args, &err) != 0 ||
-        request_begin(mcp, asked, &args, &err) != 0)
+        execute_begin(mcp, asked, &args, &err) != 0)
         mcp_refuse(asked, &err);
     laz_fields_free(&mcp_execute_fields, &args);
 }
@@ -383,7 +386,7 @@ void mcp_request_cancel(struct mcp_request *request)
     if (request->is_over)
         request_free(request);
     else
-        laz_session_cancel(request->session);
+        laz_job_cancel(request->job);
 }
 
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params)
@@ -480,13 +483,10 @@ void mcp_requests_end(struct laz_mcp *mcp)
 {
     while (mcp->requests) {
         struct mcp_request *request = mcp->requests;
-        struct laz_session *session = request->session;
         request_forget_state(request);
-        if (!session) {
+        if (request->job)
+            laz_job_abandon(request->job); /* `done` is called in here, which frees the request */
+        else
             request_free(request);
-            continue;
-        }
-        request->session = NULL;
-        mcp_session_leave(mcp, session); /* `done` is called in here, which frees the request */
     }
 }

@@ -10,6 +10,9 @@
 #include "base/json_write.h"
 #include "base/random.h"
 #include "base/siphash.h"
+#include "engine/engine.h"
+#include "job/job.h"
+#include "job/pool.h"
 #include "lines/lines.h"
 #include "loop/loop.h"
 #include "mcp/mcp.h"
@@ -80,24 +83,14 @@ struct mcp_session {
     struct mcp_request *running; /* NULL: it is idle */
 };
 
-struct mcp_file {
-    char *name, *data;
-    size_t len;
-};
-
 /* An execution. */
 struct mcp_request {
     struct mcp_request *next;
     struct laz_mcp *mcp;
     struct mcp_asked asked;
-    struct mcp_session *in;      /* NULL: in a session that is used once */
-    struct laz_session *session; /* in which it runs */
-    struct laz_execute_options options;
-    struct laz_trace trace;
-    char *code;
-    size_t code_len, bytes; /* of code and files */
-    struct mcp_file *files;
-    size_t n_files, next_file; /* that is put next */
+    struct mcp_session *in;    /* NULL: in a session that is used once */
+    struct laz_job *job;       /* NULL: it has ended */
+    size_t bytes;              /* of code and files */
     uint64_t progress;         /* that was told last */
     int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
     char *answered;            /* the id under which it was; NULL: `state` is 0 */
@@ -158,8 +151,8 @@ struct laz_mcp {
     char *instructions;
     struct laz_buf tools; /* the answer to tools/list */
     struct mcp_session *sessions;
-    struct laz_session *spare; /* of the usual runtime, for the next that needs one */
-    bool has_no_spare;         /* one could not be opened, and no other is tried */
+    struct laz_pool *ready; /* of one session of the usual runtime, for the next that needs one */
+    bool has_no_ready;      /* it could not be made, and is not tried again */
     struct mcp_request *requests;
     struct mcp_question *questions;                  /* that the loop has */
     struct mcp_resource *resources, **last_resource; /* the oldest first */
@@ -242,11 +235,11 @@ struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle,
                                      struct laz_error *err);
 /* Ends it: what it executes is answered in here. */
 void mcp_session_free(struct mcp_session *session);
-/* A session that is used once, which the caller gives back by mcp_session_leave. */
-int mcp_session_once(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
-                     struct laz_error *err);
-void mcp_session_leave(struct laz_mcp *mcp, struct laz_session *session);
-/* Ends those that have expired, and has a spare one made. Returns when the next expires, as
+/* May the client have one more? LAZ_EREFUSED. */
+int mcp_session_may_be(const struct laz_mcp *mcp, struct laz_error *err);
+/* The pool with the sessions that are ready for this runtime; NULL: there is none. */
+struct laz_pool *mcp_session_ready(const struct laz_mcp *mcp, const char *runtime);
+/* Ends those that have expired, and has one made that is ready. Returns when the next expires, as
  * mcp_requests_tend. */
 uint64_t mcp_sessions_tend(struct laz_mcp *mcp);
 void mcp_sessions_end(struct laz_mcp *mcp);

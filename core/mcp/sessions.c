@@ -3,45 +3,42 @@
  * are used once.
  * Side: host.  Input trusted: no (of the client).
  *
- * One session of the usual runtime is kept ready, so that the next request finds a box that has
- * started.  What has expired is freed between two steps of the engine, never by a timer. */
+ * A pool of one session of the usual runtime is kept, out of which the next request takes it: a box
+ * that has started.  What has expired is freed between two steps of the engine, never by a timer.
+ */
 #include "mcp/mcp_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int session_start(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
-                         struct laz_error *err)
+static struct laz_session_options session_options(const char *runtime)
 {
-    const struct laz_session_options options = {
-        .size = sizeof options,
-        .runtime = runtime,
-        .no_wait = 1,
-        .warm = 1,
-    };
-
-    return laz_session_open(mcp->engine, &options, session, err);
+    return (struct laz_session_options){
+        .size = sizeof(struct laz_session_options), .runtime = runtime, .no_wait = 1, .warm = 1};
 }
 
-/* A session that nothing was executed in: the spare one, if it is of this runtime. */
+struct laz_pool *mcp_session_ready(const struct laz_mcp *mcp, const char *runtime)
+{
+    return runtime && strcmp(runtime, mcp->limits.runtime) != 0 ? NULL : mcp->ready;
+}
+
+/* A session that nothing was executed in. */
 static int session_fresh(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
                          struct laz_error *err)
 {
-    struct laz_session *spare = mcp->spare;
+    const struct laz_session_options options = session_options(runtime);
+    struct laz_pool *ready = mcp_session_ready(mcp, runtime);
+    int rc = ready ? laz_driver_enter(&mcp->engine->driver, err) : 0;
 
-    if (!spare || (runtime && strcmp(runtime, mcp->limits.runtime) != 0))
-        return session_start(mcp, runtime, session, err);
-    mcp->spare = NULL;
-    if (!laz_session_is_alive(spare)) {
-        laz_session_free(spare);
-        return session_start(mcp, runtime, session, err);
+    *session = NULL;
+    if (ready && !rc) {
+        *session = laz_pool_take(ready);
+        laz_driver_leave(&mcp->engine->driver);
     }
-    *session = spare;
-    return 0;
+    return rc || *session ? rc : laz_session_open(mcp->engine, &options, session, err);
 }
 
-/* May the client have one more? */
-static int session_may_be(const struct laz_mcp *mcp, struct laz_error *err)
+int mcp_session_may_be(const struct laz_mcp *mcp, struct laz_error *err)
 {
     const uint64_t most = mcp->limits.max_sessions;
 
@@ -53,28 +50,11 @@ static int session_may_be(const struct laz_mcp *mcp, struct laz_error *err)
                : 0;
 }
 
-int mcp_session_once(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
-                     struct laz_error *err)
-{
-    int rc = session_may_be(mcp, err);
-
-    if (!rc)
-        rc = session_fresh(mcp, runtime, session, err);
-    mcp->n_sessions += !rc;
-    return rc;
-}
-
-void mcp_session_leave(struct laz_mcp *mcp, struct laz_session *session)
-{
-    mcp->n_sessions--;
-    laz_session_free(session);
-}
-
 int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_session **out,
                      struct laz_error *err)
 {
     struct mcp_session *session = calloc(1, sizeof *session);
-    int rc = session ? session_may_be(mcp, err) : laz_error_nomem(err);
+    int rc = session ? mcp_session_may_be(mcp, err) : laz_error_nomem(err);
 
     if (!rc && !(session->runtime = laz_strdup(runtime ? runtime : mcp->limits.runtime)))
         rc = laz_error_nomem(err);
@@ -132,6 +112,7 @@ void mcp_session_free(struct mcp_session *session)
 uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
 {
     const uint64_t timeout = mcp->limits.session_timeout_ms, now = laz_loop_now_ms(mcp->loop);
+    const struct laz_pool_options one = {.size = sizeof one, .members = 1, .no_wait = 1};
     uint64_t soonest = UINT64_MAX;
 
     for (struct mcp_session *session = mcp->sessions, *next; timeout && session; session = next) {
@@ -142,8 +123,8 @@ uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
         else if (!session->running && timeout - idle < soonest)
             soonest = timeout - idle;
     }
-    if (!mcp->spare && !mcp->limits.is_cold && !mcp->is_over && !mcp->has_no_spare)
-        mcp->has_no_spare = session_start(mcp, NULL, &mcp->spare, NULL) != 0;
+    if (!mcp->ready && !mcp->limits.is_cold && !mcp->is_over && !mcp->has_no_ready)
+        mcp->has_no_ready = laz_pool_new(mcp->engine, &one, &mcp->ready, NULL) != 0;
     return soonest;
 }
 
@@ -151,6 +132,6 @@ void mcp_sessions_end(struct laz_mcp *mcp)
 {
     while (mcp->sessions)
         mcp_session_free(mcp->sessions);
-    laz_session_free(mcp->spare);
-    mcp->spare = NULL;
+    laz_pool_free(mcp->ready);
+    mcp->ready = NULL;
 }

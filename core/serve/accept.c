@@ -8,7 +8,6 @@
 #include "serve/serve_private.h"
 
 #include "base/container.h"
-#include "engine/engine.h"
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/peer.h"

@@ -7,8 +7,6 @@
  * itself; the lines that it has made go to the client as a whole.  A client may go meanwhile. */
 #include "serve/serve_private.h"
 
-#include "engine/engine.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +173,7 @@ static bool answer_result(struct serve_request *request, struct laz_result *resu
 bool serve_answer(struct serve_request *request, struct laz_result *result,
                   const struct laz_error *err)
 {
-    const bool is_wanted = !request->is_cancelled && !request->client->lines.is_gone;
+    const bool is_wanted = !request->client->lines.is_gone;
 
     if (is_wanted && result)
         return answer_result(request, result);

@@ -118,8 +118,9 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
     if (!client)
         return laz_error_nomem(err);
     client->server = server;
-    int rc = laz_lines_begin(&client->lines, server->loop, in, out, (size_t)server->limits.max_line,
-                             SERVE_QUIET, SERVE_UNREAD, err);
+    int rc = laz_lines_begin(&client->lines, server->loop, in, out,
+                             (size_t)server->engine->values->session.max_value_size, SERVE_QUIET,
+                             SERVE_UNREAD, err);
     if (rc) {
         free(client);
         return rc;
@@ -129,12 +130,12 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
     const struct serve_message hello = {
         .protocol = SERVE_PROTOCOL,
         .version = laz_version(),
-        .max_line = (int64_t)server->limits.max_line,
-        .max_sessions = (int64_t)server->limits.max_sessions,
-        .timeout_ms = (int64_t)server->limits.timeout_ms,
-        .deadline_ms = (int64_t)server->limits.deadline_ms,
-        .max_tool_calls = (int64_t)server->limits.max_tool_calls,
-        .max_output_lines = (int64_t)server->limits.max_output_lines,
+        .max_line = (int64_t)server->engine->values->session.max_value_size,
+        .max_sessions = (int64_t)server->engine->values->pool.max_sessions,
+        .timeout_ms = (int64_t)server->engine->values->session.timeout_ms,
+        .deadline_ms = (int64_t)server->engine->values->session.deadline_ms,
+        .max_tool_calls = (int64_t)server->engine->values->session.max_tool_calls,
+        .max_output_lines = (int64_t)server->engine->values->session.max_output_lines,
     };
     serve_send(client, SERVE_HELLO, &hello);
     return 0;

@@ -11,7 +11,6 @@
 #include "serve/serve_private.h"
 
 #include "base/container.h"
-#include "engine/engine.h"
 #include "os/thread.h"
 
 #include <stdlib.h>

@@ -62,6 +62,42 @@ int serve_file_take(struct serve_file *file, const struct serve_message *message
     return rc;
 }
 
+int serve_files_take(struct serve_files *files, const struct laz_field_list *given,
+                     struct laz_error *err)
+{
+    const struct serve_given_file *from = given->items;
+
+    if (given->n > SERVE_FILES)
+        return laz_error_set(err, LAZ_ETOOBIG, 0, "an execution can have %d files", SERVE_FILES);
+    files->items = calloc(given->n + 1, sizeof *files->items);
+    files->pointers = calloc(given->n + 1, sizeof *files->pointers);
+    if (!files->items || !files->pointers)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < given->n; i++) {
+        char *data = malloc(from[i].data_len + 1);
+        if (!data)
+            return laz_error_nomem(err);
+        const ptrdiff_t n = laz_base64_decode(from[i].data, from[i].data_len, data);
+        files->items[i] = (struct laz_file){.size = sizeof *files->items,
+                                            .name = from[i].name,
+                                            .data = data,
+                                            .data_len = n < 0 ? 0 : (size_t)n};
+        files->pointers[files->n++] = &files->items[i];
+        files->bytes += files->items[i].data_len;
+        if (n < 0)
+            return laz_error_set(err, LAZ_EPROTO, 0, "'data' of a file is no base64");
+    }
+    return 0;
+}
+
+void serve_files_fini(struct serve_files *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        free((void *)(uintptr_t)files->items[i].data);
+    free(files->items);
+    free(files->pointers);
+}
+
 /* ---- artifacts ------------------------------------------------------------------------------ */
 
 void serve_artifact_part(const struct laz_artifact *artifact, size_t *done, struct laz_buf *text,

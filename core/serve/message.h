@@ -48,6 +48,12 @@ struct serve_tool {
     bool approve;
 };
 
+/* A file for the code of an `execute`. */
+struct serve_given_file {
+    const char *name, *data; /* base64 */
+    size_t data_len;
+};
+
 /* A message of either direction; table.c says which members belong to which type. */
 struct serve_message {
     int64_t call; /* at offset 0: for flags that says "none" (base/json_fields.h) */
@@ -61,6 +67,7 @@ struct serve_message {
     const char *version, *runtime, *stream, *tool, *name, *code, *message, *words;
     const char *source, *text, *error, *data; /* with their lengths */
     size_t source_len, text_len, error_len, data_len;
+    struct laz_field_list files;                                    /* struct serve_given_file */
     const char *value, *args, *result, *tools, *isolation, *status; /* JSON */
     size_t value_len, args_len, result_len, tools_len, isolation_len, status_len;
 };

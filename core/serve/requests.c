@@ -190,8 +190,8 @@ static int requests_open(struct serve_client *client, const struct serve_message
 static int requests_open_pool(struct serve_client *client, const struct serve_message *message,
                               struct laz_error *err)
 {
-    const struct serve_limits *limits = &client->server->limits;
-    const size_t members = message->members ? (size_t)message->members : (size_t)limits->pool_size;
+    const struct laz_settings_values *values = client->server->engine->values;
+    const size_t members = message->members ? (size_t)message->members : (size_t)values->pool.size;
     struct serve_session *pool;
 
     if (client->tools)
@@ -410,123 +410,144 @@ static void request_output_ends(struct serve_request *request)
 
 /* ---- executions ----------------------------------------------------------------------------- */
 
-/* Gives back the session in which it ran, unless that is one of the client's. */
-static void request_leave(struct serve_request *request)
-{
-    struct laz_session *session = request->session;
-
-    request->session = NULL;
-    if (!session)
-        return;
-    if (!request->in)
-        laz_session_free(session);
-    else if (request->in->pool)
-        (void)laz_pool_release(request->in->pool, session, NULL);
-}
-
-/* Called by the library, which has no more business with it. */
+/* Called by the library, which has no more business with it: the session is released. */
 static void request_done(void *user, struct laz_result *result, const struct laz_error *err)
 {
     struct serve_request *request = user;
 
+    request->job = NULL;
     request_output_ends(request);
-    const bool is_answered = serve_answer(request, result, err);
-    request_leave(request);
-    if (is_answered)
+    if (serve_answer(request, result, err))
         serve_request_free(request);
     else
         serve_request_forget_session(request);
 }
 
-/* Executes it in request->session. */
-static int request_begin(struct serve_request *request, struct laz_error *err)
+/* What a client says of a limit: absent, as the settings say; 0, none. */
+static uint64_t asked_limit(bool is_given, int64_t given)
 {
-    return laz_session_execute_async(request->session, request->source, request->source_len,
-                                     &request->options, request_done, request, err);
+    return !is_given ? 0 : given ? (uint64_t)given : LAZ_NO_LIMIT;
 }
 
-/* A session of the pool is there, or none will be. */
-static void request_got(void *user, struct laz_session *session, const struct laz_error *err)
+/* What the client asks for, as far as a remote caller may; the handlers are ours. */
+static struct laz_execute_options request_options(struct serve_request *request,
+                                                  const struct serve_message *message,
+                                                  const struct serve_files *files)
 {
-    struct serve_request *request = user;
-    struct laz_error why = err ? *err : (struct laz_error){0};
-
-    request->session = session;
-    if (session && !request->is_cancelled && request_begin(request, &why) == 0)
-        return;
-    (void)serve_answer(request, NULL, &why);
-    request_leave(request);
-    serve_request_free(request);
-}
-
-/* What the client asks for, where the settings allow it; 0 and 0: as the settings say. */
-static uint64_t narrowed(bool is_given, int64_t given, uint64_t allowed)
-{
-    if (!is_given || (allowed && (!given || (uint64_t)given > allowed)))
-        return 0;
-    return given ? (uint64_t)given : LAZ_NO_LIMIT;
-}
-
-static int request_new(struct serve_client *client, const struct serve_message *message,
-                       struct serve_request **out, struct laz_error *err)
-{
-    struct laz_server *server = client->server;
-    const struct serve_limits *limits = &server->limits;
-    struct serve_request *request;
-
-    if (client->n_requests >= SERVE_REQUESTS ||
-        client->source_bytes + message->source_len > limits->max_line)
-        return laz_error_set(err, LAZ_EBUSY, 0,
-                             "too many executions were not answered yet: %zu, with %zu bytes of "
-                             "code",
-                             client->n_requests, client->source_bytes);
-    if (!(request = serve_request_new(client, message->id)))
-        return laz_error_nomem(err);
-    if (!(request->source = laz_strndup(message->source, message->source_len))) {
-        serve_request_free(request);
-        return laz_error_nomem(err);
-    }
-    request->source_len = message->source_len;
-    request->approves = message->approve;
-    request->sends_artifacts = message->artifacts;
-    request->options = (struct laz_execute_options){
-        .size = sizeof request->options,
-        .timeout_ms = narrowed(message->has_timeout_ms, message->timeout_ms, limits->timeout_ms),
-        .deadline_ms =
-            narrowed(message->has_deadline_ms, message->deadline_ms, limits->deadline_ms),
-        .max_tool_calls =
-            narrowed(message->has_max_tool_calls, message->max_tool_calls, limits->max_tool_calls),
-        .max_output_lines = narrowed(message->has_max_output_lines, message->max_output_lines,
-                                     limits->max_output_lines),
+    struct laz_execute_options options = {
+        .size = sizeof options,
+        .timeout_ms = asked_limit(message->has_timeout_ms, message->timeout_ms),
+        .deadline_ms = asked_limit(message->has_deadline_ms, message->deadline_ms),
+        .max_tool_calls = asked_limit(message->has_max_tool_calls, message->max_tool_calls),
+        .max_output_lines = asked_limit(message->has_max_output_lines, message->max_output_lines),
         .no_print = !message->print,
         .no_validate = !message->validate,
-        .output = message->output ? request_output : NULL,
-        .user = request,
-        .progress = message->progress ? request_progress : NULL,
+        .files = files->pointers,
+        .n_files = files->n,
     };
-    client->source_bytes += message->source_len;
-    *out = request;
-    return 0;
+
+    laz_options_narrow(&laz_execute_members, &options, request->server->engine->values);
+    options.output = message->output ? request_output : NULL;
+    options.progress = message->progress ? request_progress : NULL;
+    options.user = request;
+    return options;
 }
 
-static int request_begin_once(struct serve_request *request, const char *runtime,
-                              struct laz_error *err)
+/* Where it runs. A fresh session has the tools of the client, which the caller frees. */
+static int request_place(struct serve_request *request, const struct serve_message *message,
+                         struct laz_session_options *fresh, struct laz_place *place,
+                         struct laz_error *err)
 {
-    struct serve_session once = {
-        .client = request->client,
-        .runtime = (char *)(uintptr_t)runtime,
-        .warm = true,
-    };
-    int rc = serve_sessions_may_be(request->client, 1, err);
+    struct serve_client *client = request->client;
+    struct serve_session *in = request->in;
 
+    if (in && in->pool) {
+        *place = laz_place_pool(in->pool,
+                                message->has_wait_ms ? (uint64_t)message->wait_ms : LAZ_NO_LIMIT);
+        return 0;
+    }
+    if (in) {
+        *place = laz_place_session(in->session);
+        in->running = request;
+        return 0;
+    }
+    int rc = serve_sessions_may_be(client, 1, err);
     if (rc)
         return rc;
     request->is_once = true;
-    request->client->n_sessions++;
-    rc = session_start(&once, err);
+    client->n_sessions++;
+    *place = laz_place_fresh(&client->server->engine->sessions, NULL, false);
+    *fresh =
+        (struct laz_session_options){.size = sizeof *fresh, .runtime = message->runtime, .warm = 1};
+    return tools_of_client(client, NULL,
+                           (const struct laz_session_tool ***)(uintptr_t)&fresh->tools,
+                           &fresh->n_tools, err);
+}
 
-    request->session = once.session;
-    return rc ? rc : request_begin(request, err);
+/* The files that come with it, within the bounds of a client. */
+static int request_take(struct serve_client *client, const struct serve_message *message,
+                        struct serve_files *files, struct laz_error *err)
+{
+    int rc = serve_files_take(files, &message->files, err);
+    const size_t bytes = message->source_len + files->bytes;
+
+    if (!rc && (client->n_requests >= SERVE_REQUESTS ||
+                client->bytes + bytes > client->server->engine->values->session.max_value_size))
+        rc = laz_error_set(err, LAZ_EBUSY, 0,
+                           "too many executions were not answered yet: %zu, with %zu bytes of "
+                           "code",
+                           client->n_requests, client->bytes);
+    return rc;
+}
+
+/* Begins it, or leaves nothing of it but the request. */
+static int request_begin(struct serve_request *request, const struct serve_message *message,
+                         const struct serve_files *files, struct laz_error *err)
+{
+    const struct laz_execute_options options = request_options(request, message, files);
+    struct laz_session_options fresh = {0};
+    struct laz_place place;
+    int rc = request_place(request, message, &fresh, &place, err);
+    const struct laz_job_asked asked = {.code = message->source,
+                                        .len = message->source_len,
+                                        .options = &options,
+                                        .session = fresh.size ? &fresh : NULL,
+                                        .done = request_done,
+                                        .user = request};
+
+    if (!rc)
+        rc = laz_job_ask(&asked, &place, &request->job, err);
+    free((void *)(uintptr_t)fresh.tools);
+    return rc;
+}
+
+static int requests_execute(struct serve_client *client, const struct serve_message *message,
+                            struct laz_error *err)
+{
+    const bool is_once = !message->has_session && !message->has_pool;
+    struct serve_session *in = is_once ? NULL : serve_session_find(client, message, err);
+    struct serve_files files = {0};
+
+    if (!is_once && !in)
+        return err->code;
+    int rc = in && !in->pool ? serve_session_is_idle(in, err) : 0;
+    if (!rc)
+        rc = request_take(client, message, &files, err);
+    struct serve_request *request = rc ? NULL : serve_request_new(client, message->id);
+    if (!rc && !request)
+        rc = laz_error_nomem(err);
+    if (!rc) {
+        request->in = in;
+        request->approves = message->approve;
+        request->sends_artifacts = message->artifacts;
+        request->bytes = message->source_len + files.bytes;
+        client->bytes += request->bytes;
+        rc = request_begin(request, message, &files, err);
+        if (rc)
+            serve_request_free(request);
+    }
+    serve_files_fini(&files);
+    return rc;
 }
 
 static void request_put_done(void *user, const struct laz_error *err)
@@ -550,7 +571,7 @@ static int request_put(struct serve_session *session, int64_t id, struct laz_err
     if (!request)
         return laz_error_nomem(err);
     request->in = session;
-    request->session = session->session;
+    request->is_put = true;
     session->running = request;
     int rc = laz_session_put_file_async(session->session, file->name, laz_buf_text(&file->content),
                                         file->content.len, request_put_done, request, err);
@@ -568,7 +589,8 @@ static int requests_put(struct serve_client *client, const struct serve_message 
         return err->code;
     int rc = serve_session_is_idle(session, err);
     if (!rc)
-        rc = serve_file_take(&session->file, message, client->server->limits.max_line, err);
+        rc = serve_file_take(&session->file, message,
+                             client->server->engine->values->session.max_value_size, err);
     if (rc)
         return rc;
     if (message->more) {
@@ -580,55 +602,16 @@ static int requests_put(struct serve_client *client, const struct serve_message 
     return rc;
 }
 
-static int requests_execute(struct serve_client *client, const struct serve_message *message,
-                            struct laz_error *err)
-{
-    const bool is_once = !message->has_session && !message->has_pool;
-    struct serve_session *in = is_once ? NULL : serve_session_find(client, message, err);
-    struct serve_request *request = NULL;
-
-    if (!is_once && !in)
-        return err->code;
-    int rc = in && !in->pool ? serve_session_is_idle(in, err) : 0;
-    if (!rc)
-        rc = request_new(client, message, &request, err);
-    if (rc)
-        return rc;
-    request->in = in;
-    if (is_once) {
-        rc = request_begin_once(request, message->runtime, err);
-    } else if (in->pool) {
-        rc = laz_pool_acquire_async(
-            in->pool, message->has_wait_ms ? (uint64_t)message->wait_ms : LAZ_NO_LIMIT, request_got,
-            request, err);
-    } else {
-        in->running = request;
-        request->session = in->session;
-        rc = request_begin(request, err);
-    }
-    if (rc) {
-        request_leave(request);
-        serve_request_free(request);
-    }
-    return rc;
-}
-
 static int requests_cancel(struct serve_client *client, const struct serve_message *message,
                            struct laz_error *err)
 {
     struct serve_request *request = serve_request_find(client, message->request);
-    struct laz_error cancelled = {0};
 
     (void)err;
-    if (request && request->session) {
-        laz_session_cancel(request->session);
-    } else if (request &&
-               !request
-                    ->answer) { /* it waits for a session of a pool, which it gives back at once */
-        laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "cancelled before it had a session");
-        serve_send_failed(client, request->id, &cancelled);
-        request->is_cancelled = true;
-    }
+    if (request && request->is_put)
+        laz_session_cancel(request->in->session);
+    else if (request && request->job)
+        laz_job_cancel(request->job);
     serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
     return 0;
 }
@@ -642,12 +625,10 @@ void serve_sessions_end(struct serve_client *client)
         struct serve_request *request = client->server->requests;
         while (request->client != client)
             request = request->next;
-        struct laz_session *session = request->session;
-        request->session = NULL;
         if (request->answer)
             serve_answer_drop(request);
         else
-            laz_session_free(session); /* `done` is called in here, which frees the request */
+            laz_job_abandon(request->job); /* `done` is called in here, which frees the request */
     }
 }
 

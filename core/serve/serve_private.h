@@ -8,6 +8,8 @@
 #ifndef LAZ_SERVE_SERVE_PRIVATE_H
 #define LAZ_SERVE_SERVE_PRIVATE_H
 
+#include "engine/engine.h"
+#include "job/job.h"
 #include "lines/lines.h"
 #include "loop/loop.h"
 #include "serve/message.h"
@@ -22,6 +24,7 @@ struct laz_input; /* os/input.h */
 
 /* Bounds of one client. */
 #define SERVE_REQUESTS 1024              /* executions that were not answered */
+#define SERVE_FILES    64                /* of an execution */
 #define SERVE_LIST     ((size_t)1 << 20) /* bytes of a list of tools */
 #define SERVE_N_TOOLS  1000              /* tools of a client, and of one of its sessions */
 #define SERVE_LISTS    64                /* lists of tools for all sessions of a client */
@@ -59,14 +62,12 @@ struct serve_request {
     bool is_once;             /* it counts as one of the sessions of the client */
     bool approves;            /* its client decides on approvals */
     bool sends_artifacts;
-    bool is_cancelled;           /* and answered, while it waits for a session of a pool */
+    bool is_put;                 /* a file, and no code */
     struct serve_answer *answer; /* that is being made; NULL: none */
-    struct laz_session *session; /* in which it runs; NULL: it waits for one of a pool */
-    struct laz_execute_options options;
-    char *source;
-    size_t source_len;
-    struct laz_buf tail[2]; /* of each stream: the beginning of a character */
-    uint64_t dropped;       /* bytes of output that were not sent, since the last that were */
+    struct laz_job *job;         /* NULL: it has ended */
+    size_t bytes;                /* of its code and files */
+    struct laz_buf tail[2];      /* of each stream: the beginning of a character */
+    uint64_t dropped;            /* bytes of output that were not sent, since the last that were */
 };
 
 /* A call of a tool, or the question whether it may be called, from the callback to its end. */
@@ -102,9 +103,9 @@ struct serve_client {
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
     size_t n_lists, n_tools, n_sessions, n_requests;
-    unsigned n_answers;  /* that are being made */
-    bool is_leaving;     /* nothing is made beside the loop any more */
-    size_t source_bytes; /* of the code of its requests */
+    unsigned n_answers; /* that are being made */
+    bool is_leaving;    /* nothing is made beside the loop any more */
+    size_t bytes;       /* of the code and files of its requests */
     int64_t last_number;
     struct laz_error why; /* it sent what is no message */
 };
@@ -125,13 +126,9 @@ struct laz_server {
     struct serve_client *clients;
     atomic_uint n_clients; /* with those that are on their way to it; only the first one adds */
     struct serve_request *requests; /* of all clients */
-    struct serve_limits {
-        uint64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines;
-        uint64_t max_sessions, pool_size, max_line;
-    } limits;
-    struct laz_error why; /* it ended */
-    atomic_uint pooled;   /* of the first one: sessions of pools, in all engines */
-    pthread_t thread;     /* of the others, as all below */
+    struct laz_error why;           /* it ended */
+    atomic_uint pooled;             /* of the first one: sessions of pools, in all engines */
+    pthread_t thread;               /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
     struct laz_post end;  /* the last post of the first one */
@@ -214,6 +211,16 @@ int serve_sessions_may_be(const struct serve_client *client, size_t more, struct
 int serve_file_take(struct serve_file *file, const struct serve_message *message, uint64_t max,
                     struct laz_error *err);
 void serve_file_fini(struct serve_file *file);
+/* The files of an `execute`, as the library takes them. serve_files_fini frees them, after an error
+ * too. LAZ_EINVAL, LAZ_EPROTO, LAZ_ENOMEM. */
+struct serve_files {
+    struct laz_file *items;
+    const struct laz_file **pointers;
+    size_t n, bytes;
+};
+int serve_files_take(struct serve_files *files, const struct laz_field_list *given,
+                     struct laz_error *err);
+void serve_files_fini(struct serve_files *files);
 /* Fills the message of the next part; *done: bytes of it so far; `text` holds the data. */
 void serve_artifact_part(const struct laz_artifact *artifact, size_t *done, struct laz_buf *text,
                          struct serve_message *part);

@@ -7,7 +7,6 @@
  * would cost each call of a tool six more system calls. */
 #include "serve/serve_private.h"
 
-#include "engine/engine.h"
 #include "os/input.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -31,21 +30,6 @@ static int server_take_loop(struct laz_server *server, struct laz_error *err)
     return 0;
 }
 
-static void server_take_limits(struct serve_limits *limits, const struct laz_settings *settings)
-{
-    const struct laz_settings_values *values = laz_settings_values(settings);
-
-    *limits = (struct serve_limits){
-        .timeout_ms = values->session.timeout_ms,
-        .deadline_ms = values->session.deadline_ms,
-        .max_tool_calls = values->session.max_tool_calls,
-        .max_output_lines = values->session.max_output_lines,
-        .max_sessions = values->pool.max_sessions,
-        .pool_size = values->pool.size,
-        .max_line = values->session.max_value_size,
-    };
-}
-
 int serve_server_begin(struct laz_server *server, const struct laz_server_options *options,
                        unsigned number, unsigned n, struct laz_error *err)
 {
@@ -58,7 +42,6 @@ int serve_server_begin(struct laz_server *server, const struct laz_server_option
         .pooled = &first->pooled,
     };
 
-    server_take_limits(&server->limits, options->settings);
     int rc =
         laz_engine_new_beside(options->settings, options->engine, &beside, &server->engine, err);
     if (!rc)

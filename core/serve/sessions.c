@@ -26,18 +26,19 @@ struct serve_session *serve_session_find(struct serve_client *client,
 
 int serve_session_is_idle(const struct serve_session *session, struct laz_error *err)
 {
-    return session->running ? laz_error_set(err, LAZ_EBUSY, 0, "%s in session %lld",
-                                            session->running->source ? "an execution is in progress"
-                                                                     : "a file is being put",
-                                            (long long)session->number)
-                            : 0;
+    return session->running
+               ? laz_error_set(err, LAZ_EBUSY, 0, "%s in session %lld",
+                               session->running->is_put ? "a file is being put"
+                                                        : "an execution is in progress",
+                               (long long)session->number)
+               : 0;
 }
 
 struct serve_request *serve_request_find(const struct serve_client *client, int64_t id)
 {
     struct serve_request *request = client->server->requests;
 
-    while (request && (request->client != client || request->id != id || request->is_cancelled))
+    while (request && (request->client != client || request->id != id))
         request = request->next;
     return request;
 }
@@ -58,9 +59,8 @@ void serve_request_free(struct serve_request *request)
     *at = request->next;
     request->client->n_requests--;
     request->client->n_sessions -= request->is_once;
-    request->client->source_bytes -= request->source_len;
+    request->client->bytes -= request->bytes;
     serve_request_forget_session(request);
-    free(request->source);
     free(request);
 }
 
@@ -81,7 +81,7 @@ struct serve_request *serve_request_new(struct serve_client *client, int64_t id)
 
 int serve_sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err)
 {
-    const uint64_t most = client->server->limits.max_sessions;
+    const uint64_t most = client->server->engine->values->pool.max_sessions;
 
     return most && client->n_sessions + more > most
                ? laz_error_set(

@@ -66,7 +66,7 @@ int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
 /* The trace that an execution belongs to. */
 static void events_trace(struct laz_audit_line *line, const struct laz_execution *execution)
 {
-    const struct laz_trace *trace = laz_trace_of(&execution->given.trace);
+    const struct laz_trace *trace = execution->request.options->trace;
 
     if (!trace)
         return;
@@ -188,6 +188,7 @@ static const struct {
     [LAZ_ASKED_EXECUTE] = {"execute_start", NULL}, /* by its verdict */
     [LAZ_ASKED_CHECK] = {"check_start", "check_complete"},
     [LAZ_ASKED_PUT] = {"file_start", "file_complete"},
+    [LAZ_ASKED_REMOVE] = {NULL, NULL}, /* the host tidies up */
 };
 
 static void events_file(struct laz_audit_line *line, const char *name, size_t len,
@@ -203,21 +204,22 @@ int laz_audit_execute(const struct laz_execution *execution, struct laz_error *e
     const struct laz_session *session = execution->session;
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->shared->audit)
+    if (!session->shared->audit || !events_asked[execution->request.asked].start)
         return 0;
     laz_audit_number(&line, "execution", (uint64_t)session->last_id + 1);
-    if (execution->asked == LAZ_ASKED_PUT) {
+    if (execution->request.asked == LAZ_ASKED_PUT) {
         char hex[LAZ_SHA256_HEX + 1];
         struct laz_sha256 sha256;
         laz_sha256_init(&sha256);
-        laz_sha256_add(&sha256, execution->code, execution->len);
+        laz_sha256_add(&sha256, execution->request.code, execution->request.len);
         laz_sha256_hex(&sha256, hex);
-        events_file(&line, execution->file, execution->len, hex);
+        events_file(&line, execution->request.file, execution->request.len, hex);
     } else {
-        laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
+        laz_audit_text(&line, "code", execution->request.code, execution->request.len,
+                       LAZ_AUDIT_CODE_MAX);
     }
     events_trace(&line, execution);
-    return events_write(session, events_asked[execution->asked].start, &line, err);
+    return events_write(session, events_asked[execution->request.asked].start, &line, err);
 }
 
 void laz_audit_blocked(const struct laz_execution *execution, const struct laz_result *result)
@@ -228,7 +230,8 @@ void laz_audit_blocked(const struct laz_execution *execution, const struct laz_r
         return;
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
     laz_audit_string(&line, "reason", result->detail);
-    laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
+    laz_audit_text(&line, "code", execution->request.code, execution->request.len,
+                   LAZ_AUDIT_CODE_MAX);
     events_trace(&line, execution);
     events_write(execution->session, "execute_blocked", &line, NULL);
 }
@@ -290,7 +293,7 @@ void laz_audit_judged(const struct laz_execution *execution)
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *event = "execute_error";
 
-    if (!execution->session->shared->audit)
+    if (!execution->session->shared->audit || !events_asked[execution->request.asked].start)
         return;
     events_artifacts(execution);
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
@@ -301,8 +304,8 @@ void laz_audit_judged(const struct laz_execution *execution)
         event = "execute_timeout";
         laz_audit_seconds(&line, "timeout_secs", execution->stop_number * 1000);
     }
-    if (events_asked[execution->asked].complete)
-        event = events_asked[execution->asked].complete;
+    if (events_asked[execution->request.asked].complete)
+        event = events_asked[execution->request.asked].complete;
     if (result->has_error) {
         laz_audit_string(&line, "kind", result->error_kind);
         laz_audit_string(&line, "error", result->error_message);
@@ -318,10 +321,12 @@ void laz_audit_not_run(const struct laz_execution *execution, const struct laz_e
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
+    if (!events_asked[execution->request.asked].start)
+        return;
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_string(&line, "verdict", laz_verdict_name(LAZ_VERDICT_SETUP_FAILED));
     laz_audit_string(&line, "error", why->text);
-    const char *event = events_asked[execution->asked].complete;
+    const char *event = events_asked[execution->request.asked].complete;
     events_write(execution->session, event ? event : "execute_error", &line, NULL);
 }
 

@@ -92,8 +92,8 @@ static void execution_code_too_late(void *user)
     struct laz_session *session = user;
 
     if (session->execution)
-        laz_execution_stop(session->execution, LAZ_STOP_TIMEOUT, session->execution->timeout_ms,
-                           "");
+        laz_execution_stop(session->execution, LAZ_STOP_TIMEOUT,
+                           session->execution->request.options->timeout_ms, "");
 }
 
 static void execution_deadline_over(void *user)
@@ -101,8 +101,8 @@ static void execution_deadline_over(void *user)
     struct laz_session *session = user;
 
     if (session->execution)
-        laz_execution_stop(session->execution, LAZ_STOP_DEADLINE, session->execution->deadline_ms,
-                           "");
+        laz_execution_stop(session->execution, LAZ_STOP_DEADLINE,
+                           session->execution->request.options->deadline_ms, "");
 }
 
 /* ---- reports of the box --------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ static bool execution_put_next(struct laz_execution *execution)
 {
     struct laz_buf line = LAZ_BUF_INIT;
 
-    if (execution->asked != LAZ_ASKED_PUT || execution->sent == execution->len)
+    if (execution->request.asked != LAZ_ASKED_PUT || execution->sent == execution->request.len)
         return false;
     laz_execution_put_line(execution, &line);
     if (line.failed)
@@ -208,24 +208,34 @@ static void execution_output(struct laz_session *session, int stream, const char
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* The messages that ask for it. */
+static const enum laz_message_type execution_types[] = {
+    [LAZ_ASKED_EXECUTE] = LAZ_MESSAGE_EXECUTE,
+    [LAZ_ASKED_CHECK] = LAZ_MESSAGE_CHECK,
+    [LAZ_ASKED_PUT] = LAZ_MESSAGE_PUT,
+    [LAZ_ASKED_REMOVE] = LAZ_MESSAGE_REMOVE,
+};
+
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
     struct laz_session *session = execution->session;
+    const struct laz_execute_options *options = execution->request.options;
     struct laz_buf line = LAZ_BUF_INIT;
 
     execution->id = ++session->last_id;
     const struct laz_message request = {
-        .type = execution->asked == LAZ_ASKED_CHECK ? LAZ_MESSAGE_CHECK : LAZ_MESSAGE_EXECUTE,
+        .type = execution_types[execution->request.asked],
         .has_id = true,
         .id = execution->id,
-        .code = execution->code,
-        .code_len = execution->len,
-        .print = execution->print,
-        .argv = execution->given.argv,
-        .cwd = execution->given.cwd,
-        .directory = execution->given.directory,
+        .code = execution->request.code,
+        .code_len = execution->request.len,
+        .print = execution->request.asked == LAZ_ASKED_EXECUTE && !options->no_print,
+        .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
+        .cwd = options->cwd,
+        .directory = options->n_argv ? options->directory : NULL,
+        .name = execution->request.file,
     };
-    if (execution->asked == LAZ_ASKED_PUT)
+    if (execution->request.asked == LAZ_ASKED_PUT)
         laz_execution_put_line(execution, &line);
     else
         laz_message_make(&request, &line);
@@ -268,7 +278,7 @@ static void execution_started(struct laz_execution *execution)
     execution->started_us = laz_loop_now_us(shared->driver->loop);
     laz_guard_begin(session);
     laz_execution_clock_run(execution);
-    execution->deadline_left_ms = execution->deadline_ms;
+    execution->deadline_left_ms = execution->request.options->deadline_ms;
     laz_execution_deadline_run(execution);
     laz_execution_progress_begin(execution);
     if (++shared->running > 1)
@@ -305,17 +315,13 @@ static void execution_free(struct laz_execution *execution)
     laz_message_fini(&execution->message);
     laz_result_free(execution->result);
     free(execution->calls);
-    free(execution->copy);
-    free(execution->file_copy);
-    laz_execute_copy_fini(&execution->given);
     free(execution);
 }
 
-/* Reports the result to the caller. May free the session. */
+/* Reports the result to who has asked. May free the session. */
 static void execution_end(struct laz_execution *execution, int rc, const struct laz_error *why)
 {
-    struct laz_session *session = execution->session;
-    struct laz_session_shared *shared = session->shared;
+    const struct laz_request request = execution->request;
     struct laz_result *result = execution->result;
 
     if (!rc && (!result || execution->out_of_memory || result->output.kept.failed))
@@ -327,17 +333,9 @@ static void execution_end(struct laz_execution *execution, int rc, const struct 
         laz_error_nomem(&err);
     if (!rc)
         execution->result = NULL; /* the caller's now */
-    void (*done)(void *, struct laz_result *, const struct laz_error *) = execution->done;
-    void *user = execution->user;
+    execution->session->wanted = NULL;
     execution_free(execution);
-    session->wanted = NULL;
-    atomic_store(&session->cancel, false);
-    atomic_store(&session->executing, 0);
-    atomic_fetch_sub(&shared->driver->busy, 1);
-    laz_session_settle(session); /* does nothing while a function waits in the session */
-    laz_driver_begin_callback(shared->driver);
-    done(user, rc ? NULL : result, rc ? &err : NULL);
-    laz_driver_end_callback(shared->driver);
+    request.done(request.user, rc ? NULL : result, rc ? &err : NULL);
 }
 
 /* Ends an execution of which nothing ran, with this result. */
@@ -379,10 +377,12 @@ static uint64_t execution_left_ms(const struct laz_execution *execution)
     const uint64_t wall_ms = execution->result->wall_us / 1000;
     uint64_t code_ms = LAZ_UNLIMITED, whole_ms = LAZ_UNLIMITED;
 
-    if (execution->timeout_ms)
+    if (execution->request.options->timeout_ms)
         code_ms = execution->code_left_ms > spent_ms ? execution->code_left_ms - spent_ms : 0;
-    if (execution->deadline_ms)
-        whole_ms = execution->deadline_ms > wall_ms ? execution->deadline_ms - wall_ms : 0;
+    if (execution->request.options->deadline_ms)
+        whole_ms = execution->request.options->deadline_ms > wall_ms
+                       ? execution->request.options->deadline_ms - wall_ms
+                       : 0;
     return code_ms < whole_ms ? code_ms : whole_ms;
 }
 
@@ -396,7 +396,8 @@ static void execution_complete(struct laz_execution *execution)
     laz_execution_judge(execution);
     session->finish.left_ms = execution_left_ms(execution);
     laz_execution_log_refused(execution);
-    if (execution->asked == LAZ_ASKED_EXECUTE && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
+    if (execution->request.asked == LAZ_ASKED_EXECUTE &&
+        result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
         session->executions++;
     const char *detail = laz_result_detail(result);
     laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
@@ -428,7 +429,7 @@ static void execution_submit(struct laz_execution *execution)
     struct laz_error why = {0};
     int rc = start->rc;
 
-    if (rc && rc != LAZ_ESETUP && rc != LAZ_ECANCELLED && execution->starts) {
+    if (rc && rc != LAZ_ESETUP && rc != LAZ_ECANCELLED && execution->request.starts) {
         why = start->why;
         why.code = rc;
         start->rc = 0;
@@ -451,17 +452,18 @@ static void execution_submit(struct laz_execution *execution)
         execution_end_with(execution, laz_execution_blocked("Execution blocked: %s", why.text));
         return;
     }
-    if (session->shared->values->session.validate && !execution->no_validate &&
-        execution->asked != LAZ_ASKED_PUT)
-        laz_patterns_find(session->runtime->language, execution_refused(session), execution->code,
-                          execution->len, &execution->result->warnings);
+    if (session->shared->values->session.validate && !execution->request.options->no_validate &&
+        execution->request.asked <= LAZ_ASKED_CHECK)
+        laz_patterns_find(session->runtime->language, execution_refused(session),
+                          execution->request.code, execution->request.len,
+                          &execution->result->warnings);
     rc = execution_send(execution, &why);
     if (rc) {
         laz_audit_not_run(execution, &why);
         execution_end(execution, rc, &why);
         return;
     }
-    if (execution->asked == LAZ_ASKED_EXECUTE) {
+    if (execution->request.asked == LAZ_ASKED_EXECUTE) {
         execution->result->replaced = session->replaced;
         session->replaced = NULL;
     }
@@ -512,7 +514,7 @@ static void execution_admit(struct laz_execution *execution)
     struct laz_session_shared *shared = session->shared;
     struct laz_error err = {0};
 
-    if (execution->asked != LAZ_ASKED_EXECUTE) {
+    if (execution->request.asked != LAZ_ASKED_EXECUTE) {
         execution_await_box(execution);
         return;
     }
@@ -524,8 +526,8 @@ static void execution_admit(struct laz_execution *execution)
     } else {
         execution->phase = LAZ_PHASE_HOOK;
         int rc = laz_hook_begin(shared->driver, shared->boxes->spawner,
-                                &shared->values->session.pre_execute_hook, execution->code,
-                                execution->len, execution_hook_answered, execution,
+                                &shared->values->session.pre_execute_hook, execution->request.code,
+                                execution->request.len, execution_hook_answered, execution,
                                 &execution->hook, &err);
         if (rc)
             execution_end_blocked(execution, laz_execution_blocked_by_hook(rc, err.text));
@@ -605,177 +607,43 @@ const struct laz_session_listener laz_execution_listener = {
     .deadline_over = execution_deadline_over,
 };
 
-/* ---- the public functions ------------------------------------------------------------------- */
+/* ---- its beginning -------------------------------------------------------------------------- */
 
-/* Makes the execution that is `asked` for. After an error `done` will not be called. */
-static int execution_new(const struct laz_execution *asked, bool is_async,
-                         const struct laz_execute_options *options, struct laz_error *err)
+static void execution_take_output(struct laz_execution *execution)
 {
-    struct laz_session *session = asked->session;
+    const struct laz_settings_values *values = execution->session->shared->values;
+    const struct laz_execute_options *options = execution->request.options;
+    struct laz_output *output = &execution->result->output;
 
+    output->max_bytes = values->session.max_output_size;
+    output->max_lines = options->max_output_lines;
+    output->line = options->line;
+    output->raw = options->output;
+    output->user = options->user;
+}
+
+int laz_session_ask(struct laz_session *session, const struct laz_request *request, bool at_once,
+                    struct laz_error *err)
+{
     if (session->is_ending)
         return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
     int rc = execution_find_box(session, err);
     if (rc)
         return rc;
     struct laz_execution *execution = calloc(1, sizeof *execution);
-    if (!execution)
+    if (!execution || !(execution->result = calloc(1, sizeof *execution->result))) {
+        free(execution);
         return laz_error_nomem(err);
-    *execution = *asked;
+    }
+    execution->session = session;
+    execution->request = *request;
     execution->checked = execution_checked;
-    execution->result = calloc(1, sizeof *execution->result);
-    if (is_async)
-        execution->code = execution->copy = laz_strndup(asked->code, asked->len);
-    if (is_async)
-        execution->file = execution->file_copy = laz_strdup(asked->file);
-    const bool is_whole = execution->result && execution->code && !execution->file == !asked->file;
-    rc = is_whole ? laz_execute_copy_take(&execution->given, options, err) : laz_error_nomem(err);
-    if (rc) {
-        execution_free(execution);
-        return rc;
-    }
-    laz_execution_take_options(execution);
+    execution->code_left_ms = request->options->timeout_ms;
+    execution_take_output(execution);
     session->wanted = execution;
-    atomic_store(&session->cancel, false);
-    atomic_fetch_add(&session->shared->driver->busy, 1);
+    if (at_once)
+        execution_admit(execution);
+    else
+        laz_session_stir(session);
     return 0;
-}
-
-static int execution_is_busy(unsigned executing, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
-                         laz_session_activity(executing));
-}
-
-int laz_execution_begin(struct laz_execution *asked, bool is_async,
-                        const struct laz_execute_options *options, struct laz_error *err)
-{
-    struct laz_session *session = asked->session;
-
-    if (!session)
-        return laz_error_null(err, "the session");
-    if (!asked->code)
-        return laz_error_null(err, "the code");
-    if (asked->len == SIZE_MAX)
-        asked->len = strlen(asked->code);
-    const unsigned before = atomic_load(&session->executing);
-    if (before) /* the thread that is inside may begin another one meanwhile */
-        return execution_is_busy(before, err);
-    int rc = laz_driver_enter(session->shared->driver, err);
-    if (rc)
-        return rc;
-    const unsigned now = atomic_load(&session->executing);
-    rc = now ? execution_is_busy(now, err) : 0;
-    if (rc) {
-        laz_driver_leave(session->shared->driver);
-        return rc;
-    }
-    atomic_store(&session->executing, 1 + (unsigned)asked->asked);
-    rc = execution_new(asked, is_async, options, err);
-    if (rc)
-        atomic_store(&session->executing, 0);
-    else if (is_async)
-        laz_session_stir(session); /* starts in the next turn: `done` is never called in here */
-    if (rc || is_async)
-        laz_driver_leave(session->shared->driver);
-    return rc;
-}
-
-/* Where a synchronous call gets its result. */
-struct execution_waiter {
-    struct laz_result *result;
-    struct laz_error err;
-    bool is_done;
-};
-
-static void execution_waiter_done(void *user, struct laz_result *result,
-                                  const struct laz_error *err)
-{
-    struct execution_waiter *waiter = user;
-
-    waiter->result = result;
-    if (err)
-        waiter->err = *err;
-    waiter->is_done = true;
-}
-
-int laz_execution_and_wait(struct laz_execution *asked, const struct laz_execute_options *options,
-                           struct laz_result **result, struct laz_error *err)
-{
-    struct laz_session *session = asked->session;
-    struct execution_waiter waiter = {0};
-
-    if (!result)
-        return laz_error_null(err, "the pointer for the result");
-    *result = NULL;
-    asked->done = execution_waiter_done;
-    asked->user = &waiter;
-    int rc = laz_execution_begin(asked, false, options, err);
-    if (rc)
-        return rc;
-    struct laz_session_shared *shared = session->shared;
-    session->waiters++;
-    execution_admit(session->wanted);
-    while (!waiter.is_done)
-        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
-    session->waiters--;
-    if (asked->is_last && waiter.result)
-        session->finish.output = &waiter.result->output;
-    if (atomic_load(&session->closing) && !atomic_load(&session->freeing))
-        laz_session_end(session);
-    laz_session_settle(session);
-    laz_driver_leave(shared->driver);
-    if (waiter.err.code && err)
-        *err = waiter.err;
-    *result = waiter.result;
-    return waiter.err.code;
-}
-
-int laz_session_execute(struct laz_session *session, const char *code, size_t len,
-                        const struct laz_execute_options *options, struct laz_result **result,
-                        struct laz_error *err)
-{
-    struct laz_execution asked = {.session = session, .code = code, .len = len};
-
-    return laz_execution_and_wait(&asked, options, result, err);
-}
-
-int laz_session_execute_last(struct laz_session *session, const char *code, size_t len,
-                             const struct laz_execute_options *options, struct laz_result **result,
-                             struct laz_error *err)
-{
-    struct laz_execution asked = {.session = session, .code = code, .len = len, .is_last = true};
-
-    int rc = laz_execution_and_wait(&asked, options, result, err);
-    if (!rc)
-        laz_session_finish_last(session, *result);
-    return rc;
-}
-
-int laz_session_execute_async(struct laz_session *session, const char *code, size_t len,
-                              const struct laz_execute_options *options,
-                              void (*done)(void *user, struct laz_result *result,
-                                           const struct laz_error *err),
-                              void *user, struct laz_error *err)
-{
-    struct laz_execution asked = {
-        .session = session,
-        .code = code,
-        .len = len,
-        .done = done,
-        .user = user,
-    };
-
-    if (!done)
-        return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the result is required");
-    return laz_execution_begin(&asked, true, options, err);
-}
-
-int laz_session_check(struct laz_session *session, const char *code, size_t len,
-                      struct laz_result **result, struct laz_error *err)
-{
-    struct laz_execution asked = {
-        .session = session, .code = code, .len = len, .asked = LAZ_ASKED_CHECK};
-
-    return laz_execution_and_wait(&asked, NULL, result, err);
 }

@@ -20,34 +20,16 @@ enum laz_phase {
     LAZ_PHASE_RUNNING, /* the code was sent to the box */
 };
 
-/* What is asked of the session. */
-enum laz_asked {
-    LAZ_ASKED_EXECUTE,
-    LAZ_ASKED_CHECK, /* checks the syntax only */
-    LAZ_ASKED_PUT,   /* puts a file into it: `code` is its content */
-};
-
 struct laz_execution {
     struct laz_session *session;
     struct laz_result *result;
     enum laz_phase phase;
-    const char *code; /* borrowed from the caller that waits, or `copy` */
-    size_t len;
-    char *copy;
-    struct laz_execute_copy given; /* by the caller */
-    bool print, no_validate;
+    struct laz_request request;
     bool cancelled; /* before it was running */
     struct laz_hook *hook;
     bool hook_answered;
-    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
-    void *user;
     int64_t id;
-    enum laz_asked asked;
-    const char *file; /* that is put: its name, borrowed as `code` is, or `file_copy` */
-    char *file_copy;
-    size_t sent;  /* bytes of it */
-    bool is_last; /* the session executes nothing else */
-    bool starts;  /* nobody has asked for its session: why it did not start is told as an error */
+    size_t sent;  /* bytes of a file that is put */
     bool over;    /* the outcome has arrived, or the box has ended */
     bool is_held; /* the outcome waits for `check`, or a look (laz_guard_is_awaited) */
     bool has_message;
@@ -60,10 +42,9 @@ struct laz_execution {
     enum laz_stop stop;
     uint64_t stop_number; /* as in struct laz_evidence, and stop_text */
     char stop_text[256];
-    uint64_t timeout_ms, deadline_ms, max_tool_calls; /* 0: none */
-    uint64_t code_left_ms;                        /* of timeout_ms, while the clock is stopped */
-    uint64_t code_since_ms;                       /* when the clock was last started */
-    uint64_t deadline_left_ms, deadline_since_ms; /* likewise, of deadline_ms */
+    uint64_t code_left_ms;  /* of options->timeout_ms, while the clock is stopped */
+    uint64_t code_since_ms; /* when the clock was last started */
+    uint64_t deadline_left_ms, deadline_since_ms; /* likewise, of options->deadline_ms */
     struct laz_call **calls; /* open calls, LAZ_OPEN_CALLS at most; NULL: there was none yet */
     size_t n_calls;
     struct waiting_call *waiting, *last_waiting;
@@ -75,25 +56,12 @@ struct laz_execution {
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
-    void (*progress)(void *user, const struct laz_execution_usage *usage);
-    void *progress_user;
-    uint32_t progress_ms;
     struct laz_timer *progress_timer; /* while the code runs; NULL: nobody asks */
 };
 
 /* Gives a copy of an error text, without paths, hosts and process ids if session.sanitize_errors is
  * set; NULL: out of memory. */
 char *laz_execution_words(const struct laz_execution *execution, const char *text);
-
-/* Takes the clocks, limits and handlers of the options that were given, or of the settings. */
-void laz_execution_take_options(struct laz_execution *execution);
-
-/* Begins what is asked for; if it is synchronous, the caller continues inside of the driver. */
-int laz_execution_begin(struct laz_execution *asked, bool is_async,
-                        const struct laz_execute_options *options, struct laz_error *err);
-/* The same, and runs the loop until it has its result. */
-int laz_execution_and_wait(struct laz_execution *asked, const struct laz_execute_options *options,
-                           struct laz_result **result, struct laz_error *err);
 
 /* execution_files.c: makes the line of the next part of a file that is put, and counts it as sent.
  */

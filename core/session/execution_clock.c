@@ -6,7 +6,7 @@
 
 void laz_execution_clock_run(struct laz_execution *execution)
 {
-    if (!execution->timeout_ms || execution->stop != LAZ_STOP_NONE)
+    if (!execution->request.options->timeout_ms || execution->stop != LAZ_STOP_NONE)
         return;
     execution->code_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
     laz_timer_start(execution->session->code_timer, execution->code_left_ms);
@@ -24,7 +24,7 @@ static void clock_stand(const struct laz_session *session, struct laz_timer *tim
 
 void laz_execution_clock_stand(struct laz_execution *execution)
 {
-    if (!execution->timeout_ms)
+    if (!execution->request.options->timeout_ms)
         return;
     clock_stand(execution->session, execution->session->code_timer, execution->code_since_ms,
                 &execution->code_left_ms);
@@ -32,7 +32,7 @@ void laz_execution_clock_stand(struct laz_execution *execution)
 
 void laz_execution_deadline_run(struct laz_execution *execution)
 {
-    if (!execution->deadline_ms || execution->stop != LAZ_STOP_NONE)
+    if (!execution->request.options->deadline_ms || execution->stop != LAZ_STOP_NONE)
         return;
     execution->deadline_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
     laz_timer_start(execution->session->deadline_timer, execution->deadline_left_ms);
@@ -40,7 +40,7 @@ void laz_execution_deadline_run(struct laz_execution *execution)
 
 void laz_execution_deadline_stand(struct laz_execution *execution)
 {
-    if (!execution->deadline_ms)
+    if (!execution->request.options->deadline_ms)
         return;
     clock_stand(execution->session, execution->session->deadline_timer,
                 execution->deadline_since_ms, &execution->deadline_left_ms);

@@ -20,15 +20,15 @@ void laz_execution_put_line(struct laz_execution *execution, struct laz_buf *lin
     const uint64_t most = execution->session->shared->values->session.max_value_size;
     const size_t room = (size_t)(most - FILES_AROUND) / 4 * 3; /* it is 4 KiB at least */
     const size_t size = room < FILES_PART ? room : FILES_PART;
-    const size_t left = execution->len - execution->sent, n = left < size ? left : size;
+    const size_t left = execution->request.len - execution->sent, n = left < size ? left : size;
     struct laz_buf data = LAZ_BUF_INIT;
 
-    laz_base64_encode(&data, execution->code + execution->sent, n);
+    laz_base64_encode(&data, execution->request.code + execution->sent, n);
     const struct laz_message put = {
         .type = LAZ_MESSAGE_PUT,
         .has_id = true,
         .id = execution->id,
-        .name = execution->file,
+        .name = execution->request.file,
         .data = laz_buf_text(&data),
         .data_len = data.len,
         .part = execution->sent > 0,
@@ -47,7 +47,7 @@ int laz_execution_part(struct laz_execution *execution, const struct laz_message
 {
     const struct laz_settings_values *values = execution->session->shared->values;
 
-    if (execution->asked != LAZ_ASKED_EXECUTE) {
+    if (execution->request.asked != LAZ_ASKED_EXECUTE) {
         *why = "a part came that nothing was asked for";
         return LAZ_EPROTO;
     }

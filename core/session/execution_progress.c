@@ -5,6 +5,13 @@
 
 #include "session/result.h"
 
+static uint64_t progress_ms(const struct laz_execution *execution)
+{
+    const uint64_t ms = execution->request.options->progress_ms;
+
+    return ms ? ms : 1000;
+}
+
 static void progress_due(void *user)
 {
     struct laz_execution *execution = user;
@@ -12,24 +19,24 @@ static void progress_due(void *user)
     struct laz_execution_usage usage = {.size = sizeof usage};
     uint64_t cpu_us;
 
-    laz_timer_start(execution->progress_timer, execution->progress_ms);
+    laz_timer_start(execution->progress_timer, progress_ms(execution));
     laz_box_usage(session->box, &cpu_us, &usage.max_rss_bytes);
     if (usage.max_rss_bytes < session->guard.peak_bytes)
         usage.max_rss_bytes = session->guard.peak_bytes;
     usage.cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     usage.wall_us = laz_loop_now_us(session->shared->driver->loop) - execution->started_us;
     usage.tool_calls = execution->result->tool_calls;
-    execution->progress(execution->progress_user, &usage);
+    execution->request.options->progress(execution->request.options->user, &usage);
 }
 
 void laz_execution_progress_begin(struct laz_execution *execution)
 {
-    if (!execution->progress || execution->asked != LAZ_ASKED_EXECUTE)
+    if (!execution->request.options->progress || execution->request.asked != LAZ_ASKED_EXECUTE)
         return;
     execution->progress_timer =
         laz_timer_new(execution->session->shared->driver->loop, progress_due, execution);
     if (execution->progress_timer)
-        laz_timer_start(execution->progress_timer, execution->progress_ms);
+        laz_timer_start(execution->progress_timer, progress_ms(execution));
 }
 
 void laz_execution_progress_end(struct laz_execution *execution)

@@ -32,8 +32,8 @@ struct laz_result *laz_execution_check_rules(const struct laz_execution *executi
 {
     const struct laz_session *session = execution->session;
     const struct laz_settings_values *values = session->shared->values;
-    const char *code = execution->code;
-    size_t len = execution->len;
+    const char *code = execution->request.code;
+    size_t len = execution->request.len;
     char reason[400] = "";
 
     if (values->session.max_executions && session->executions >= values->session.max_executions)

@@ -234,7 +234,7 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
                    .execution = (uint64_t)execution->id,
                    .session_user = session->user,
                    .execution_user = execution->result->output.user,
-                   .trace = laz_trace_of(&execution->given.trace)},
+                   .trace = execution->request.options->trace},
     };
     struct laz_call *call = NULL;
 
@@ -387,8 +387,10 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
     struct laz_error err = {0};
 
     execution->result->tool_calls++;
-    if (execution->max_tool_calls && execution->result->tool_calls > execution->max_tool_calls) {
-        laz_execution_stop(execution, LAZ_STOP_TOOL_LIMIT, execution->max_tool_calls, "");
+    if (execution->request.options->max_tool_calls &&
+        execution->result->tool_calls > execution->request.options->max_tool_calls) {
+        laz_execution_stop(execution, LAZ_STOP_TOOL_LIMIT,
+                           execution->request.options->max_tool_calls, "");
         return;
     }
     if (execution_is_full(execution, message->args_len)) {

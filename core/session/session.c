@@ -28,11 +28,8 @@ static void session_advance(struct laz_stir *stir)
     laz_session_advance_start(session);
     if (session->wanted) {
         session->shared->listener->advance(session);
-    } else if (session->member) {
-        laz_session_look(session);
-        session->keeper->changed(session->member);
-    } else if (session->follower) {
-        laz_driver_stir(session->shared->driver, session->follower);
+    } else if (session->owner) {
+        session->owner->changed(session->owner);
     }
 }
 
@@ -270,6 +267,16 @@ void laz_session_shut(struct laz_session *session)
     laz_tools_session_closed(session->shared->tools, session->id);
 }
 
+void laz_session_discard(struct laz_session *session)
+{
+    session->owner = NULL;
+    laz_session_shut(session);
+    if (session->waiters)
+        atomic_store(&session->freeing, true); /* the function that waits in it will free it */
+    else
+        laz_session_destroy(session);
+}
+
 void laz_session_end(struct laz_session *session)
 {
     struct laz_session_shared *shared = session->shared;
@@ -315,8 +322,8 @@ void laz_session_settle(struct laz_session *session)
         return; /* whichever ends last calls this again */
     if (atomic_exchange(&session->closing, false))
         laz_session_shut(session);
-    if (atomic_load(&session->freeing) && session->member)
-        session->keeper->take_back(session->member);
+    if (atomic_load(&session->freeing) && session->owner)
+        session->owner->take_back(session->owner);
     else if (atomic_load(&session->freeing))
         laz_session_destroy(session);
 }

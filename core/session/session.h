@@ -7,7 +7,6 @@
 #include "box/box.h"
 #include "session/shared.h"
 #include "session/guard.h"
-#include "session/pool.h"
 #include "session/result.h"
 #include "session/session_fsm.h"
 #include "session/verdict.h"
@@ -17,7 +16,6 @@
 #include <stdatomic.h>
 
 struct laz_execution; /* execute.c */
-struct laz_session_keeper;
 
 /* The start of a box, from its spawn until the session is idle or the start has failed. */
 struct laz_start {
@@ -53,9 +51,7 @@ struct laz_session {
     struct laz_session *next;
     struct laz_stir stir;
     struct laz_start start;
-    struct laz_pool_member *member;          /* of a pool; NULL: none */
-    const struct laz_session_keeper *keeper; /* with `member` */
-    struct laz_stir *follower; /* advances after the session, when that executes nothing; or NULL */
+    struct laz_session_owner *owner; /* NULL: the application */
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
@@ -90,7 +86,7 @@ struct laz_session {
     struct laz_finish finish;
     struct laz_execution *execution; /* the one that runs in its box, or NULL */
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
-    atomic_uint executing;           /* 0: nothing; else 1 + enum laz_asked */
+    atomic_uint executing;           /* somebody has it for something: 1 + enum laz_asked; or 0 */
     atomic_bool cancel;              /* laz_session_cancel was called and not handled yet */
     atomic_bool closing;             /* close it when the current execution has ended */
     atomic_bool freeing;             /* free it when the current execution has ended */
@@ -150,19 +146,18 @@ void laz_session_abandon(struct laz_session *session);
  * caller ends the box. */
 bool laz_session_finish(struct laz_session *session, uint64_t ms);
 void laz_session_finish_cancel(struct laz_session *session);
-/* After the last execution, outside of the driver: the same in the time that its clocks have left.
- * What is written meanwhile belongs to the result. */
-void laz_session_finish_last(struct laz_session *session, struct laz_result *result);
-/* The same without waiting: asks the interpreter to end. True: laz_session_finish_is_over tells
- * when it has, or its time is over, and the session advances then; laz_session_finish_told comes
- * next. False: there is nothing to wait for. */
+/* After the last execution: the same without waiting, in the time that its clocks have left; what
+ * is written meanwhile belongs to the result. True: laz_session_finish_is_over tells when it has,
+ * or its time is over, and the session advances then; laz_session_finish_told comes next. False:
+ * there is nothing to wait for. */
 bool laz_session_finish_ask(struct laz_session *session, struct laz_result *result);
 bool laz_session_finish_is_over(const struct laz_session *session);
 void laz_session_finish_told(struct laz_session *session, struct laz_result *result);
-/* session_once.c: reports all executions of laz_sessions_execute, those that run as cancelled. */
-void laz_onces_abandon(struct laz_session_shared *shared);
 /* The session is closed: ends its box without waiting, and records its end. */
 void laz_session_shut(struct laz_session *session);
+/* The same, and frees the session, which has no owner from now on: at once, or when the function
+ * that waits in it has left. */
+void laz_session_discard(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in
  * progress or a function waits in it. May free the session. */
 void laz_session_settle(struct laz_session *session);
@@ -202,14 +197,41 @@ struct laz_session_listener {
 };
 extern const struct laz_session_listener laz_execution_listener; /* execute.c */
 
-/* The pool that a session is a member of. */
-struct laz_session_keeper {
-    /* Its session started, failed to, or ended: the pool looks at it between two turns. */
-    void (*changed)(struct laz_pool_member *member);
-    /* The application frees a session that is a pool's. */
-    void (*take_back)(struct laz_pool_member *member);
+/* Who has a session that is not the application's: a part of what knows it. */
+struct laz_session_owner {
+    /* Between two turns, while nothing is asked of it: it has started, failed to, or ended. */
+    void (*changed)(struct laz_session_owner *owner);
+    /* The application frees it. NULL: it does not know of it. */
+    void (*take_back)(struct laz_session_owner *owner);
 };
 
+/* ---- what it is asked for -------------------------------------------------------------------- */
+
+enum laz_asked {
+    LAZ_ASKED_EXECUTE,
+    LAZ_ASKED_CHECK,  /* checks the syntax only: the last that has code */
+    LAZ_ASKED_PUT,    /* puts a file into it: `code` is its content */
+    LAZ_ASKED_REMOVE, /* removes such a file */
+};
+
+/* All of it is borrowed until `done`. */
+struct laz_request {
+    enum laz_asked asked;
+    const char *code;
+    size_t len;
+    const char *file;                          /* its name */
+    const struct laz_execute_options *options; /* by laz_options_complete */
+    bool starts; /* nobody has asked for its session: why it did not start is told as an error */
+    /* The loop thread, between two turns: with a result that is the callee's, or an error. */
+    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
+    void *user;
+};
+
+/* The caller is inside, and has the session for what it asks (`executing`). Goes on after this
+ * turn, or `at_once`: then `done` may be called in here. After an error it is not called:
+ * LAZ_ECLOSED, LAZ_ENOMEM. */
+int laz_session_ask(struct laz_session *session, const struct laz_request *request, bool at_once,
+                    struct laz_error *err);
 /* The caller wants what it executes, or its start, to end. */
 void laz_execution_cancel(struct laz_session *session);
 /* It has its result at once, whatever it waits for: `done` is called in here. */

@@ -20,7 +20,7 @@ static void finish_is_late(void *user)
     struct laz_session *session = user;
 
     session->finish.is_over = true;
-    if (session->follower)
+    if (session->owner)
         laz_session_stir(session);
 }
 
@@ -100,7 +100,7 @@ bool laz_session_finish(struct laz_session *session, uint64_t ms)
 void laz_session_finish_cancel(struct laz_session *session)
 {
     session->finish.is_over |= session->finish.under_way;
-    if (session->follower)
+    if (session->owner)
         laz_session_stir(session);
 }
 
@@ -117,17 +117,6 @@ static void finish_tell(struct laz_session *session, bool whole, struct laz_resu
     if (session->finish.output)
         laz_output_end(session->finish.output);
     session->finish.output = NULL;
-}
-
-void laz_session_finish_last(struct laz_session *session, struct laz_result *result)
-{
-    struct laz_session_shared *shared = session->shared;
-
-    if (!session->finish.output || laz_driver_enter(shared->driver, NULL))
-        return;
-    bool whole = laz_session_finish(session, session->finish.left_ms);
-    finish_tell(session, whole, result);
-    laz_driver_leave(shared->driver);
 }
 
 bool laz_session_finish_ask(struct laz_session *session, struct laz_result *result)

@@ -109,6 +109,7 @@ const char *laz_session_activity(unsigned executing)
         [LAZ_ASKED_EXECUTE] = "an execution is in progress",
         [LAZ_ASKED_CHECK] = "code is being checked",
         [LAZ_ASKED_PUT] = "a file is being put",
+        [LAZ_ASKED_REMOVE] = "a file is being removed",
     };
 
     return words[executing - 1];

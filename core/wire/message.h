@@ -23,6 +23,7 @@ enum laz_message_type {
     LAZ_MESSAGE_CHECK,
     LAZ_MESSAGE_EXECUTE,
     LAZ_MESSAGE_PUT,
+    LAZ_MESSAGE_REMOVE,
     LAZ_MESSAGE_TOOL_CALL,
     LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
     LAZ_MESSAGE_PART,

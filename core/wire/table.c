@@ -300,6 +300,11 @@ static const struct laz_field put_members[] = {
      .help = "does another part follow?"},
 };
 
+static const struct laz_field remove_members[] = {
+    ID("chosen by the host"),
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "of a file that was put"},
+};
+
 static const struct laz_field reply_members[] = {
     ID("of the call, where it had one"),
     {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE | LAZ_FIELD_BULK, AT_LEN(value),
@@ -342,6 +347,9 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_PUT] = ROW("put", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(put_members),
                             "A part of a file for the code, which can read it and not write to it; "
                             "`result` or `error` answers it."),
+    [LAZ_MESSAGE_REMOVE] = ROW("remove", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(remove_members),
+                               "Removes a file that was put, when the session goes on for somebody "
+                               "else; `result` or `error` answers it."),
     [LAZ_MESSAGE_TOOL_CALL] = ROW("tool_call", TO_HOST, LAZ_WIRE_RUNNING, "running",
                                   ALL(tool_call_members), "Calls a tool of the host."),
     [LAZ_MESSAGE_REPLY] = {NULL,

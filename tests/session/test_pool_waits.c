@@ -113,7 +113,7 @@ static void walk_check(void)
            walk.is_made ? " and laz_pool_new" : "", laz_buf_text(&walk.did));
     for (const struct laz_session *s = walk.engine->sessions.sessions; s; s = s->next)
         printf("    session %s: %s%s%s%s\n", s->id, laz_session_state_name(s->state),
-               s->member ? ", of the pool" : "", s->start.under_way ? ", starts" : "",
+               s->owner ? ", of the pool" : "", s->start.under_way ? ", starts" : "",
                atomic_load(&s->executing) ? ", executes" : "");
     exit(1); /* it would wait for ever */
 }
@@ -267,7 +267,7 @@ static void act_somehow(void)
     size_t n = 0;
 
     for (struct laz_session *s = walk.engine->sessions.sessions; s && n < 32; s = s->next)
-        if (s->member && (session_starts(s) || session_is_ready(s) || session_runs(s)))
+        if (s->owner && (session_starts(s) || session_is_ready(s) || session_runs(s)))
             found[n++] = s;
     size_t what = sight_pick(32);
     if (what == 0) {
@@ -455,7 +455,7 @@ static void act_first_dies(void)
     const struct laz_session *second = walk.engine->sessions.sessions,
                              *first = second ? second->next : NULL;
 
-    if (first && second->member < first->member)
+    if (first && second->owner < first->owner)
         first = second;
     if (first && session_starts(first) && session_let_go(first) && ++walk.n_rounds > 4)
         laz_engine_cancel(walk.engine); /* it would go on like this */

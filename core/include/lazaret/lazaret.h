@@ -302,6 +302,15 @@ LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
 
 struct laz_execution_usage; /* below, with the results */
 
+/* A file for the code. */
+struct laz_file {
+    size_t size;
+    const char *name; /* without directories, as every system allows it */
+    const void *data;
+    size_t data_len;
+};
+#define LAZ_FILE_INIT LAZ_INIT(struct laz_file)
+
 struct laz_execute_options {
     size_t size;
     /* In place of the settings; 0: as the settings say; LAZ_NO_LIMIT: none. */
@@ -332,6 +341,12 @@ struct laz_execute_options {
     /* The trace that the execution belongs to; NULL: none. It is in the records of the audit log, and
      * told to tools (laz_reply_caller). LAZ_EINVAL: it is not as W3C Trace Context has it. */
     const struct laz_trace *trace;
+    /* Files that are put before the code runs, one after the other, as laz_session_put_file does it;
+     * where one cannot be, nothing runs, and that function's error is the outcome. They stay in the
+     * session; but in one of a pool that others use afterwards (pool.reset is false) they are removed
+     * when the execution has ended. */
+    const struct laz_file *const *files;
+    size_t n_files;
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 

@@ -20,11 +20,10 @@
  * A caller is *waiting*, or *ended*: its time has passed, or it was cancelled.  Only waiter_answer
  * decides what it gets.  It continues to wait only while a slot is neither READY nor FAILED, so
  * that a start, a release or the next check wakes it; when all have FAILED it gets the error. */
-#include "session/pool.h"
+#include "job/pool.h"
 
 #include "base/container.h"
-#include "base/options.h"
-#include "session/session.h"
+#include "job/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +45,7 @@ enum slot_state {
 /* A slot for a session. */
 struct laz_pool_member {
     struct laz_pool *pool;
+    struct laz_session_owner owner;
     struct laz_session *session; /* NULL: none */
     bool is_busy;                /* a caller holds the session */
     bool is_used;                /* a caller holds the session, or has held it */
@@ -68,7 +68,7 @@ struct laz_pool {
     struct laz_session_shared *shared;
     struct laz_pool *next;
     struct laz_stir stir;
-    char *runtime;
+    struct laz_kept *kept; /* what the options point to */
     struct laz_session_options session_options;
     bool reset, closed;
     struct laz_pool_feed feed; /* callers that wait elsewhere; changed NULL: none */
@@ -116,30 +116,42 @@ static void member_empty(struct laz_pool_member *member)
 {
     struct laz_session *session = member->session;
 
-    if (!session)
-        return;
     member->session = NULL;
-    session->member = NULL;
-    laz_session_shut(session);
-    if (session->waiters)
-        atomic_store(&session->freeing, true); /* the function that waits in it will free it */
-    else
-        laz_session_destroy(session);
+    if (session)
+        laz_session_discard(session);
 }
 
-static void pool_member_changed(struct laz_pool_member *member)
+static void member_changed(struct laz_pool_member *member)
 {
     laz_driver_stir(member->pool->shared->driver, &member->pool->stir);
 }
 
-static void pool_take_back(struct laz_pool_member *member)
+static void member_session_changed(struct laz_session_owner *owner)
 {
-    member->is_busy = false;
-    member_empty(member);
-    pool_member_changed(member);
+    struct laz_pool_member *member = LAZ_CONTAINER(owner, struct laz_pool_member, owner);
+
+    laz_session_look(member->session);
+    member_changed(member);
 }
 
-static const struct laz_session_keeper pool_keeper = {pool_member_changed, pool_take_back};
+static void member_session_freed(struct laz_session_owner *owner)
+{
+    struct laz_pool_member *member = LAZ_CONTAINER(owner, struct laz_pool_member, owner);
+
+    member->is_busy = false;
+    member_empty(member);
+    member_changed(member);
+}
+
+/* The member whose session it is; NULL: it is not one of a pool. */
+static struct laz_pool_member *member_of(const struct laz_session *session)
+{
+    struct laz_session_owner *owner = session->owner;
+
+    return owner && owner->changed == member_session_changed
+               ? LAZ_CONTAINER(owner, struct laz_pool_member, owner)
+               : NULL;
+}
 
 static struct laz_session *member_hand_out(struct laz_pool_member *member)
 {
@@ -157,8 +169,8 @@ static void member_fill(struct laz_pool_member *member)
     if (laz_session_make(pool->shared, &pool->session_options, &member->session, &member->why))
         return;
     member->is_used = false;
-    member->session->member = member;
-    member->session->keeper = &pool_keeper;
+    member->owner = (struct laz_session_owner){member_session_changed, member_session_freed};
+    member->session->owner = &member->owner;
     member->session->keeps_dead = pool->reset;
 }
 
@@ -287,7 +299,7 @@ static struct laz_pool_member *pool_ready(struct laz_pool *pool)
         laz_session_look(member->session);
         if (slot_state(member) == SLOT_READY)
             return member;
-        pool_member_changed(member); /* it died while nobody looked */
+        member_changed(member); /* it died while nobody looked */
     }
     return NULL;
 }
@@ -321,11 +333,11 @@ static void pool_destroy(struct laz_pool *pool)
     laz_driver_unstir(pool->shared->driver, &pool->stir);
     laz_timer_stop(pool->retry);
     free(pool->members);
-    free(pool->runtime);
+    laz_options_forget(&pool->kept);
     free(pool);
 }
 
-static void pool_let_go(struct laz_pool *pool)
+void laz_pool_let_go(struct laz_pool *pool)
 {
     if (--pool->holds == 0 && pool->is_freed)
         pool_destroy(pool);
@@ -345,13 +357,15 @@ static void pool_tend(struct laz_stir *stir)
         waiter_finish(waiter, session, session ? NULL : &err);
     if (pool->feed.changed)
         pool->feed.changed(pool->feed.user);
-    pool_let_go(pool);
+    laz_pool_let_go(pool);
 }
 
 /* ---- making and undoing --------------------------------------------------------------------- */
 
+/* Takes *kept. */
 static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
-                                     const struct laz_pool_options *options, unsigned n)
+                                     const struct laz_pool_options *options, unsigned n,
+                                     struct laz_kept **kept)
 {
     struct laz_pool *pool = calloc(1, sizeof *pool);
 
@@ -363,17 +377,18 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
     pool->reset = shared->values->pool.reset;
     pool->session_options = (struct laz_session_options){
         .size = sizeof pool->session_options,
+        .runtime = options->runtime,
         .pre_execute = options->pre_execute,
         .pre_execute_user = options->pre_execute_user,
         .warm = 1,
     };
+    pool->kept = *kept;
+    *kept = NULL;
     pool->next = shared->pools;
     shared->pools = pool;
-    pool->runtime = laz_strdup(options->runtime);
-    pool->session_options.runtime = pool->runtime;
     pool->retry = laz_timer_new(shared->driver->loop, pool_retry, pool);
     pool->members = calloc(n, sizeof *pool->members);
-    if ((pool->runtime || !options->runtime) && pool->retry && pool->members) {
+    if (pool->retry && pool->members) {
         pool->n = n;
         for (unsigned i = 0; i < n; i++)
             pool->members[i].pool = pool;
@@ -429,8 +444,8 @@ static int pool_await(struct laz_pool *pool, struct laz_error *err)
 
 /* The driver is held. */
 static int pool_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
-                     unsigned n, const struct laz_pool_feed *feed, struct laz_pool **out,
-                     struct laz_error *err)
+                     unsigned n, const struct laz_pool_feed *feed, struct laz_kept **kept,
+                     struct laz_pool **out, struct laz_error *err)
 {
     int rc =
         feed ? 0 : laz_pool_count_in(shared->pooled, n, shared->values->pool.max_sessions, err);
@@ -438,7 +453,7 @@ static int pool_open(struct laz_session_shared *shared, const struct laz_pool_op
     if (rc)
         return rc;
     rc = laz_tools_prepare(shared->tools, err);
-    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, options, n);
+    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, options, n, kept);
     if (!pool && !feed)
         atomic_fetch_sub(shared->pooled, n);
     if (!pool)
@@ -453,7 +468,7 @@ static int pool_open(struct laz_session_shared *shared, const struct laz_pool_op
         pool->feed = (struct laz_pool_feed){0};
         pool->is_freed = true;
     }
-    pool_let_go(pool);
+    laz_pool_let_go(pool);
     if (!rc)
         *out = pool;
     return rc;
@@ -463,16 +478,17 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
                    const struct laz_pool_feed *feed, struct laz_pool **out, struct laz_error *err)
 {
     struct laz_pool_options options;
+    struct laz_kept *kept = NULL;
+    int rc = laz_options_copy(&laz_pool_members, &options, given, false, &kept, err);
 
-    int rc = LAZ_OPTIONS_TAKE(&options, given, laz_pool_options, err);
-    if (rc)
-        return rc;
-    unsigned n = options.members ? options.members : (unsigned)shared->values->pool.size;
-    rc = laz_driver_enter(shared->driver, err);
-    if (rc)
-        return rc;
-    rc = pool_open(shared, &options, n, feed, out, err);
-    laz_driver_leave(shared->driver);
+    if (!rc)
+        rc = laz_driver_enter(shared->driver, err);
+    if (!rc) {
+        unsigned n = options.members ? options.members : (unsigned)shared->values->pool.size;
+        rc = pool_open(shared, &options, n, feed, &kept, out, err);
+        laz_driver_leave(shared->driver);
+    }
+    laz_options_forget(&kept);
     return rc;
 }
 
@@ -494,7 +510,7 @@ static int pool_leave(struct laz_pool *pool, bool frees, struct laz_error *err)
     for (unsigned i = 0; i < pool->n && frees; i++)
         member_empty(&pool->members[i]);
     pool->is_freed |= frees;
-    pool_let_go(pool);
+    laz_pool_let_go(pool);
     laz_driver_leave(shared->driver);
     return 0;
 }
@@ -538,10 +554,9 @@ void laz_pools_free(struct laz_session_shared *shared)
 
 /* ---- sessions for callers ------------------------------------------------------------------- */
 
-static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
-                     void (*got)(void *user, struct laz_session *session,
-                                 const struct laz_error *err),
-                     void *user, struct laz_error *err)
+int laz_pool_wait(struct laz_pool *pool, uint64_t wait_ms,
+                  void (*got)(void *user, struct laz_session *session, const struct laz_error *err),
+                  void *user, void **wait, struct laz_error *err)
 {
     uint64_t most = pool->shared->values->pool.max_waiting;
 
@@ -566,6 +581,7 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     }
     *pool->last = waiter;
     pool->last = &waiter->next;
+    *wait = waiter;
     pool->n_waiting++;
     atomic_fetch_add(&pool->shared->driver->busy, 1); /* so that it can be cancelled */
     if (pool_count(pool).of[SLOT_FAILED] == pool->n)
@@ -586,7 +602,8 @@ int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
     int rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
-    rc = pool_wait(pool, wait_ms, got, user, err);
+    void *wait;
+    rc = laz_pool_wait(pool, wait_ms, got, user, &wait, err);
     laz_driver_leave(pool->shared->driver);
     return rc;
 }
@@ -605,12 +622,11 @@ static void pool_acquired(void *user, struct laz_session *session, const struct 
         acquired->err = *err;
 }
 
-/* Acquires a session and, to `hold`, keeps the pool in memory if a callback frees it. */
-static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
-                        struct laz_session **session, struct laz_error *err)
+int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
+                     struct laz_error *err)
 {
     struct pool_acquired acquired = {0};
-    struct laz_pool_member *ready = NULL;
+    void *wait;
 
     if (!session)
         return laz_error_null(err, "the pointer for the session");
@@ -622,11 +638,10 @@ static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
     if (rc)
         return rc;
     pool->holds++;
-    if (!pool->first)
-        ready = pool_ready(pool);
-    if (ready) {
-        *session = member_hand_out(ready);
-    } else if (!(rc = pool_wait(pool, wait_ms, pool_acquired, &acquired, err))) {
+    *session = laz_pool_next(pool);
+    if (*session) {
+        laz_pool_hand_out(*session);
+    } else if (!(rc = laz_pool_wait(pool, wait_ms, pool_acquired, &acquired, &wait, err))) {
         while (!acquired.session && !acquired.err.code)
             laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
         if (acquired.session && pool->closed) { /* by a callback in this turn */
@@ -638,24 +653,19 @@ static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
         if (rc && err)
             *err = acquired.err;
     }
-    if (rc || !hold)
-        pool_let_go(pool);
+    laz_pool_let_go(pool);
     laz_driver_leave(shared->driver);
     return rc;
 }
 
-int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
-                     struct laz_error *err)
+void laz_pool_give_back(struct laz_session *session, bool ends)
 {
-    return pool_acquire(pool, wait_ms, false, session, err);
-}
+    struct laz_pool_member *member = member_of(session);
 
-void laz_pool_give_back(struct laz_pool_member *member)
-{
     member->is_busy = false;
-    if (member->pool->reset || member->pool->closed)
+    if (member->pool->reset || member->pool->closed || ends)
         member_empty(member);
-    pool_member_changed(member);
+    member_changed(member);
 }
 
 int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct laz_error *err)
@@ -666,36 +676,14 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
     if (rc)
         return rc;
     const unsigned executing = session ? atomic_load(&session->executing) : 0;
-    if (!session || !session->member || session->member->pool != pool || !session->member->is_busy)
+    const struct laz_pool_member *member = session ? member_of(session) : NULL;
+    if (!member || member->pool != pool || !member->is_busy)
         rc = laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
     else if (executing)
         rc = laz_error_set(err, LAZ_EBUSY, 0, "%s in the session", laz_session_activity(executing));
     else
-        laz_pool_give_back(session->member);
+        laz_pool_give_back(session, false);
     laz_driver_leave(pool->shared->driver);
-    return rc;
-}
-
-int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
-                     const struct laz_execute_options *options, struct laz_result **result,
-                     struct laz_error *err)
-{
-    struct laz_session *session;
-
-    if (!result)
-        return laz_error_null(err, "the pointer for the result");
-    *result = NULL;
-    int rc = pool_acquire(pool, wait_ms, true, &session, err);
-    if (rc)
-        return rc;
-    struct laz_session_shared *shared = pool->shared;
-    rc = laz_session_execute(session, code, len, options, result, err);
-    if (laz_driver_enter(shared->driver, NULL))
-        return rc;       /* laz_engine_free frees the pool */
-    if (!pool->is_freed) /* by a callback, and its sessions */
-        laz_pool_give_back(session->member);
-    pool_let_go(pool);
-    laz_driver_leave(shared->driver);
     return rc;
 }
 
@@ -719,9 +707,54 @@ struct laz_session *laz_pool_ready(struct laz_pool *pool)
     return member ? member->session : NULL;
 }
 
+struct laz_session *laz_pool_next(struct laz_pool *pool)
+{
+    return pool->first ? NULL : laz_pool_ready(pool);
+}
+
 void laz_pool_hand_out(struct laz_session *session)
 {
-    (void)member_hand_out(session->member);
+    (void)member_hand_out(member_of(session));
+}
+
+struct laz_session *laz_pool_take(struct laz_pool *pool)
+{
+    struct laz_pool_member *member = pool_ready(pool);
+    struct laz_session *session = member ? member_hand_out(member) : NULL;
+
+    if (!session)
+        return NULL;
+    session->owner = NULL;
+    session->keeps_dead = false;
+    member->session = NULL;
+    member->is_busy = false;
+    member_changed(member);
+    return session;
+}
+
+struct laz_pool *laz_pool_of(const struct laz_session *session)
+{
+    return member_of(session)->pool;
+}
+
+struct laz_session_shared *laz_pool_shared(const struct laz_pool *pool)
+{
+    return pool->shared;
+}
+
+bool laz_pool_resets(const struct laz_pool *pool)
+{
+    return pool->reset || pool->closed;
+}
+
+void laz_pool_hold(struct laz_pool *pool)
+{
+    pool->holds++;
+}
+
+void laz_pool_forgo(void *wait)
+{
+    waiter_end(wait, LAZ_ECANCELLED);
 }
 
 void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)

@@ -2,7 +2,7 @@
 /* pool_answer.c - what callers of a pool are told: one of an engine, or one whose slots are in
  * several engines.
  * Side: host.  Input trusted: yes (the application). */
-#include "session/pool.h"
+#include "job/pool.h"
 
 #include "session/shared.h"
 
