@@ -161,6 +161,7 @@ static int execute_run(struct execution *execution, const struct source *source,
         .size = sizeof session,
         .runtime = source->runtime,
         .input = fd >= 0 ? &fd : NULL,
+        .no_wait = 1, /* whoever waits for the result need not wait for the box; the command does */
     };
     const struct laz_execute_options options = {
         .size = sizeof options,

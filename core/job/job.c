@@ -281,14 +281,12 @@ int laz_job_run(const struct laz_job_asked *asked, const struct laz_place *place
 
 static void job_interrupt(struct laz_job *job)
 {
-    if (job->phase == LAZ_JOB_ACQUIRING && job->place.ops->forgo && job->wait)
-        job->place.ops->forgo(job);
-    if (job->phase == LAZ_JOB_FILES || job->phase == LAZ_JOB_RUNNING) {
+    if (job->phase == LAZ_JOB_FILES || job->phase == LAZ_JOB_RUNNING)
         job_event(job, LAZ_JOB_INTERRUPT);
+    if (job->seat.ops)
         job->seat.ops->interrupt(job);
-    } else if (job->phase == LAZ_JOB_FINISHING && job->seat.ops) {
-        job->seat.ops->interrupt(job);
-    }
+    else if (job->wait)
+        job->place.ops->forgo(job);
 }
 
 void laz_job_drop(struct laz_job *job)

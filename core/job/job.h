@@ -79,10 +79,10 @@ int laz_job_run(const struct laz_job_asked *asked, const struct laz_place *place
 /* All three at once. */
 int laz_job_ask(const struct laz_job_asked *asked, const struct laz_place *place,
                 struct laz_job **job, struct laz_error *err);
-/* It is to end, and is reported as cancelled after this turn, unless it has ended already. Thread
- * of the loop, as the next. */
+/* It is to end, and is reported as cancelled soon, unless it has ended already; one that waits for a
+ * pool in here. Thread of the loop, as the next. */
 void laz_job_cancel(struct laz_job *job);
-/* The same, without waiting: unless it waits for a pool, `done` is called in here. */
+/* The same without waiting: `done` is called in here. */
 void laz_job_abandon(struct laz_job *job);
 
 /* ---- all of an engine: jobs.c ---------------------------------------------------------------- */

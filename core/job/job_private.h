@@ -34,7 +34,7 @@ struct laz_place_ops {
     /* Yields a seat: in here (laz_seat_take), or later, by laz_job_seated. LAZ_ECLOSED, LAZ_EBUSY,
      * ... */
     int (*acquire)(struct laz_job *job, struct laz_error *err);
-    /* It waits for a seat no more: laz_job_unseated comes after this turn. NULL: it never waits. */
+    /* It waits for a seat no more: laz_job_unseated comes in here. NULL: it never waits. */
     void (*forgo)(struct laz_job *job);
 };
 

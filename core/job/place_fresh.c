@@ -22,7 +22,7 @@ static void fresh_changed(struct laz_session_owner *owner)
     laz_driver_stir(job->place.shared->driver, &job->seat.stir);
 }
 
-/* Whoever has the result finds nothing of the session running, unless nobody waits for that. */
+/* Whoever has the result finds nothing of the session running, unless he does not wait for that. */
 static void fresh_end(struct laz_job *job)
 {
     struct laz_session *session = job->seat.session;
@@ -37,8 +37,15 @@ static void fresh_close(struct laz_job *job)
     struct laz_session *session = job->seat.session;
 
     job->seat.stage = FRESH_CLOSES;
-    if (session->box && !laz_box_is_ended(session->box))
+    if (session->box && !laz_box_is_ended(session->box) && !job->session.no_wait)
         laz_box_kill(session->box);
+}
+
+static bool fresh_is_closed(const struct laz_job *job)
+{
+    const struct laz_session *session = job->seat.session;
+
+    return job->session.no_wait || !session->box || laz_box_is_ended(session->box);
 }
 
 static void fresh_advance(struct laz_stir *stir)
@@ -54,7 +61,7 @@ static void fresh_advance(struct laz_stir *stir)
         laz_session_finish_told(session, job->result);
         fresh_close(job);
     }
-    if (job->seat.stage == FRESH_CLOSES && (!session->box || laz_box_is_ended(session->box)))
+    if (job->seat.stage == FRESH_CLOSES && fresh_is_closed(job))
         fresh_end(job);
 }
 

@@ -754,7 +754,13 @@ void laz_pool_hold(struct laz_pool *pool)
 
 void laz_pool_forgo(void *wait)
 {
-    waiter_end(wait, LAZ_ECANCELLED);
+    struct pool_waiter *waiter = wait;
+    const struct pool_count count = pool_count(waiter->pool);
+    struct laz_error err = {0};
+
+    waiter->ended = LAZ_ECANCELLED;
+    (void)waiter_answer(waiter, &count, &err);
+    waiter_finish(waiter, NULL, &err);
 }
 
 void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)

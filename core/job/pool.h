@@ -49,7 +49,7 @@ bool laz_pool_resets(const struct laz_pool *pool);
 int laz_pool_wait(struct laz_pool *pool, uint64_t wait_ms,
                   void (*got)(void *user, struct laz_session *session, const struct laz_error *err),
                   void *user, void **wait, struct laz_error *err);
-/* `got` comes after this turn, with LAZ_ECANCELLED. */
+/* `got` is called in here, with LAZ_ECANCELLED. */
 void laz_pool_forgo(void *wait);
 /* A function in progress needs the pool: one that is freed stays in memory until it lets go. */
 void laz_pool_hold(struct laz_pool *pool);

@@ -270,7 +270,9 @@ struct laz_session_options {
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
     uint32_t no_wait; /* not 0: return while it starts; executions begun meanwhile wait for it, and
-                         get the verdict setup_failed when it does not start */
+                         get the verdict setup_failed when it does not start. Of laz_execute: the
+                         result comes when the interpreter has ended; what is left in its box ends
+                         while the engine is used, or is freed */
     uint32_t warm;    /* not 0: made from a template, if pool.warm allows; 0: in a box of its own */
     const int *input; /* a pipe or socket that is the standard input of the code, borrowed until the
                          session is closed; NULL: that is empty. Such a session is in a box of its
@@ -433,7 +435,7 @@ LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_o
                            struct laz_result **result, struct laz_error *err);
 
 /* The same without waiting: the result comes when nothing of its session runs any more. `session`
- * (its no_wait counts for nothing), `code` and `options` are copied, `done` is called once, as in
+ * (its no_wait as there), `code` and `options` are copied, `done` is called once, as in
  * laz_session_execute_async. Errors, and then `done` is not called: those of laz_session_open but for
  * LAZ_ESETUP, which is a verdict; LAZ_EINVAL. A start that fails later by one of the others is
  * reported to `done` with that error. */
