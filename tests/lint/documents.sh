@@ -97,7 +97,6 @@ for room in "$srcdir"/core/*/; do
     room=core/$(basename "$room")
     rooms=$((rooms + 1))
     listed "$page" '## The tree' "    $room "
-    listed "$page" '## Lines by room' "| \`$room\` |"
 done
 [ "$rooms" -gt 10 ] || wrong "only $rooms rooms were found"
 for top in config docs plugins scripts tests; do
