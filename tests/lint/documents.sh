@@ -3,7 +3,8 @@
 # documents.sh - documents that are installed cite no file of the sources and link only to each
 # other; no document links to one that does not exist, or tells to install what no registry has;
 # tables have their head, their rows, and in each row as many cells; the tables of
-# docs/architecture.md have a row for each of what they list.
+# docs/architecture.md have a row for each of what they list; README.md leads to each page of docs/,
+# and tests/README.md has each file of tests once.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
@@ -39,6 +40,15 @@ for page in $(lint_files -name '*.md'); do
         ! is_installed "$page" || is_installed "$target" ||
             wrong "$page is installed and links to $link, which is not"
     done
+done
+
+# Each page of docs/ is linked to by README.md, or by a page that README.md links to.
+reached=$(links "$srcdir/README.md" | sed -n 's|^docs/||p')
+reached="$reached
+$(for page in $reached; do case $page in *.md) links "$srcdir/docs/$page" ;; esac; done)"
+for page in "$srcdir"/docs/*.md; do
+    page=$(basename "$page")
+    echo "$reached" | grep -qxF "$page" || wrong "README.md does not lead to docs/$page"
 done
 
 # registries FILE... - where somebody is told to install a package of lazaret from a registry, in which
@@ -83,6 +93,32 @@ printf '| a | b |\n|---|---|\n\n| a | b |\n|---|---|\n| c |\n' >"$folder/page.md
 complaints=$(for page in $(lint_files -name '*.md'); do tables "$srcdir/$page"; done)
 [ -z "$complaints" ] || wrong "$complaints"
 
+# Each file of tests is in one row of tests/README.md, whose paths may be patterns.
+in_rows() (
+    cd "$srcdir/tests" || exit 1
+    sed -n '/^## Where the test of a rule is/,/^## One alone/s/^| [^|]*| \(.*\) |$/\1/p' README.md |
+        grep -oE '`[^`]+/[^`]+`' | tr -d '`' | while read -r pattern; do
+            case $pattern in clients/*) pattern=../$pattern ;; esac
+            for file in $pattern; do
+                if [ -f "$file" ]; then echo "$file"; else echo "missing $pattern"; fi
+            done
+        done
+)
+files_of_tests() (
+    cd "$srcdir/tests" || exit 1
+    for file in */test_*.c fuzz/fuzz_*.c wine/wine_*.c */*.sh */cases/*.cases */mcp/test_*.py mcp-clients/*.test.js \
+        ../clients/*/tests/test_*.py ../clients/*/tests/*.test.js ../clients/*/tests/*.R; do
+        case $file in */lib.sh) ;; *) echo "$file" ;; esac
+    done
+)
+in_rows >"$folder/rows"
+files_of_tests >"$folder/files"
+[ "$(wc -l <"$folder/files")" -gt 200 ] || wrong "only $(wc -l <"$folder/files") files of tests were found"
+found=$(grep '^missing ' "$folder/rows") && wrong "tests/README.md names what does not exist: $found"
+found=$(sort "$folder/rows" | uniq -d)
+[ -z "$found" ] || wrong "tests/README.md has these twice: $found"
+found=$(grep -vxFf "$folder/rows" "$folder/files") && wrong "tests/README.md has no row for: $found"
+
 # What docs/architecture.md and CONTRIBUTING.md list, and the tree has.
 page=$srcdir/docs/architecture.md
 # listed FILE HEADING TEXT - the part below that heading has a line that begins so.
@@ -97,7 +133,6 @@ for room in "$srcdir"/core/*/; do
     room=core/$(basename "$room")
     rooms=$((rooms + 1))
     listed "$page" '## The tree' "    $room "
-    listed "$page" '## Lines by room' "| \`$room\` |"
 done
 [ "$rooms" -gt 10 ] || wrong "only $rooms rooms were found"
 for top in config docs plugins scripts tests; do

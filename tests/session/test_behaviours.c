@@ -2,8 +2,7 @@
 /* test_behaviours.c - the behaviour of a session, in every language, in a real box.
  *
  * Cases with the default settings share a session of each language; what the host decides alone is
- * shown in Lua. behaviours.txt beside this file says which test covers which behaviour of the
- * reference. */
+ * shown in Lua. */
 #include "live.h"
 
 #include "base/buf.h"

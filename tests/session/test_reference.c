@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reference.c - behaviours of the reference that no other test covers, in a real box;
- * behaviours.txt lists them. */
+/* test_reference.c - what else a session does, in a real box: no clock touches quick code, calls
+ * without a limit, checking without running, one execution without a session, messages. */
 #include "live.h"
 #include "traces.h"
 

@@ -79,7 +79,7 @@ static void what_is_no_utf8_keeps_its_digest(void)
     laz_audit_line_fini(&line);
 }
 
-/* 15 000 lines of code, as in the reference, and a mebibyte of the longest escapes. */
+/* 15 000 lines of code, and a mebibyte of the longest escapes. */
 static void long_fields_are_cut_with_length_and_digest(void)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
