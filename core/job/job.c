@@ -266,6 +266,8 @@ int laz_job_run(const struct laz_job_asked *asked, const struct laz_place *place
     rc = job_begin(job, place, err);
     if (!rc) {
         job_await(job);
+        if (place->ops->left)
+            place->ops->left(job);
         *result = job->result;
         job->result = NULL;
         rc = *result ? 0 : job->err.code;

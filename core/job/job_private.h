@@ -36,6 +36,8 @@ struct laz_place_ops {
     int (*acquire)(struct laz_job *job, struct laz_error *err);
     /* It waits for a seat no more: laz_job_unseated comes in here. NULL: it never waits. */
     void (*forgo)(struct laz_job *job);
+    /* The caller who has waited for a job leaves with its outcome. NULL: nothing is to be done. */
+    void (*left)(struct laz_job *job);
 };
 
 struct laz_job {

@@ -22,13 +22,35 @@ static void fresh_changed(struct laz_session_owner *owner)
     laz_driver_stir(job->place.shared->driver, &job->seat.stir);
 }
 
+/* The session is closed and freed after this turn, or in the next. */
+static void fresh_let_go(struct laz_session *session)
+{
+    atomic_store(&session->closing, true);
+    atomic_store(&session->freeing, true);
+    laz_session_stir(session);
+}
+
+/* A caller who has waited has the result before its session is closed. */
+static void fresh_left(struct laz_job *job)
+{
+    if (job->seat.session)
+        fresh_let_go(job->seat.session);
+}
+
 /* Whoever has the result finds nothing of the session running, unless he does not wait for that. */
 static void fresh_end(struct laz_job *job)
 {
     struct laz_session *session = job->seat.session;
+    const bool lingers = job->session.no_wait && !job->is_abandoned;
 
     laz_seat_leave(job);
-    laz_session_discard(session);
+    session->owner = NULL;
+    if (!lingers || !job->is_awaited)
+        job->seat.session = NULL; /* else fresh_left has it */
+    if (!lingers)
+        laz_session_discard(session);
+    else if (!job->is_awaited)
+        fresh_let_go(session);
     laz_job_released(job);
 }
 
@@ -122,7 +144,7 @@ static int fresh_acquire(struct laz_job *job, struct laz_error *err)
     return 0;
 }
 
-static const struct laz_place_ops fresh_place = {.acquire = fresh_acquire};
+static const struct laz_place_ops fresh_place = {.acquire = fresh_acquire, .left = fresh_left};
 
 struct laz_place laz_place_fresh(struct laz_session_shared *shared, struct laz_pool *ready,
                                  bool ends)

@@ -30,6 +30,8 @@ static void session_advance(struct laz_stir *stir)
         session->shared->listener->advance(session);
     } else if (session->owner) {
         session->owner->changed(session->owner);
+    } else if (atomic_load(&session->freeing)) {
+        laz_session_settle(session);
     }
 }
 
