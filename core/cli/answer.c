@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 #include "os/current_process.h"
-#include "session/result.h"
+#include "session/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,8 @@
 struct laz_job;
 struct laz_place_ops;
 
-/* ---- options as data: options.c -------------------------------------------------------------- */
+/* ---- options as data: job_options.c
+ * -------------------------------------------------------------- */
 
 /* A row for each member of the public structs. A new option of an execution is a member there and a
  * row here: then every function that executes has it, and it is copied, or refused to a remote
@@ -79,13 +80,14 @@ int laz_job_run(const struct laz_job_asked *asked, const struct laz_place *place
 /* All three at once. */
 int laz_job_ask(const struct laz_job_asked *asked, const struct laz_place *place,
                 struct laz_job **job, struct laz_error *err);
-/* It is to end, and is reported as cancelled soon, unless it has ended already; one that waits for a
- * pool in here. Thread of the loop, as the next. */
+/* It is to end, and is reported as cancelled soon, unless it has ended already; one that waits for
+ * a pool in here. Thread of the loop, as the next. */
 void laz_job_cancel(struct laz_job *job);
 /* The same without waiting: `done` is called in here. */
 void laz_job_abandon(struct laz_job *job);
 
-/* ---- all of an engine: jobs.c ---------------------------------------------------------------- */
+/* ---- all of an engine: job_engine.c
+ * ---------------------------------------------------------------- */
 
 /* As laz_sessions_init; becomes the owner of the driver. */
 int laz_jobs_init(struct laz_session_shared *shared, struct laz_error *err);

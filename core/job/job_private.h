@@ -77,7 +77,7 @@ void laz_job_released(struct laz_job *job);
 /* As laz_job_abandon; the driver is held. */
 void laz_job_drop(struct laz_job *job);
 
-/* seat.c: takes a session of this engine as the seat; `release` begins with laz_seat_leave. */
+/* job_seat.c: takes a session of this engine as the seat; `release` begins with laz_seat_leave. */
 void laz_seat_take(struct laz_job *job, struct laz_session *session,
                    const struct laz_seat_ops *ops);
 /* The session is nobody's. It may be freed by laz_session_settle, which comes next. */

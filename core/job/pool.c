@@ -20,10 +20,9 @@
  * A caller is *waiting*, or *ended*: its time has passed, or it was cancelled.  Only waiter_answer
  * decides what it gets.  It continues to wait only while a slot is neither READY nor FAILED, so
  * that a start, a release or the next check wakes it; when all have FAILED it gets the error. */
-#include "job/pool.h"
+#include "job/pool_private.h"
 
 #include "base/container.h"
-#include "job/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,27 +30,6 @@
 
 #define POOL_PAUSE_MS      100u /* after the first start that failed */
 #define POOL_PAUSE_MOST_MS 30000u
-
-enum slot_state {
-    SLOT_EMPTY,
-    SLOT_STARTING,
-    SLOT_READY,
-    SLOT_BUSY,
-    SLOT_ENDED,
-    SLOT_FAILED,
-    SLOT_STATES,
-};
-
-/* A slot for a session. */
-struct laz_pool_member {
-    struct laz_pool *pool;
-    struct laz_session_owner owner;
-    struct laz_session *session; /* NULL: none */
-    bool is_busy;                /* a caller holds the session */
-    bool is_used;                /* a caller holds the session, or has held it */
-    bool is_doubtful;            /* the previous session ended before a caller used it */
-    struct laz_error why;        /* why the slot has failed; code 0: it has not */
-};
 
 /* A caller that waits for a session. */
 struct pool_waiter {
@@ -64,51 +42,28 @@ struct pool_waiter {
     void *user;
 };
 
-struct laz_pool {
-    struct laz_session_shared *shared;
-    struct laz_pool *next;
-    struct laz_stir stir;
-    struct laz_kept *kept; /* what the options point to */
-    struct laz_session_options session_options;
-    bool reset, closed;
-    struct laz_pool_feed feed; /* callers that wait elsewhere; changed NULL: none */
-    unsigned holds; /* functions in progress that need the pool: it is freed after the last */
-    bool is_freed;
-    struct laz_timer *retry;
-    uint64_t pause_ms; /* last pause after a failure; 0: none since a session has started */
-    struct pool_waiter *first, **last;
-    unsigned n_waiting;
-    unsigned n;
-    struct laz_pool_member *members;
-    char description[128];
-};
-
 /* ---- slots --------------------------------------------------------------------------------- */
 
-static enum slot_state slot_state(const struct laz_pool_member *member)
+enum laz_slot_state laz_slot_state(const struct laz_pool_member *member)
 {
     const struct laz_session *session = member->session;
 
     if (member->is_busy)
-        return SLOT_BUSY;
+        return LAZ_SLOT_BUSY;
     if (!session)
-        return member->why.code ? SLOT_FAILED : SLOT_EMPTY;
+        return member->why.code ? LAZ_SLOT_FAILED : LAZ_SLOT_EMPTY;
     if (session->start.under_way)
-        return SLOT_STARTING;
-    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? SLOT_READY : SLOT_ENDED;
+        return LAZ_SLOT_STARTING;
+    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? LAZ_SLOT_READY
+                                                                      : LAZ_SLOT_ENDED;
 }
 
-/* The number of slots in each state. */
-struct pool_count {
-    unsigned of[SLOT_STATES];
-};
-
-static struct pool_count pool_count(const struct laz_pool *pool)
+struct laz_pool_counts laz_pool_counts(const struct laz_pool *pool)
 {
-    struct pool_count count = {0};
+    struct laz_pool_counts count = {0};
 
     for (unsigned i = 0; i < pool->n; i++)
-        count.of[slot_state(&pool->members[i])]++;
+        count.of[laz_slot_state(&pool->members[i])]++;
     return count;
 }
 
@@ -143,8 +98,7 @@ static void member_session_freed(struct laz_session_owner *owner)
     member_changed(member);
 }
 
-/* The member whose session it is; NULL: it is not one of a pool. */
-static struct laz_pool_member *member_of(const struct laz_session *session)
+struct laz_pool_member *laz_pool_member(const struct laz_session *session)
 {
     struct laz_session_owner *owner = session->owner;
 
@@ -231,14 +185,14 @@ static void waiter_timed_out(void *user)
 
 /* The error that a caller gets while no session is ready; 0: it continues to wait, for an event
  * that will come. */
-static int waiter_answer(const struct pool_waiter *waiter, const struct pool_count *count,
+static int waiter_answer(const struct pool_waiter *waiter, const struct laz_pool_counts *count,
                          struct laz_error *err)
 {
     const struct laz_pool *pool = waiter->pool;
     const struct laz_pool_view view = {.closed = pool->closed,
                                        .total = pool->n,
-                                       .busy = count->of[SLOT_BUSY],
-                                       .failed = count->of[SLOT_FAILED],
+                                       .busy = count->of[LAZ_SLOT_BUSY],
+                                       .failed = count->of[LAZ_SLOT_FAILED],
                                        .why = &pool->members[0].why};
 
     return laz_pool_answer(&view, waiter->ended, waiter->wait_ms, err);
@@ -272,19 +226,19 @@ static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
  */
 static void pool_check_slots(struct laz_pool *pool)
 {
-    bool pauses = pool_count(pool).of[SLOT_FAILED] > 0;
+    bool pauses = laz_pool_counts(pool).of[LAZ_SLOT_FAILED] > 0;
 
     for (unsigned i = 0; i < pool->n; i++) {
         struct laz_pool_member *member = &pool->members[i];
-        if (slot_state(member) == SLOT_ENDED)
+        if (laz_slot_state(member) == LAZ_SLOT_ENDED)
             member_clear(member);
-        if (slot_state(member) == SLOT_EMPTY)
+        if (laz_slot_state(member) == LAZ_SLOT_EMPTY)
             member_fill(member);
-        if (slot_state(member) == SLOT_READY && !member->is_doubtful)
+        if (laz_slot_state(member) == LAZ_SLOT_READY && !member->is_doubtful)
             pool->pause_ms = 0;
     }
     for (unsigned i = 0; i < pool->n && !pauses; i++) {
-        pauses = slot_state(&pool->members[i]) == SLOT_FAILED;
+        pauses = laz_slot_state(&pool->members[i]) == LAZ_SLOT_FAILED;
         if (pauses)
             pool_pause(pool, &pool->members[i].why);
     }
@@ -294,10 +248,10 @@ static struct laz_pool_member *pool_ready(struct laz_pool *pool)
 {
     for (unsigned i = 0; i < pool->n && !pool->closed; i++) {
         struct laz_pool_member *member = &pool->members[i];
-        if (slot_state(member) != SLOT_READY)
+        if (laz_slot_state(member) != LAZ_SLOT_READY)
             continue;
         laz_session_look(member->session);
-        if (slot_state(member) == SLOT_READY)
+        if (laz_slot_state(member) == LAZ_SLOT_READY)
             return member;
         member_changed(member); /* it died while nobody looked */
     }
@@ -310,7 +264,7 @@ static struct pool_waiter *pool_next_answered(struct laz_pool *pool, struct laz_
 {
     struct laz_pool_member *member = pool->first ? pool_ready(pool) : NULL;
     struct pool_waiter *waiter = pool->first;
-    struct pool_count count = pool_count(pool);
+    struct laz_pool_counts count = laz_pool_counts(pool);
 
     *session = NULL;
     if (member) {
@@ -435,9 +389,10 @@ static int pool_failed(const struct laz_pool *pool, struct laz_error *err)
 /* Runs the loop until all slots are ready or one has failed. */
 static int pool_await(struct laz_pool *pool, struct laz_error *err)
 {
-    struct pool_count count;
+    struct laz_pool_counts count;
 
-    while ((count = pool_count(pool)).of[SLOT_READY] < pool->n && !count.of[SLOT_FAILED])
+    while ((count = laz_pool_counts(pool)).of[LAZ_SLOT_READY] < pool->n &&
+           !count.of[LAZ_SLOT_FAILED])
         laz_driver_turn(pool->shared->driver, LAZ_LOOP_FOREVER);
     return pool_failed(pool, err);
 }
@@ -584,7 +539,7 @@ int laz_pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     *wait = waiter;
     pool->n_waiting++;
     atomic_fetch_add(&pool->shared->driver->busy, 1); /* so that it can be cancelled */
-    if (pool_count(pool).of[SLOT_FAILED] == pool->n)
+    if (laz_pool_counts(pool).of[LAZ_SLOT_FAILED] == pool->n)
         pool_retry(pool); /* a caller waits: retry now */
     laz_driver_stir(pool->shared->driver, &pool->stir);
     return 0;
@@ -660,7 +615,7 @@ int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session
 
 void laz_pool_give_back(struct laz_session *session, bool ends)
 {
-    struct laz_pool_member *member = member_of(session);
+    struct laz_pool_member *member = laz_pool_member(session);
 
     member->is_busy = false;
     if (member->pool->reset || member->pool->closed || ends)
@@ -676,7 +631,7 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
     if (rc)
         return rc;
     const unsigned executing = session ? atomic_load(&session->executing) : 0;
-    const struct laz_pool_member *member = session ? member_of(session) : NULL;
+    const struct laz_pool_member *member = session ? laz_pool_member(session) : NULL;
     if (!member || member->pool != pool || !member->is_busy)
         rc = laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
     else if (executing)
@@ -714,7 +669,7 @@ struct laz_session *laz_pool_next(struct laz_pool *pool)
 
 void laz_pool_hand_out(struct laz_session *session)
 {
-    (void)member_hand_out(member_of(session));
+    (void)member_hand_out(laz_pool_member(session));
 }
 
 struct laz_session *laz_pool_take(struct laz_pool *pool)
@@ -732,108 +687,13 @@ struct laz_session *laz_pool_take(struct laz_pool *pool)
     return session;
 }
 
-struct laz_pool *laz_pool_of(const struct laz_session *session)
-{
-    return member_of(session)->pool;
-}
-
-struct laz_session_shared *laz_pool_shared(const struct laz_pool *pool)
-{
-    return pool->shared;
-}
-
-bool laz_pool_resets(const struct laz_pool *pool)
-{
-    return pool->reset || pool->closed;
-}
-
-void laz_pool_hold(struct laz_pool *pool)
-{
-    pool->holds++;
-}
-
 void laz_pool_forgo(void *wait)
 {
     struct pool_waiter *waiter = wait;
-    const struct pool_count count = pool_count(waiter->pool);
+    const struct laz_pool_counts count = laz_pool_counts(waiter->pool);
     struct laz_error err = {0};
 
     waiter->ended = LAZ_ECANCELLED;
     (void)waiter_answer(waiter, &count, &err);
     waiter_finish(waiter, NULL, &err);
-}
-
-void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)
-{
-    const struct pool_count count = pool_count(pool);
-    const struct laz_pool_member *failed = pool->members; /* one of them has, or nobody asks why */
-
-    while (count.of[SLOT_FAILED] && slot_state(failed) != SLOT_FAILED)
-        failed++;
-    *view = (struct laz_pool_view){.closed = pool->closed,
-                                   .total = pool->n,
-                                   .busy = count.of[SLOT_BUSY],
-                                   .idle = count.of[SLOT_READY],
-                                   .starting = count.of[SLOT_STARTING],
-                                   .failed = count.of[SLOT_FAILED],
-                                   .why = &failed->why};
-}
-
-/* ---- status --------------------------------------------------------------------------------- */
-
-/* The driver is held. */
-static void pool_look(struct laz_pool *pool, struct laz_pool_status *status)
-{
-    if (!pool->closed) {
-        for (unsigned i = 0; i < pool->n; i++)
-            if (slot_state(&pool->members[i]) == SLOT_READY)
-                laz_session_look(pool->members[i].session);
-        const struct pool_count count = pool_count(pool);
-        status->total = pool->n;
-        status->busy = count.of[SLOT_BUSY];
-        status->idle = count.of[SLOT_READY];
-        status->starting = count.of[SLOT_STARTING];
-        status->dead = status->total - status->busy - status->idle - status->starting;
-    }
-    status->waiting = pool->n_waiting;
-    if (status->dead)
-        laz_driver_stir(pool->shared->driver, &pool->stir);
-}
-
-int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct laz_error *err)
-{
-    struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
-
-    if (!pool || !out)
-        return laz_error_null(err, pool ? "the pointer for the status" : "the pool");
-    int rc = LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err); /* checks the size */
-    if (!rc)
-        rc = laz_driver_enter(pool->shared->driver, err);
-    if (rc)
-        return rc;
-    pool_look(pool, &status);
-    laz_driver_leave(pool->shared->driver);
-    return LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err);
-}
-
-const char *laz_pool_describe(struct laz_pool *pool)
-{
-    struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
-
-    if (!pool)
-        return NULL;
-    struct laz_driver *driver = pool->shared->driver;
-    if (laz_driver_enter(driver, NULL))
-        return "<pool [in use]>";
-    pool_look(pool, &status);
-    const char *runtime = pool->session_options.runtime;
-    if (pool->closed)
-        snprintf(pool->description, sizeof pool->description, "<pool [closed]>");
-    else
-        snprintf(pool->description, sizeof pool->description,
-                 "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
-                 runtime ? runtime : laz_settings_runtime(pool->shared->values), status.total,
-                 status.idle, status.busy, status.starting, status.dead, status.waiting);
-    laz_driver_leave(driver);
-    return pool->description;
 }

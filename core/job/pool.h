@@ -39,11 +39,6 @@ void laz_pool_give_back(struct laz_session *session, bool ends);
 /* Takes one that is ready out of the pool, which starts another; the caller's. NULL: there is none.
  */
 struct laz_session *laz_pool_take(struct laz_pool *pool);
-/* That of a session which was handed out. */
-struct laz_pool *laz_pool_of(const struct laz_session *session);
-struct laz_session_shared *laz_pool_shared(const struct laz_pool *pool);
-/* Does a session that is given back end? */
-bool laz_pool_resets(const struct laz_pool *pool);
 
 /* Implements laz_pool_acquire_async; *wait: for laz_pool_forgo, until `got` is called. */
 int laz_pool_wait(struct laz_pool *pool, uint64_t wait_ms,
@@ -51,8 +46,7 @@ int laz_pool_wait(struct laz_pool *pool, uint64_t wait_ms,
                   void *user, void **wait, struct laz_error *err);
 /* `got` is called in here, with LAZ_ECANCELLED. */
 void laz_pool_forgo(void *wait);
-/* A function in progress needs the pool: one that is freed stays in memory until it lets go. */
-void laz_pool_hold(struct laz_pool *pool);
+/* A function in progress does not need it any more (pool->holds). */
 void laz_pool_let_go(struct laz_pool *pool);
 
 /* ---- pools whose callers wait elsewhere ------------------------------------------------------ */

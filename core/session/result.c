@@ -8,6 +8,7 @@
 #include "base/outcome.h"
 #include "os/directories.h"
 #include "os/walk.h"
+#include "session/shared.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -31,11 +31,4 @@ struct laz_result {
     char *json; /* made when asked for */
 };
 
-/* Makes a result that says why nothing ran (texts are copied); the caller frees it with
- * laz_result_free. NULL: out of memory. */
-struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *kind,
-                                          const char *message);
-/* The same for a session that does not come up (`rc` of its start), or was cancelled before. */
-struct laz_result *laz_result_not_started(int rc, const char *why);
-
 #endif

@@ -59,6 +59,13 @@ int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *er
  * NULL is allowed. */
 void laz_looks_free(struct laz_looks *looks);
 
+/* Makes a result that says why nothing ran (texts are copied); the caller frees it with
+ * laz_result_free. NULL: out of memory. */
+struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *kind,
+                                          const char *message);
+/* The same for a session that does not come up (`rc` of its start), or was cancelled before. */
+struct laz_result *laz_result_not_started(int rc, const char *why);
+
 /* The user of its box; LAZ_SPAWN_SAME_ID: none of its own. */
 uint32_t laz_session_uid(const struct laz_session *session);
 

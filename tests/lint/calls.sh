@@ -20,7 +20,7 @@ symbols() {
 
 found=$(symbols | awk '
     BEGIN {
-        n = split("base os wire settings plugin loop plan box tool audit advice session engine group", order)
+        n = split("base os wire settings plugin loop plan box tool audit advice session job engine group", order)
         for (i = 1; i <= n; i++) before = may[order[i]] = before " " order[i] " "
         may["box"] = may["plan"] " box "
         may["tool"] = may["plan"] " tool "

@@ -16,7 +16,7 @@ includes() {
 found=$(includes | awk '
     BEGIN {
         # directory: directories that its quoted includes may name, each with all before it
-        n = split("base os wire settings plugin loop plan box tool audit advice session engine group", order)
+        n = split("base os wire settings plugin loop plan box tool audit advice session job engine group", order)
         for (i = 1; i <= n; i++) before = may[order[i]] = before " " order[i]
         may["box"] = "base os wire settings plugin loop plan box"
         may["tool"] = "base os wire settings plugin loop plan tool"

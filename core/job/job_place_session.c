@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* place_session.c - a session that the caller has.
+/* job_place_session.c - a session that the caller has.
  * Side: host.  Input trusted: yes (the application). */
 #include "job/job_private.h"
 

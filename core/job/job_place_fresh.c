@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* place_fresh.c - a session for one job: it is made for it, and ends with it.
+/* job_place_fresh.c - a session for one job: it is made for it, and ends with it.
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
  * The application never sees the session, whose events list the entry `stir` of the seat; that

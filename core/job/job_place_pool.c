@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* place_pool.c - a session of a pool, which goes back there.
+/* job_place_pool.c - a session of a pool, which goes back there.
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
  * What was an earlier caller's is nobody's business: where the session goes on with the next one
@@ -7,7 +7,7 @@
  * the session ends. */
 #include "job/job_private.h"
 
-#include "job/pool.h"
+#include "job/pool_private.h"
 
 static void pooled_release(struct laz_job *job);
 
@@ -44,7 +44,7 @@ static void pooled_release(struct laz_job *job)
     struct laz_session *session = job->seat.session;
     const bool is_same = session->owner && session->box && session->state == LAZ_SESSION_IDLE;
     const bool has_files = job->seat.stage < job->n_put && is_same && !job->is_abandoned &&
-                           !laz_pool_resets(job->place.pool);
+                           !job->place.pool->reset && !job->place.pool->closed;
     const struct laz_request removal = {
         .asked = LAZ_ASKED_REMOVE,
         .code = "",
@@ -91,7 +91,7 @@ static int pool_acquire(struct laz_job *job, struct laz_error *err)
     }
     int rc = session ? 0 : laz_pool_wait(pool, job->place.wait_ms, pool_got, job, &job->wait, err);
     if (!rc && job->is_awaited)
-        laz_pool_hold(pool);
+        pool->holds++;
     return rc;
 }
 
@@ -105,7 +105,7 @@ static const struct laz_place_ops pool_place = {.acquire = pool_acquire, .forgo 
 struct laz_place laz_place_pool(struct laz_pool *pool, uint64_t wait_ms)
 {
     return (struct laz_place){
-        .ops = &pool_place, .shared = laz_pool_shared(pool), .pool = pool, .wait_ms = wait_ms};
+        .ops = &pool_place, .shared = pool->shared, .pool = pool, .wait_ms = wait_ms};
 }
 
 /* ---- a slot of a pool ------------------------------------------------------------------------ */
@@ -124,5 +124,5 @@ struct laz_place laz_place_slot(struct laz_session *session)
     return (struct laz_place){.ops = &slot_place,
                               .shared = session->shared,
                               .session = session,
-                              .pool = laz_pool_of(session)};
+                              .pool = laz_pool_member(session)->pool};
 }

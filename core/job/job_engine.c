@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* jobs.c - all jobs, pools and sessions of an engine: served, cancelled, resumed, freed together.
+/* job_engine.c - all jobs, pools and sessions of an engine: served, cancelled, resumed, freed
+ * together.
  */
 #include "job/job_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.c - the public functions that ask a session or a pool for something: each is a job.
+/* job_ask.c - the public functions that ask a session or a pool for something: each is a job.
  * Side: host.  Input trusted: yes (the application). */
 #include "job/job.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - what the public structs of options consist of.
+/* job_options.c - what the public structs of options consist of.
  * Side: host.  Input trusted: yes (the application); what remote callers set: no. */
 #include "job/job.h"
 

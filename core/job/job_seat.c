@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seat.c - a session of this engine as the seat of a job.
+/* job_seat.c - a session of this engine as the seat of a job.
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes). */
 #include "job/job_private.h"
 
