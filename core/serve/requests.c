@@ -119,7 +119,7 @@ static void session_free(struct serve_session *session)
     if (*at)
         *at = session->next;
     struct laz_pool *pool = session->pool;
-    session->client->n_sessions -= session->places;
+    session->client->n_sessions -= session->most;
     session->pool = NULL; /* nothing is given back to it */
     laz_session_free(session->session);
     laz_pool_free(pool);
@@ -130,9 +130,9 @@ static void session_free(struct serve_session *session)
 }
 
 static int session_new(struct serve_client *client, const struct serve_message *message,
-                       size_t places, struct serve_session **out, struct laz_error *err)
+                       size_t most, struct serve_session **out, struct laz_error *err)
 {
-    int rc = serve_sessions_may_be(client, places, err);
+    int rc = serve_sessions_may_be(client, most, err);
 
     if (rc)
         return rc;
@@ -143,8 +143,8 @@ static int session_new(struct serve_client *client, const struct serve_message *
     }
     session->client = client;
     session->number = ++client->last_number;
-    session->places = places;
-    client->n_sessions += places;
+    session->most = most;
+    client->n_sessions += most;
     session->next = client->sessions;
     client->sessions = session;
     *out = session;

@@ -38,7 +38,7 @@ struct serve_session {
     int64_t number;
     struct laz_session *session; /* or */
     struct laz_pool *pool;
-    size_t places; /* sessions that it has at most */
+    size_t most;   /* sessions that it has at most */
     char *runtime; /* this and the next two: for a restart */
     bool warm;
     struct serve_tool_set *tools;  /* of its own; NULL: none */

@@ -189,7 +189,7 @@ static const struct laz_field hello_members[] = {
     {"version", LAZ_FIELD_TEXT, NEEDED, AT(version), .help = "of lazaret"},
     {"max_line", LAZ_FIELD_INTEGER, NEEDED, AT(max_line), .help = "bytes of a line to the server"},
     {"max_sessions", LAZ_FIELD_INTEGER, NEEDED, AT(max_sessions),
-     .help = "sessions and places in pools that a client may have at once; 0: any number"},
+     .help = "sessions, with those of pools, that a client may have at once; 0: any number"},
     {"timeout_ms", LAZ_FIELD_INTEGER, NEEDED, AT(timeout_ms),
      .help =
          "what an `execute` may ask for at most, and gets unless it asks for less; 0: no limit"},

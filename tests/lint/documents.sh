@@ -140,7 +140,7 @@ for top in config docs plugins scripts tests; do
 done
 for design in "$srcdir"/docs/design-*.md; do
     design=$(basename "$design")
-    listed "$page" '# Architecture' "| [$design]($design) |"
+    listed "$page" '## To begin with' "| [$design]($design) |"
 done
 for kind in "$srcdir"/plugins/*/; do
     case $kind in

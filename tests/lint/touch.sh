@@ -122,5 +122,10 @@ words=$(cd "$srcdir" && sed -n 's/^ *[.]name = "\([a-z-]*\)",.*/\1/p' plugins/ba
 concept "A backend" "\"(${words%|})\"" \
     core/agent/confine.c core/plan/plan.c core/plan/plan_show.c \
     core/wire/table.c # a step of the agent's confinement
+has_rows "An error code"
+has_rows "A member of the result"
+has_rows "An option of an execution" # whose members are words of every day
+most=$(echo "$files" | grep -c '^core/')
+[ "$most" -le 6 ] || wrong "docs/architecture.md: an option of an execution touches $most files of core"
 has_rows "A tool provider" # names.sh: no file of core has the name of one
 lint_end
