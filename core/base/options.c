@@ -140,11 +140,10 @@ static int copy_list(const struct copy *copy, const struct laz_member *row, void
 /* Replaces what the member points to by a copy. */
 static int copy_member(const struct copy *copy, const struct laz_member *row, void *options)
 {
-    void **at = (void **)(void *)((char *)options + row->at), *given = *at;
-    const size_t n = row->n_at ? *(const size_t *)(void *)((char *)options + row->n_at) : 0;
-
     if (row->kind == LAZ_MEMBER_VALUE || row->kind == LAZ_MEMBER_LIMIT)
         return 0;
+    void **at = (void **)(void *)((char *)options + row->at), *given = *at;
+    const size_t n = row->n_at ? *(const size_t *)(void *)((char *)options + row->n_at) : 0;
     *at = NULL;
     if (!given || (row->n_at && !n))
         return n ? laz_error_null(copy->err, row->what) : 0;

@@ -238,7 +238,7 @@ static int files_take(const struct laz_mcp *mcp, const struct execute_args *args
         files->bytes += file->data_len;
     }
     if (mcp->n_requests + mcp->n_answers < MCP_REQUESTS &&
-        mcp->request_bytes + args->code_len + files->bytes <= mcp->limits.max_line)
+        mcp->request_bytes + args->code_len + files->bytes <= mcp->values->session.max_value_size)
         return 0;
     return laz_error_set(err, LAZ_EBUSY, 0,
                          "too many executions were not answered yet: %zu, with %zu bytes of "
@@ -293,7 +293,7 @@ static struct laz_execute_options request_options(struct mcp_request *request,
         .trace = asked->traceparent ? trace : NULL,
     };
 
-    laz_options_narrow(&laz_execute_members, &options, request->mcp->engine->values);
+    laz_options_narrow(&laz_execute_members, &options, request->mcp->values);
     options.progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL;
     options.user = request;
     return options;
@@ -461,7 +461,7 @@ static struct mcp_request *requests_oldest_waiting(const struct laz_mcp *mcp, si
 /* How many may wait: of few sessions no more than half. */
 static size_t requests_most_waiting(const struct laz_mcp *mcp)
 {
-    const uint64_t half = (mcp->limits.max_sessions + 1) / 2;
+    const uint64_t half = (mcp->values->pool.max_sessions + 1) / 2;
 
     return half && half < MCP_WAITING ? (size_t)half : MCP_WAITING;
 }

@@ -3,7 +3,7 @@
  * questions for approvals runs on one thread, that of the loop.
  *
  * A request is answered at once, or it is an execution (executions.c), which is answered when that
- * has ended; or it listens (methods.c), and is answered at the end. */
+ * has ended; or it listens (listens.c), and is answered at the end. */
 #ifndef LAZ_MCP_MCP_PRIVATE_H
 #define LAZ_MCP_MCP_PRIVATE_H
 
@@ -20,7 +20,7 @@
 
 #include <stdatomic.h>
 
-struct mcp_answer; /* answers.c */
+struct mcp_answer; /* large_answers.c */
 
 /* Bounds of a client. */
 #define MCP_REQUESTS       256                 /* executions that were not answered */
@@ -136,7 +136,8 @@ struct mcp_listen {
 
 struct laz_mcp {
     struct laz_engine *engine;
-    struct laz_loop *loop; /* of the engine */
+    struct laz_loop *loop; /* of the engine, as the next */
+    const struct laz_settings_values *values;
     struct laz_input *input;
     struct mcp_out out; /* to `lines` */
     struct mcp_peer peer;
@@ -163,18 +164,12 @@ struct laz_mcp {
     size_t request_bytes, resource_bytes;
     struct laz_timer *timer; /* of what expires */
     struct laz_rest rest;
-    struct mcp_limits {
-        uint64_t timeout_ms, max_sessions, max_line, session_timeout_ms;
-        char *runtime; /* of a request that names none */
-        bool is_cold;  /* no session is kept ready */
-    } limits;
 };
 
-/* ---- server.c: a line of a client, and what it gets ------------------------------------------ */
+/* ---- answer.c: what a client is sent ----------------------------------------------------------
+ */
 
-/* Handles a line of a client, whose answers go to `out`. */
-void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len);
-
+void mcp_asked_fini(struct mcp_asked *asked);
 /* Begins an answer with a result, whose members follow; `type`: of the result, "complete". False:
  * there is nobody to answer. */
 bool mcp_answer_begin(const struct mcp_asked *asked, const char *type,
@@ -188,6 +183,8 @@ void mcp_fail(const struct mcp_asked *asked, int code, const char *text);
 bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
                     struct laz_json_write *write);
 void mcp_fail_end(const struct mcp_asked *asked, struct laz_json_write *write);
+/* Answers that the call of a tool has failed, and how to mend it. */
+void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err);
 /* Begins a notification, or a request with an id; its `params` follow, an object. */
 bool mcp_tell_begin(struct mcp_out *out, const char *id, const char *method,
                     struct laz_json_write *write);
@@ -199,13 +196,23 @@ void mcp_handle_make(const struct laz_mcp *mcp, enum mcp_handle kind, int64_t nu
 /* The number of a handle; 0: it is none of this process. */
 int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const char *text);
 
+/* ---- dispatch.c: a line of a client ---------------------------------------------------------- */
+
+/* Handles a line of a client, whose answers go to `out`. */
+void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len);
+
 /* ---- methods.c: what clients ask for --------------------------------------------------------- */
 
 void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
 void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message);
-void mcp_asked_fini(struct mcp_asked *asked);
-bool mcp_is_modern(const char *version);  /* of the era without a handshake */
-bool mcp_is_version(const char *version); /* of either era */
+
+/* ---- listens.c: requests that listen --------------------------------------------------------- */
+
+void mcp_listen(struct mcp_asked *asked, const struct mcp_params *params);
+/* The one with this id; NULL: there is none. */
+struct mcp_listen *mcp_listen_find(const struct mcp_peer *peer, const char *id);
+/* Its client has cancelled it. */
+void mcp_listen_end(struct mcp_listen *listen);
 /* Forgets those whose answers would go there. */
 void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* Answers those that listen. */
@@ -217,8 +224,6 @@ void mcp_listens_end(struct laz_mcp *mcp);
 int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err);
 /* Calls the tool of params->name. Takes what it needs of *asked. */
 void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params);
-/* Answers that the call has failed, and how to mend it. */
-void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err);
 
 /* ---- schema.c -------------------------------------------------------------------------------- */
 
@@ -271,7 +276,8 @@ extern const struct laz_fields mcp_result_fields;
 void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
                       const struct laz_result *result, struct mcp_resource_list *kept);
 
-/* ---- answers.c ------------------------------------------------------------------------------- */
+/* ---- large_answers.c
+ * ------------------------------------------------------------------------------- */
 
 /* Answers by a result, which it takes, or by an error; or by a resource. What is large is made
  * beside the loop, takes *asked, and is sent when it is there. */
@@ -299,7 +305,6 @@ void mcp_resource_write(const struct mcp_asked *asked, const struct mcp_resource
 void mcp_resource_release(struct mcp_resource *resource);
 void mcp_resources_list(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *params);
-void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_end(struct laz_mcp *mcp);
 
 /* Nobody reads what goes there any more: what was asked from there is cancelled. */

@@ -6,6 +6,7 @@
 #include "mcp/message.h"
 
 #include "base/json.h"
+#include "base/json_scan.h"
 #include "wire/message.h"
 
 #include <inttypes.h>
@@ -67,16 +68,22 @@ static const struct laz_field meta_members[] = {
 const struct laz_fields mcp_meta_fields = {
     "'_meta'", NULL, sizeof(struct mcp_meta), meta_members, COUNT(meta_members), .help = NULL};
 
+/* The result of a reader, with a sentence. */
+static int message_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err)
+{
+    if (rc == LAZ_EPARSE && wrong->what == LAZ_WRONG_UNKNOWN)
+        return laz_error_set(err, LAZ_EPROTO, 0, "%s has no '%.*s'", wrong->object->name,
+                             (int)(wrong->key_len < 40 ? wrong->key_len : 40), wrong->key);
+    return laz_wire_result(rc, wrong, err); /* which has the other sentences */
+}
+
 int mcp_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
              struct laz_error *err)
 {
     struct laz_fields_problem wrong;
     int rc = laz_fields_read(fields, raw, len, out, &wrong);
 
-    if (rc == LAZ_EPARSE && wrong.what == LAZ_WRONG_UNKNOWN)
-        return laz_error_set(err, LAZ_EPROTO, 0, "%s has no '%.*s'", wrong.object->name,
-                             (int)(wrong.key_len < 40 ? wrong.key_len : 40), wrong.key);
-    return rc ? laz_wire_read(fields, raw, len, out, err) : 0; /* which has the other sentences */
+    return message_result(rc, &wrong, err);
 }
 
 char *mcp_id_of(const char *raw, size_t len)
@@ -128,25 +135,38 @@ static int message_check(struct mcp_message *message, struct laz_error *err)
                                "a message has no 'method', and is no answer either");
 }
 
+/* The id of a message that may be wrong otherwise. */
+static char *message_id(const struct laz_json_found *found, size_t n)
+{
+    for (size_t i = 0; i < n && i < LAZ_FIELDS_MOST; i++)
+        if (laz_json_found_is(&found[i], "id"))
+            return mcp_id_of(found[i].raw, found[i].len);
+    return NULL;
+}
+
 int mcp_message_read(const char *line, size_t len, struct mcp_message *message,
                      struct laz_error *err)
 {
-    const char *raw = NULL;
-    size_t raw_len = 0;
+    struct laz_fields_problem wrong = {.what = LAZ_WRONG_NO_OBJECT, .object = &message_fields};
+    struct laz_json_found found[LAZ_FIELDS_MOST];
+    size_t n;
 
     *message = (struct mcp_message){0};
-    if (laz_json_scan(line, len, err) != 0)
+    if (laz_json_scan_members(line, len, found, LAZ_FIELDS_MOST, &n, err) != 0)
         return MCP_PARSE_ERROR;
-    while (len && (*line == ' ' || *line == '\t' || *line == '\r' || *line == '\n'))
-        line++, len--;
-    if (*line == '[') {
+    const char first = line[strspn(line, " \t\r\n")]; /* there is a value */
+    if (first == '[') {
         laz_error_set(err, LAZ_EPROTO, 0,
                       "batches are not supported: send one message a line, an object");
         return MCP_INVALID;
     }
-    const bool has_id = laz_json_member(line, len, "id", &raw, &raw_len);
-    int rc = mcp_read(&message_fields, line, len, message, err);
-    message->id = has_id ? mcp_id_of(raw, raw_len) : NULL;
+    if (n > LAZ_FIELDS_MOST)
+        wrong.what = LAZ_WRONG_TOO_MANY;
+    int rc = first != '{' || n > LAZ_FIELDS_MOST
+                 ? LAZ_EPARSE
+                 : laz_fields_take(&message_fields, found, n, message, &wrong);
+    rc = message_result(rc, &wrong, err);
+    message->id = message_id(found, n);
     if (!rc)
         rc = message_check(message, err);
     return rc == LAZ_ENOMEM ? MCP_INTERNAL : rc ? MCP_INVALID : 0;
@@ -157,4 +177,23 @@ void mcp_message_fini(struct mcp_message *message)
     free(message->id);
     message->id = NULL;
     laz_fields_free(&message_fields, message);
+}
+
+/* ---- versions -------------------------------------------------------------------------------- */
+
+const char mcp_modern[] = "2026-07-28";
+const char *const mcp_legacy[MCP_N_LEGACY] = {"2025-11-25", "2025-06-18"};
+
+bool mcp_is_modern(const char *version)
+{
+    return strcmp(version, mcp_modern) == 0;
+}
+
+bool mcp_is_version(const char *version)
+{
+    bool is = mcp_is_modern(version);
+
+    for (size_t i = 0; i < MCP_N_LEGACY; i++)
+        is |= strcmp(version, mcp_legacy[i]) == 0;
+    return is;
 }

@@ -62,6 +62,13 @@ int mcp_read(const struct laz_fields *fields, const char *raw, size_t len, void 
 /* An id, or a token of progress, in one spelling for each value, to be freed. NULL: it is no text
  * and no integer, or too long; or out of memory. */
 char *mcp_id_of(const char *raw, size_t len);
+/* The versions of the protocol: of the era without a handshake, and of the other one, the newest
+ * first. */
+#define MCP_N_LEGACY 2
+extern const char mcp_modern[];
+extern const char *const mcp_legacy[MCP_N_LEGACY];
+bool mcp_is_modern(const char *version);
+bool mcp_is_version(const char *version); /* of either era */
 /* Do these capabilities of a client, a scanned object, say that it can show a form to somebody? */
 bool mcp_can_ask(const char *capabilities, size_t len);
 

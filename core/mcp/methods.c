@@ -14,33 +14,6 @@
 
 #define METHODS_KEEP_MS (3600 * 1000) /* what never changes while this process lives */
 
-static const char methods_modern[] = "2026-07-28";
-static const char *const methods_legacy[] = {"2025-11-25", "2025-06-18"}; /* the newest first */
-#define N_LEGACY (sizeof methods_legacy / sizeof *methods_legacy)
-
-bool mcp_is_modern(const char *version)
-{
-    return strcmp(version, methods_modern) == 0;
-}
-
-bool mcp_is_version(const char *version)
-{
-    bool is = mcp_is_modern(version);
-
-    for (size_t i = 0; i < N_LEGACY; i++)
-        is |= strcmp(version, methods_legacy[i]) == 0;
-    return is;
-}
-
-void mcp_asked_fini(struct mcp_asked *asked)
-{
-    free(asked->id);
-    free(asked->token);
-    free(asked->traceparent);
-    free(asked->tracestate);
-    *asked = (struct mcp_asked){0};
-}
-
 /* ---- who the server is ----------------------------------------------------------------------- */
 
 static void methods_capabilities(struct laz_json_write *write)
@@ -56,10 +29,10 @@ static void methods_capabilities(struct laz_json_write *write)
 /* The version that both speak; if there is none, the client decides. */
 static const char *methods_agree(const char *wanted)
 {
-    for (size_t i = 0; wanted && i < N_LEGACY; i++)
-        if (strcmp(methods_legacy[i], wanted) == 0)
-            return methods_legacy[i];
-    return methods_legacy[0];
+    for (size_t i = 0; wanted && i < MCP_N_LEGACY; i++)
+        if (strcmp(mcp_legacy[i], wanted) == 0)
+            return mcp_legacy[i];
+    return mcp_legacy[0];
 }
 
 static void methods_initialize(struct mcp_asked *asked, const struct mcp_params *params)
@@ -93,9 +66,9 @@ static void methods_initialize(struct mcp_asked *asked, const struct mcp_params 
 static void methods_versions(struct laz_json_write *write, const char *key)
 {
     laz_json_begin_list(write, key);
-    laz_json_add_text(write, NULL, methods_modern);
-    for (size_t i = 0; i < N_LEGACY; i++)
-        laz_json_add_text(write, NULL, methods_legacy[i]);
+    laz_json_add_text(write, NULL, mcp_modern);
+    for (size_t i = 0; i < MCP_N_LEGACY; i++)
+        laz_json_add_text(write, NULL, mcp_legacy[i]);
     laz_json_end_list(write);
 }
 
@@ -146,85 +119,33 @@ static void methods_call(struct mcp_asked *asked, const struct mcp_params *param
         mcp_fail(asked, MCP_INVALID_PARAMS, "'tools/call' lacks 'name'");
 }
 
-/* ---- subscriptions --------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------ */
 
-static const char methods_subscription[] = "io.modelcontextprotocol/subscriptionId";
-
-/* Nothing that a client could wait for changes here: it is told so, and the request stays open. */
-static void methods_listen(struct mcp_asked *asked, const struct mcp_params *params)
+static void resource_missing(const struct mcp_asked *asked, const char *uri, const char *why)
 {
-    struct laz_mcp *mcp = asked->peer->mcp;
-    struct mcp_listen *listen = NULL;
     struct laz_json_write write;
 
-    if (!params->notifications)
-        mcp_fail(asked, MCP_INVALID_PARAMS, "'subscriptions/listen' lacks 'notifications'");
-    else if (mcp->n_listens >= MCP_LISTENS)
-        mcp_fail(asked, MCP_INTERNAL, "too many subscriptions are open");
-    else if (!(listen = calloc(1, sizeof *listen)))
-        mcp_fail(asked, MCP_INTERNAL, "out of memory");
-    if (!listen)
-        return;
-    listen->asked = *asked;
-    *asked = (struct mcp_asked){0};
-    listen->next = mcp->listens;
-    mcp->listens = listen;
-    mcp->n_listens++;
-    if (!mcp_tell_begin(listen->asked.out, NULL, "notifications/subscriptions/acknowledged",
+    if (!mcp_fail_begin(asked, asked->era == MCP_MODERN ? MCP_INVALID_PARAMS : MCP_NO_RESOURCE, why,
                         &write))
         return;
-    laz_json_begin_object(&write, "_meta");
-    laz_json_add_raw(&write, methods_subscription, listen->asked.id, strlen(listen->asked.id));
-    laz_json_end_object(&write);
-    laz_json_begin_object(&write, "notifications");
-    laz_json_end_object(&write);
-    mcp_tell_end(listen->asked.out, &write);
+    laz_json_add_text(&write, "uri", uri);
+    mcp_fail_end(asked, &write);
 }
 
-static struct mcp_listen **listen_find(const struct mcp_peer *peer, const char *id)
+static void methods_read(struct mcp_asked *asked, const struct mcp_params *params)
 {
-    struct mcp_listen **at = &peer->mcp->listens;
+    struct laz_mcp *mcp = asked->peer->mcp;
+    struct laz_error err = {0};
 
-    while (*at && ((*at)->asked.peer != peer || strcmp((*at)->asked.id, id) != 0))
-        at = &(*at)->next;
-    return at;
-}
-
-static void listen_remove(struct laz_mcp *mcp, struct mcp_listen **at)
-{
-    struct mcp_listen *listen = *at;
-
-    *at = listen->next;
-    mcp->n_listens--;
-    mcp_asked_fini(&listen->asked);
-    free(listen);
-}
-
-void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out)
-{
-    for (struct mcp_listen **at = &mcp->listens; *at;) {
-        if ((*at)->asked.out == out)
-            listen_remove(mcp, at);
-        else
-            at = &(*at)->next;
+    if (!params->uri) {
+        mcp_fail(asked, MCP_INVALID_PARAMS, "'resources/read' lacks 'uri'");
+        return;
     }
-}
-
-void mcp_listens_end(struct laz_mcp *mcp)
-{
-    struct laz_json_write write;
-
-    for (; mcp->listens; listen_remove(mcp, &mcp->listens)) {
-        struct mcp_asked *asked = &mcp->listens->asked;
-        asked->era = MCP_LEGACY; /* its `_meta` is another one */
-        if (!mcp_answer_begin(asked, "complete", &write))
-            continue;
-        laz_json_add_text(&write, "resultType", "complete");
-        laz_json_begin_object(&write, "_meta");
-        laz_json_add_raw(&write, methods_subscription, asked->id, strlen(asked->id));
-        laz_json_end_object(&write);
-        mcp_answer_end(asked, &write);
-    }
+    struct mcp_resource *resource = mcp_resource_find(mcp, params->uri, &err);
+    if (resource)
+        mcp_answer_resource(mcp, asked, resource);
+    else
+        resource_missing(asked, params->uri, err.text);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -245,8 +166,8 @@ static const struct method methods[] = {
     {"tools/call", MCP_BOTH, methods_call},
     {"resources/list", MCP_BOTH, mcp_resources_list},
     {"resources/templates/list", MCP_BOTH, mcp_resources_templates},
-    {"resources/read", MCP_BOTH, mcp_resources_read},
-    {"subscriptions/listen", MCP_MODERN, methods_listen},
+    {"resources/read", MCP_BOTH, methods_read},
+    {"subscriptions/listen", MCP_MODERN, mcp_listen},
 };
 
 static const struct method *method_find(const char *name)
@@ -279,7 +200,7 @@ static bool era_find(const struct method *method, const struct mcp_meta *meta,
     const bool begins = method->eras == MCP_LEGACY; /* may come before the handshake */
 
     asked->era = meta->version ? MCP_MODERN : MCP_LEGACY;
-    if (meta->version && strcmp(meta->version, methods_modern) != 0) {
+    if (meta->version && !mcp_is_modern(meta->version)) {
         era_unsupported(asked, meta->version);
         return false;
     }
@@ -346,7 +267,7 @@ void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message 
     struct laz_error err = {0};
 
     message->id = NULL;
-    if (mcp_request_find(peer, asked.id) || *listen_find(peer, asked.id))
+    if (mcp_request_find(peer, asked.id) || mcp_listen_find(peer, asked.id))
         mcp_fail(&asked, MCP_INVALID, "a request with this id is open");
     else if (!method)
         mcp_fail(&asked, MCP_NO_METHOD, "there is no such method");
@@ -371,13 +292,13 @@ void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message)
     if (params.request)
         id = mcp_id_of(params.request, params.request_len);
     struct mcp_request *request = id ? mcp_request_find(peer, id) : NULL;
-    struct mcp_listen **listen = id ? listen_find(peer, id) : NULL;
-    if (id && !request && !*listen)
+    struct mcp_listen *listen = id ? mcp_listen_find(peer, id) : NULL;
+    if (id && !request && !listen)
         request = mcp_request_find_waiting(peer, id);
     if (request)
         mcp_request_cancel(request);
-    else if (listen && *listen)
-        listen_remove(peer->mcp, listen);
+    else if (listen)
+        mcp_listen_end(listen);
     free(id);
     laz_fields_free(&mcp_params_fields, &params);
 }

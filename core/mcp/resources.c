@@ -177,17 +177,6 @@ void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *p
     mcp_answer_end(asked, &write);
 }
 
-static void resource_missing(const struct mcp_asked *asked, const char *uri, const char *why)
-{
-    struct laz_json_write write;
-
-    if (!mcp_fail_begin(asked, asked->era == MCP_MODERN ? MCP_INVALID_PARAMS : MCP_NO_RESOURCE, why,
-                        &write))
-        return;
-    laz_json_add_text(&write, "uri", uri);
-    mcp_fail_end(asked, &write);
-}
-
 static bool resource_is_text(const struct mcp_resource *resource)
 {
     return (strncmp(resource->type, "text/", 5) == 0 ||
@@ -219,20 +208,4 @@ void mcp_resource_write(const struct mcp_asked *asked, const struct mcp_resource
     mcp_answer_keep(asked, 0, &write);
     mcp_answer_end(asked, &write);
     laz_buf_fini(&data);
-}
-
-void mcp_resources_read(struct mcp_asked *asked, const struct mcp_params *params)
-{
-    struct laz_mcp *mcp = asked->peer->mcp;
-    struct laz_error err = {0};
-
-    if (!params->uri) {
-        mcp_fail(asked, MCP_INVALID_PARAMS, "'resources/read' lacks 'uri'");
-        return;
-    }
-    struct mcp_resource *resource = mcp_resource_find(mcp, params->uri, &err);
-    if (resource)
-        mcp_answer_resource(mcp, asked, resource);
-    else
-        resource_missing(asked, params->uri, err.text);
 }

@@ -11,156 +11,8 @@
 #include "engine/engine.h"
 #include "os/input.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- messages to the client ------------------------------------------------------------------ */
-
-/* Begins a message, up to what follows its id; `id` NULL: it has none. */
-static bool message_begin(struct mcp_out *out, const char *id, struct laz_json_write *write)
-{
-    *write = (struct laz_json_write){.to = out ? out->add(out) : NULL};
-    if (!write->to)
-        return false;
-    laz_json_begin_object(write, NULL);
-    laz_json_add_text(write, "jsonrpc", "2.0");
-    if (id)
-        laz_json_add_raw(write, "id", id, strlen(id));
-    return true;
-}
-
-static void message_end(struct mcp_out *out, bool is_answer, struct laz_json_write *write)
-{
-    laz_json_end_object(write);
-    laz_buf_putc(write->to, '\n');
-    out->send(out, is_answer);
-}
-
-/* Who answers, and the trace that the request belongs to. */
-static void answer_meta(const struct mcp_asked *asked, struct laz_json_write *write)
-{
-    if (asked->era != MCP_MODERN && !asked->traceparent)
-        return;
-    laz_json_begin_object(write, "_meta");
-    if (asked->era == MCP_MODERN) {
-        laz_json_begin_object(write, "io.modelcontextprotocol/serverInfo");
-        laz_json_add_text(write, "name", "lazaret");
-        laz_json_add_text(write, "version", laz_version());
-        laz_json_end_object(write);
-    }
-    if (asked->traceparent)
-        laz_json_add_text(write, "traceparent", asked->traceparent);
-    if (asked->traceparent && asked->tracestate)
-        laz_json_add_text(write, "tracestate", asked->tracestate);
-    laz_json_end_object(write);
-}
-
-bool mcp_answer_begin(const struct mcp_asked *asked, const char *type, struct laz_json_write *write)
-{
-    if (!asked->id || !message_begin(asked->out, asked->id, write))
-        return false;
-    laz_json_begin_object(write, "result");
-    if (asked->era == MCP_MODERN)
-        laz_json_add_text(write, "resultType", type);
-    answer_meta(asked, write);
-    return true;
-}
-
-void mcp_answer_end(const struct mcp_asked *asked, struct laz_json_write *write)
-{
-    laz_json_end_object(write);
-    message_end(asked->out, true, write);
-}
-
-void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json_write *write)
-{
-    if (asked->era != MCP_MODERN)
-        return;
-    laz_json_add_uint(write, "ttlMs", ms);
-    laz_json_add_text(write, "cacheScope", "private");
-}
-
-static bool fail_begin(const struct mcp_asked *asked, int code, const char *text,
-                       struct laz_json_write *write)
-{
-    if (!message_begin(asked->out, asked->id, write))
-        return false;
-    asked->out->error = code;
-    laz_json_begin_object(write, "error");
-    laz_json_add_int(write, "code", code);
-    laz_json_add_text(write, "message", text);
-    return true;
-}
-
-void mcp_fail(const struct mcp_asked *asked, int code, const char *text)
-{
-    struct laz_json_write write;
-
-    if (!fail_begin(asked, code, text, &write))
-        return;
-    laz_json_end_object(&write);
-    message_end(asked->out, true, &write);
-}
-
-bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
-                    struct laz_json_write *write)
-{
-    if (!fail_begin(asked, code, text, write))
-        return false;
-    laz_json_begin_object(write, "data");
-    return true;
-}
-
-void mcp_fail_end(const struct mcp_asked *asked, struct laz_json_write *write)
-{
-    laz_json_end_object(write);
-    laz_json_end_object(write);
-    message_end(asked->out, true, write);
-}
-
-bool mcp_tell_begin(struct mcp_out *out, const char *id, const char *method,
-                    struct laz_json_write *write)
-{
-    if (!message_begin(out, id, write))
-        return false;
-    laz_json_add_text(write, "method", method);
-    laz_json_begin_object(write, "params");
-    return true;
-}
-
-void mcp_tell_end(struct mcp_out *out, struct laz_json_write *write)
-{
-    laz_json_end_object(write);
-    message_end(out, false, write);
-}
-
-/* ---- handles -------------------------------------------------------------------------------- */
-
-void mcp_handle_make(const struct laz_mcp *mcp, enum mcp_handle kind, int64_t number,
-                     char text[MCP_HANDLE])
-{
-    const int len = snprintf(text, MCP_HANDLE, "%c%" PRId64, (char)kind, number);
-    const uint64_t proof = laz_siphash(&mcp->key, text, (size_t)len);
-
-    snprintf(text + len, MCP_HANDLE - (size_t)len, "-%016" PRIx64, proof);
-}
-
-int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const char *text)
-{
-    char made[MCP_HANDLE];
-    const size_t len = strlen(text);
-    char *end;
-
-    if (len < 3 || text[0] != (char)kind || text[1] < '1' || text[1] > '9' || len >= MCP_HANDLE)
-        return 0;
-    const int64_t number = strtoll(text + 1, &end, 10);
-    if (*end != '-' || number > mcp->last_number)
-        return 0;
-    mcp_handle_make(mcp, kind, number, made);
-    return len == strlen(made) && laz_equal_constant_time(made, text, len) ? number : 0;
-}
 
 /* ---- the client on standard input and output --------------------------------------------------
  */
@@ -188,28 +40,13 @@ static bool out_is_full(const struct mcp_out *out)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static int mcp_take_limits(struct mcp_limits *limits, const struct laz_settings *settings,
-                           struct laz_error *err)
-{
-    const struct laz_settings_values *values = laz_settings_values(settings);
-
-    *limits = (struct mcp_limits){
-        .timeout_ms = values->session.timeout_ms,
-        .max_sessions = values->pool.max_sessions,
-        .max_line = values->session.max_value_size,
-        .session_timeout_ms = values->mcp.session_timeout_ms,
-        .runtime = laz_strdup(laz_settings_runtime(values)),
-        .is_cold = values->pool.warm == LAZ_WARM_COLD,
-    };
-    return limits->runtime ? 0 : laz_error_nomem(err);
-}
-
-/* The loop that is to watch the client. */
+/* The loop that is to watch the client, and the settings. */
 static int mcp_take_loop(struct laz_mcp *mcp, struct laz_error *err)
 {
     if (laz_engine_fd(mcp->engine) < 0)
         return laz_error_set(err, LAZ_EREFUSED, 0, "mcp does not work on this system yet");
     mcp->loop = mcp->engine->driver.loop;
+    mcp->values = mcp->engine->values;
     return 0;
 }
 
@@ -224,8 +61,9 @@ static int mcp_take_client(struct laz_mcp *mcp, const int *descriptors, struct l
     int rc = descriptors ? 0 : laz_lines_take_stdio(&mcp->input, &in, &out, err);
 
     if (!rc)
-        rc = laz_lines_begin(&mcp->lines, mcp->loop, in, out, (size_t)mcp->limits.max_line,
-                             MCP_QUIET, MCP_UNREAD, err);
+        rc = laz_lines_begin(&mcp->lines, mcp->loop, in, out,
+                             (size_t)mcp->values->session.max_value_size, MCP_QUIET, MCP_UNREAD,
+                             err);
     mcp->is_watched = !rc;
     return rc;
 }
@@ -240,9 +78,7 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
     mcp->last_resource = &mcp->resources;
     mcp->peer.mcp = mcp;
     mcp->out = (struct mcp_out){.add = out_add, .send = out_send, .is_full = out_is_full};
-    int rc = mcp_take_limits(&mcp->limits, options->settings, err);
-    if (!rc)
-        rc = laz_random_bytes(&mcp->key, sizeof mcp->key, err);
+    int rc = laz_random_bytes(&mcp->key, sizeof mcp->key, err);
     if (!rc)
         rc = laz_engine_new(options->settings, options->engine, &mcp->engine, err);
     if (!rc)
@@ -269,38 +105,6 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
-
-/* A line that is no message is answered, if it is no answer itself. */
-static void line_reject(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len,
-                        int code, const struct mcp_message *message, const struct laz_error *err)
-{
-    const struct mcp_asked asked = {.peer = peer, .out = out, .id = message->id};
-    const char *raw;
-    size_t raw_len;
-
-    if (code != MCP_PARSE_ERROR && message->id &&
-        !laz_json_member(line, len, "method", &raw, &raw_len))
-        mcp_approval_answer(peer, message->id, NULL);
-    else
-        mcp_fail(&asked, code, err->text);
-}
-
-void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len)
-{
-    struct mcp_message message;
-    struct laz_error err = {0};
-    const int code = mcp_message_read(line, len, &message, &err);
-
-    if (code)
-        line_reject(peer, out, line, len, code, &message, &err);
-    else if (message.kind == MCP_REQUEST)
-        mcp_request(peer, out, &message);
-    else if (message.kind == MCP_NOTIFICATION)
-        mcp_notification(peer, &message);
-    else
-        mcp_approval_answer(peer, message.id, &message);
-    mcp_message_fini(&message);
-}
 
 /* Handles the next line. True: there may be another. While a large answer is made none is read:
  * what this client leaves unread has a bound. */
@@ -414,7 +218,6 @@ void laz_mcp_free(struct laz_mcp *mcp)
     mcp_resources_end(mcp);
     laz_buf_fini(&mcp->tools);
     free(mcp->instructions);
-    free(mcp->limits.runtime);
     laz_wipe(&mcp->key, sizeof mcp->key);
     free(mcp);
 }

@@ -19,7 +19,7 @@ static struct laz_session_options session_options(const char *runtime)
 
 struct laz_pool *mcp_session_ready(const struct laz_mcp *mcp, const char *runtime)
 {
-    return runtime && strcmp(runtime, mcp->limits.runtime) != 0 ? NULL : mcp->ready;
+    return runtime && strcmp(runtime, laz_settings_runtime(mcp->values)) != 0 ? NULL : mcp->ready;
 }
 
 /* A session that nothing was executed in. */
@@ -40,7 +40,7 @@ static int session_fresh(struct laz_mcp *mcp, const char *runtime, struct laz_se
 
 int mcp_session_may_be(const struct laz_mcp *mcp, struct laz_error *err)
 {
-    const uint64_t most = mcp->limits.max_sessions;
+    const uint64_t most = mcp->values->pool.max_sessions;
 
     return most && mcp->n_sessions >= most
                ? laz_error_set(err, LAZ_EREFUSED, 0,
@@ -56,7 +56,8 @@ int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_sessio
     struct mcp_session *session = calloc(1, sizeof *session);
     int rc = session ? mcp_session_may_be(mcp, err) : laz_error_nomem(err);
 
-    if (!rc && !(session->runtime = laz_strdup(runtime ? runtime : mcp->limits.runtime)))
+    if (!rc &&
+        !(session->runtime = laz_strdup(runtime ? runtime : laz_settings_runtime(mcp->values))))
         rc = laz_error_nomem(err);
     if (!rc)
         rc = session_fresh(mcp, runtime, &session->session, err);
@@ -90,7 +91,7 @@ struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle, st
         laz_error_set(err, LAZ_ECLOSED, 0,
                       "this session is over: it was closed, or it has expired because nothing used "
                       "it for %llu seconds; its variables are gone, and open_session gives another",
-                      (unsigned long long)(mcp->limits.session_timeout_ms / 1000));
+                      (unsigned long long)(mcp->values->mcp.session_timeout_ms / 1000));
     return session;
 }
 
@@ -111,7 +112,7 @@ void mcp_session_free(struct mcp_session *session)
 
 uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
 {
-    const uint64_t timeout = mcp->limits.session_timeout_ms, now = laz_loop_now_ms(mcp->loop);
+    const uint64_t timeout = mcp->values->mcp.session_timeout_ms, now = laz_loop_now_ms(mcp->loop);
     const struct laz_pool_options one = {.size = sizeof one, .members = 1, .no_wait = 1};
     uint64_t soonest = UINT64_MAX;
 
@@ -123,7 +124,8 @@ uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
         else if (!session->running && timeout - idle < soonest)
             soonest = timeout - idle;
     }
-    if (!mcp->ready && !mcp->limits.is_cold && !mcp->is_over && !mcp->has_no_ready)
+    if (!mcp->ready && mcp->values->pool.warm != LAZ_WARM_COLD && !mcp->is_over &&
+        !mcp->has_no_ready)
         mcp->has_no_ready = laz_pool_new(mcp->engine, &one, &mcp->ready, NULL) != 0;
     return soonest;
 }

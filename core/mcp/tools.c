@@ -134,27 +134,6 @@ static void tool_answer(const struct mcp_asked *asked, const char *text,
     laz_buf_fini(&json);
 }
 
-void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err)
-{
-    struct laz_json_write write;
-    struct laz_visible visible = {0};
-    struct laz_buf text = LAZ_BUF_INIT;
-
-    if (!mcp_answer_begin(asked, "complete", &write))
-        return;
-    laz_visible_add(&visible, &text, err->text, strlen(err->text));
-    laz_visible_end(&visible, &text);
-    laz_json_begin_list(&write, "content");
-    laz_json_begin_object(&write, NULL);
-    laz_json_add_text(&write, "type", "text");
-    laz_json_add_bytes(&write, "text", laz_buf_text(&text), text.len);
-    laz_json_end_object(&write);
-    laz_json_end_list(&write);
-    laz_json_add_bool(&write, "isError", true);
-    mcp_answer_end(asked, &write);
-    laz_buf_fini(&text);
-}
-
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 static int tools_open(struct laz_mcp *mcp, const struct mcp_asked *asked,
@@ -170,7 +149,7 @@ static int tools_open(struct laz_mcp *mcp, const struct mcp_asked *asked,
     const struct tool_result result = {
         .session = handle,
         .runtime = session->runtime,
-        .expires_after = (int64_t)(mcp->limits.session_timeout_ms / 1000),
+        .expires_after = (int64_t)(mcp->values->mcp.session_timeout_ms / 1000),
     };
     tool_answer(asked, NULL, &opened_fields, &result);
     return 0;
@@ -268,7 +247,7 @@ static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
 static int tools_details(struct laz_mcp *mcp, const struct mcp_asked *asked,
                          const struct tool_args *args, struct laz_error *err)
 {
-    const char *runtime = args->runtime ? args->runtime : mcp->limits.runtime, *stub;
+    const char *runtime = args->runtime ? args->runtime : laz_settings_runtime(mcp->values), *stub;
     int rc = laz_engine_tool_stub(mcp->engine, args->name, runtime, &stub, err);
 
     if (rc == LAZ_ENOENT)
@@ -427,7 +406,9 @@ static void tools_runtimes(struct laz_mcp *mcp, struct laz_buf *text)
         qsort(names.items, names.n, sizeof *names.items, name_compare);
     for (size_t i = 0; i < names.n; i++)
         laz_buf_printf(text, "%s%s%s", i ? ", " : "", names.items[i],
-                       strcmp(names.items[i], mcp->limits.runtime) == 0 ? " (the usual one)" : "");
+                       strcmp(names.items[i], laz_settings_runtime(mcp->values)) == 0
+                           ? " (the usual one)"
+                           : "");
     text->failed |= names.failed;
     laz_strv_fini(&names);
 }

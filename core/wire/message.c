@@ -25,8 +25,7 @@ const char *laz_wire_approvals(bool approve, bool may_approve)
 
 /* ---- objects -------------------------------------------------------------------------------- */
 
-/* The result of a reader, with a sentence about an object or a message that was refused. */
-static int wire_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err)
+int laz_wire_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err)
 {
     const char *object = wrong->object->name, *title = wrong->object->title;
     const char *field = wrong->field ? wrong->field->name : "";
@@ -69,7 +68,7 @@ int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, 
     struct laz_fields_problem wrong;
     int rc = laz_fields_read(fields, raw, len, out, &wrong);
 
-    return wire_result(rc, &wrong, err);
+    return laz_wire_result(rc, &wrong, err);
 }
 
 int laz_wire_read_list(const struct laz_fields *fields, const char *raw, size_t len,
@@ -78,7 +77,7 @@ int laz_wire_read_list(const struct laz_fields *fields, const char *raw, size_t 
     struct laz_fields_problem wrong;
     int rc = laz_fields_read_list(fields, raw, len, list, &wrong);
 
-    return wire_result(rc, &wrong, err);
+    return laz_wire_result(rc, &wrong, err);
 }
 
 /* ---- reading messages ----------------------------------------------------------------------- */
@@ -158,7 +157,7 @@ int laz_wire_parse(const struct laz_wire_protocol *protocol, enum laz_wire_direc
     if (rc)
         return rc;
     rc = laz_fields_take(&protocol->rows[*type].object, found, n, out, &wrong);
-    return wire_result(rc, &wrong, err);
+    return laz_wire_result(rc, &wrong, err);
 }
 
 static int message_parse(const char *line, size_t len, enum laz_wire_direction direction,

@@ -142,6 +142,9 @@ const char *laz_wire_approvals(bool approve, bool may_approve);
 extern const struct laz_fields laz_wire_options, laz_wire_confine, laz_wire_landlock, laz_wire_rule,
     laz_wire_tool, laz_wire_parameter, laz_wire_status;
 
+/* The result of a reader of fields, with a sentence about an object or a message that was refused:
+ * LAZ_EPROTO, LAZ_ENOMEM. */
+int laz_wire_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err);
 /* laz_fields_read and laz_fields_read_list with a sentence: LAZ_EPROTO, LAZ_ENOMEM. */
 int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
                   struct laz_error *err);

@@ -7,6 +7,7 @@
 #include "loop/loop.h"
 #include "session/output.h"
 #include "session/result.h"
+#include "session/shared.h"
 #include "session/session_fsm.h"
 #include "session/verdict.h"
 #include "os/descriptors.h"

@@ -2,7 +2,7 @@
 /* clients.c - who is connected to the server by HTTP, and the clients with a handshake.
  *
  * Who may use the server is known when the headers of a request are whole.  Until then a connection
- * is a stranger's, of which there are places apart: whoever has a token finds one of those that
+ * is a stranger's, of which there are callers apart: whoever has a token finds one of those that
  * strangers cannot take.  A new stranger takes the place of the oldest one, and headers have a
  * deadline that the next byte does not move, as it would move the timeout of libmicrohttpd.
  * Side: host.  Input trusted: no. */
@@ -18,7 +18,7 @@
 /* ---- connections -------------------------------------------------------------------------------
  */
 
-struct http_place *mcp_place_of(const struct mcp_http *http, struct MHD_Connection *connection)
+struct http_caller *mcp_caller_of(const struct mcp_http *http, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -27,70 +27,70 @@ struct http_place *mcp_place_of(const struct mcp_http *http, struct MHD_Connecti
 }
 
 /* libmicrohttpd sees its end, and closes it. */
-static void place_leave(struct http_place *place)
+static void caller_leave(struct http_caller *caller)
 {
-    if (!place->is_leaving)
-        laz_os_hang_up(place->fd);
-    place->is_leaving = true;
+    if (!caller->is_leaving)
+        laz_os_hang_up(caller->fd);
+    caller->is_leaving = true;
 }
 
-static bool place_is_strange(const struct http_place *place)
+static bool caller_is_strange(const struct http_caller *caller)
 {
-    return !place->is_known && !place->is_leaving;
+    return !caller->is_known && !caller->is_leaving;
 }
 
 /* Makes room: the oldest stranger leaves. */
-static void places_bound(const struct mcp_http *http)
+static void callers_bound(const struct mcp_http *http)
 {
-    struct http_place *oldest = NULL;
+    struct http_caller *oldest = NULL;
     size_t strangers = 0;
 
-    for (struct http_place *place = http->places; place; place = place->next) {
-        if (!oldest && place_is_strange(place))
-            oldest = place;
-        strangers += place_is_strange(place);
+    for (struct http_caller *caller = http->callers; caller; caller = caller->next) {
+        if (!oldest && caller_is_strange(caller))
+            oldest = caller;
+        strangers += caller_is_strange(caller);
     }
     if (strangers > HTTP_STRANGERS)
-        place_leave(oldest);
+        caller_leave(oldest);
 }
 
-void mcp_place_changed(void *user, struct MHD_Connection *connection, void **context,
-                       enum MHD_ConnectionNotificationCode what)
+void mcp_caller_changed(void *user, struct MHD_Connection *connection, void **context,
+                        enum MHD_ConnectionNotificationCode what)
 {
     struct mcp_http *http = user;
-    struct http_place *place = *context, **at = &http->places;
+    struct http_caller *caller = *context, **at = &http->callers;
 
-    while (*at && *at != place)
+    while (*at && *at != caller)
         at = &(*at)->next;
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        if (place)
-            *at = place->next;
-        free(place);
+        if (caller)
+            *at = caller->next;
+        free(caller);
         *context = NULL;
         http->is_ready = true; /* there is room: it listens again when it runs */
         return;
     }
     const union MHD_ConnectionInfo *info =
         http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    *context = *at = place = info ? calloc(1, sizeof *place) : NULL;
-    if (!place)
+    *context = *at = caller = info ? calloc(1, sizeof *caller) : NULL;
+    if (!caller)
         return;
-    place->fd = info->connect_fd;
-    place->since_ms = laz_loop_now_ms(http->mcp->loop);
-    places_bound(http);
+    caller->fd = info->connect_fd;
+    caller->since_ms = laz_loop_now_ms(http->mcp->loop);
+    callers_bound(http);
 }
 
-uint64_t mcp_places_tend(struct mcp_http *http)
+uint64_t mcp_callers_tend(struct mcp_http *http)
 {
     const uint64_t now = laz_loop_now_ms(http->mcp->loop), most = 1000u * (uint64_t)HTTP_TIMEOUT_S;
     uint64_t next = UINT64_MAX;
 
-    for (struct http_place *place = http->places; place; place = place->next) {
-        if (place->is_asking || place->is_leaving)
+    for (struct http_caller *caller = http->callers; caller; caller = caller->next) {
+        if (caller->is_asking || caller->is_leaving)
             continue;
-        const uint64_t waited = now - place->since_ms;
+        const uint64_t waited = now - caller->since_ms;
         if (waited >= most)
-            place_leave(place);
+            caller_leave(caller);
         else if (most - waited < next)
             next = most - waited;
     }

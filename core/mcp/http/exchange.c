@@ -278,7 +278,7 @@ static unsigned exchange_check(const struct exchange *exchange, const char *url,
                                             !mcp_http_lists(accept, "text/event-stream"))))
         return MHD_HTTP_NOT_ACCEPTABLE;
     *why = "the message is too long (session.max_value_size)";
-    return length && strtoull(length, NULL, 10) > http->mcp->limits.max_line
+    return length && strtoull(length, NULL, 10) > http->mcp->values->session.max_value_size
                ? MHD_HTTP_CONTENT_TOO_LARGE
                : 0;
 }
@@ -430,7 +430,7 @@ static bool exchange_is_full_body(const struct exchange *exchange, size_t more)
 {
     const struct mcp_http *http = exchange->http;
 
-    return http->body_bytes + more > http->mcp->limits.max_line;
+    return http->body_bytes + more > http->mcp->values->session.max_value_size;
 }
 
 /* A process of another user cannot connect, whatever the mode of the socket. */
@@ -470,14 +470,14 @@ enum MHD_Result mcp_http_asked(void *user, struct MHD_Connection *connection, co
 
     (void)version;
     if (!exchange) {
-        struct http_place *place = mcp_place_of(http, connection);
-        if (!place || place->is_leaving || !http_is_ours(http, connection) ||
+        struct http_caller *caller = mcp_caller_of(http, connection);
+        if (!caller || caller->is_leaving || !http_is_ours(http, connection) ||
             !(exchange = exchange_new(http, connection)))
             return MHD_NO;
         *state = exchange;
-        place->is_asking = true;
+        caller->is_asking = true;
         unsigned status = exchange_allow(exchange, &why);
-        place->is_known |= status == 0;
+        caller->is_known |= status == 0;
         if (!status)
             status = exchange_check(exchange, url, method, &why);
         return status ? exchange_refuse(exchange, NULL, status, MCP_INVALID, why) : MHD_YES;
@@ -500,14 +500,14 @@ void mcp_http_completed(void *user, struct MHD_Connection *connection, void **st
 {
     struct exchange *exchange = *state, **at;
     struct mcp_http *http = user;
-    struct http_place *place = mcp_place_of(http, connection);
+    struct http_caller *caller = mcp_caller_of(http, connection);
 
     (void)why;
     if (!exchange)
         return;
-    if (place) {
-        place->is_asking = false;
-        place->since_ms = laz_loop_now_ms(http->mcp->loop);
+    if (caller) {
+        caller->is_asking = false;
+        caller->since_ms = laz_loop_now_ms(http->mcp->loop);
     }
     mcp_out_gone(http->mcp, &exchange->out);
     mcp_peer_gone(http->mcp, &exchange->own);

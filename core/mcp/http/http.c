@@ -61,7 +61,7 @@ void mcp_http_work(struct mcp_http *http)
         http->is_ready = false;
         (void)http->mhd.run(http->daemon);
     }
-    const uint64_t next_ms = mcp_places_tend(http);
+    const uint64_t next_ms = mcp_callers_tend(http);
     if (http->mhd.get_timeout(http->daemon, &ms) != MHD_YES)
         ms = UINT64_MAX;
     if (ms > next_ms)
@@ -166,7 +166,7 @@ static int http_start(struct mcp_http *http, struct laz_error *err)
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, mcp_http_asked, http,
         MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL, MHD_OPTION_LISTEN_SOCKET, http->listener,
         MHD_OPTION_NOTIFY_COMPLETED, mcp_http_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
-        mcp_place_changed, http, MHD_OPTION_CONNECTION_LIMIT,
+        mcp_caller_changed, http, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)(HTTP_CONNECTIONS + HTTP_STRANGERS), MHD_OPTION_CONNECTION_TIMEOUT,
         HTTP_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_MEMORY, MHD_OPTION_END);
     if (!http->daemon)

@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 #define HTTP_CONNECTIONS 64  /* of those who may use the server */
-#define HTTP_STRANGERS   64  /* of others, in places of their own */
+#define HTTP_STRANGERS   64  /* of others, in callers of their own */
 #define HTTP_TIMEOUT_S   30u /* in which headers are whole, and nothing comes of what has begun */
 #define HTTP_VERSION     "MCP-Protocol-Version"
 #define HTTP_SESSION     "Mcp-Session-Id"
 
 /* A connection. */
-struct http_place {
-    struct http_place *next; /* the oldest first */
+struct http_caller {
+    struct http_caller *next; /* the oldest first */
     int fd;
     uint64_t since_ms; /* it was made, or its last request has ended */
     bool is_known;     /* by a request that was allowed */
@@ -84,7 +84,7 @@ struct mcp_http {
     struct laz_io *io;
     struct laz_timer *timer;
     char token[LAZ_TOKEN_LEN + 1]; /* "": by the socket, only this user comes */
-    struct http_place *places;
+    struct http_caller *callers;
     struct exchange *exchanges;
     struct http_peer *peers;
     size_t n_peers, body_bytes;
@@ -111,13 +111,13 @@ size_t mcp_exchange_unread(const struct exchange *exchange);
  */
 
 /* What libmicrohttpd calls when a connection begins and ends. */
-void mcp_place_changed(void *user, struct MHD_Connection *connection, void **context,
-                       enum MHD_ConnectionNotificationCode what);
-/* The place of a connection; NULL: there was no memory for it. */
-struct http_place *mcp_place_of(const struct mcp_http *http, struct MHD_Connection *connection);
+void mcp_caller_changed(void *user, struct MHD_Connection *connection, void **context,
+                        enum MHD_ConnectionNotificationCode what);
+/* The caller of a connection; NULL: there was no memory for it. */
+struct http_caller *mcp_caller_of(const struct mcp_http *http, struct MHD_Connection *connection);
 /* Closes connections whose headers are not whole in time. Returns the milliseconds to the next;
  * UINT64_MAX: there is none. */
-uint64_t mcp_places_tend(struct mcp_http *http);
+uint64_t mcp_callers_tend(struct mcp_http *http);
 
 /* A new client takes the place of that which was quiet for the longest time. */
 struct http_peer *mcp_http_peer_new(struct mcp_http *http);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answers.c - large answers: the result of an execution, and what it has that can be read.
+/* large_answers.c - large answers: the result of an execution, and what it has that can be read.
  * Side: host.  Input trusted: no (content comes from the sandbox; the library has checked it).
  *
  * To copy and escape tens of megabytes takes hundreds of milliseconds, in which no session of the
