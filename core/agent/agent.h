@@ -9,8 +9,6 @@
 #ifndef LAZ_AGENT_AGENT_H
 #define LAZ_AGENT_AGENT_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "os/heap.h"
 #include "os/io.h"
 #include "os/landlock.h"
@@ -20,12 +18,8 @@
 #include "wire/frame.h"
 #include "wire/message.h"
 
-#include <lazaret/runtime.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #define AGENT_EXIT_SETUP  125
 #define AGENT_CHANNEL     3              /* the channel's descriptor; what is above it is closed */

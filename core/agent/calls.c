@@ -9,8 +9,6 @@
  * reaches the next.  Calls that are known together are sent in one write. */
 #include "agent/agent.h"
 
-#include "os/io.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

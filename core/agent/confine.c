@@ -11,13 +11,9 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
 #include "os/filter.h"
-#include "os/landlock.h"
-#include "os/namespaces.h"
-#include "wire/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,22 +11,15 @@
 #ifndef LAZ_BOX_BOX_H
 #define LAZ_BOX_BOX_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "box/box_fsm.h"
 #include "loop/driver.h"
 #include "os/cgroup.h"
-#include "os/process.h"
 #include "os/spawner.h"
 #include "os/uids.h"
 #include "os/usage.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
-#include "plugin/plugin.h"
-#include "settings/settings.h"
 #include "wire/frame.h"
-
-#include <lazaret/lazaret.h>
 
 struct laz_box;
 struct laz_box_asker;

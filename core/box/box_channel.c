@@ -16,9 +16,7 @@
 #include "os/peer.h"
 #include "os/pidfd.h"
 #include "os/sockets.h"
-#include "os/spawner.h"
 #include "os/users.h"
-#include "wire/message.h"
 
 #include <errno.h>
 #include <string.h>

@@ -63,9 +63,6 @@
 
 #include "base/log.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum laz_box_state {
     LAZ_BOX_NEW,
     LAZ_BOX_WAITING,

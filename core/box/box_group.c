@@ -12,8 +12,6 @@
 
 #include "os/process_tree.h"
 
-#include <errno.h>
-
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
 #define BOX_OWN_PROCESSES 2
 

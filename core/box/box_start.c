@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
-#include "os/files.h"
 #include "os/paths.h"
 #include "os/programs.h"
 #include "os/signals.h"
@@ -19,7 +18,6 @@
 #include "os/trust.h"
 #include "os/users.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,6 @@
 #include "box/box_private.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
-#include "wire/message.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "loop/loop.h"
 
 #include <pthread.h>
-#include <stddef.h>
 
 struct laz_loop {
     pthread_mutex_t lock;

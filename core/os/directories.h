@@ -7,9 +7,6 @@
 #include "base/error.h"
 #include "os/users.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Makes a directory with exactly this mode and owner (LAZ_OS_SAME_ID: the process's own). */
 int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
                           struct laz_error *err);

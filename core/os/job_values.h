@@ -8,7 +8,6 @@
 #ifndef LAZ_OS_JOB_VALUES_H
 #define LAZ_OS_JOB_VALUES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum laz_job_limit {

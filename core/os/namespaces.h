@@ -10,8 +10,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* The number of threads of this process; 0: not known. */

@@ -8,8 +8,6 @@
 #include "plan/plan.h"
 
 #include "base/enforce.h"
-#include "base/json.h"
-#include "base/limits.h"
 #include "os/landlock.h"
 #include "plugin/plugin.h"
 

@@ -9,11 +9,9 @@
  * are real, and the links on the way are listed too. */
 #include "plan/policy.h"
 
-#include "base/json.h"
 #include "base/path.h"
 #include "plan/policy_private.h"
 #include "plan/programs.h"
-#include "os/files.h"
 #include "os/landlock.h"
 #include "os/paths.h"
 #include "os/spawner.h"

@@ -9,10 +9,8 @@
  * that every macOS has. */
 #include "plan/policy_private.h"
 
-#include "base/buf.h"
 #include "base/path.h"
 #include "plan/policy.h"
-#include "os/files.h"
 #include "os/paths.h"
 
 #include <stdlib.h>

@@ -3,16 +3,8 @@
 #ifndef LAZ_PLAN_POLICY_PRIVATE_H
 #define LAZ_PLAN_POLICY_PRIVATE_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
-
-#include <lazaret/backend.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum laz_policy_rank { /* of entries for the same path, the highest rank counts */
                        LAZ_POLICY_SYSTEM,

@@ -9,13 +9,10 @@
 #include "plan/programs.h"
 
 #include "base/path.h"
-#include "os/files.h"
 #include "os/paths.h"
 #include "os/programs.h"
 #include "os/spawner.h"
 #include "os/system.h"
-
-#include <lazaret/backend.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,10 +14,7 @@
 
 #include "os/cgroup.h"
 #include "os/descriptors.h"
-#include "os/io.h"
 #include "os/linux/descriptors.h"
-#include "os/process.h"
-#include "os/spawner.h"
 #include "os/uids.h"
 #include "os/warden.h"
 
@@ -27,8 +24,6 @@
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
-#include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
  * laz_heap_give_back, so a program that keeps memory has to call that. */
 #include "os/heap.h"
 
-#include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

@@ -9,8 +9,6 @@
  * request of another size is refused. */
 #include "os/launcher.h"
 
-#include "base/buf.h"
-#include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/files.h"

@@ -10,7 +10,6 @@
 #include "os/files.h"
 #include "os/posix/descriptors.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

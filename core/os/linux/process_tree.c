@@ -28,7 +28,6 @@
 #include "os/linux/tree_kept.h"
 #include "os/posix/descriptors.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <stdio.h>

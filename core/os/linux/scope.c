@@ -3,13 +3,11 @@
  * Side: host.  Input trusted: yes (the user's own manager; its words are shown only). */
 #include "os/scope.h"
 
-#include "base/buf.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/io.h"
 #include "os/linux/cgroup.h"
-#include "os/process.h"
 #include "os/programs.h"
 #include "os/trust.h"
 #include "os/users.h"
@@ -17,7 +15,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

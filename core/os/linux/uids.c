@@ -22,7 +22,6 @@
 #include "os/posix/descriptors.h"
 #include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

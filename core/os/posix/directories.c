@@ -11,9 +11,7 @@
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/files.h"
-#include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

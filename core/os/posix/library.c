@@ -3,7 +3,6 @@
 #include "os/library.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
 
 void laz_library_secure(void)

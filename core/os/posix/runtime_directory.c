@@ -15,7 +15,6 @@
 #include "os/posix/files.h"
 #include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
-#include "os/users.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

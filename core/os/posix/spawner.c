@@ -18,7 +18,6 @@
 #include "os/pidfd.h"
 #include "os/posix/child.h"
 #include "os/posix/descriptors.h"
-#include "os/process.h"
 #include "os/thread.h"
 #include "os/warden.h"
 
