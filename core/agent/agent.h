@@ -61,7 +61,7 @@ struct agent_open {
 struct agent_calls {
     pthread_mutex_t lock; /* of what is open: one thread may begin a call, another take an answer */
     struct agent_open *open;
-    size_t n, cap, bytes;
+    size_t n, bytes;
     uint64_t last;           /* id of the last call; ids are never used again */
     struct laz_buf failed;   /* error text of the last call that could not begin */
     struct laz_buf answered; /* error text of the last reply */
@@ -84,7 +84,7 @@ struct agent_files {
     size_t max_files;
     uint64_t max_bytes;
     struct agent_artifact *known; /* that were sent */
-    size_t n_known, known_cap;
+    size_t n_known;
     bool is_watched;          /* the directory shows by its time whether anything was made in it: */
     int64_t written_ns;       /* the time that it has otherwise */
     struct laz_buf text;      /* of a part */

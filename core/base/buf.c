@@ -111,6 +111,21 @@ char *laz_buf_steal(struct laz_buf *buf)
     return data;
 }
 
+/* It always has room for a power of two. */
+void *laz_grow(void *array, size_t *n, size_t size)
+{
+    void *items;
+
+    memcpy(&items, array, sizeof items);
+    if (!(*n & (*n - 1))) {
+        items = realloc(items, (*n ? 2 * *n : 1) * size);
+        if (!items)
+            return NULL;
+        memcpy(array, &items, sizeof items);
+    }
+    return memset((char *)items + (*n)++ * size, 0, size);
+}
+
 void laz_strv_fini(struct laz_strv *strv)
 {
     for (size_t i = 0; i < strv->n; i++)

@@ -94,8 +94,7 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err);
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
-/* ---- box_askers.c, box_trial.c: starts that wait ----------------------------------------------
- */
+/* ---- box_trial.c: starts that wait ----------------------------------------------------------- */
 
 /* Is it memory, descriptors or uids that are used up? That says nothing of a backend or template,
  * and may be over the next time. */
@@ -103,19 +102,10 @@ static inline bool laz_box_is_short(const struct laz_error *err)
 {
     return laz_error_is_shortage(err) || err->code == LAZ_EBUSY;
 }
-/* Appends it to a list. Returns LAZ_BOX_ASKED. */
-int laz_askers_join(struct laz_box_asker **list, struct laz_box_asker *asker, bool starts_again);
-/* Takes all of a list, to be answered one by one. Each may join a list again meanwhile, and others
- * may withdraw. NULL: all have been answered. */
-void laz_askers_begin(struct laz_box_shared *shared, struct laz_box_asker **list);
-struct laz_box_asker *laz_askers_next(struct laz_box_shared *shared);
-/* Ends the trial: without an answer; or by answering its askers with LAZ_ECANCELLED (no effect
- * where there is none). */
-void laz_trial_drop(struct laz_box_shared *shared);
-void laz_trial_cancel(struct laz_box_shared *shared);
+/* Those who asked for the backend go on; `why`: they get this error (NULL: none). */
+void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why);
 
-/* ---- box_from_template.c
- * ------------------------------------------------------------------------------ */
+/* ---- box_from_template.c --------------------------------------------------------------------- */
 
 #define LAZ_BOX_ENDS 4
 /* Gives the box its token and its ends of channel, streams and status; the far ones to `ends`. */
@@ -149,11 +139,6 @@ void laz_box_drop_group(struct laz_box *box);
  * LAZ_BOX_ASKED: laz_box_backend_goes_on will be called between two turns of the loop. Errors:
  * memory or descriptors are exhausted. */
 int laz_box_ask_scope(struct laz_box_shared *shared, struct laz_error *err);
-
-/* ---- box_trial.c ----------------------------------------------------------------------------- */
-
-/* Those who asked for the backend go on; `why`: they get this error (NULL: none). */
-void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why);
 
 /* ---- box_report.c ---------------------------------------------------------------------------- */
 

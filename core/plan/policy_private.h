@@ -24,7 +24,7 @@ struct laz_policy_path {
 
 struct laz_policy_paths { /* begins as {0} */
     struct laz_policy_path *items;
-    size_t n, cap;
+    size_t n;
     struct laz_path *sorted; /* for the backend; borrows from the items */
     size_t n_sorted;
     bool failed; /* an allocation failed */
