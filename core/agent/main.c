@@ -17,10 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "?"
-#endif
-
 #ifdef LAZ_SANITIZE
 /* Read by the address sanitizer: the host is to see a crash of the code by its signal. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
