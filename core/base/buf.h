@@ -50,6 +50,7 @@ struct laz_strv {
 void laz_strv_fini(struct laz_strv *strv);
 void laz_strv_add(struct laz_strv *strv, const char *text); /* copies */
 void laz_strv_addf(struct laz_strv *strv, const char *format, ...) LAZ_PRINTF(2, 3);
+void laz_strv_sort(struct laz_strv *strv, size_t from); /* the items from that one on */
 bool laz_strv_has(const struct laz_strv *strv, const char *text);
 
 /* Appends a zeroed item to an array, which only this function makes longer. `array`: the address of

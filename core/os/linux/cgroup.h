@@ -65,6 +65,9 @@ void cgroup_drop_kept(struct laz_cgroups *groups);
  * memory and processes cannot be limited there, or limits on this process would not hold there. */
 int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher, int *fd,
                        struct laz_error *err);
+/* The directory of this process's own group of version 2, a new string; NULL: none is known. *top
+ * as laz_cgroup_directory gives it. */
+char *cgroup_own_v2(size_t *top);
 /* Are the controllers of memory and processes of version 2 on this host? */
 bool cgroup_v2_can_limit(void);
 /* Removes a group, or adds it to the busy ones. */

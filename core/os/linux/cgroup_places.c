@@ -507,8 +507,7 @@ const char *laz_cgroups_place(const struct laz_cgroups *groups)
     return NULL;
 }
 
-/* The directory of this process's own group of version 2, a new string; NULL: none is known. */
-static char *places_own_v2(size_t *top)
+char *cgroup_own_v2(size_t *top)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     char *own = NULL;
@@ -524,7 +523,7 @@ static char *places_own_v2(size_t *top)
 bool cgroup_v2_can_limit(void)
 {
     size_t top;
-    char *own = places_own_v2(&top);
+    char *own = cgroup_own_v2(&top);
 
     if (own)
         own[top] = '\0';
@@ -552,7 +551,7 @@ static const char *places_limit(const char *directory)
 static int places_check_limits(const char *place, struct laz_error *err)
 {
     size_t top = 0, len;
-    char *own = places_own_v2(&top);
+    char *own = cgroup_own_v2(&top);
     int rc = 0;
 
     while (own && !rc && (len = strlen(own)) > top &&

@@ -8,7 +8,6 @@
 
 #include "os/io.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/text.h"
 
 #include <errno.h>
 #include <io.h>

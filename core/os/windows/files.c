@@ -6,11 +6,9 @@
  * access list is inherited. */
 #include "os/files.h"
 
-#include "base/buf.h"
 #include "base/random.h"
 #include "os/windows/descriptors.h"
 #include "os/windows/files.h"
-#include "os/windows/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

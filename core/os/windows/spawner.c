@@ -15,7 +15,6 @@
 #include "os/command_line.h"
 #include "os/job_values.h"
 #include "os/paths.h"
-#include "os/process.h"
 #include "os/windows/descriptors.h"
 #include "os/windows/text.h"
 

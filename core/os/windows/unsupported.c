@@ -20,8 +20,6 @@
 #include "os/terminal.h"
 #include "os/users.h"
 
-#include <stddef.h>
-
 /* clang-format off */
 GIVES(bool, laz_os_is_root, false, void)
 GIVES(uint32_t, laz_os_uid, 0, void)
