@@ -100,7 +100,6 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
 void agent_files_begin(struct agent *agent);
 /* Sends the artifacts that are new or have changed; says in files.left_out which are not sent. */
 void agent_files_collect(struct agent *agent);
-/* Sends bytes in parts. */
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
 /* Writes a part of a file: NULL, or why not, borrowed until the next one. */
 const char *agent_files_put(struct agent *agent, const struct laz_message *message);
@@ -146,7 +145,6 @@ struct agent {
     bool is_filtered;              /* by the first part of the filter in `confine` */
 };
 
-/* Fills agent->services. */
 void agent_services_init(struct agent *agent);
 bool agent_is_forked(const struct agent *agent);
 /* Sends a message. Ends the process when the host is gone or there is no memory for it. */
@@ -203,7 +201,6 @@ void agent_cost(struct agent *agent, const char *step, uint64_t since_us);
 /* In a copy of a template, before a session is asked for: does what its `init` will ask for, as far
  * as the `init` of the template had it. */
 int agent_start_ahead(struct agent *agent, struct laz_error *err);
-/* Tells the host that the start failed. */
 void agent_setup_failed(struct agent *agent, const struct laz_error *err);
 
 /* ---- template.c ----------------------------------------------------------------------------- */

@@ -71,7 +71,6 @@ static size_t open_count(struct agent_calls *calls)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-/* May the code call a tool now? */
 static int calls_allowed(const struct agent *agent, const char **error)
 {
     if (agent_is_forked(agent))

@@ -95,15 +95,10 @@ static int main_probe(char **argv)
 
     if (!rc && argv[0])
         rc = agent_confine(&agent, argv[0], len, &err);
-    laz_strv_fini(&agent.confined);
-    laz_strv_fini(&agent.missing);
-    laz_buf_fini(&agent.cost);
-    if (rc) {
+    if (rc)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
-        return AGENT_EXIT_SETUP;
-    }
     /* _exit: the filter refuses what a sanitizer does at an orderly end. */
-    _exit(puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0);
+    _exit(rc ? AGENT_EXIT_SETUP : puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0);
 }
 
 /* Does nothing until it is killed: a process of the host that a box must not reach. */

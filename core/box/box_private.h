@@ -52,7 +52,6 @@ void laz_box_fail_by(struct laz_box *box, const struct laz_error *why);
 void laz_box_fail(struct laz_box *box, int code, const char *format, ...) LAZ_PRINTF(3, 4);
 /* The same where the channel is still open: where it is closed, that was reported. */
 void laz_box_break(struct laz_box *box, int code, const char *text);
-/* The agent has closed its connection. */
 void laz_box_hung_up(struct laz_box *box);
 /* box->patience is over: the time for its token, or for its end. */
 void laz_box_out_of_patience(void *user);
@@ -74,7 +73,6 @@ uint32_t laz_box_kernel_uid(const struct laz_box *box);
 bool laz_box_watch_channel(struct laz_box *box);
 /* Does it listen at a file in its directory? Else the agent was given its end. */
 bool laz_box_has_socket(const struct laz_box *box);
-/* Closes channel and listener. */
 void laz_box_close_channel(struct laz_box *box);
 /* Reads the documents that have come, if there is a status pipe. */
 void laz_box_read_status(struct laz_box *box);
@@ -85,7 +83,6 @@ void laz_box_free_channel(struct laz_box *box);
 
 /* ---- box_start.c ----------------------------------------------------------------------------- */
 
-/* laz_box_kind.start of a cold box. */
 int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
                        struct laz_error *err);
 /* A pipe whose end on this side does not block. */
@@ -130,7 +127,6 @@ int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_c
 int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
 /* Its box has ended: kills what got away from a reaper, and waits for it. Any thread. */
 void laz_box_end_group(struct laz_box *box);
-/* Removes the group. */
 void laz_box_drop_group(struct laz_box *box);
 
 /* ---- box_scope.c: control groups that systemd gives ------------------------------------------ */

@@ -395,10 +395,10 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     snprintf(box->name, sizeof box->name, "%u", shared->boxes++);
     laz_log(&shared->driver->log, LAZ_LOG_DEBUG, "box %s: %s", box->name, box->kind->name);
     box->uid = LAZ_SPAWN_SAME_ID;
-    box->process = (struct laz_process)LAZ_PROCESS_INIT;
+    box->process = LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
     box->agent_fd = box->init_fd = -1;
-    box->usage = (struct laz_usage)LAZ_USAGE_INIT;
+    box->usage = LAZ_USAGE_INIT;
     box->exit_code = box->agent_pid = box->end_signal = -1;
     box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */

@@ -53,9 +53,7 @@ struct laz_cgroups {
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* The name of the next group. */
 void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size);
-/* Removes those that were kept. */
 void cgroup_drop_kept(struct laz_cgroups *groups);
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -72,7 +70,6 @@ char *cgroup_own_v2(size_t *top);
 bool cgroup_v2_can_limit(void);
 /* Removes a group, or adds it to the busy ones. */
 void cgroup_remove(struct laz_cgroups *groups, const char *directory);
-/* Tries to remove the busy ones again. */
 void cgroup_remove_busy(struct laz_cgroups *groups);
 
 /* ---- files ---------------------------------------------------------------------------------- */

@@ -66,7 +66,6 @@ static bool places_may_write(const char *directory, const char *file)
     return access(path, *file ? W_OK : W_OK | X_OK) == 0;
 }
 
-/* Was this part of the tree delegated to this process? */
 static bool places_is_delegated(const char *directory)
 {
     char mark[8];
@@ -445,7 +444,7 @@ static int places_new(const char *of, bool look, struct cgroup_nest *nest,
 
     if (!made)
         return laz_error_nomem(err);
-    made->launcher = (struct laz_process)LAZ_PROCESS_INIT;
+    made->launcher = LAZ_PROCESS_INIT;
     made->launcher_fd = -1;
     snprintf(path, sizeof path, "/proc/%s/cgroup", of);
     int failed = places_need_descriptors(made);
@@ -595,7 +594,7 @@ int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher,
         *made = former;
         groups->launcher = *launcher;
         groups->launcher_fd = *fd;
-        *launcher = (struct laz_process)LAZ_PROCESS_INIT;
+        *launcher = LAZ_PROCESS_INIT;
         *fd = -1;
     }
     laz_cgroups_free(made);

@@ -303,7 +303,6 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-/* Appends the children of one thread. */
 static void tree_add_children(struct laz_tree *tree, int64_t pid, const char *thread,
                               struct laz_buf *now)
 {

@@ -153,7 +153,7 @@ int laz_scope_ask(struct laz_spawner *spawner, const char *agent, struct laz_sco
     *out = NULL;
     if (!scope)
         return laz_error_nomem(err);
-    scope->process = (struct laz_process)LAZ_PROCESS_INIT;
+    scope->process = LAZ_PROCESS_INIT;
     scope->fd = scope->words = -1;
     int rc = cgroup_v2_can_limit() ? scope_find_manager(&env, err)
                                    : laz_error_set(err, LAZ_EREFUSED, 0,

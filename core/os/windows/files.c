@@ -20,7 +20,6 @@
 #define FILES_PIECE  65536
 #define FILES_RANDOM 12
 
-/* Calls `call` once with the path as Windows wants it. */
 bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
 {
     wchar_t *wide = laz_windows_path(path);
