@@ -20,12 +20,7 @@
 #define TREE_SPARE 16    /* space for children that start between two looks */
 
 /* clang-format off */
-GIVES(bool, laz_os_tree_can_be_seen, true, void)
-GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
-GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
-/* Nothing tells which locks a process has, and nothing is remembered. */
-GIVES(bool, laz_os_tree_locks_are_due, false, struct laz_tree *tree)
-GIVES(bool, laz_os_tree_find_locks, true, struct laz_tree *tree)
+/* Nothing is remembered. */
 IGNORES(laz_os_tree_forget, struct laz_tree *tree)
 GIVES(uint64_t, laz_os_busy_us, 0, void)
 /* clang-format on */

@@ -5,10 +5,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-void laz_library_secure(void)
-{
-}
-
 void *laz_library_open(const char *path, bool global, const char **words)
 {
     void *library = dlopen(path, RTLD_NOW | (global ? RTLD_GLOBAL | RTLD_NODELETE : RTLD_LOCAL));

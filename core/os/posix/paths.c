@@ -167,11 +167,6 @@ char *laz_os_real_path(const char *path)
     return realpath(path, NULL);
 }
 
-void laz_os_native_path(char *path)
-{
-    (void)path;
-}
-
 char *laz_posix_canonical(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;

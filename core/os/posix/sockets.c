@@ -26,12 +26,6 @@ char *laz_os_socket_name(const char *directory)
     return laz_strdupf("%s/socket/ipc.sock", directory);
 }
 
-int laz_os_take_end(int listener)
-{
-    (void)listener;
-    return -1;
-}
-
 #ifndef SOCK_CLOEXEC
 #define SOCK_CLOEXEC 0 /* macOS: in a second call */
 #endif
