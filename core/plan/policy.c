@@ -616,6 +616,7 @@ static int policy_hide_written(struct policy_work *work, struct laz_error *err)
 static int policy_fill(struct policy_work *work, struct laz_error *err)
 {
     const struct laz_settings_values *values = work->values;
+    const struct policy_memory *memory = work->memory;
     int rc;
 
     policy_system_paths(work);
@@ -634,7 +635,7 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
         return rc;
     policy_own_paths(work);
     policy_home(work);
-    if (!work->memory->home)
+    if (!memory->home)
         return laz_error_nomem(err);
     rc = policy_environment(work, err);
     if (!rc && work->session->nests && work->own_files)
@@ -642,7 +643,10 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     policy_command(work);
     if (work->by_real)
         policy_real_rest(work);
-    return rc;
+    if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
+                memory->real.failed || !memory->host_command || !memory->options))
+        rc = laz_error_nomem(err);
+    return rc ? rc : laz_policy_paths_sort(&work->memory->paths, err);
 }
 
 /* What the backend gets, which borrows from the memory. */
@@ -702,13 +706,8 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         return laz_error_nomem(err);
     if (work.by_real)
         policy_real_session(&work, &own);
-    int rc = policy_fill(&work, &why);
     memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
-    if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
-                memory->real.failed || !memory->host_command || !memory->options))
-        rc = laz_error_nomem(&why);
-    if (!rc)
-        rc = laz_policy_paths_sort(&memory->paths, &why);
+    int rc = policy_fill(&work, &why);
     if (rc) {
         laz_policy_free(&memory->box);
         return laz_error_set(err, rc, why.os_errno, "%s", why.text);
