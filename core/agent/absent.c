@@ -6,31 +6,20 @@
  * return an error. */
 #include "agent/agent.h"
 
+#include "os/unsupported.h"
+
 #include <stdio.h>
 
-int agent_template_load(struct agent *agent, const struct laz_wire_options *options,
-                        struct laz_error *err)
-{
-    (void)agent;
-    (void)options;
-    return laz_error_set(err, LAZ_ESETUP, 0,
-                         "this system cannot copy processes: there are no templates (pool.warm = "
-                         "\"cold\")");
-}
-
-bool agent_template_serve(struct agent *agent, int *status)
-{
-    (void)agent;
-    *status = AGENT_EXIT_SETUP;
-    return false;
-}
-
-int agent_template_strip(struct agent *agent, struct laz_error *err)
-{
-    (void)agent;
-    (void)err;
-    return 0; /* there are no sessions of templates */
-}
+/* clang-format off */
+GIVES(int, agent_template_load,
+      laz_error_set(err, LAZ_ESETUP, 0, "this system cannot copy processes: there are no templates "
+                                        "(pool.warm = \"cold\")"),
+      struct agent *agent, const struct laz_wire_options *options, struct laz_error *err)
+GIVES(bool, agent_template_serve, (*status = AGENT_EXIT_SETUP, false),
+      struct agent *agent, int *status)
+/* there are no sessions of templates */
+GIVES(int, agent_template_strip, 0, struct agent *agent, struct laz_error *err)
+/* clang-format on */
 
 int agent_reap(char **argv)
 {

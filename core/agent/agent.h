@@ -9,8 +9,6 @@
 #ifndef LAZ_AGENT_AGENT_H
 #define LAZ_AGENT_AGENT_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "os/heap.h"
 #include "os/io.h"
 #include "os/landlock.h"
@@ -20,12 +18,8 @@
 #include "wire/frame.h"
 #include "wire/message.h"
 
-#include <lazaret/runtime.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #define AGENT_EXIT_SETUP  125
 #define AGENT_CHANNEL     3              /* the channel's descriptor; what is above it is closed */
@@ -67,7 +61,7 @@ struct agent_open {
 struct agent_calls {
     pthread_mutex_t lock; /* of what is open: one thread may begin a call, another take an answer */
     struct agent_open *open;
-    size_t n, cap, bytes;
+    size_t n, bytes;
     uint64_t last;           /* id of the last call; ids are never used again */
     struct laz_buf failed;   /* error text of the last call that could not begin */
     struct laz_buf answered; /* error text of the last reply */
@@ -90,7 +84,7 @@ struct agent_files {
     size_t max_files;
     uint64_t max_bytes;
     struct agent_artifact *known; /* that were sent */
-    size_t n_known, known_cap;
+    size_t n_known;
     bool is_watched;          /* the directory shows by its time whether anything was made in it: */
     int64_t written_ns;       /* the time that it has otherwise */
     struct laz_buf text;      /* of a part */
@@ -106,7 +100,6 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
 void agent_files_begin(struct agent *agent);
 /* Sends the artifacts that are new or have changed; says in files.left_out which are not sent. */
 void agent_files_collect(struct agent *agent);
-/* Sends bytes in parts. */
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
 /* Writes a part of a file: NULL, or why not, borrowed until the next one. */
 const char *agent_files_put(struct agent *agent, const struct laz_message *message);
@@ -154,7 +147,6 @@ struct agent {
     bool is_filtered;              /* by the first part of the filter in `confine` */
 };
 
-/* Fills agent->services. */
 void agent_services_init(struct agent *agent);
 bool agent_is_forked(const struct agent *agent);
 /* Sends a message. Ends the process when the host is gone or there is no memory for it. */
@@ -211,7 +203,6 @@ void agent_cost(struct agent *agent, const char *step, uint64_t since_us);
 /* In a copy of a template, before a session is asked for: does what its `init` will ask for, as far
  * as the `init` of the template had it. */
 int agent_start_ahead(struct agent *agent, struct laz_error *err);
-/* Tells the host that the start failed. */
 void agent_setup_failed(struct agent *agent, const struct laz_error *err);
 
 /* ---- template.c ----------------------------------------------------------------------------- */

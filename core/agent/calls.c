@@ -9,8 +9,6 @@
  * reaches the next.  Calls that are known together are sent in one write. */
 #include "agent/agent.h"
 
-#include "os/io.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +28,16 @@ void agent_calls_forget(struct agent *agent)
 /* Opens the call with the next id. 0, LAZ_EBUSY or LAZ_ENOMEM. */
 static int open_add(struct agent_calls *calls, void *user, size_t args_len)
 {
-    int rc = 0;
+    struct agent_open *open = NULL;
+    int rc = LAZ_EBUSY;
 
     pthread_mutex_lock(&calls->lock);
-    if (calls->n >= LAZ_OPEN_CALLS || (calls->n && calls->bytes + args_len > LAZ_OPEN_BYTES)) {
-        rc = LAZ_EBUSY;
-    } else if (calls->n == calls->cap) {
-        size_t cap = calls->cap ? calls->cap * 2 : 8;
-        struct agent_open *grown = realloc(calls->open, cap * sizeof *grown);
-        if (grown) {
-            calls->open = grown;
-            calls->cap = cap;
-        }
-        rc = grown ? 0 : LAZ_ENOMEM;
+    if (calls->n < LAZ_OPEN_CALLS && (!calls->n || calls->bytes + args_len <= LAZ_OPEN_BYTES)) {
+        open = laz_grow(&calls->open, &calls->n, sizeof *open);
+        rc = open ? 0 : LAZ_ENOMEM;
     }
-    if (rc == 0) {
-        calls->open[calls->n++] = (struct agent_open){++calls->last, user, args_len};
+    if (open) {
+        *open = (struct agent_open){++calls->last, user, args_len};
         calls->bytes += args_len;
     }
     pthread_mutex_unlock(&calls->lock);
@@ -79,7 +71,6 @@ static size_t open_count(struct agent_calls *calls)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-/* May the code call a tool now? */
 static int calls_allowed(const struct agent *agent, const char **error)
 {
     if (agent_is_forked(agent))

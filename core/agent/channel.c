@@ -8,7 +8,6 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "os/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,13 +11,9 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
 #include "os/filter.h"
-#include "os/landlock.h"
-#include "os/namespaces.h"
-#include "wire/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,31 +40,12 @@ void agent_close_descriptors(int channel)
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-static int confine_no_new_privs(const struct agent *agent, const struct laz_wire_confine *confine,
-                                struct laz_error *err)
-{
-    (void)agent;
-    (void)confine;
-    return laz_os_no_new_privs(err);
-}
-
 /* No core dumps. With a limit of 0 the kernel still starts the host's handler, as root and outside
  * the box, where kernel.core_pattern is a pipe (core(5)); 1, which is less than any dump needs,
  * keeps it from that as well (fs/coredump.c since Linux 2.6.24). The filter holds it there. */
-static int confine_core(const struct agent *agent, const struct laz_wire_confine *confine,
-                        struct laz_error *err)
+static int confine_core(struct laz_error *err)
 {
-    (void)agent;
-    (void)confine;
     return laz_os_set_limit("core", 1, err);
-}
-
-static int confine_quotas(const struct agent *agent, const struct laz_wire_confine *confine,
-                          struct laz_error *err)
-{
-    (void)agent;
-    (void)confine;
-    return laz_os_set_quotas(err);
 }
 
 /* The address sanitizer's own tables are many times any limit on memory. */
@@ -139,59 +116,42 @@ static int confine_filter(const struct agent *agent, const struct laz_wire_confi
                               : laz_os_filter(confine->filter, err);
 }
 
-/* ---- are they asked for? -------------------------------------------------------------------- */
-
-static bool confine_asks_limits(const struct laz_wire_confine *confine)
-{
-    return confine->has_limits;
-}
-
-static bool confine_asks_landlock(const struct laz_wire_confine *confine)
-{
-    return confine->has_landlock;
-}
-
-static bool confine_asks_filter(const struct laz_wire_confine *confine)
-{
-    return confine->filter != NULL;
-}
-
 /* ---- the table ------------------------------------------------------------------------------ */
-
-static const struct confine_step {
-    const char *name;
-    bool (*is_asked)(const struct laz_wire_confine *confine); /* NULL: it is always applied */
-    bool may_fail;                                            /* unless `required` lists it */
-    int (*apply)(const struct agent *agent, const struct laz_wire_confine *confine,
-                 struct laz_error *err);
-} confine_steps[] = {
-    {"no_new_privs", NULL, false, confine_no_new_privs},
-    {"core", NULL, false, confine_core},
-    {"quotas", NULL, false, confine_quotas},
-    {"limits", confine_asks_limits, false, confine_limits},
-    {"landlock", confine_asks_landlock, true, confine_landlock},
-    {"filter", confine_asks_filter, true, confine_filter},
-};
-
-#define CONFINE_STEPS (sizeof confine_steps / sizeof confine_steps[0])
 
 static int confine_apply(struct agent *agent, const struct laz_wire_confine *confine,
                          struct laz_error *err)
 {
-    for (const struct confine_step *step = confine_steps; step < confine_steps + CONFINE_STEPS;
-         step++) {
+    const struct {
+        const char *name;
+        int (*always)(struct laz_error *err); /* NULL: it is applied where it is asked for */
+        int (*apply)(const struct agent *agent, const struct laz_wire_confine *confine,
+                     struct laz_error *err);
+        bool is_asked;
+        bool may_fail; /* unless `required` lists it */
+    } steps[] = {
+        {"no_new_privs", laz_os_no_new_privs, NULL, true, false},
+        {"core", confine_core, NULL, true, false},
+        {"quotas", laz_os_set_quotas, NULL, true, false},
+        {"limits", NULL, confine_limits, confine->has_limits, false},
+        {"landlock", NULL, confine_landlock, confine->has_landlock, true},
+        {"filter", NULL, confine_filter, confine->filter != NULL, true},
+    };
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct laz_error why = {0};
-        if (step->is_asked && !step->is_asked(confine))
+        int failed = 0;
+        if (!steps[i].is_asked)
             continue;
         uint64_t begun = laz_clock_us();
-        int failed = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(agent, confine, &why);
-        agent_cost(agent, step->name, begun);
-        if (failed == LAZ_ENOENT && !step->is_asked)
+        if (!AGENT_LEFT_OUT(steps[i].name))
+            failed = steps[i].always ? steps[i].always(&why) : steps[i].apply(agent, confine, &why);
+        agent_cost(agent, steps[i].name, begun);
+        if (failed == LAZ_ENOENT && steps[i].always)
             continue; /* neither in force nor missing: this system has no such thing */
         if (!failed)
-            laz_strv_add(&agent->confined, step->name);
-        else if (step->may_fail && !laz_strv_has(&confine->required, step->name))
-            laz_strv_addf(&agent->missing, "%s: %s", step->name, why.text);
+            laz_strv_add(&agent->confined, steps[i].name);
+        else if (steps[i].may_fail && !laz_strv_has(&confine->required, steps[i].name))
+            laz_strv_addf(&agent->missing, "%s: %s", steps[i].name, why.text);
         else
             return laz_error_set(err, failed == LAZ_EPROTO ? failed : LAZ_ESETUP, 0, "%s",
                                  why.text);
@@ -232,13 +192,12 @@ int agent_confine_ahead(struct agent *agent, const struct laz_own_mounts *mounts
 
     const bool is_valid =
         raw && laz_wire_read(&laz_wire_confine, raw, strlen(raw), &confine, NULL) == 0;
-    if (is_valid && confine_asks_landlock(&confine) &&
-        confine_rules(&confine.landlock, &rules, NULL) == 0)
+    if (is_valid && confine.has_landlock && confine_rules(&confine.landlock, &rules, NULL) == 0)
         rc = laz_os_landlock_keep(rules, confine.landlock.rules.n, confine_is_fixed,
                                   (void *)(uintptr_t)mounts, &agent->kept, err);
     /* A package may have changed this limit, and behind the filter it stays as it is. */
-    if (!rc && is_valid && confine_asks_filter(&confine) && !AGENT_LEFT_OUT("filter") &&
-        (AGENT_LEFT_OUT("core") || confine_core(agent, &confine, NULL) == 0))
+    if (!rc && is_valid && confine.filter && !AGENT_LEFT_OUT("filter") &&
+        (AGENT_LEFT_OUT("core") || confine_core(NULL) == 0))
         agent->is_filtered = laz_os_filter_ahead(confine.filter, NULL) == 0;
     free(rules);
     laz_fields_free(&laz_wire_confine, &confine);

@@ -117,23 +117,15 @@ static struct agent_artifact *files_known(const struct agent_files *files, const
 static struct agent_artifact *files_remember(struct agent_files *files, const char *name)
 {
     struct agent_artifact *known = files_known(files, name);
-    size_t cap = files->known_cap;
 
     if (known || files->n_known >= FILES_KNOWN)
         return known;
-    if (files->n_known == cap) {
-        cap = cap ? 2 * cap : 16;
-        known = realloc(files->known, cap * sizeof *known);
-        if (!known)
-            return NULL;
-        files->known = known;
-        files->known_cap = cap;
-    }
-    known = &files->known[files->n_known];
-    *known = (struct agent_artifact){.name = laz_strdup(name)};
-    if (!known->name)
-        return NULL;
-    files->n_known++;
+    char *copy = laz_strdup(name);
+    known = copy ? laz_grow(&files->known, &files->n_known, sizeof *known) : NULL;
+    if (known)
+        known->name = copy;
+    else
+        free(copy);
     return known;
 }
 

@@ -17,10 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "?"
-#endif
-
 #ifdef LAZ_SANITIZE
 /* Read by the address sanitizer: the host is to see a crash of the code by its signal. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
@@ -99,15 +95,10 @@ static int main_probe(char **argv)
 
     if (!rc && argv[0])
         rc = agent_confine(&agent, argv[0], len, &err);
-    laz_strv_fini(&agent.confined);
-    laz_strv_fini(&agent.missing);
-    laz_buf_fini(&agent.cost);
-    if (rc) {
+    if (rc)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
-        return AGENT_EXIT_SETUP;
-    }
     /* _exit: the filter refuses what a sanitizer does at an orderly end. */
-    _exit(puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0);
+    _exit(rc ? AGENT_EXIT_SETUP : puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0);
 }
 
 /* Does nothing until it is killed: a process of the host that a box must not reach. */

@@ -21,7 +21,6 @@
 #include "os/posix/signals.h"
 #include "os/process.h"
 #include "os/process_tree.h"
-#include "wire/message.h"
 
 #include <errno.h>
 #include <signal.h>

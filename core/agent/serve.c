@@ -8,12 +8,10 @@
  * process id first. */
 #include "agent/agent.h"
 
-#include "base/json.h"
 #include "base/outcome.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

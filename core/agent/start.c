@@ -11,10 +11,7 @@
 #include "base/json.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
-#include "os/io.h"
-#include "os/namespaces.h"
 #include "os/sockets.h"
-#include "wire/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

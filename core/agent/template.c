@@ -16,21 +16,15 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "base/json_write.h"
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
-#include "os/io.h"
-#include "os/namespaces.h"
 #include "os/pidfd.h"
-
-#include <lazaret/backend.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

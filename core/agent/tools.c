@@ -5,10 +5,7 @@
  * Defaults and enumerations stay JSON text: only the runtime knows its values. */
 #include "agent/agent.h"
 
-#include "wire/message.h"
-
 #include <stdlib.h>
-#include <string.h>
 #include <string.h>
 
 static const char *tools_last(const struct agent_tools *tools)

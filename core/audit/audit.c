@@ -266,7 +266,7 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
     audit->sync = options->sync;
     audit->lock_ms = options->lock_ms ? options->lock_ms : AUDIT_LOCK_MS;
     audit->log = *options->log;
-    audit->file = (struct laz_append)LAZ_APPEND_INIT(audit->path);
+    audit->file = LAZ_APPEND_INIT(audit->path);
     laz_audit_link_init(&audit->last);
     int rc = audit_append(audit, NULL, NULL, &audit_nothing, &why);
     if (rc == LAZ_ECONFIG || rc == LAZ_ENOMEM || (rc && audit->refuse)) {

@@ -111,6 +111,32 @@ char *laz_buf_steal(struct laz_buf *buf)
     return data;
 }
 
+static int strv_compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void laz_strv_sort(struct laz_strv *strv, size_t from)
+{
+    if (strv->n > from)
+        qsort(strv->items + from, strv->n - from, sizeof *strv->items, strv_compare);
+}
+
+/* It always has room for a power of two. */
+void *laz_grow(void *array, size_t *n, size_t size)
+{
+    void *items;
+
+    memcpy(&items, array, sizeof items);
+    if (!(*n & (*n - 1))) {
+        items = realloc(items, (*n ? 2 * *n : 1) * size);
+        if (!items)
+            return NULL;
+        memcpy(array, &items, sizeof items);
+    }
+    return memset((char *)items + (*n)++ * size, 0, size);
+}
+
 void laz_strv_fini(struct laz_strv *strv)
 {
     for (size_t i = 0; i < strv->n; i++)

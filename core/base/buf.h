@@ -50,7 +50,12 @@ struct laz_strv {
 void laz_strv_fini(struct laz_strv *strv);
 void laz_strv_add(struct laz_strv *strv, const char *text); /* copies */
 void laz_strv_addf(struct laz_strv *strv, const char *format, ...) LAZ_PRINTF(2, 3);
+void laz_strv_sort(struct laz_strv *strv, size_t from); /* the items from that one on */
 bool laz_strv_has(const struct laz_strv *strv, const char *text);
+
+/* Appends a zeroed item to an array, which only this function makes longer. `array`: the address of
+ * its pointer, NULL at first. NULL: out of memory, and nothing has changed. */
+void *laz_grow(void *array, size_t *n, size_t size);
 
 /* Overwrites a secret with zeros; the compiler cannot optimise that away. */
 void laz_wipe(void *data, size_t len);

@@ -12,7 +12,6 @@
 #include "os/directories.h"
 #include "os/signals.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

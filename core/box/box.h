@@ -11,22 +11,15 @@
 #ifndef LAZ_BOX_BOX_H
 #define LAZ_BOX_BOX_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "box/box_fsm.h"
 #include "loop/driver.h"
 #include "os/cgroup.h"
-#include "os/process.h"
 #include "os/spawner.h"
 #include "os/uids.h"
 #include "os/usage.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
-#include "plugin/plugin.h"
-#include "settings/settings.h"
 #include "wire/frame.h"
-
-#include <lazaret/lazaret.h>
 
 struct laz_box;
 struct laz_box_asker;
@@ -221,7 +214,6 @@ struct laz_box {
     int64_t sender; /* of the token, until it is authenticated; 0: none yet, -1: several */
 };
 
-/* Where it stands. */
 static inline bool laz_box_is_ended(const struct laz_box *box)
 {
     return box->life.state == LAZ_BOX_ENDED;
@@ -233,31 +225,19 @@ static inline bool laz_box_is_known(const struct laz_box *box)
     return box->process.pid >= 0;
 }
 /* What has happened to it, in whatever state it is now. */
-static inline bool laz_box_was_authenticated(const struct laz_box *box)
-{
-    return laz_box_life_had(&box->life, LAZ_BOX_EVENT_TOKEN);
-}
-static inline bool laz_box_was_up(const struct laz_box *box)
-{
-    return laz_box_life_had(&box->life, LAZ_BOX_EVENT_SETTLE);
-}
-static inline bool laz_box_was_killed(const struct laz_box *box)
-{
-    return laz_box_life_had(&box->life, LAZ_BOX_EVENT_KILL);
-}
-static inline bool laz_box_was_reaped(const struct laz_box *box)
-{
-    return laz_box_life_had(&box->life, LAZ_BOX_EVENT_REAP);
-}
-static inline bool laz_box_has_hung_up(const struct laz_box *box)
-{
-    return laz_box_life_had(&box->life, LAZ_BOX_EVENT_HANG_UP);
-}
+#define LAZ_BOX_HAD(function, event)                                                               \
+    static inline bool function(const struct laz_box *box)                                         \
+    {                                                                                              \
+        return laz_box_life_had(&box->life, event);                                                \
+    }
+LAZ_BOX_HAD(laz_box_was_authenticated, LAZ_BOX_EVENT_TOKEN)
+LAZ_BOX_HAD(laz_box_was_up, LAZ_BOX_EVENT_SETTLE)
+LAZ_BOX_HAD(laz_box_was_killed, LAZ_BOX_EVENT_KILL)
+LAZ_BOX_HAD(laz_box_was_reaped, LAZ_BOX_EVENT_REAP)
+LAZ_BOX_HAD(laz_box_has_hung_up, LAZ_BOX_EVENT_HANG_UP)
 /* It was to come from a template, and was started cold: its plan is another one. */
-static inline bool laz_box_has_turned(const struct laz_box *box)
-{
-    return laz_box_life_had(&box->life, LAZ_BOX_EVENT_TURN);
-}
+LAZ_BOX_HAD(laz_box_has_turned, LAZ_BOX_EVENT_TURN)
+#undef LAZ_BOX_HAD
 
 /* Begins its start. Errors leave nothing behind. All that follows is reported to the owner. */
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,

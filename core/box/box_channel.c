@@ -16,9 +16,7 @@
 #include "os/peer.h"
 #include "os/pidfd.h"
 #include "os/sockets.h"
-#include "os/spawner.h"
 #include "os/users.h"
-#include "wire/message.h"
 
 #include <errno.h>
 #include <string.h>
@@ -187,8 +185,9 @@ static void channel_time_line(struct laz_box *box, bool anew)
 
 /* Serves the lines that have come, but only so many in a turn of the loop. Messages received after
  * the kill are discarded. */
-static void channel_lines(struct laz_box *box)
+static void channel_lines(void *user)
 {
+    struct laz_box *box = user;
     unsigned n = 0;
     char *line;
     size_t len;
@@ -215,11 +214,6 @@ static void channel_lines(struct laz_box *box)
         channel_watch(box);
     }
     channel_time_line(box, n > 0);
-}
-
-static void channel_next_turn(void *user)
-{
-    channel_lines(user);
 }
 
 size_t laz_box_unread(const struct laz_box *box)
@@ -481,7 +475,7 @@ bool laz_box_watch_channel(struct laz_box *box)
     struct laz_loop *loop = box->shared->driver->loop;
 
     box->line_timer = laz_timer_new(loop, channel_line_too_late, box);
-    box->next_turn = laz_timer_new(loop, channel_next_turn, box);
+    box->next_turn = laz_timer_new(loop, channel_lines, box);
     if (!box->line_timer || !box->next_turn)
         return false;
     if (box->channel >= 0)

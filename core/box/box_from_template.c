@@ -147,11 +147,6 @@ static const char *from_why(struct laz_box *box)
     return "the process ended before it had shown its token";
 }
 
-static void from_leave(struct laz_box *box)
-{
-    laz_template_leave(box->from, box);
-}
-
 const struct laz_box_kind laz_box_from_template = {
     .name = "from a template",
     .start = from_start,
@@ -164,5 +159,5 @@ const struct laz_box_kind laz_box_from_template = {
     .find_usage = from_find_usage,
     .agent_end = from_agent_end,
     .why = from_why,
-    .leave = from_leave,
+    .leave = laz_template_leave,
 };

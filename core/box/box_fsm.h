@@ -63,9 +63,6 @@
 
 #include "base/log.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum laz_box_state {
     LAZ_BOX_NEW,
     LAZ_BOX_WAITING,
@@ -108,7 +105,6 @@ const char *laz_box_state_name(enum laz_box_state state);
  * `name` is the box's, for the log. */
 bool laz_box_life_step(struct laz_box_life *life, enum laz_box_event event,
                        const struct laz_log *log, const char *name);
-/* Has this event happened to it, in whatever state it is now? */
 bool laz_box_life_had(const struct laz_box_life *life, enum laz_box_event event);
 
 #endif

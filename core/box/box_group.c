@@ -12,8 +12,6 @@
 
 #include "os/process_tree.h"
 
-#include <errno.h>
-
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
 #define BOX_OWN_PROCESSES 2
 
@@ -93,11 +91,8 @@ int laz_box_make_group(struct laz_box *box, struct laz_error *err)
     if (!box->host.memory && !box->host.nproc && !box->host.cpu)
         return 0;
     if (laz_box_new_group(shared, false, &box->group, &why)) {
-        if (laz_error_is_shortage(&why)) {
-            if (err)
-                *err = why;
-            return why.code;
-        }
+        if (laz_error_is_shortage(&why))
+            return laz_error_set(err, why.code, why.os_errno, "%s", why.text);
         laz_log(&shared->driver->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s",
                 why.text,
                 box->host.is_watched ? "it is watched instead" : "only each process is limited");

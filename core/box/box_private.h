@@ -52,7 +52,6 @@ void laz_box_fail_by(struct laz_box *box, const struct laz_error *why);
 void laz_box_fail(struct laz_box *box, int code, const char *format, ...) LAZ_PRINTF(3, 4);
 /* The same where the channel is still open: where it is closed, that was reported. */
 void laz_box_break(struct laz_box *box, int code, const char *text);
-/* The agent has closed its connection. */
 void laz_box_hung_up(struct laz_box *box);
 /* box->patience is over: the time for its token, or for its end. */
 void laz_box_out_of_patience(void *user);
@@ -74,7 +73,6 @@ uint32_t laz_box_kernel_uid(const struct laz_box *box);
 bool laz_box_watch_channel(struct laz_box *box);
 /* Does it listen at a file in its directory? Else the agent was given its end. */
 bool laz_box_has_socket(const struct laz_box *box);
-/* Closes channel and listener. */
 void laz_box_close_channel(struct laz_box *box);
 /* Reads the documents that have come, if there is a status pipe. */
 void laz_box_read_status(struct laz_box *box);
@@ -85,7 +83,6 @@ void laz_box_free_channel(struct laz_box *box);
 
 /* ---- box_start.c ----------------------------------------------------------------------------- */
 
-/* laz_box_kind.start of a cold box. */
 int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
                        struct laz_error *err);
 /* A pipe whose end on this side does not block. */
@@ -94,8 +91,7 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err);
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
-/* ---- box_askers.c, box_trial.c: starts that wait ----------------------------------------------
- */
+/* ---- box_trial.c: starts that wait ----------------------------------------------------------- */
 
 /* Is it memory, descriptors or uids that are used up? That says nothing of a backend or template,
  * and may be over the next time. */
@@ -103,19 +99,10 @@ static inline bool laz_box_is_short(const struct laz_error *err)
 {
     return laz_error_is_shortage(err) || err->code == LAZ_EBUSY;
 }
-/* Appends it to a list. Returns LAZ_BOX_ASKED. */
-int laz_askers_join(struct laz_box_asker **list, struct laz_box_asker *asker, bool starts_again);
-/* Takes all of a list, to be answered one by one. Each may join a list again meanwhile, and others
- * may withdraw. NULL: all have been answered. */
-void laz_askers_begin(struct laz_box_shared *shared, struct laz_box_asker **list);
-struct laz_box_asker *laz_askers_next(struct laz_box_shared *shared);
-/* Ends the trial: without an answer; or by answering its askers with LAZ_ECANCELLED (no effect
- * where there is none). */
-void laz_trial_drop(struct laz_box_shared *shared);
-void laz_trial_cancel(struct laz_box_shared *shared);
+/* Those who asked for the backend go on; `why`: they get this error (NULL: none). */
+void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why);
 
-/* ---- box_from_template.c
- * ------------------------------------------------------------------------------ */
+/* ---- box_from_template.c --------------------------------------------------------------------- */
 
 #define LAZ_BOX_ENDS 4
 /* Gives the box its token and its ends of channel, streams and status; the far ones to `ends`. */
@@ -140,7 +127,6 @@ int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_c
 int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
 /* Its box has ended: kills what got away from a reaper, and waits for it. Any thread. */
 void laz_box_end_group(struct laz_box *box);
-/* Removes the group. */
 void laz_box_drop_group(struct laz_box *box);
 
 /* ---- box_scope.c: control groups that systemd gives ------------------------------------------ */
@@ -149,11 +135,6 @@ void laz_box_drop_group(struct laz_box *box);
  * LAZ_BOX_ASKED: laz_box_backend_goes_on will be called between two turns of the loop. Errors:
  * memory or descriptors are exhausted. */
 int laz_box_ask_scope(struct laz_box_shared *shared, struct laz_error *err);
-
-/* ---- box_trial.c ----------------------------------------------------------------------------- */
-
-/* Those who asked for the backend go on; `why`: they get this error (NULL: none). */
-void laz_box_backend_goes_on(struct laz_box_shared *shared, const struct laz_error *why);
 
 /* ---- box_report.c ---------------------------------------------------------------------------- */
 

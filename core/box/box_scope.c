@@ -45,8 +45,9 @@ static void scope_refused(struct laz_box_shared *shared, uint32_t level, const c
 }
 
 /* An answer, or the end of its time. */
-static void scope_over(struct laz_box_scope *scope)
+static void scope_over(void *user)
 {
+    struct laz_box_scope *scope = user;
     struct laz_box_shared *shared = scope->shared;
     int rc = laz_scope_take(scope->asked, shared->groups, &scope->why);
 
@@ -63,11 +64,6 @@ static void scope_over(struct laz_box_scope *scope)
 static void scope_ready(void *user, uint32_t events)
 {
     (void)events;
-    scope_over(user);
-}
-
-static void scope_late(void *user)
-{
     scope_over(user);
 }
 
@@ -107,7 +103,7 @@ static int scope_begin(struct laz_box_scope *scope, struct laz_error *err)
     if (rc)
         return rc;
     scope->io = laz_io_start(loop, laz_scope_fd(scope->asked), LAZ_IO_READ, scope_ready, scope);
-    scope->timer = laz_timer_new(loop, scope_late, scope);
+    scope->timer = laz_timer_new(loop, scope_over, scope);
     if (!scope->io || !scope->timer)
         return laz_error_set(err, LAZ_EOS, 0, "the answer of systemd cannot be awaited");
     laz_timer_start(scope->timer, laz_box_token_ms(shared));
@@ -131,8 +127,7 @@ int laz_box_ask_scope(struct laz_box_shared *shared, struct laz_error *err)
         shared->no_scope = *needless ? laz_strdup(needless) : NULL;
         return 0;
     }
-    int rc = scope_begin(scope, &why);
-    if (!rc)
+    if (!scope_begin(scope, &why))
         return LAZ_BOX_ASKED;
     scope_stop(scope);
     if (!laz_error_is_shortage(&why)) {
@@ -140,9 +135,7 @@ int laz_box_ask_scope(struct laz_box_shared *shared, struct laz_error *err)
         return 0;
     }
     laz_box_end_scope(shared);
-    if (err)
-        *err = why;
-    return rc;
+    return laz_error_set(err, why.code, why.os_errno, "%s", why.text);
 }
 
 void laz_box_end_scope(struct laz_box_shared *shared)

@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
-#include "os/files.h"
 #include "os/paths.h"
 #include "os/programs.h"
 #include "os/signals.h"
@@ -19,7 +18,6 @@
 #include "os/trust.h"
 #include "os/users.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,69 +102,82 @@ static int start_trial(struct laz_plan *plan, struct laz_error *err)
     return failed ? laz_error_nomem(err) : 0;
 }
 
+/* Adds the files that the session needs, where it can reach them, and its programs. */
+static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
+                       struct laz_policy_session *session, struct laz_error *err)
+{
+    const struct laz_backend_ops *ops = purpose->choice->ops;
+    const struct laz_programs_found *programs = NULL;
+    int rc = start_check_agent(shared->agent, err);
+
+    if (!rc)
+        rc = laz_staged_find(&shared->staged, shared->folder, shared->agent, session->uid, true,
+                             &session->agent, err);
+    if (!rc && purpose->runtime)
+        rc = laz_staged_find(&shared->staged, shared->folder, purpose->runtime->file, session->uid,
+                             false, &session->runtime_file, err);
+    if (!rc && purpose->runtime && laz_backend_hides_files(ops))
+        rc = laz_programs_find(&shared->programs, purpose->runtime, session->uid,
+                               laz_backend_has_own_files(ops), purpose->read, &programs, err);
+    if (!rc && programs) {
+        session->programs = programs->list;
+        session->staged = programs->staged;
+    }
+    return rc;
+}
+
+/* Makes the plan of a policy, with what the agent is told by it. */
+static int start_make_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
+                           const struct laz_policy_box *policy, struct laz_error *err)
+{
+    const struct laz_backend_choice *choice = purpose->choice;
+    const struct laz_settings_values *values = box->shared->values;
+    /* where there need be no sandbox, a trial finds out whether there is a box at all */
+    uint32_t require = purpose->runtime || values->sandbox.strict ? choice->require : 0;
+    int rc = laz_plan_make(choice->ops, choice->name, &policy->policy, &box->host, require,
+                           box->folder, &box->plan, err);
+
+    if (rc)
+        return rc;
+    laz_box_tell_unmet(box, &policy->notes);
+    if (!purpose->runtime)
+        return start_trial(box->plan, err);
+    box->runtime_file = laz_strdup(policy->runtime_file);
+    return box->runtime_file ? 0 : laz_error_nomem(err);
+}
+
 /* The plan, from the settings and what is particular to this session. */
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
                       struct laz_error *err)
 {
     static const char *const probe[] = {"--probe", NULL}, *const template[] = {"--template", NULL};
-    struct laz_box_shared *shared = box->shared;
     const struct laz_backend_choice *choice = purpose->choice;
-    /* where there need be no sandbox, a trial finds out whether there is a box at all */
-    uint32_t require = purpose->runtime || shared->values->sandbox.strict ? choice->require : 0;
+    const struct laz_settings_values *values = box->shared->values;
     struct laz_policy_box *policy = NULL;
-    const struct laz_programs_found *programs = NULL;
-    const char *agent = NULL, *staged = NULL;
     char *socket_folder = laz_strdupf("%s/socket", box->folder);
     char *empty = laz_strdupf("%s/empty", box->folder);
-
-    int rc = socket_folder && empty ? 0 : laz_error_nomem(err);
-    if (!rc)
-        rc = start_check_agent(shared->agent, err);
-    if (!rc)
-        rc = laz_staged_find(&shared->staged, shared->folder, shared->agent, box->uid, true, &agent,
-                             err);
-    if (!rc && purpose->runtime)
-        rc = laz_staged_find(&shared->staged, shared->folder, purpose->runtime->file, box->uid,
-                             false, &staged, err);
-    if (!rc && purpose->runtime && laz_backend_hides_files(choice->ops))
-        rc = laz_programs_find(&shared->programs, purpose->runtime, box->uid,
-                               laz_backend_has_own_files(choice->ops), purpose->read, &programs,
-                               err);
-    if (rc)
-        goto out;
+    const char *const *agent_of_template = purpose->is_template ? template : NULL;
     struct laz_policy_session session = {
         .socket_folder = socket_folder,
         .socket = laz_box_has_socket(box) ? NULL : box->socket_name,
         .token = box->token,
-        .agent = agent,
-        .runtime_file = staged,
-        .command_tail = !purpose->runtime      ? probe
-                        : purpose->is_template ? template
-                                               : NULL,
+        .command_tail = purpose->runtime ? agent_of_template : probe,
         .uid = box->uid,
         .read = purpose->read,
-        .programs = programs ? programs->list : NULL,
-        .staged = programs ? programs->staged : NULL,
         .nests = purpose->is_template,
         .empty = empty,
     };
-    rc = laz_policy_new(shared->values, purpose->runtime, &session,
-                        laz_backend_has_own_files(choice->ops), laz_os_platform(),
-                        laz_buf_text(&choice->options), choice->options.len, &policy, err);
+    int rc = socket_folder && empty ? start_stage(box->shared, purpose, &session, err)
+                                    : laz_error_nomem(err);
+
     if (!rc)
-        rc = laz_plan_make(choice->ops, choice->name, &policy->policy, &box->host, require,
-                           box->folder, &box->plan, err);
-    if (rc == LAZ_EREFUSED && !laz_settings_place(shared->values, "sandbox.require", NULL, err))
-        laz_settings_place(shared->values, "sandbox.backend", choice->name, err);
+        rc = laz_policy_new(values, purpose->runtime, &session,
+                            laz_backend_has_own_files(choice->ops), laz_os_platform(),
+                            laz_buf_text(&choice->options), choice->options.len, &policy, err);
     if (!rc)
-        laz_box_tell_unmet(box, &policy->notes);
-    if (!rc && !purpose->runtime)
-        rc = start_trial(box->plan, err);
-    if (!rc && purpose->runtime) {
-        box->runtime_file = laz_strdup(policy->runtime_file);
-        rc = box->runtime_file ? 0 : laz_error_nomem(err);
-    }
-out:
+        rc = start_make_plan(box, purpose, policy, err);
+    if (rc == LAZ_EREFUSED && !laz_settings_place(values, "sandbox.require", NULL, err))
+        laz_settings_place(values, "sandbox.backend", choice->name, err);
     laz_policy_free(policy);
     free(socket_folder);
     free(empty);
@@ -224,12 +235,32 @@ static int start_program(const struct laz_box_shared *shared, struct laz_plan *p
     return 0;
 }
 
-static int start_spawn(struct laz_box *box, struct laz_spawn *spawn, struct laz_error *err)
+/* Starts the process; `home`: NULL: the backend brings it to its home. */
+static int start_spawn(struct laz_box *box, const struct laz_spawn_fd *fds, size_t n,
+                       const char *home, const struct laz_cgroup_door *door, struct laz_error *err)
 {
+    static const char *const nothing[] = {NULL};
+    const struct laz_plan *plan = box->plan;
     uint32_t missing = 0;
+    const struct laz_spawn spawn = {
+        .argv = (const char *const *)plan->argv.items,
+        .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
+        .fds = fds,
+        .n_fds = n,
+        .directory = home,
+        .uid = box->uid,
+        .gid = box->uid,
+        .group = true,
+        .no_priority = true,
+        .own_keys = true,
+        .cgroup = door,
+        .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
+        .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
+        .job_missing = &missing,
+        .start_ms = laz_box_spawn_ms(box->shared),
+    };
+    int rc = laz_spawner_spawn(box->shared->spawner, &spawn, &box->process, err);
 
-    spawn->job_missing = &missing;
-    int rc = laz_spawner_spawn(box->shared->spawner, spawn, &box->process, err);
     if (rc)
         return rc;
     laz_box_step(box, LAZ_BOX_EVENT_SPAWN);
@@ -243,67 +274,52 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err)
     return rc ? rc : laz_os_nonblock(*own, true, err);
 }
 
-static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
-                         struct laz_error *err)
+/* The ends of the process, of which there are *n; there is room for all. */
+static int start_ends(struct laz_box *box, const int *input, struct laz_spawn_fd *fds, size_t *n,
+                      struct laz_error *err)
 {
-    static const char *const nothing[] = {NULL};
-    struct laz_plan *plan = box->plan;
-    struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
-    size_t n = 3;
-    struct laz_cgroup_door door = {.launcher = -1, .into = -1};
-    char *home = NULL; /* else the backend brings it to its home */
+    const struct laz_plan *plan = box->plan;
     int rc = 0;
 
-    if (!fds)
-        return laz_error_nomem(err);
     fds[0] = (struct laz_spawn_fd){laz_os_take_end(box->listener), 0};
-    if (purpose->input)
-        fds[0].parent = *purpose->input;
-    fds[1] = (struct laz_spawn_fd){-1, 1};
-    fds[2] = (struct laz_spawn_fd){-1, 2};
-    if (!laz_backend_has_own_files(purpose->choice->ops)) {
-        home = laz_strdupf("%s/home", box->folder);
-        rc = home ? 0 : laz_error_nomem(err);
-    }
+    if (input)
+        fds[0].parent = *input;
+    for (*n = 1; *n < 3; ++*n)
+        fds[*n] = (struct laz_spawn_fd){-1, (int)*n};
     for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
         rc = laz_box_pipe(&box->output[stream], &fds[stream].parent, err);
     if (!rc && plan->status_fd >= 0) {
-        fds[n] = (struct laz_spawn_fd){-1, plan->status_fd};
-        rc = laz_box_pipe(&box->status, &fds[n++].parent, err);
+        fds[*n] = (struct laz_spawn_fd){-1, plan->status_fd};
+        rc = laz_box_pipe(&box->status, &fds[(*n)++].parent, err);
     }
     for (size_t i = 0; i < plan->n_data && !rc; i++) {
-        fds[n] = (struct laz_spawn_fd){-1, plan->data[i].child_fd};
+        fds[*n] = (struct laz_spawn_fd){-1, plan->data[i].child_fd};
         rc = laz_os_data_fd(plan->data[i].what, laz_buf_text(&plan->data[i].content),
-                            plan->data[i].content.len, &fds[n++].parent, err);
+                            plan->data[i].content.len, &fds[(*n)++].parent, err);
     }
+    return rc;
+}
+
+static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
+                         struct laz_error *err)
+{
+    struct laz_spawn_fd *fds = calloc(4 + box->plan->n_data, sizeof *fds);
+    struct laz_cgroup_door door = {.launcher = -1, .into = -1};
+    const bool has_home = !laz_backend_has_own_files(purpose->choice->ops);
+    char *home = has_home ? laz_strdupf("%s/home", box->folder) : NULL;
+    size_t n = 0;
+    int rc = fds && (home || !has_home) ? start_ends(box, purpose->input, fds, &n, err)
+                                        : laz_error_nomem(err);
+
     if (!rc && box->group)
         rc = laz_cgroup_open(box->group, &door, err);
     else if (!rc && purpose->is_template) /* its sessions enter groups from where it is */
         laz_cgroups_open(box->shared->groups, &door);
-    if (!rc) {
-        struct laz_spawn spawn = {
-            .argv = (const char *const *)plan->argv.items,
-            .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
-            .fds = fds,
-            .n_fds = n,
-            .directory = home,
-            .uid = box->uid,
-            .gid = box->uid,
-            .group = true,
-            .no_priority = true,
-            .own_keys = true,
-            .cgroup = &door,
-            .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
-            .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
-            .start_ms = laz_box_spawn_ms(box->shared),
-        };
-        rc = start_spawn(box, &spawn, err);
-    }
+    if (!rc)
+        rc = start_spawn(box, fds, n, home, &door, err);
     laz_cgroup_close(&door);
-    if (purpose->input)
-        fds[0].parent = -1;
-    while (n)
-        laz_os_close(&fds[--n].parent);
+    for (size_t i = purpose->input ? 1 : 0; i < n; i++)
+        laz_os_close(&fds[i].parent);
     free(home);
     free(fds);
     return rc;
@@ -379,10 +395,10 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     snprintf(box->name, sizeof box->name, "%u", shared->boxes++);
     laz_log(&shared->driver->log, LAZ_LOG_DEBUG, "box %s: %s", box->name, box->kind->name);
     box->uid = LAZ_SPAWN_SAME_ID;
-    box->process = (struct laz_process)LAZ_PROCESS_INIT;
+    box->process = LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
     box->agent_fd = box->init_fd = -1;
-    box->usage = (struct laz_usage)LAZ_USAGE_INIT;
+    box->usage = LAZ_USAGE_INIT;
     box->exit_code = box->agent_pid = box->end_signal = -1;
     box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */

@@ -11,7 +11,11 @@
  *
  * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
  * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
- * What it takes becomes the engine's choice at its end, not before. */
+ * What it takes becomes the engine's choice at its end, not before.
+ *
+ * Other starts wait for a uid.  A box that was released ends by itself, and has its uid until then.
+ * Where the range of uids is narrow, the next start would find none: it waits for the end of such a
+ * box instead, which the timers of that box bound. */
 #include "box/box_private.h"
 
 #include "base/container.h"
@@ -21,6 +25,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- lists of askers ------------------------------------------------------------------------- */
+
+/* Returns LAZ_BOX_ASKED. */
+static int askers_join(struct laz_box_asker **list, struct laz_box_asker *asker, bool starts_again)
+{
+    while (*list)
+        list = &(*list)->next;
+    asker->next = NULL;
+    asker->starts_again = starts_again;
+    *list = asker;
+    return LAZ_BOX_ASKED;
+}
+
+static void askers_unlink(struct laz_box_asker **list, struct laz_box_asker *asker)
+{
+    while (*list && *list != asker)
+        list = &(*list)->next;
+    if (*list)
+        *list = asker->next;
+}
+
+/* Takes all of a list, to be answered one by one. Each may join a list again meanwhile, and others
+ * may withdraw. */
+static void askers_begin(struct laz_box_shared *shared, struct laz_box_asker **list)
+{
+    shared->answered = *list;
+    *list = NULL;
+}
+
+/* NULL: all have been answered. */
+static struct laz_box_asker *askers_next(struct laz_box_shared *shared)
+{
+    struct laz_box_asker *asker = shared->answered;
+
+    if (asker)
+        shared->answered = asker->next;
+    return asker;
+}
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
@@ -401,8 +444,8 @@ static void trial_answer_all(struct laz_box_shared *shared, enum trial_end end,
 {
     struct laz_box_asker *asker;
 
-    laz_askers_begin(shared, &shared->askers);
-    while ((asker = laz_askers_next(shared))) {
+    askers_begin(shared, &shared->askers);
+    while ((asker = askers_next(shared))) {
         struct laz_error why = {0};
         int rc = trial_answer(end, asker, asker->starts_again, last, &why);
         asker->answer(asker->user, rc, &why);
@@ -451,7 +494,7 @@ static int trial_begun(struct laz_backend_trial *trial, enum trial_end end,
 
     if (end == TRIAL_GOES_ON) {
         shared->trial = trial;
-        return laz_askers_join(&shared->askers, asker, wants_next);
+        return askers_join(&shared->askers, asker, wants_next);
     }
     trial_commit(trial, end);
     int rc = trial_answer(end, asker, wants_next, &trial->last, err);
@@ -466,7 +509,7 @@ int laz_box_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
     int rc = shared->trial ? LAZ_BOX_ASKED : laz_box_ask_scope(shared, err);
 
     if (rc == LAZ_BOX_ASKED)
-        return laz_askers_join(&shared->askers, asker, false);
+        return askers_join(&shared->askers, asker, false);
     if (rc || shared->choice.ops)
         return rc;
     rc = trial_new(shared, &trial, err);
@@ -502,7 +545,7 @@ static int trial_ask_next(struct laz_box_shared *shared, struct laz_box_asker *a
     struct laz_backend_trial *trial;
 
     if (shared->trial)
-        return laz_askers_join(&shared->askers, asker, true);
+        return askers_join(&shared->askers, asker, true);
     if (!choice->ops || choice->proven || trial_new(shared, &trial, NULL))
         return LAZ_ESETUP;
     if (choice->next >= trial->names.n && !even_last) {
@@ -527,25 +570,62 @@ int laz_box_try_backend(struct laz_box_shared *shared, struct laz_box_asker *ask
     return trial_ask_next(shared, asker, true, err);
 }
 
-void laz_trial_drop(struct laz_box_shared *shared)
+void laz_box_withdraw(struct laz_box_shared *shared, struct laz_box_asker *asker)
 {
-    trial_free(shared->trial);
-    shared->trial = NULL;
+    askers_unlink(&shared->askers, asker);
+    askers_unlink(&shared->for_uid, asker);
+    askers_unlink(&shared->answered, asker);
+    if (shared->trial && !shared->askers) {
+        trial_free(shared->trial);
+        shared->trial = NULL;
+    }
 }
 
-void laz_trial_cancel(struct laz_box_shared *shared)
+/* ---- uids ------------------------------------------------------------------------------------ */
+
+static void uids_answer(struct laz_box_shared *shared, int rc, const struct laz_error *why)
+{
+    struct laz_box_asker *asker;
+
+    askers_begin(shared, &shared->for_uid);
+    while ((asker = askers_next(shared))) /* the next may find it taken, and wait again */
+        asker->answer(asker->user, rc, why);
+}
+
+static void uids_advance(struct laz_stir *stir)
+{
+    const struct laz_error nothing = {0};
+
+    uids_answer(LAZ_CONTAINER(stir, struct laz_box_shared, uid_stir), 0, &nothing);
+}
+
+bool laz_box_await_uid(struct laz_box_shared *shared, struct laz_box_asker *asker)
+{
+    const struct laz_box *box = shared->leaving;
+
+    while (box && (!box->kind->give_back || box->uid == LAZ_SPAWN_SAME_ID))
+        box = box->next;
+    if (!box)
+        return false;
+    shared->uid_stir.advance = uids_advance;
+    askers_join(&shared->for_uid, asker, true);
+    return true;
+}
+
+void laz_box_cancel_waits(struct laz_box_shared *shared)
 {
     struct laz_backend_trial *trial = shared->trial;
     struct laz_error cancelled;
 
     laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
-    if (!trial) { /* who waits for control groups waits for no trial yet */
-        if (shared->askers)
-            trial_answer_all(shared, TRIAL_CANCELLED, &cancelled);
-        return;
+    if (trial) {
+        trial->last = cancelled;
+        if (!trial->is_of_present)
+            trial_note(trial, true);
+        trial_is_over(trial, trial->is_of_present ? TRIAL_CANCELLED : TRIAL_FAILED);
+    } else if (shared->askers) { /* who waits for control groups waits for no trial yet */
+        trial_answer_all(shared, TRIAL_CANCELLED, &cancelled);
     }
-    trial->last = cancelled;
-    if (!trial->is_of_present)
-        trial_note(trial, true);
-    trial_is_over(trial, trial->is_of_present ? TRIAL_CANCELLED : TRIAL_FAILED);
+    laz_error_set(&cancelled, LAZ_ECANCELLED, 0, "The wait for a uid was cancelled");
+    uids_answer(shared, LAZ_ECANCELLED, &cancelled);
 }

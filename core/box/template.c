@@ -20,7 +20,6 @@
 #include "box/box_private.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
-#include "wire/message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,27 +37,15 @@ enum template_event {
     TEMPLATE_EVENTS,
 };
 
-static const char *const template_state_names[TEMPLATE_STATES] = {
-    [TEMPLATE_STARTING] = "starting",
-    [TEMPLATE_TRIED] = "tried",
-    [TEMPLATE_READY] = "ready",
-    [TEMPLATE_LOST] = "lost",
-};
+static const char *const template_state_names[] = {"starting", "tried", "ready", "lost"};
+static const char *const template_event_names[] = {"try", "serve", "lose"};
 
-static const char *const template_event_names[TEMPLATE_EVENTS] = {
-    [TEMPLATE_TRY] = "try",
-    [TEMPLATE_SERVE] = "serve",
-    [TEMPLATE_LOSE] = "lose",
-};
+#define ON(event, state) [TEMPLATE_##event] = LAZ_FSM_TO(TEMPLATE_##state)
 
 static const unsigned char template_table[TEMPLATE_STATES][TEMPLATE_EVENTS] = {
-    [TEMPLATE_STARTING] = {[TEMPLATE_TRY] = LAZ_FSM_TO(TEMPLATE_TRIED),
-                           [TEMPLATE_SERVE] = LAZ_FSM_TO(TEMPLATE_READY),
-                           [TEMPLATE_LOSE] = LAZ_FSM_TO(TEMPLATE_LOST)},
-    [TEMPLATE_TRIED] = {[TEMPLATE_SERVE] = LAZ_FSM_TO(TEMPLATE_READY),
-                        [TEMPLATE_LOSE] = LAZ_FSM_TO(TEMPLATE_LOST)},
-    [TEMPLATE_READY] = {[TEMPLATE_LOSE] = LAZ_FSM_TO(TEMPLATE_LOST)},
-    [TEMPLATE_LOST] = {0},
+    [TEMPLATE_STARTING] = {ON(TRY, TRIED), ON(SERVE, READY), ON(LOSE, LOST)},
+    [TEMPLATE_TRIED] = {ON(SERVE, READY), ON(LOSE, LOST)},
+    [TEMPLATE_READY] = {ON(LOSE, LOST)},
 };
 
 static const struct laz_fsm template_fsm = {
@@ -188,11 +175,8 @@ static int template_prepare(struct laz_template *t, struct laz_error *err)
         return 0;
     laz_cgroup_free(t->group);
     t->group = NULL;
-    if (rc == LAZ_EPROTO || laz_error_is_shortage(&why)) {
-        if (err)
-            *err = why;
-        return rc;
-    }
+    if (rc == LAZ_EPROTO || laz_error_is_shortage(&why))
+        return laz_error_set(err, rc, why.os_errno, "%s", why.text);
     return laz_error_set(err, LAZ_EREFUSED, 0, "the session gets no control group: %s", why.text);
 }
 
@@ -296,9 +280,9 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, struct laz_e
     return 0;
 }
 
-void laz_template_leave(struct laz_template *t, struct laz_box *box)
+void laz_template_leave(struct laz_box *box)
 {
-    bool good = laz_box_was_up(box);
+    struct laz_template *t = box->from;
 
     for (unsigned i = 0; i < t->n_spawns; i++)
         if (t->spawns[i].box == box)
@@ -307,7 +291,7 @@ void laz_template_leave(struct laz_template *t, struct laz_box *box)
     if (t->trial == box)
         t->trial = NULL;
     t->boxes--;
-    if (good && t->state != TEMPLATE_LOST)
+    if (laz_box_was_up(box) && t->state != TEMPLATE_LOST)
         t->kind->failures = 0;
     if (!t->boxes && (t->fades || t->state == TEMPLATE_LOST))
         laz_templates_stir(t->shared);

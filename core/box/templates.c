@@ -223,11 +223,8 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
         purpose->template_of = kind->current;
         return 0;
     }
-    if (rc && (laz_box_is_short(&why) || why.code == LAZ_ECONFIG)) {
-        if (err)
-            *err = why;
-        return why.code;
-    }
+    if (rc && (laz_box_is_short(&why) || why.code == LAZ_ECONFIG))
+        return laz_error_set(err, why.code, why.os_errno, "%s", why.text);
     if (warm == LAZ_WARM_AUTO)
         return 0;
     return laz_error_set(err, shared->templates->refused ? LAZ_EREFUSED : LAZ_ESETUP, 0,
@@ -247,13 +244,9 @@ int laz_template_check(struct laz_box_shared *shared, const struct laz_template_
         return 0; /* no template can be had: nothing is known */
     while (!rc && kind->current && !laz_template_is_up(kind->current))
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
-    if (!rc && kind->is_said && kind->last.code) {
+    if (!rc && kind->is_said)
         why = kind->last;
-        rc = why.code;
-    }
-    if (rc && err)
-        *err = why;
-    return rc;
+    return why.code ? laz_error_set(err, why.code, why.os_errno, "%s", why.text) : 0;
 }
 
 const char *laz_templates_refused(const struct laz_box_shared *shared)

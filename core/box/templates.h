@@ -82,7 +82,7 @@ void laz_template_look(struct laz_template *template);
 /* Begins a session in `box`, which is new. It may have to wait. */
 int laz_template_spawn(struct laz_template *template, struct laz_box *box, struct laz_error *err);
 /* A box of it is freed, or turned cold. */
-void laz_template_leave(struct laz_template *template, struct laz_box *box);
+void laz_template_leave(struct laz_box *box);
 /* A process of it did what it never does: it is ended, with all that came from it. */
 void laz_template_distrust(struct laz_template *template, const char *why);
 /* Has it come up, and loaded what it has to, or is it lost? */

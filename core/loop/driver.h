@@ -8,14 +8,11 @@
 #ifndef LAZ_LOOP_DRIVER_H
 #define LAZ_LOOP_DRIVER_H
 
-#include "base/error.h"
 #include "base/log.h"
 #include "loop/loop.h"
 #include "loop/workers.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* A list entry for work between two turns of the loop: a member of a session, a pool, ... */
 struct laz_stir {

@@ -10,9 +10,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct laz_loop;
 struct laz_io;    /* a watched descriptor */
 struct laz_timer; /* a timer, made once and started as often as needed */

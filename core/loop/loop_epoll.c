@@ -38,7 +38,9 @@ struct laz_polls {
     unsigned dispatching; /* calls of polls_dispatch in progress */
 };
 
-static const struct laz_epoll_wish polls_wake_wish = {.read = true};
+_Static_assert(LAZ_IO_READ == LAZ_EPOLL_READ && LAZ_IO_WRITE == LAZ_EPOLL_WRITE &&
+                   LAZ_IO_URGENT == LAZ_EPOLL_URGENT,
+               "events of the loop are those of the set");
 
 /* ---- events --------------------------------------------------------------------------------- */
 
@@ -66,12 +68,10 @@ static void polls_dispatch(struct laz_loop *loop, const struct laz_epoll_event *
     polls->dispatching++;
     for (size_t i = 0; i < n; i++) {
         struct laz_io *io = events[i].user;
-        uint32_t ready = (events[i].read ? LAZ_IO_READ : 0) | (events[i].write ? LAZ_IO_WRITE : 0) |
-                         (events[i].urgent ? LAZ_IO_URGENT : 0);
         if (!io)
             polls_woken(loop);
-        else if (!io->stopped && (ready & io->events)) /* earlier callbacks may have changed both */
-            io->ready(io->user, ready & io->events);
+        else if (!io->stopped && (events[i].ready & io->events)) /* callbacks may change both */
+            io->ready(io->user, events[i].ready & io->events);
     }
     if (!--polls->dispatching)
         polls_free(&polls->dead);
@@ -104,18 +104,11 @@ void laz_loop_wake(struct laz_loop *loop)
 
 /* ---- watches -------------------------------------------------------------------------------- */
 
-static struct laz_epoll_wish polls_wish(uint32_t events)
-{
-    return (struct laz_epoll_wish){.read = events & LAZ_IO_READ,
-                                   .write = events & LAZ_IO_WRITE,
-                                   .urgent = events & LAZ_IO_URGENT};
-}
-
 bool laz_io_open(struct laz_io *io)
 {
     struct laz_polls *polls = io->loop->polls;
 
-    if (!laz_os_epoll_add(polls->fd, io->fd, polls_wish(io->events), io)) {
+    if (!laz_os_epoll_add(polls->fd, io->fd, io->events, io)) {
         free(io);
         return false;
     }
@@ -130,7 +123,7 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
 {
     if (io->events == events)
         return true;
-    if (!laz_os_epoll_change(io->loop->polls->fd, io->fd, polls_wish(events), io))
+    if (!laz_os_epoll_change(io->loop->polls->fd, io->fd, events, io))
         return false;
     io->events = events;
     return true;
@@ -160,7 +153,7 @@ int laz_loop_fd(const struct laz_loop *loop)
  * from one that is something else now. */
 static bool polls_is_ours(const struct laz_polls *polls, int fd)
 {
-    return laz_os_epoll_has(fd, polls->wake, polls_wake_wish, NULL);
+    return laz_os_epoll_has(fd, polls->wake, LAZ_EPOLL_READ, NULL);
 }
 
 bool laz_loop_has_fd(const struct laz_loop *loop)
@@ -197,7 +190,7 @@ int laz_loop_polls_new(struct laz_loop *loop, struct laz_error *err)
     polls->fd = laz_os_epoll_new();
     polls->lent = polls->fd < 0 ? -1 : laz_os_epoll_again(polls->fd);
     polls->wake = polls->lent < 0 ? -1 : laz_os_wake_new();
-    if (polls->wake >= 0 && laz_os_epoll_add(polls->fd, polls->wake, polls_wake_wish, NULL))
+    if (polls->wake >= 0 && laz_os_epoll_add(polls->fd, polls->wake, LAZ_EPOLL_READ, NULL))
         return 0;
     int rc = polls->wake < 0 ? laz_error_os(err, errno, "cannot make an event loop")
                              : laz_io_error(err, "the wake of an event loop");

@@ -9,7 +9,6 @@
 #include "loop/loop.h"
 
 #include <pthread.h>
-#include <stddef.h>
 
 struct laz_loop {
     pthread_mutex_t lock;
@@ -19,7 +18,7 @@ struct laz_loop {
     unsigned handles;
     struct laz_polls *polls;   /* what the system waits with */
     struct laz_timer **timers; /* a heap: all timers, the one that is due first at its root */
-    size_t n_timers, room;
+    size_t n_timers;
     uint64_t starts; /* of timers, so far */
     bool held;       /* the clock is held, see laz_loop_hold_clock */
     uint64_t now_us; /* time of the held clock */

@@ -5,6 +5,7 @@
  * cannot fail.  One that was not started, or that waits for a held clock, is in it as due never. */
 #include "loop/loop_private.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 
 #include <limits.h>
@@ -69,21 +70,16 @@ static void timer_set(struct laz_timer *timer, uint64_t real_us)
 
 struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), void *user)
 {
-    if (loop->n_timers == loop->room) {
-        size_t room = loop->room ? 2 * loop->room : 16;
-        struct laz_timer **timers = realloc(loop->timers, room * sizeof(struct laz_timer *));
-        if (!timers)
-            return NULL;
-        loop->timers = timers;
-        loop->room = room;
-    }
     struct laz_timer *timer = calloc(1, sizeof *timer);
-    if (!timer)
+
+    if (!timer || !laz_grow(&loop->timers, &loop->n_timers, sizeof(struct laz_timer *))) {
+        free(timer);
         return NULL;
+    }
     timer->loop = loop;
     timer->due = due;
     timer->user = user;
-    timer->at = loop->n_timers++;
+    timer->at = loop->n_timers - 1;
     timer_set(timer, TIMER_NEVER);
     loop->handles++;
     return timer;

@@ -6,7 +6,6 @@
 #include "os/thread.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define WORKER_STACK ((size_t)1 << 20)

@@ -11,9 +11,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct laz_workers;
 
 /* One piece of work. The caller owns it and must not touch it until `run` is called, which happens

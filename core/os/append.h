@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct laz_append {
@@ -15,10 +12,7 @@ struct laz_append {
     int fd;           /* -1: not open */
 };
 
-#define LAZ_APPEND_INIT(name)                                                                      \
-    {                                                                                              \
-        .path = (name), .fd = -1                                                                   \
-    }
+#define LAZ_APPEND_INIT(name) ((struct laz_append){.path = (name), .fd = -1})
 
 /* Opens the file; creates it (mode 0600) and the directories above it (0700) where they are
  * missing. LAZ_ECONFIG, with the remedy: it is a link, not a regular file, has a second name,

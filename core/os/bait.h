@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdint.h>
-
 /* They listen on a port of the loopback address, at a path (mode 0666) or, with '@' before its
  * name, in the abstract name space (LAZ_ENOENT: this system has none). */
 int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err);

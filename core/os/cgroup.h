@@ -9,10 +9,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum laz_cgroup_what {
     LAZ_CGROUP_MEMORY, /* memory and swap together; tmpfs and the kernel's own share count */
     LAZ_CGROUP_PIDS,   /* processes and threads */

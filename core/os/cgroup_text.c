@@ -76,7 +76,6 @@ char *laz_mount_unescape(const char *text, size_t len)
     return out;
 }
 
-/* Is this the mount of the hierarchy? */
 static bool text_is_mount(const char *line, size_t len, const char *controller)
 {
     size_t n, separator = 6; /* after the optional fields comes "-" */

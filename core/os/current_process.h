@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 int64_t laz_os_process_id(void);
 /* How many times fork(2) lies between this process and the one that called this first: a child has
  * another number than its parent. Costs no system call. Not on Windows, which has no fork: 0. */

@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
 bool laz_os_is_stream(int fd); /* it is a pipe or a socket (POSIX; elsewhere false) */
 bool laz_os_is_pipe(int fd);   /* likewise */

@@ -6,10 +6,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* What is at a path. */
 enum laz_look_kind { LAZ_LOOK_FILE, LAZ_LOOK_DIRECTORY, LAZ_LOOK_LINK, LAZ_LOOK_OTHER };
 struct laz_look {

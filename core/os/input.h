@@ -8,8 +8,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-
 struct laz_input;
 
 /* Starts a thread that writes what can be read from `from` (borrowed) to a pipe, as fast as that is

@@ -8,7 +8,6 @@
 #ifndef LAZ_OS_JOB_VALUES_H
 #define LAZ_OS_JOB_VALUES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum laz_job_limit {
@@ -53,7 +52,6 @@ struct laz_job_values {
 #define LAZ_JOB_UI_DESKTOP           0x00000040u
 #define LAZ_JOB_UI_EXIT_WINDOWS      0x00000080u
 
-/* No limit at all. */
 struct laz_job_limits laz_job_limits_none(void);
 /* The limit of this name; LAZ_JOB_LIMITS: there is none. And its name; static text. */
 enum laz_job_limit laz_job_limit_find(const char *name);

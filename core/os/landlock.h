@@ -10,10 +10,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define LAZ_LANDLOCK_READ     1u /* 'r': read files, list directories */
 #define LAZ_LANDLOCK_WRITE    2u /* 'w': change, make, rename, remove; a device: ioctl(2) too */
 #define LAZ_LANDLOCK_EXEC     4u /* 'x': execve(2), also of a loader or interpreter of scripts */

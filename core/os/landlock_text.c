@@ -3,21 +3,15 @@
  * System: any; a plan for Linux can be made and shown everywhere. */
 #include "os/landlock.h"
 
-static const struct {
-    uint32_t right;
-    char letter;
-} text_rights[] = {
-    {LAZ_LANDLOCK_READ, 'r'}, {LAZ_LANDLOCK_WRITE, 'w'},    {LAZ_LANDLOCK_EXEC, 'x'},
-    {LAZ_LANDLOCK_DEV, 'd'},  {LAZ_LANDLOCK_TERMINAL, 't'},
-};
+#include <string.h>
 
-#define TEXT_RIGHTS (sizeof text_rights / sizeof text_rights[0])
+static const char text_letters[] = "rwxdt"; /* by the bits of LAZ_LANDLOCK_* */
 
 void laz_landlock_letters(uint32_t rights, char *text)
 {
-    for (size_t i = 0; i < TEXT_RIGHTS; i++)
-        if (rights & text_rights[i].right)
-            *text++ = text_rights[i].letter;
+    for (size_t i = 0; text_letters[i]; i++)
+        if (rights & 1u << i)
+            *text++ = text_letters[i];
     *text = '\0';
 }
 
@@ -26,13 +20,10 @@ uint32_t laz_landlock_rights(const char *letters)
     uint32_t rights = 0;
 
     for (; *letters; letters++) {
-        uint32_t right = 0;
-        for (size_t i = 0; i < TEXT_RIGHTS; i++)
-            if (text_rights[i].letter == *letters)
-                right = text_rights[i].right;
-        if (!right)
+        const char *letter = strchr(text_letters, *letters);
+        if (!letter)
             return 0;
-        rights |= right;
+        rights |= 1u << (letter - text_letters);
     }
     return rights;
 }

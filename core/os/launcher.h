@@ -13,11 +13,7 @@
 #ifndef LAZ_OS_LAUNCHER_H
 #define LAZ_OS_LAUNCHER_H
 
-#include "base/error.h"
-#include "os/process.h"
 #include "os/spawner.h"
-
-#include <stdint.h>
 
 /* ---- in the host, on the spawner's thread --------------------------------------------------- */
 

@@ -10,8 +10,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* The number of threads of this process; 0: not known. */
@@ -56,12 +54,10 @@ bool laz_os_own_cgroup_root(void);
 /* Removes every capability from the bounding set: no program that is executed from now on gains one
  * (capabilities(7)). Those of the process stay. */
 int laz_os_bound_capabilities(struct laz_error *err);
-/* Drops all capabilities. */
 int laz_os_drop_capabilities(struct laz_error *err);
 /* Sets whether other processes of the same user may inspect this one (PR_SET_DUMPABLE of prctl(2)).
  */
 void laz_os_set_open(bool open);
-/* Resets every signal to its default action. */
 void laz_os_default_signals(void);
 
 #endif

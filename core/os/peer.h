@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct laz_peer {
     uint32_t uid;
     int64_t pid;

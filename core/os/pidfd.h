@@ -6,9 +6,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* A descriptor for a process that is not our child (pidfd_open(2), kqueue(2)); -1 with errno: there
  * is none. What laz_errno_is_shortage says of errno decides whether the process may be there. */
 int laz_os_pidfd(int64_t pid);

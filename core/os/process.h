@@ -12,10 +12,7 @@ struct laz_process {
     int pidfd; /* readable when the process has ended (pidfd_open(2), Linux 5.3; a kqueue(2)) */
 };
 
-#define LAZ_PROCESS_INIT                                                                           \
-    {                                                                                              \
-        -1, -1                                                                                     \
-    }
+#define LAZ_PROCESS_INIT ((struct laz_process){-1, -1})
 
 /* How a process ended. */
 struct laz_exit {

@@ -7,9 +7,6 @@
 #include "base/clock.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct laz_tree_usage {
     uint64_t cpu_us; /* of living processes, and of ended ones that those waited for */

@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Absolute path of a program: `name` itself when absolute, else searched in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current directory.
  * Gives a new string; LAZ_ENOENT. */

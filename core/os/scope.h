@@ -10,7 +10,6 @@
 #ifndef LAZ_OS_SCOPE_H
 #define LAZ_OS_SCOPE_H
 
-#include "base/error.h"
 #include "os/cgroup.h"
 #include "os/spawner.h"
 

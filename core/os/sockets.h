@@ -6,9 +6,6 @@
 #include "base/error.h"
 #include "os/users.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* What the agent connects to in the session with this directory: a socket in its directory
  * "socket"; on Windows its standard input, which is an end of a pipe. A new string. */
 char *laz_os_socket_name(const char *directory);

@@ -11,10 +11,6 @@
 #include "base/error.h"
 #include "os/process.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct laz_cgroup_door; /* cgroup.h */
 struct laz_job_limits;  /* job_values.h */
 struct laz_spawner;

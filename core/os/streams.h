@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-
 /* Ensures that 0, 1 and 2 are open before anything else is, and that bytes pass through them
  * unchanged. A stream that was closed cannot be read or written afterwards. From then on, writing
  * to a pipe without a reader, or beyond RLIMIT_FSIZE to a file, is an error and raises no signal.

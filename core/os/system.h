@@ -6,9 +6,6 @@
 
 #include "base/buf.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
 const char *laz_os_platform(void);
 unsigned laz_os_processors(void);        /* installed ones; at least 1 */

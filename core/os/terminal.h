@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#include <stdint.h>
-
 /* Writes the question to the terminal that controls this process, whatever the standard streams
  * are, and appends the line that is typed after it to `line`, without its newline. What was typed
  * before is discarded. Any thread; one at a time. Errors: LAZ_EREFUSED, there is no such terminal,

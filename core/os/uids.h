@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Uids to assign, one for each session. `range` is "auto" or "FIRST-LAST". Several processes on a
  * machine share a range: a uid in use is locked, and the lock ends with its process. An engine
  * needs one descriptor for all of its uids. */

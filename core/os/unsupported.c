@@ -22,6 +22,7 @@
 #include "os/namespaces.h"
 #include "os/pidfd.h"
 #include "os/process.h"
+#include "os/process_tree.h"
 #include "os/packages.h"
 #include "os/scope.h"
 #include "os/system.h"
@@ -46,6 +47,11 @@ void laz_cgroups_open(const struct laz_cgroups *groups, struct laz_cgroup_door *
 /* clang-format off */
 GIVES(const char *, laz_cgroups_mechanism, NULL,
       const struct laz_cgroups *groups, enum laz_cgroup_what what, bool to_enter)
+/* A host that offers nothing is a valid result. */
+GIVES(int, laz_cgroups_new, (*groups = NULL, 0),
+      bool look, struct laz_cgroups **groups, struct laz_error *err)
+GIVES(int, laz_cgroups_new_beside, (*groups = NULL, 0),
+      const struct laz_cgroups *first, struct laz_cgroups **groups, struct laz_error *err)
 IGNORES(laz_cgroups_free, struct laz_cgroups *groups)
 GIVES(bool, laz_cgroups_are_lost, false, const struct laz_cgroups *groups)
 GIVES(const char *, laz_cgroups_place, NULL, const struct laz_cgroups *groups)
@@ -107,9 +113,16 @@ FAILS("namespaces", laz_os_map_ids, , uint32_t uid, uint32_t gid)
 FAILS("namespaces", laz_os_own_mounts, , const struct laz_own_mounts *mounts, uint32_t last_pid)
 GIVES(bool, laz_os_own_mounts_change, true, const struct laz_own_mounts *mounts, const char *path)
 GIVES(bool, laz_os_own_cgroup_root, false, void)
+GIVES(int, laz_os_bound_capabilities, unsupported_error("capabilities", err),
+      struct laz_error *err)
+GIVES(int, laz_os_drop_capabilities, unsupported_error("capabilities", err), struct laz_error *err)
 IGNORES(laz_os_set_open, bool open)
 IGNORES(laz_os_default_signals, void)
 FAILS("sockets that report the sender", laz_os_channel, *host = *other = -1, int *host, int *other)
+GIVES(int, laz_os_message_pair, (ends[0] = ends[1] = -1, errno = ENOSYS, -1), int ends[2])
+GIVES(ssize_t, laz_os_read_sender,
+      (*sender = (struct laz_sender){.uid = UINT32_MAX}, errno = ENOSYS, -1),
+      int fd, void *data, size_t len, struct laz_sender *sender)
 IGNORES(laz_os_forget_senders, int fd)
 GIVES(int, laz_os_send_fds, ENOSYS,
       int fd, const void *data, size_t len, const int *fds, size_t n)
@@ -123,58 +136,31 @@ IGNORES(laz_warden_include, const struct laz_warden *warden, const struct laz_pr
 GIVES(bool, laz_warden_take, true, int fd, int signal)
 GIVES(int, laz_os_warden, 1, void)
 
+GIVES(int, laz_uids_take,
+      laz_error_set(err, LAZ_EREFUSED, 0, "there are no uids for sessions on this system"),
+      struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 IGNORES(laz_uids_free, struct laz_uids *uids)
 IGNORES(laz_uids_give_back, struct laz_uids *uids, uint32_t uid)
 GIVES(bool, laz_os_end_all_of, false, uint32_t uid) /* there is no uid of a session */
+
+/* A job of Windows counts all processes in it, and macOS reports children. Nothing tells which locks
+ * they have. */
+GIVES(bool, laz_os_tree_can_be_seen, true, void)
+GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
+GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
+GIVES(bool, laz_os_tree_locks_are_due, false, struct laz_tree *tree)
+GIVES(bool, laz_os_tree_find_locks, true, struct laz_tree *tree)
+
+GIVES(unsigned, laz_os_usable_processors, laz_os_processors(), void)
+IGNORES(laz_os_package_configuration,
+        const char *info, const struct laz_strv *prefixes, struct laz_strv *paths)
 /* clang-format on */
-
-/* A host that offers nothing is a valid result. */
-int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
-{
-    *groups = NULL;
-    return 0;
-}
-
-unsigned laz_os_usable_processors(void)
-{
-    return laz_os_processors();
-}
-
-int laz_cgroups_new_beside(const struct laz_cgroups *first, struct laz_cgroups **groups,
-                           struct laz_error *err)
-{
-    return laz_cgroups_new(false, groups, err);
-}
 
 int laz_os_filter(const char *name, struct laz_error *err)
 {
     if (strcmp(name, LAZ_FILTER_SESSION) != 0 && strcmp(name, LAZ_FILTER_SAME_USER) != 0)
         return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
     return unsupported_error("filters of system calls", err);
-}
-
-int laz_os_bound_capabilities(struct laz_error *err)
-{
-    return unsupported_error("capabilities", err);
-}
-
-int laz_os_drop_capabilities(struct laz_error *err)
-{
-    return unsupported_error("capabilities", err);
-}
-
-int laz_os_message_pair(int ends[2])
-{
-    ends[0] = ends[1] = -1;
-    errno = ENOSYS;
-    return -1;
-}
-
-ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *sender)
-{
-    *sender = (struct laz_sender){.uid = UINT32_MAX};
-    errno = ENOSYS;
-    return -1;
 }
 
 void laz_warden_end(struct laz_warden *warden)
@@ -191,17 +177,4 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     return laz_error_set(err, LAZ_EREFUSED, 0,
                          "sessions of root need uids of their own, which lazaret cannot give them "
                          "on macOS: run it as an ordinary user");
-}
-
-int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EREFUSED, 0, "there are no uids for sessions on this system");
-}
-
-void laz_os_package_configuration(const char *info, const struct laz_strv *prefixes,
-                                  struct laz_strv *paths)
-{
-    (void)info;
-    (void)prefixes;
-    (void)paths;
 }

@@ -14,14 +14,14 @@ struct laz_usage {
     uint64_t begun; /* ... and when it began, in a unit of the system's */
     uint64_t open;  /* Linux: the counter (os/linux/counters.h), closed with the rest */
 };
-#define LAZ_USAGE_INIT                                                                             \
-    {                                                                                              \
-        .fd = -1                                                                                   \
-    }
+#define LAZ_USAGE_INIT ((struct laz_usage){.fd = -1})
 /* False with errno: the system does not report it; then both are 0 below. */
 bool laz_os_usage_open(int64_t pid, struct laz_usage *usage);
 void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes);
-bool laz_os_usage_is_open(const struct laz_usage *usage);
+static inline bool laz_os_usage_is_open(const struct laz_usage *usage)
+{
+    return usage->fd >= 0 || usage->pid > 0;
+}
 void laz_os_usage_close(struct laz_usage *usage);
 
 #endif

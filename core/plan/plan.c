@@ -8,8 +8,6 @@
 #include "plan/plan.h"
 
 #include "base/enforce.h"
-#include "base/json.h"
-#include "base/limits.h"
 #include "os/landlock.h"
 #include "plugin/plugin.h"
 
@@ -22,20 +20,13 @@
  * stacks, arenas of malloc(3), the heap of a garbage collector. */
 #define PLAN_RESERVE ((int64_t)1 << 30)
 
-/* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
- * recorded in plan->failed. */
+/* laz_grow; NULL: out of memory, recorded in plan->failed. */
 static void *plan_grow(struct laz_plan *plan, void *array, size_t *n, size_t size)
 {
-    void *items;
+    void *item = plan->failed ? NULL : laz_grow(array, n, size);
 
-    memcpy(&items, array, sizeof items);
-    items = plan->failed ? NULL : realloc(items, (*n + 1) * size);
-    if (!items) {
-        plan->failed = true;
-        return NULL;
-    }
-    memcpy(array, &items, sizeof items);
-    return memset((char *)items + (*n)++ * size, 0, size);
+    plan->failed |= !item;
+    return item;
 }
 
 /* A copy; NULL: out of memory, recorded in plan->failed. */

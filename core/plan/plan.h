@@ -3,13 +3,10 @@
 #ifndef LAZ_PLAN_PLAN_H
 #define LAZ_PLAN_PLAN_H
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "os/job_values.h"
 #include "wire/message.h"
-
-#include <lazaret/backend.h>
 
 struct laz_plan_data {
     char *what;

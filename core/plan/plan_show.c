@@ -4,11 +4,8 @@
  * Data that consists of several texts, each ended by a NUL (bwrap's arguments), is shown as a list,
  * because that is readable. */
 #include "base/enforce.h"
-#include "base/json_write.h"
 #include "plan/plan.h"
-#include "wire/message.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SHOW_WORDS 12 /* of a command, on one line */

@@ -9,11 +9,9 @@
  * are real, and the links on the way are listed too. */
 #include "plan/policy.h"
 
-#include "base/json.h"
 #include "base/path.h"
 #include "plan/policy_private.h"
 #include "plan/programs.h"
-#include "os/files.h"
 #include "os/landlock.h"
 #include "os/paths.h"
 #include "os/spawner.h"
@@ -618,6 +616,7 @@ static int policy_hide_written(struct policy_work *work, struct laz_error *err)
 static int policy_fill(struct policy_work *work, struct laz_error *err)
 {
     const struct laz_settings_values *values = work->values;
+    const struct policy_memory *memory = work->memory;
     int rc;
 
     policy_system_paths(work);
@@ -636,7 +635,7 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
         return rc;
     policy_own_paths(work);
     policy_home(work);
-    if (!work->memory->home)
+    if (!memory->home)
         return laz_error_nomem(err);
     rc = policy_environment(work, err);
     if (!rc && work->session->nests && work->own_files)
@@ -644,7 +643,42 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     policy_command(work);
     if (work->by_real)
         policy_real_rest(work);
-    return rc;
+    if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
+                memory->real.failed || !memory->host_command || !memory->options))
+        rc = laz_error_nomem(err);
+    return rc ? rc : laz_policy_paths_sort(&work->memory->paths, err);
+}
+
+/* What the backend gets, which borrows from the memory. */
+static struct laz_policy policy_for_backend(const struct policy_work *work)
+{
+    static const char *const none[] = {NULL};
+    const struct policy_memory *memory = work->memory;
+    const char *const *programs = (const char *const *)memory->programs.items;
+
+    return (struct laz_policy){
+        .size = sizeof(struct laz_policy),
+        .paths = memory->paths.sorted,
+        .n_paths = memory->paths.n_sorted,
+        .env = (const char *const *)memory->env.items,
+        .home = memory->home,
+        .tmp_size = work->values->sandbox.tmp_size,
+        .limits = laz_limits_of_plan(&work->values->limits),
+        .own_uid = work->session->uid != LAZ_SPAWN_SAME_ID,
+        .box_uid = LAZ_BOX_UID,
+        .command = (const char *const *)memory->command.items,
+        .host_command = memory->host_command,
+        .options = memory->options,
+        .options_len = strlen(memory->options),
+        /* NULL: any, so no program is an empty list */
+        .programs = work->any            ? NULL
+                    : memory->programs.n ? programs
+                                         : none,
+        /* of another system that of Linux 6.12 */
+        .landlock_abi = work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI,
+        .nests = work->session->nests,
+        .tty = work->values->sandbox.tty,
+    };
 }
 
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
@@ -666,51 +700,21 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .any = !session->programs || session->programs->any,
         .by_real = !own_files && strcmp(platform, "darwin") == 0,
     };
-    static const char *const none[] = {NULL};
     struct laz_error why = {0};
-    int rc;
 
     if (!memory)
         return laz_error_nomem(err);
     if (work.by_real)
         policy_real_session(&work, &own);
-    rc = policy_fill(&work, &why);
     memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
-    if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
-                memory->real.failed || !memory->host_command || !memory->options))
-        rc = laz_error_nomem(&why);
-    if (!rc)
-        rc = laz_policy_paths_sort(&memory->paths, &why);
+    int rc = policy_fill(&work, &why);
     if (rc) {
-        if (err)
-            *err = why;
         laz_policy_free(&memory->box);
-        return rc;
+        return laz_error_set(err, rc, why.os_errno, "%s", why.text);
     }
     laz_policy_env_notes(values, runtime, session->programs ? &memory->paths : NULL,
                          &memory->box.notes);
-    memory->box.policy = (struct laz_policy){
-        .size = sizeof memory->box.policy,
-        .paths = memory->paths.sorted,
-        .n_paths = memory->paths.n_sorted,
-        .env = (const char *const *)memory->env.items,
-        .home = memory->home,
-        .tmp_size = values->sandbox.tmp_size,
-        .limits = laz_limits_of_plan(&values->limits),
-        .own_uid = session->uid != LAZ_SPAWN_SAME_ID,
-        .box_uid = LAZ_BOX_UID,
-        .command = (const char *const *)memory->command.items,
-        .host_command = memory->host_command,
-        .options = memory->options,
-        .options_len = options ? options_len : 2,
-        .programs = work.any             ? NULL /* any, so no program is an empty list */
-                    : memory->programs.n ? (const char *const *)memory->programs.items
-                                         : none,
-        /* of another system that of Linux 6.12 */
-        .landlock_abi = work.here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI,
-        .nests = session->nests,
-        .tty = values->sandbox.tty,
-    };
+    memory->box.policy = policy_for_backend(&work);
     *box = &memory->box;
     return 0;
 }

@@ -4,13 +4,9 @@
 #ifndef LAZ_PLAN_POLICY_H
 #define LAZ_PLAN_POLICY_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "os/files.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
-
-#include <lazaret/backend.h>
 
 struct laz_programs; /* programs.h */
 

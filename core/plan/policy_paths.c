@@ -9,10 +9,8 @@
  * that every macOS has. */
 #include "plan/policy_private.h"
 
-#include "base/buf.h"
 #include "base/path.h"
 #include "plan/policy.h"
-#include "os/files.h"
 #include "os/paths.h"
 
 #include <stdlib.h>
@@ -21,21 +19,14 @@
 void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path path,
                           const char *host, const char *box)
 {
-    if (paths->n == paths->cap) {
-        size_t cap = paths->cap ? paths->cap * 2 : 32;
-        struct laz_policy_path *items = realloc(paths->items, cap * sizeof *items);
-        if (!items) {
-            paths->failed = true;
-            return;
-        }
-        paths->items = items;
-        paths->cap = cap;
+    struct laz_policy_path *item = laz_grow(&paths->items, &paths->n, sizeof *item);
+
+    if (item) {
+        *item = path;
+        item->host = laz_strdup(host);
+        item->box = laz_strdup(box);
     }
-    path.host = laz_strdup(host);
-    path.box = laz_strdup(box);
-    paths->items[paths->n++] = path;
-    if (!path.host || !path.box)
-        paths->failed = true;
+    paths->failed |= !item || !item->host || !item->box;
 }
 
 void laz_policy_paths_fini(struct laz_policy_paths *paths)

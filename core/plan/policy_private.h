@@ -3,16 +3,8 @@
 #ifndef LAZ_PLAN_POLICY_PRIVATE_H
 #define LAZ_PLAN_POLICY_PRIVATE_H
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
-
-#include <lazaret/backend.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum laz_policy_rank { /* of entries for the same path, the highest rank counts */
                        LAZ_POLICY_SYSTEM,
@@ -32,7 +24,7 @@ struct laz_policy_path {
 
 struct laz_policy_paths { /* begins as {0} */
     struct laz_policy_path *items;
-    size_t n, cap;
+    size_t n;
     struct laz_path *sorted; /* for the backend; borrows from the items */
     size_t n_sorted;
     bool failed; /* an allocation failed */

@@ -9,13 +9,10 @@
 #include "plan/programs.h"
 
 #include "base/path.h"
-#include "os/files.h"
 #include "os/paths.h"
 #include "os/programs.h"
 #include "os/spawner.h"
 #include "os/system.h"
-
-#include <lazaret/backend.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,18 +100,13 @@ static bool programs_is_default(const char *name)
 static void programs_folder(void *user, const char *path, bool among_libraries)
 {
     struct laz_programs *programs = user;
-    struct laz_programs_folder *more =
-        realloc(programs->folders, (programs->n_folders + 1) * sizeof *more);
+    struct laz_programs_folder *folder =
+        laz_grow(&programs->folders, &programs->n_folders, sizeof *folder);
 
-    if (!more) {
-        programs->failed = true;
-        return;
-    }
-    programs->folders = more;
-    more[programs->n_folders] =
-        (struct laz_programs_folder){.path = laz_strdup(path), .among_libraries = among_libraries};
-    if (!more[programs->n_folders++].path)
-        programs->failed = true;
+    if (folder)
+        *folder = (struct laz_programs_folder){.path = laz_strdup(path),
+                                               .among_libraries = among_libraries};
+    programs->failed |= !folder || !folder->path;
 }
 
 struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
@@ -178,18 +170,11 @@ static void programs_etc_file(const struct programs_work *work, const char *path
 static void programs_system_path(void *user, uint32_t kind, const char *host, const char *box)
 {
     struct laz_programs *programs = user;
-    struct laz_programs_path *more =
-        realloc(programs->system, (programs->n_system + 1) * sizeof *more);
+    struct laz_programs_path *path = laz_grow(&programs->system, &programs->n_system, sizeof *path);
 
-    if (!more) {
-        programs->failed = true;
-        return;
-    }
-    programs->system = more;
-    more[programs->n_system] =
-        (struct laz_programs_path){.kind = kind, .host = laz_strdup(host), .box = laz_strdup(box)};
-    programs->failed |= !more[programs->n_system].host || !more[programs->n_system].box;
-    programs->n_system++;
+    if (path)
+        *path = (struct laz_programs_path){kind, laz_strdup(host), laz_strdup(box)};
+    programs->failed |= !path || !path->host || !path->box;
 }
 
 static void programs_read_paths(const struct programs_work *work)
@@ -224,20 +209,14 @@ static bool programs_add_part(void *user, uint32_t kind, const char *host, const
     for (size_t i = 0; i < programs->n_parts; i++)
         if (programs->parts[i].path && strcmp(programs->parts[i].path, box) == 0)
             return false;
-    struct laz_programs_part *more =
-        realloc(programs->parts, (programs->n_parts + 1) * sizeof *more);
-    if (!more) {
-        programs->failed = true;
-        return false;
-    }
-    programs->parts = more;
-    struct laz_programs_part *part = &more[programs->n_parts++];
-    *part =
-        (struct laz_programs_part){.kind = kind, .path = laz_strdup(box), .text = laz_strdup(host)};
-    if (!part->path || !part->text)
-        programs->failed = true;
-    part->exists = kind == LAZ_PATH_READ && laz_os_look(box, true, &part->look) == 0;
-    return true;
+    struct laz_programs_part *part = laz_grow(&programs->parts, &programs->n_parts, sizeof *part);
+    if (part)
+        *part = (struct laz_programs_part){
+            .kind = kind, .path = laz_strdup(box), .text = laz_strdup(host)};
+    programs->failed |= !part || !part->path || !part->text;
+    if (part)
+        part->exists = kind == LAZ_PATH_READ && laz_os_look(box, true, &part->look) == 0;
+    return part != NULL;
 }
 
 /* True if the session may execute the program. A copy is executable for all users, so this is
@@ -347,9 +326,7 @@ static int programs_add(struct programs_work *work, const char *name, bool liste
     if (listed)
         return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ECONFIG : rc, 0, "sandbox.programs: %s",
                              why.text);
-    if (err)
-        *err = why;
-    return rc;
+    return laz_error_set(err, rc, why.os_errno, "%s", why.text);
 }
 
 static int programs_add_defaults(struct programs_work *work, const struct laz_strv *runtime,

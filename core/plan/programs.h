@@ -4,13 +4,7 @@
 #ifndef LAZ_PLAN_PROGRAMS_H
 #define LAZ_PLAN_PROGRAMS_H
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "os/files.h"
 #include "plan/policy.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #define LAZ_PROGRAMS_ETC "/etc"
 

@@ -12,10 +12,7 @@
 
 #include "base/digest.h"
 #include "os/directories.h"
-#include "os/files.h"
 #include "os/shared_directory.h"
-
-#include <lazaret/backend.h>
 
 #include <inttypes.h>
 #include <stdio.h>

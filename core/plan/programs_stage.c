@@ -13,15 +13,10 @@
 #include "plan/programs.h"
 
 #include "base/path.h"
-#include "plugin/plugin.h"
-#include "settings/settings.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
-#include "os/files.h"
 #include "os/system.h"
 #include "os/users.h"
-
-#include <lazaret/backend.h>
 
 #include <stdlib.h>
 #include <string.h>

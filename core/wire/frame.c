@@ -48,7 +48,6 @@ void laz_frame_rest(struct laz_frame *frame)
         laz_buf_clear(&frame->buf);
 }
 
-/* Room for `more` bytes. */
 static bool frame_reserve(struct laz_frame *frame, size_t more)
 {
     struct laz_buf *buf = &frame->buf;

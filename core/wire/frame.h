@@ -10,10 +10,6 @@
 #define LAZ_WIRE_FRAME_H
 
 #include "base/buf.h"
-#include "base/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct laz_frame {
     struct laz_buf buf;

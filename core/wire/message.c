@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *laz_wire_approvals(bool approve, bool may_approve)
 {

@@ -7,8 +7,13 @@
 #include "wire/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define OF(type, noun, rows)                                                                       \
-    .name = (noun), .size = sizeof(struct type), .items = (rows), .n = COUNT(rows)
+/* The table of a struct, which has the name of the struct. */
+#define TABLE(type, noun, rows, ...)                                                               \
+    const struct laz_fields type = {.name = (noun),                                                \
+                                    .size = sizeof(struct type),                                   \
+                                    .items = (rows),                                               \
+                                    .n = COUNT(rows),                                              \
+                                    __VA_ARGS__}
 /* Where a value is in struct STRUCT, its length, and the flag that says that it is there. */
 #define AT(field)     .at = offsetof(struct STRUCT, field)
 #define AT_LEN(field) AT(field), .len_at = offsetof(struct STRUCT, field##_len)
@@ -18,7 +23,6 @@
 /* ---- init.options --------------------------------------------------------------------------- */
 
 #define STRUCT laz_wire_options
-
 static const struct laz_field options_members[] = {
     {"runtime_file", LAZ_FIELD_TEXT, AT(runtime_file),
      .help = "the runtime plugin, as the agent sees it"},
@@ -44,16 +48,13 @@ static const struct laz_field options_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_options = {
-    OF(laz_wire_options, "options", options_members),
-    .help =
-        "What the agent loads. A session of a template reads the sizes only, and with `same` none.",
-};
+TABLE(laz_wire_options, "options", options_members,
+      .help = "What the agent loads. A session of a template reads the sizes only, "
+              "and with `same` none.");
 
 /* ---- init.confine --------------------------------------------------------------------------- */
 
 #define STRUCT laz_wire_rule
-
 static const struct laz_field rule_members[] = {
     {"rights", LAZ_FIELD_TEXT, NEEDED, AT(rights),
      .help = "letters: `r`, `w`, `x`, `d` (a device) and `t` (a terminal)"},
@@ -62,13 +63,9 @@ static const struct laz_field rule_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_rule = {
-    OF(laz_wire_rule, "a rule of Landlock", rule_members),
-    .help = "What Landlock allows on a path.",
-};
+TABLE(laz_wire_rule, "a rule of Landlock", rule_members, .help = "What Landlock allows on a path.");
 
 #define STRUCT laz_wire_landlock
-
 static const struct laz_field landlock_members[] = {
     {"abi", LAZ_FIELD_INTEGER, AT(abi), .help = "version of Landlock; 0: the newest that works"},
     {"rules", LAZ_FIELD_LIST, AT(rules), .of = &laz_wire_rule,
@@ -76,13 +73,10 @@ static const struct laz_field landlock_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_landlock = {
-    OF(laz_wire_landlock, "landlock", landlock_members),
-    .help = "A Landlock domain that the agent enters.",
-};
+TABLE(laz_wire_landlock, "landlock", landlock_members,
+      .help = "A Landlock domain that the agent enters.");
 
 #define STRUCT laz_wire_confine
-
 static const struct laz_field confine_members[] = {
     {"limits", LAZ_FIELD_NUMBERS, AT_HAS(limits),
      .help = "`cpu` in seconds; `memory`, `fsize` and `stack` in bytes; `nproc` and `nofile` as "
@@ -96,18 +90,14 @@ static const struct laz_field confine_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_confine = {
-    OF(laz_wire_confine, "confine", confine_members),
-    .is_closed = true,
-    .help =
-        "The steps of the confinement that the agent applies to itself. An unknown member fails "
-        "the start: an older agent must not ignore what a newer host relies on.",
-};
+TABLE(laz_wire_confine, "confine", confine_members, .is_closed = true,
+      .help =
+          "The steps of the confinement that the agent applies to itself. An unknown member fails "
+          "the start: an older agent must not ignore what a newer host relies on.");
 
 /* ---- init.tools ----------------------------------------------------------------------------- */
 
 #define STRUCT laz_wire_parameter
-
 static const struct laz_field parameter_members[] = {
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
     {"spelling", LAZ_FIELD_TEXT, AT(spelling),
@@ -127,13 +117,9 @@ static const struct laz_field parameter_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_parameter = {
-    OF(laz_wire_parameter, "a parameter", parameter_members),
-    .help = "A parameter of a tool.",
-};
+TABLE(laz_wire_parameter, "a parameter", parameter_members, .help = "A parameter of a tool.");
 
 #define STRUCT laz_wire_tool
-
 static const struct laz_field tool_members[] = {
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
     {"spelling", LAZ_FIELD_TEXT, AT(spelling),
@@ -148,15 +134,12 @@ static const struct laz_field tool_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_tool = {
-    OF(laz_wire_tool, "a tool", tool_members),
-    .help = "A tool that the runtime defines as a function.",
-};
+TABLE(laz_wire_tool, "a tool", tool_members,
+      .help = "A tool that the runtime defines as a function.");
 
 /* ---- the end of a session ------------------------------------------------------------------- */
 
 #define STRUCT laz_wire_status
-
 static const struct laz_field status_members[] = {
     {"exit-code", LAZ_FIELD_INTEGER, AT_HAS(exit_code),
      .help = "the exit status of its first process"},
@@ -168,10 +151,8 @@ static const struct laz_field status_members[] = {
 };
 #undef STRUCT
 
-const struct laz_fields laz_wire_status = {
-    OF(laz_wire_status, "a status", status_members),
-    .help = "What is written to the status descriptor, one object a line.",
-};
+TABLE(laz_wire_status, "a status", status_members,
+      .help = "What is written to the status descriptor, one object a line.");
 
 /* ---- messages of the agent ------------------------------------------------------------------ */
 

@@ -87,10 +87,10 @@ static struct laz_box *own_box(void)
     box->shared = &world.shared;
     box->kind = &own_kind;
     box->uid = LAZ_SPAWN_SAME_ID;
-    box->process = (struct laz_process)LAZ_PROCESS_INIT;
+    box->process = LAZ_PROCESS_INIT;
     box->listener = box->output[1] = box->output[2] = box->status = -1;
     box->agent_fd = box->init_fd = -1;
-    box->usage = (struct laz_usage)LAZ_USAGE_INIT;
+    box->usage = LAZ_USAGE_INIT;
     box->life.state = LAZ_BOX_UP;
     box->plan = &world.plan;
     CU_ASSERT_EQUAL_FATAL(laz_os_channel(&box->channel, &world.peer, NULL), 0);

@@ -36,7 +36,7 @@ bool child_start(struct child *child, const char *const *words, const char *cons
 
     for (size_t i = 0; i < CHILD_WORDS && words[i]; i++)
         argv[i + 1] = words[i];
-    child->process = (struct laz_process)LAZ_PROCESS_INIT;
+    child->process = LAZ_PROCESS_INIT;
     child->output = -1;
     if (!child_spawner)
         laz_spawner_new(&child_spawner, NULL);

@@ -14,8 +14,6 @@
 
 #include "os/descriptors.h"
 #include "os/pidfd.h"
-#include "os/process.h"
-#include "os/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>

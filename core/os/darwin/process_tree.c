@@ -7,8 +7,8 @@
  * parent has ended belongs to launchd(8) and is not found any more. */
 #include "os/process_tree.h"
 
-#include "base/buf.h"
 #include "os/darwin/usage.h"
+#include "os/unsupported.h"
 
 #include <libproc.h>
 #include <stdlib.h>
@@ -19,33 +19,11 @@
 #define TREE_MAX   65536 /* processes */
 #define TREE_SPARE 16    /* space for children that start between two looks */
 
-const char *laz_os_tree_misses_cpu(void)
-{
-    return NULL;
-}
-
-const char *laz_os_tree_misses_memory(void)
-{
-    return NULL;
-}
-
-/* Nothing tells which locks a process has. */
-bool laz_os_tree_locks_are_due(struct laz_tree *tree)
-{
-    (void)tree;
-    return false;
-}
-
-bool laz_os_tree_find_locks(struct laz_tree *tree)
-{
-    (void)tree;
-    return true;
-}
-
-bool laz_os_tree_can_be_seen(void)
-{
-    return true;
-}
+/* clang-format off */
+/* Nothing is remembered. */
+IGNORES(laz_os_tree_forget, struct laz_tree *tree)
+GIVES(uint64_t, laz_os_busy_us, 0, void)
+/* clang-format on */
 
 /* The pids of the children; returns how many. The caller owns *children. */
 static size_t tree_children(int64_t pid, pid_t **children)
@@ -70,12 +48,12 @@ static size_t tree_children(int64_t pid, pid_t **children)
     return 0;
 }
 
+/* `enough` is not needed: a footprint includes no shared memory. */
 bool laz_os_tree_usage(struct laz_tree *watched, uint64_t enough, struct laz_tree_usage *usage)
 {
     struct laz_buf tree = LAZ_BUF_INIT;
     pid_t pid = (pid_t)watched->root;
 
-    (void)enough; /* a footprint includes no shared memory */
     *usage = (struct laz_tree_usage){0};
     laz_buf_append(&tree, &pid, sizeof pid);
     for (size_t at = 0; at < tree.len && laz_tree_lasts(watched); at += sizeof pid) {
@@ -95,16 +73,6 @@ bool laz_os_tree_usage(struct laz_tree *watched, uint64_t enough, struct laz_tre
     }
     laz_buf_fini(&tree);
     return usage->processes > 0 && laz_tree_lasts(watched);
-}
-
-void laz_os_tree_forget(struct laz_tree *tree)
-{
-    (void)tree; /* nothing is remembered */
-}
-
-uint64_t laz_os_busy_us(void)
-{
-    return 0;
 }
 
 int64_t *laz_os_tree_children(int64_t pid, size_t *n)

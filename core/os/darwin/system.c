@@ -7,7 +7,6 @@
  * this program is translated for another processor.  Nothing depends on them. */
 #include "os/system.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysctl.h>

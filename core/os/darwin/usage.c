@@ -27,7 +27,7 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
     struct rusage_info_v2 used;
 
-    *usage = (struct laz_usage)LAZ_USAGE_INIT;
+    *usage = LAZ_USAGE_INIT;
     if (!laz_darwin_usage(pid, &used))
         return false;
     usage->pid = pid;
@@ -49,5 +49,5 @@ void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_
 
 void laz_os_usage_close(struct laz_usage *usage)
 {
-    *usage = (struct laz_usage)LAZ_USAGE_INIT;
+    *usage = LAZ_USAGE_INIT;
 }

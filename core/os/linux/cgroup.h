@@ -53,9 +53,7 @@ struct laz_cgroups {
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* The name of the next group. */
 void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size);
-/* Removes those that were kept. */
 void cgroup_drop_kept(struct laz_cgroups *groups);
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -65,11 +63,13 @@ void cgroup_drop_kept(struct laz_cgroups *groups);
  * memory and processes cannot be limited there, or limits on this process would not hold there. */
 int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher, int *fd,
                        struct laz_error *err);
+/* The directory of this process's own group of version 2, a new string; NULL: none is known. *top
+ * as laz_cgroup_directory gives it. */
+char *cgroup_own_v2(size_t *top);
 /* Are the controllers of memory and processes of version 2 on this host? */
 bool cgroup_v2_can_limit(void);
 /* Removes a group, or adds it to the busy ones. */
 void cgroup_remove(struct laz_cgroups *groups, const char *directory);
-/* Tries to remove the busy ones again. */
 void cgroup_remove_busy(struct laz_cgroups *groups);
 
 /* ---- files ---------------------------------------------------------------------------------- */

@@ -66,7 +66,6 @@ static bool places_may_write(const char *directory, const char *file)
     return access(path, *file ? W_OK : W_OK | X_OK) == 0;
 }
 
-/* Was this part of the tree delegated to this process? */
 static bool places_is_delegated(const char *directory)
 {
     char mark[8];
@@ -445,7 +444,7 @@ static int places_new(const char *of, bool look, struct cgroup_nest *nest,
 
     if (!made)
         return laz_error_nomem(err);
-    made->launcher = (struct laz_process)LAZ_PROCESS_INIT;
+    made->launcher = LAZ_PROCESS_INIT;
     made->launcher_fd = -1;
     snprintf(path, sizeof path, "/proc/%s/cgroup", of);
     int failed = places_need_descriptors(made);
@@ -507,8 +506,7 @@ const char *laz_cgroups_place(const struct laz_cgroups *groups)
     return NULL;
 }
 
-/* The directory of this process's own group of version 2, a new string; NULL: none is known. */
-static char *places_own_v2(size_t *top)
+char *cgroup_own_v2(size_t *top)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     char *own = NULL;
@@ -524,7 +522,7 @@ static char *places_own_v2(size_t *top)
 bool cgroup_v2_can_limit(void)
 {
     size_t top;
-    char *own = places_own_v2(&top);
+    char *own = cgroup_own_v2(&top);
 
     if (own)
         own[top] = '\0';
@@ -552,7 +550,7 @@ static const char *places_limit(const char *directory)
 static int places_check_limits(const char *place, struct laz_error *err)
 {
     size_t top = 0, len;
-    char *own = places_own_v2(&top);
+    char *own = cgroup_own_v2(&top);
     int rc = 0;
 
     while (own && !rc && (len = strlen(own)) > top &&
@@ -596,7 +594,7 @@ int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher,
         *made = former;
         groups->launcher = *launcher;
         groups->launcher_fd = *fd;
-        *launcher = (struct laz_process)LAZ_PROCESS_INIT;
+        *launcher = LAZ_PROCESS_INIT;
         *fd = -1;
     }
     laz_cgroups_free(made);

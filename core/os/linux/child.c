@@ -14,10 +14,7 @@
 
 #include "os/cgroup.h"
 #include "os/descriptors.h"
-#include "os/io.h"
-#include "os/linux/descriptors.h"
-#include "os/process.h"
-#include "os/spawner.h"
+#include "os/posix/descriptors.h"
 #include "os/uids.h"
 #include "os/warden.h"
 
@@ -27,8 +24,6 @@
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
-#include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -375,6 +370,22 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     return pid;
 }
 
+/* Makes the child of a plan; *errors: the pipe in which it says what failed, which is the caller's.
+ */
+static int child_make(struct child_plan *plan, struct laz_process *process, pid_t *pid, int *errors,
+                      bool *waited, struct laz_error *err)
+{
+    int rc = child_plan_fds(plan, err);
+
+    if (!rc)
+        rc = laz_os_cloexec_pipe(errors, &plan->error_fd, err);
+    if (!rc && (*pid = child_clone(plan, &process->pidfd, waited)) < 0)
+        rc = laz_error_start(err, errno, "no process could be made for %s", plan->spawn->argv[0]);
+    laz_os_close(&plan->error_fd);
+    free(plan->fds);
+    return rc;
+}
+
 int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err)
 {
@@ -382,21 +393,12 @@ int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_pro
         .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid(), .warden = warden};
     struct laz_child_way way = {spawn, child_steps, sizeof child_steps / sizeof *child_steps,
                                 .errors = -1};
-    int rc = child_plan_fds(&plan, err);
+    pid_t pid;
+    int rc = child_make(&plan, process, &pid, &way.errors, &way.waited, err);
 
-    if (rc || (rc = laz_os_cloexec_pipe(&way.errors, &plan.error_fd, err)))
-        goto out;
-    pid_t pid = child_clone(&plan, &process->pidfd, &way.waited);
-    if (pid < 0) {
-        rc = laz_error_start(err, errno, "no process could be made for %s", spawn->argv[0]);
-        goto out;
-    }
-    laz_os_close(&plan.error_fd);
-    rc = laz_child_follow(&way, pid, process, err);
-out:
+    if (!rc)
+        rc = laz_child_follow(&way, pid, process, err);
     laz_os_close(&way.errors);
-    laz_os_close(&plan.error_fd);
-    free(plan.fds);
     return rc;
 }
 
@@ -410,18 +412,8 @@ int laz_os_child_launch(const struct laz_spawn *spawn, pid_t host, int warden,
                               .warden = warden,
                               .launched = true};
     bool waited;
-    int rc = child_plan_fds(&plan, err);
 
-    if (!rc)
-        rc = laz_os_cloexec_pipe(errors, &plan.error_fd, err);
-    if (!rc) {
-        process->pid = child_clone(&plan, &process->pidfd, &waited);
-        if (process->pid < 0)
-            rc = laz_error_start(err, errno, "no process could be made for %s", spawn->argv[0]);
-    }
-    laz_os_close(&plan.error_fd);
-    free(plan.fds);
-    return rc;
+    return child_make(&plan, process, &process->pid, errors, &waited, err);
 }
 
 int laz_os_child_adopt(const struct laz_spawn *spawn, int errors, pid_t pid,

@@ -8,7 +8,6 @@
 #include "os/descriptors.h"
 
 #include "os/io.h"
-#include "os/linux/descriptors.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>

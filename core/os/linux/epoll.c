@@ -23,29 +23,27 @@ int laz_os_epoll_again(int epoll)
 
 /* Errors and ends are reported whatever was requested, epoll_ctl(2): where nothing was, only once
  * before the next change. */
-static int epoll_control(int epoll, int operation, int fd, struct laz_epoll_wish wish, void *user)
+static int epoll_control(int epoll, int operation, int fd, uint32_t wish, void *user)
 {
-    struct epoll_event event = {.data.ptr = user};
+    const uint32_t events = (wish & LAZ_EPOLL_READ ? EPOLLIN : 0) |
+                            (wish & LAZ_EPOLL_WRITE ? EPOLLOUT : 0) |
+                            (wish & LAZ_EPOLL_URGENT ? EPOLLPRI : 0);
+    struct epoll_event event = {.events = events ? events : EPOLLONESHOT, .data.ptr = user};
 
-    event.events = (wish.read ? EPOLLIN : 0) | (wish.write ? EPOLLOUT : 0);
-    if (wish.urgent)
-        event.events |= EPOLLPRI;
-    if (!event.events)
-        event.events = EPOLLONESHOT;
     return epoll_ctl(epoll, operation, fd, &event);
 }
 
-bool laz_os_epoll_add(int epoll, int fd, struct laz_epoll_wish wish, void *user)
+bool laz_os_epoll_add(int epoll, int fd, uint32_t wish, void *user)
 {
     return epoll_control(epoll, EPOLL_CTL_ADD, fd, wish, user) == 0;
 }
 
-bool laz_os_epoll_change(int epoll, int fd, struct laz_epoll_wish wish, void *user)
+bool laz_os_epoll_change(int epoll, int fd, uint32_t wish, void *user)
 {
     return epoll_control(epoll, EPOLL_CTL_MOD, fd, wish, user) == 0;
 }
 
-bool laz_os_epoll_has(int epoll, int fd, struct laz_epoll_wish wish, void *user)
+bool laz_os_epoll_has(int epoll, int fd, uint32_t wish, void *user)
 {
     return laz_os_epoll_change(epoll, fd, wish, user) ||
            (errno != EBADF && errno != EINVAL && errno != ENOENT && errno != EPERM);
@@ -66,11 +64,11 @@ int laz_os_epoll_wait(int epoll, struct laz_epoll_event *events, size_t n, uint6
                            : ms < INT_MAX   ? (int)ms
                                             : INT_MAX);
     for (int i = 0; i < found; i++) {
-        bool over = (told[i].events & (EPOLLHUP | EPOLLERR)) != 0;
-        events[i] = (struct laz_epoll_event){.user = told[i].data.ptr,
-                                             .read = over || (told[i].events & EPOLLIN),
-                                             .write = over || (told[i].events & EPOLLOUT),
-                                             .urgent = over || (told[i].events & EPOLLPRI)};
+        uint32_t is = told[i].events & (EPOLLHUP | EPOLLERR) ? UINT32_MAX : told[i].events;
+        events[i] =
+            (struct laz_epoll_event){told[i].data.ptr, (is & EPOLLIN ? LAZ_EPOLL_READ : 0) |
+                                                           (is & EPOLLOUT ? LAZ_EPOLL_WRITE : 0) |
+                                                           (is & EPOLLPRI ? LAZ_EPOLL_URGENT : 0)};
     }
     return found;
 }

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,36 +24,29 @@ struct filter_program {
     size_t len;
 };
 
+enum filter_part { FILTER_WHOLE, FILTER_AHEAD, FILTER_REST, FILTER_PARTS };
+
 static const struct {
     const char *name;
-    struct filter_program whole, ahead, rest; /* the last two together are the first */
+    struct filter_program parts[FILTER_PARTS]; /* the last two together are the first */
 } filters[] = {
     {LAZ_FILTER_SESSION,
-     {FILTER_PROGRAM(filter_session)},
-     {FILTER_PROGRAM(filter_template)},
-     {FILTER_PROGRAM(filter_rest)}},
-    {LAZ_FILTER_SAME_USER, {FILTER_PROGRAM(filter_same_user)}, {NULL, 0}, {NULL, 0}},
-    {LAZ_FILTER_PICTURE, {FILTER_PROGRAM(filter_picture)}, {NULL, 0}, {NULL, 0}},
+     {{FILTER_PROGRAM(filter_session)},
+      {FILTER_PROGRAM(filter_template)},
+      {FILTER_PROGRAM(filter_rest)}}},
+    {LAZ_FILTER_SAME_USER, {{FILTER_PROGRAM(filter_same_user)}}},
+    {LAZ_FILTER_PICTURE, {{FILTER_PROGRAM(filter_picture)}}},
 };
 
-#define FILTERS (sizeof filters / sizeof filters[0])
-
-static size_t filter_index(const char *name)
+static int filter_install(const char *name, enum filter_part part, struct laz_error *err)
 {
     size_t i = 0;
 
-    while (i < FILTERS && strcmp(filters[i].name, name) != 0)
+    while (i < sizeof filters / sizeof *filters && strcmp(filters[i].name, name) != 0)
         i++;
-    return i;
-}
-
-static int filter_unknown(const char *name, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
-}
-
-static int filter_install(const struct filter_program *made, struct laz_error *err)
-{
+    if (i == sizeof filters / sizeof *filters)
+        return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
+    const struct filter_program *made = &filters[i].parts[part];
     if (!made->len)
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "this lazaret was built without filters of system calls");
@@ -68,28 +59,20 @@ static int filter_install(const struct filter_program *made, struct laz_error *e
         return laz_error_set(
             err, LAZ_EOS, 0,
             "the filter of system calls does not fit thread %ld, which has another", rc);
-    if (rc < 0)
-        return laz_error_os(err, errno, "the filter of system calls cannot be installed");
-    return 0;
+    return rc < 0 ? laz_error_os(err, errno, "the filter of system calls cannot be installed") : 0;
 }
 
 int laz_os_filter(const char *name, struct laz_error *err)
 {
-    const size_t i = filter_index(name);
-
-    return i < FILTERS ? filter_install(&filters[i].whole, err) : filter_unknown(name, err);
+    return filter_install(name, FILTER_WHOLE, err);
 }
 
 int laz_os_filter_ahead(const char *name, struct laz_error *err)
 {
-    const size_t i = filter_index(name);
-
-    return i < FILTERS ? filter_install(&filters[i].ahead, err) : filter_unknown(name, err);
+    return filter_install(name, FILTER_AHEAD, err);
 }
 
 int laz_os_filter_rest(const char *name, struct laz_error *err)
 {
-    const size_t i = filter_index(name);
-
-    return i < FILTERS ? filter_install(&filters[i].rest, err) : filter_unknown(name, err);
+    return filter_install(name, FILTER_REST, err);
 }

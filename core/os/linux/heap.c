@@ -9,7 +9,8 @@
  * laz_heap_give_back, so a program that keeps memory has to call that. */
 #include "os/heap.h"
 
-#include <stdlib.h>
+#include "os/unsupported.h"
+
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -42,23 +43,10 @@ void laz_heap_give_back(void)
     malloc_trim(0);
 }
 #else
-void laz_heap_keep(int kept)
-{
-    (void)kept;
-}
-
-void laz_heap_note(struct laz_heap *heap)
-{
-    heap->end = 0;
-}
-
-bool laz_heap_has_grown(const struct laz_heap *heap)
-{
-    (void)heap;
-    return false;
-}
-
-void laz_heap_give_back(void)
-{
-}
+/* clang-format off */
+IGNORES(laz_heap_keep, int kept)
+IGNORES(laz_heap_note, struct laz_heap *heap)
+GIVES(bool, laz_heap_has_grown, false, const struct laz_heap *heap)
+IGNORES(laz_heap_give_back, void)
+/* clang-format on */
 #endif

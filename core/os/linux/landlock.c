@@ -15,7 +15,6 @@
 
 #include "base/buf.h"
 #include "os/descriptors.h"
-#include "os/linux/descriptors.h"
 #include "os/paths.h"
 #include "os/posix/descriptors.h"
 

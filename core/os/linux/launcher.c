@@ -9,11 +9,8 @@
  * request of another size is refused. */
 #include "os/launcher.h"
 
-#include "base/buf.h"
-#include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
-#include "os/files.h"
 #include "os/io.h"
 #include "os/linux/cgroup.h"
 #include "os/posix/child.h"
@@ -29,7 +26,6 @@
 
 #define LAUNCHER_SOCKET 0
 #define LAUNCHER_FDS    64 /* of one request, at most; three are not the child's */
-#define LAUNCHER_TEXT   ((size_t)1 << 20)
 
 /* A message. Of the host: a part of the descriptors of a request. Of the launcher: that it serves,
  * or the answer to a request. */
@@ -395,22 +391,15 @@ static bool launcher_serve(void)
 /* Makes the group below its own, and enters it; an errno. */
 static int launcher_settle(const char *name)
 {
-    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     size_t top;
-    int os_errno = EIO;
+    char *own = cgroup_own_v2(&top);
+    char *group = own ? laz_strdupf("%s/%s", own, name) : NULL;
+    int os_errno = !group ? ENOENT : mkdir(group, 0755) != 0 ? errno : 0;
 
-    if (laz_os_read_file("/proc/self/mountinfo", LAUNCHER_TEXT, &mountinfo, NULL) == 0 &&
-        laz_os_read_file("/proc/self/cgroup", LAUNCHER_TEXT, &self, NULL) == 0) {
-        char *own = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "", &top);
-        char *group = own ? laz_strdupf("%s/%s", own, name) : NULL;
-        os_errno = !group ? ENOENT : mkdir(group, 0755) != 0 ? errno : 0;
-        if (!os_errno)
-            os_errno = cgroup_write(group, "cgroup.procs", "0");
-        free(group);
-        free(own);
-    }
-    laz_buf_fini(&mountinfo);
-    laz_buf_fini(&self);
+    if (!os_errno)
+        os_errno = cgroup_write(group, "cgroup.procs", "0");
+    free(group);
+    free(own);
     return os_errno;
 }
 

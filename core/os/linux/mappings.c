@@ -7,6 +7,7 @@
 #include "os/mappings.h"
 
 #include "os/posix/descriptors.h"
+#include "os/unsupported.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -162,13 +163,8 @@ void laz_os_core_keep(const struct laz_os_core *core)
     }
 }
 #else /* the sanitizers have memory beside that of the program */
-void laz_os_core_find(struct laz_os_core *core)
-{
-    core->n = 0;
-}
-
-void laz_os_core_keep(const struct laz_os_core *core)
-{
-    (void)core;
-}
+/* clang-format off */
+IGNORES(laz_os_core_find, struct laz_os_core *core)
+IGNORES(laz_os_core_keep, const struct laz_os_core *core)
+/* clang-format on */
 #endif

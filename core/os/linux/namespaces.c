@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
+#include "os/unsupported.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -78,18 +79,12 @@ static void namespaces_fill_heap(void)
         }
 }
 #else
-void laz_os_one_heap(void)
-{
-}
-
-static void namespaces_fill_heap(void)
-{
-}
+IGNORES(laz_os_one_heap, void)
+static IGNORES(namespaces_fill_heap, void)
 #endif
 
 void laz_os_large_pages(void)
 {
-
     char line[512], rights[5];
     unsigned long from, to, inode;
     unsigned looks = 0;

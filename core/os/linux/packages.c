@@ -6,12 +6,9 @@
  * package in PACKAGE.conffiles; a system without dpkg has none to list. */
 #include "os/packages.h"
 
-#include "os/descriptors.h"
 #include "os/files.h"
 #include "os/posix/descriptors.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +56,7 @@ void laz_os_package_configuration(const char *info, const struct laz_strv *prefi
                                   struct laz_strv *paths)
 {
     const char *folder = info ? info : "/var/lib/dpkg/info";
-    int fd = prefixes->n ? laz_posix_above(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
-    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *directory = prefixes->n ? laz_posix_opendir(folder) : NULL;
     struct dirent *entry;
 
     while (directory && (entry = readdir(directory)) != NULL)
@@ -68,6 +64,4 @@ void laz_os_package_configuration(const char *info, const struct laz_strv *prefi
             packages_read(folder, entry->d_name, paths);
     if (directory)
         closedir(directory);
-    else
-        laz_os_close(&fd);
 }

@@ -103,20 +103,11 @@ bool proc_stat_parse(const char *text, struct proc_stat *stat)
     return true;
 }
 
-bool proc_stat_text(int fd, struct proc_stat *stat)
+bool proc_stat(int64_t pid, struct proc_stat *stat)
 {
     char text[PROC_STAT_SIZE];
 
-    return proc_text(fd, text, sizeof text) && proc_stat_parse(text, stat);
-}
-
-bool proc_stat(int64_t pid, struct proc_stat *stat)
-{
-    int fd = proc_open(pid, "stat");
-    bool known = proc_stat_text(fd, stat);
-
-    laz_os_close(&fd);
-    return known;
+    return proc_read(pid, "stat", text, sizeof text) && proc_stat_parse(text, stat);
 }
 
 uint64_t proc_namespace(int64_t pid, const char *kind)

@@ -39,9 +39,8 @@ struct proc_stat {
     int64_t pages;  /* resident */
 };
 #define PROC_STAT_SIZE 1024 /* of the text of a "stat" */
-/* Reads the text of a "stat", an open one, or that of a process. False: not known. */
+/* Reads the text of a "stat", or that of a process. False: not known. */
 bool proc_stat_parse(const char *text, struct proc_stat *stat);
-bool proc_stat_text(int fd, struct proc_stat *stat);
 bool proc_stat(int64_t pid, struct proc_stat *stat);
 
 /* The inode of a namespace of the process ("pid"); 0 with errno. */

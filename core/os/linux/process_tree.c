@@ -28,7 +28,6 @@
 #include "os/linux/tree_kept.h"
 #include "os/posix/descriptors.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
@@ -91,15 +90,15 @@ static uint64_t tree_us(uint64_t ticks)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Sum of the lines "KEY: N kB". */
-static uint64_t tree_sum(const char *text, const char *const *keys)
+/* Sum of the lines "KEY: N kB"; `keys` with a space behind each. */
+static uint64_t tree_sum(const char *text, const char *keys)
 {
     uint64_t sum = 0;
 
-    for (; *keys; keys++) {
+    for (size_t n; *keys; keys += n + 1) {
         const char *at = text;
-        size_t n = strlen(*keys);
-        while (at && strncmp(at, *keys, n) != 0) {
+        n = strcspn(keys, " ");
+        while (at && strncmp(at, keys, n) != 0) {
             at = strchr(at, '\n');
             at += at != NULL;
         }
@@ -114,16 +113,14 @@ static uint64_t tree_sum(const char *text, const char *const *keys)
 static uint64_t tree_memory_quick(const struct tree_process *process, uint64_t mappings_allowed,
                                   uint64_t *mappings)
 {
-    static const char *const keys[] = {"RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:", NULL};
-    static const char *const size_keys[] = {"VmSize:", NULL};
     char text[TREE_TEXT];
 
     if (!process->thread)
         return 0;
     proc_read(process->thread, "status", text, sizeof text);
-    const uint64_t pages = tree_sum(text, size_keys) / (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t pages = tree_sum(text, "VmSize: ") / (uint64_t)sysconf(_SC_PAGESIZE);
     *mappings += pages < mappings_allowed ? pages : mappings_allowed;
-    return tree_sum(text, keys);
+    return tree_sum(text, "RssAnon: RssShmem: VmSwap: VmPTE: ");
 }
 
 static uint64_t tree_mappings_allowed(void)
@@ -175,27 +172,23 @@ static uint64_t tree_mappings(struct laz_tree *tree, const struct laz_buf *now, 
 /* By shares, and without shared memory, which is added to `shared`. */
 static uint64_t tree_memory_exact(const struct tree_process *process, uint64_t *shared)
 {
-    static const char *const keys[] = {"Pss_Anon:", "SwapPss:", NULL};
-    static const char *const shared_keys[] = {"Pss_Shmem:", NULL};
-    static const char *const table_keys[] = {"VmPTE:", NULL};
     char text[TREE_TEXT];
-    uint64_t tables;
 
     if (!process->thread || tree_is_in_parent(process))
         return 0;
     proc_read(process->thread, "status", text, sizeof text);
-    tables = tree_sum(text, table_keys);
+    const uint64_t tables = tree_sum(text, "VmPTE: ");
     /* not readable, or without such lines (before Linux 5.3) */
-    if (!proc_read(process->thread, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
+    if (!proc_read(process->thread, "smaps_rollup", text, sizeof text) ||
+        !strstr(text, "Pss_Anon:"))
         return tree_memory_quick(process, 0, &(uint64_t){0});
-    *shared += tree_sum(text, shared_keys);
-    return tree_sum(text, keys) + tables;
+    *shared += tree_sum(text, "Pss_Shmem: ");
+    return tree_sum(text, "Pss_Anon: SwapPss: ") + tables;
 }
 
 /* Shared memory of a process that is in none of the file systems in memory. */
 static uint64_t tree_memory_without_files(struct laz_tree *tree, const struct tree_process *process)
 {
-    static const char *const keys[] = {"Pss:", NULL};
     char line[TREE_TEXT], path[48];
     bool counts = false;
     uint64_t sum = 0;
@@ -210,7 +203,7 @@ static uint64_t tree_memory_without_files(struct laz_tree *tree, const struct tr
         if (is_next)
             counts = strstr(line, " /dev/zero (deleted)") != NULL;
         else if (counts)
-            sum += tree_sum(line, keys);
+            sum += tree_sum(line, "Pss: ");
     }
     if (maps)
         (void)fclose(maps);
@@ -310,7 +303,6 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-/* Appends the children of one thread. */
 static void tree_add_children(struct laz_tree *tree, int64_t pid, const char *thread,
                               struct laz_buf *now)
 {

@@ -3,13 +3,11 @@
  * Side: host.  Input trusted: yes (the user's own manager; its words are shown only). */
 #include "os/scope.h"
 
-#include "base/buf.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/io.h"
 #include "os/linux/cgroup.h"
-#include "os/process.h"
 #include "os/programs.h"
 #include "os/trust.h"
 #include "os/users.h"
@@ -17,7 +15,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,7 +153,7 @@ int laz_scope_ask(struct laz_spawner *spawner, const char *agent, struct laz_sco
     *out = NULL;
     if (!scope)
         return laz_error_nomem(err);
-    scope->process = (struct laz_process)LAZ_PROCESS_INIT;
+    scope->process = LAZ_PROCESS_INIT;
     scope->fd = scope->words = -1;
     int rc = cgroup_v2_can_limit() ? scope_find_manager(&env, err)
                                    : laz_error_set(err, LAZ_EREFUSED, 0,

@@ -3,7 +3,6 @@
 #include "os/posix/signals.h"
 
 #include <signal.h>
-#include <time.h>
 
 int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
 {

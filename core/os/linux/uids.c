@@ -17,12 +17,12 @@
  * container whose map does not reach that far, it is a gap that neither people nor services use. */
 #include "os/uids.h"
 
+#include "base/buf.h"
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 #include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ struct laz_uids {
     char directory[32];
     int locks;       /* the file with a byte for each uid */
     uint32_t *taken; /* by this engine: its own locks do not keep it out */
-    size_t n_taken, cap_taken;
+    size_t n_taken;
 };
 
 /* Is the whole range mapped in the user namespace of this process? */
@@ -273,8 +273,7 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     return 0;
 }
 
-/* There is room for one more. */
-static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, int *failed)
+static bool uids_take_one(const struct laz_uids *uids, uint32_t start, uint32_t *uid, int *failed)
 {
     const uint32_t count = uids->last - uids->first + 1;
     const uint64_t tries = count < UIDS_TRIES ? count : UIDS_TRIES;
@@ -288,7 +287,6 @@ static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, 
             continue;
         *failed = uids_mark(uids, candidate, &made);
         if (!*failed && (uids_is_free(candidate) || (made && i >= tries))) {
-            uids->taken[uids->n_taken++] = candidate;
             *uid = candidate;
             return true;
         }
@@ -311,20 +309,18 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 
     if (rc)
         return rc;
-    if (uids->n_taken == uids->cap_taken) {
-        size_t cap = uids->cap_taken ? uids->cap_taken * 2 : 8;
-        uint32_t *taken = realloc(uids->taken, cap * sizeof *taken);
-        if (!taken)
-            return laz_error_nomem(err);
-        uids->taken = taken;
-        uids->cap_taken = cap;
-    }
+    uint32_t *taken = laz_grow(&uids->taken, &uids->n_taken, sizeof *taken);
+    if (!taken)
+        return laz_error_nomem(err);
     for (int i = 0; i < rounds && !failed; i++) {
         if (i)
             nanosleep(&moment, NULL);
-        if (uids_take_one(uids, start, uid, &failed))
+        if (uids_take_one(uids, start, uid, &failed)) {
+            *taken = *uid;
             return 0;
+        }
     }
+    uids->n_taken--;
     if (failed)
         return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
                             uids->directory);

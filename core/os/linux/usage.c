@@ -17,7 +17,7 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
     struct proc_stat stat;
 
-    *usage = (struct laz_usage)LAZ_USAGE_INIT;
+    *usage = LAZ_USAGE_INIT;
     errno = ESRCH;
     if (pid <= 0 || !proc_stat(pid, &stat) || !stat.start)
         return false;
@@ -49,5 +49,5 @@ void laz_os_usage_close(struct laz_usage *usage)
     struct counter counter = {usage->open};
 
     counter_close(&counter);
-    *usage = (struct laz_usage)LAZ_USAGE_INIT;
+    *usage = LAZ_USAGE_INIT;
 }

@@ -19,7 +19,6 @@
 #include "os/pidfd.h"
 #include "os/posix/child.h"
 #include "os/posix/sockets.h"
-#include "os/process.h"
 #include "os/spawner.h"
 
 #include <errno.h>
@@ -27,7 +26,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -43,24 +43,16 @@ static void append_make_directories(char *path)
 
 static int append_place_is_private(const char *path, struct laz_error *err)
 {
-    char *directory = laz_strdup(path);
-    int rc = 0;
-
+    if (path[0] != '/')
+        return laz_error_set(err, LAZ_ECONFIG, 0, "%s is not an absolute path", path);
+    const char *slash = strrchr(path, '/');
+    char *directory = laz_strndup(path, slash == path ? 1 : (size_t)(slash - path));
     if (!directory)
         return laz_error_nomem(err);
-    char *slash = strrchr(directory, '/');
-    if (!slash || directory[0] != '/') {
-        rc = laz_error_set(err, LAZ_ECONFIG, 0, "%s is not an absolute path", path);
-        goto out;
-    }
-    slash[slash == directory] = '\0';
     append_make_directories(directory); /* the check of the result reports a failure */
-    rc = laz_trust_directory(directory, err);
-    if (rc == LAZ_EREFUSED)
-        rc = laz_error_as(err, LAZ_ECONFIG);
-out:
+    int rc = laz_trust_directory(directory, err);
     free(directory);
-    return rc;
+    return rc == LAZ_EREFUSED ? laz_error_as(err, LAZ_ECONFIG) : rc;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */

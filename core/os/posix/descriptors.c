@@ -9,8 +9,6 @@
 
 #include "os/posix/descriptors.h"
 
-#include "base/error.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,6 +4,7 @@
 #define LAZ_OS_POSIX_DESCRIPTORS_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Every descriptor that is made passes through here at once: one that got the number 0, 1 or 2,
@@ -21,5 +22,8 @@ FILE *laz_posix_fopen(const char *path);
 unsigned laz_posix_shortages(void);
 /* A pipe, closed by exec, from its first moment where the system can. 0, or -1 with errno. */
 int laz_posix_pipe(int ends[2]);
+/* Linux: closes every open descriptor from `first` to `last`; false: some may still be open.
+ * Async-signal-safe: no allocation, no lock. */
+bool laz_os_close_range(unsigned first, unsigned last);
 
 #endif

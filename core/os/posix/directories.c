@@ -11,9 +11,7 @@
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/files.h"
-#include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -53,16 +51,6 @@ int laz_posix_lock_directory(const char *path, int how)
     return fd;
 }
 
-static int directories_by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
-{
-    return laz_os_list_some(path, SIZE_MAX, names, err);
-}
-
 int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err)
 {
     const size_t before = names->n;
@@ -81,8 +69,7 @@ int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, stru
     }
     int failed = errno;
     (void)closedir(dir);
-    if (names->n > before)
-        qsort(names->items + before, names->n - before, sizeof *names->items, directories_by_name);
+    laz_strv_sort(names, before);
     if (names->failed)
         return laz_error_nomem(err);
     if (are_more)

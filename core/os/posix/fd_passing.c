@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* A message has all of its descriptors, or none. */
 static size_t pass_whole(int *fds, size_t n, bool cut)

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FILES_LEAST  4096 /* bytes of one read */
@@ -194,10 +193,13 @@ static int64_t look_ns(const struct timespec *time)
     return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
-static void look_fill(struct laz_look *look, const struct stat *st)
+/* What a call of the stat family, which has `failed`, has found: 0, or its errno. */
+static int look_fill(struct laz_look *look, int failed, const struct stat *st)
 {
     struct timespec written, changed;
 
+    if (failed)
+        return errno;
     laz_posix_times(st, &written, &changed);
     *look = (struct laz_look){
         .kind = S_ISREG(st->st_mode)   ? LAZ_LOOK_FILE
@@ -213,36 +215,28 @@ static void look_fill(struct laz_look *look, const struct stat *st)
         .written_ns = look_ns(&written),
         .changed_ns = look_ns(&changed),
     };
+    return 0;
 }
 
 int laz_posix_look_at(int fd, const char *name, struct laz_look *look)
 {
     struct stat st;
 
-    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno;
-    look_fill(look, &st);
-    return 0;
+    return look_fill(look, fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW), &st);
 }
 
 int laz_posix_look_of(int fd, struct laz_look *look)
 {
     struct stat st;
 
-    if (fstat(fd, &st) != 0)
-        return errno;
-    look_fill(look, &st);
-    return 0;
+    return look_fill(look, fstat(fd, &st), &st);
 }
 
 int laz_os_look(const char *path, bool follow, struct laz_look *look)
 {
     struct stat st;
 
-    if ((follow ? stat(path, &st) : lstat(path, &st)) != 0)
-        return errno;
-    look_fill(look, &st);
-    return 0;
+    return look_fill(look, follow ? stat(path, &st) : lstat(path, &st), &st);
 }
 
 int laz_os_open_file(const char *path, bool wait, struct laz_look *look)

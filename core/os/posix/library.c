@@ -3,12 +3,7 @@
 #include "os/library.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
-
-void laz_library_secure(void)
-{
-}
 
 void *laz_library_open(const char *path, bool global, const char **words)
 {

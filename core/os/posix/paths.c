@@ -76,24 +76,17 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
 
 bool laz_os_config_place(int place, char **path)
 {
-    const char *directory, *home;
+    const char *directory = place ? NULL : laz_os_getenv("XDG_CONFIG_HOME");
+    const char *home = place ? NULL : laz_os_getenv("HOME");
 
     *path = NULL;
-    switch (place) {
-    case 0:
-        directory = laz_os_getenv("XDG_CONFIG_HOME");
-        home = laz_os_getenv("HOME");
-        if (laz_os_is_absolute(directory))
-            *path = laz_strdupf("%s/lazaret/lazaret.toml", directory);
-        else if (laz_os_is_absolute(home))
-            *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
-        return true;
-    case 1:
+    if (place == 1)
         *path = laz_strdup("/etc/lazaret/lazaret.toml");
-        return true;
-    default:
-        return false;
-    }
+    else if (laz_os_is_absolute(directory))
+        *path = laz_strdupf("%s/lazaret/lazaret.toml", directory);
+    else if (laz_os_is_absolute(home))
+        *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
+    return place == 0 || place == 1;
 }
 
 const char laz_os_list_separator[] = ":";
@@ -172,11 +165,6 @@ bool laz_os_can_execute(const char *path)
 char *laz_os_real_path(const char *path)
 {
     return realpath(path, NULL);
-}
-
-void laz_os_native_path(char *path)
-{
-    (void)path;
 }
 
 char *laz_posix_canonical(const char *path)

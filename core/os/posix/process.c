@@ -40,10 +40,3 @@ void laz_process_close(struct laz_process *process)
     laz_os_close(&process->pidfd);
     process->pid = -1;
 }
-
-bool laz_process_has(const struct laz_process *process, int64_t pid)
-{
-    (void)process;
-    (void)pid;
-    return true;
-}

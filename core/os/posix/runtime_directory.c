@@ -15,7 +15,6 @@
 #include "os/posix/files.h"
 #include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,15 +80,10 @@ int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
                 return 0;
             }
             bool is_taken = errno == EWOULDBLOCK; /* by a host that tidies up: not for long */
-            rc = !is_taken && laz_errno_is_shortage(errno)
-                     ? laz_error_os(err, errno, "the directory %s cannot be locked", made)
-                     : 0;
+            if (!is_taken && laz_errno_is_shortage(errno))
+                rc = laz_error_os(err, errno, "the directory %s cannot be locked", made);
             laz_os_close(&fd);
             (void)rmdir(made);
-            if (rc) {
-                free(made);
-                return rc;
-            }
         } else if (errno != EEXIST) {
             rc = laz_error_set(
                 err, LAZ_EOS, errno,
@@ -97,10 +91,10 @@ int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
                 "sessions in " DIRECTORY_PARENT ", which has to be writable and not "
                 "full",
                 made, laz_errno_text(errno));
-            free(made);
-            return rc;
         }
         free(made);
+        if (rc)
+            return rc;
     }
     return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " DIRECTORY_PARENT);
 }

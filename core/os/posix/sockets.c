@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
-#include "os/users.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,12 +24,6 @@
 char *laz_os_socket_name(const char *directory)
 {
     return laz_strdupf("%s/socket/ipc.sock", directory);
-}
-
-int laz_os_take_end(int listener)
-{
-    (void)listener;
-    return -1;
 }
 
 #ifndef SOCK_CLOEXEC

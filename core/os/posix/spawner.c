@@ -18,7 +18,6 @@
 #include "os/pidfd.h"
 #include "os/posix/child.h"
 #include "os/posix/descriptors.h"
-#include "os/process.h"
 #include "os/thread.h"
 #include "os/warden.h"
 
@@ -178,7 +177,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
         return laz_error_nomem(err);
     made->last = &made->first;
     made->warden.fd = -1;
-    made->early = (struct laz_process)LAZ_PROCESS_INIT;
+    made->early = LAZ_PROCESS_INIT;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wanted, NULL);
     laz_os_condition_init(&made->served);
@@ -300,7 +299,7 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     if (spawn->job)
         return laz_error_set(err, LAZ_EREFUSED, 0, "%s: this system has no job objects",
                              spawn->argv[0]);
-    *process = (struct laz_process)LAZ_PROCESS_INIT;
+    *process = LAZ_PROCESS_INIT;
     pthread_mutex_lock(&spawner->mutex);
     *spawner->last = &request;
     spawner->last = &request.next;

@@ -73,10 +73,6 @@ void laz_os_hold_streams_in_forks(void)
     (void)pthread_once(&once, streams_guard_forks);
 }
 
-void laz_os_raw_streams(void)
-{
-}
-
 /* A closed standard output becomes one that cannot be written, a closed standard input one that
  * cannot be read, so that the loss is noticed. */
 bool laz_os_secure_streams(void)

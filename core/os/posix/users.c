@@ -34,11 +34,9 @@ bool laz_os_is_private_group(uint32_t gid, uint32_t uid)
     struct passwd user, *found_user = NULL;
     struct group group, *found_group = NULL;
 
-    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user)
-        return false;
-    if (getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group)
-        return false;
-    if (strcmp(found_user->pw_name, found_group->gr_name) != 0)
+    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user ||
+        getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group ||
+        strcmp(found_user->pw_name, found_group->gr_name) != 0)
         return false;
     for (char **member = found_group->gr_mem; member && *member; member++)
         if (strcmp(*member, found_user->pw_name) != 0)

@@ -31,11 +31,6 @@ struct walk {
     bool is_cut;         /* one of the bounds was reached */
 };
 
-static int walk_by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The sorted names of a directory; takes its descriptor. 0 or an errno. */
 static int walk_list(struct walk *walk, int fd, struct laz_strv *names)
 {
@@ -56,8 +51,7 @@ static int walk_list(struct walk *walk, int fd, struct laz_strv *names)
     int failed = walk->n < LAZ_WALK_MOST ? errno : 0;
     walk->is_cut |= walk->n >= LAZ_WALK_MOST;
     (void)closedir(dir);
-    if (names->n)
-        qsort(names->items, names->n, sizeof *names->items, walk_by_name);
+    laz_strv_sort(names, 0);
     return names->failed ? ENOMEM : failed;
 }
 

@@ -8,7 +8,6 @@
 
 #include "os/io.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/text.h"
 
 #include <errno.h>
 #include <io.h>
@@ -207,24 +206,4 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
         return 0;
     laz_os_close(fd);
     return laz_error_os(err, failed, "the temporary file for %s could not be filled", name);
-}
-
-int laz_os_dup_onto(int fd, int number)
-{
-    (void)fd;
-    (void)number;
-    errno = ENOSYS; /* a child gets handles, by CreateProcessW */
-    return -1;
-}
-
-bool laz_os_is_stream(int fd)
-{
-    (void)fd;
-    return false;
-}
-
-bool laz_os_is_pipe(int fd)
-{
-    (void)fd;
-    return false;
 }

@@ -9,10 +9,6 @@
 #include "os/process_tree.h"
 #include "os/windows/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define FDS_FIRST 65536
 #define FDS_PIECE ((size_t)64 << 10) /* read ahead, or written at once */
 

@@ -33,16 +33,6 @@ int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_
                : laz_windows_fail(err, "the directory %s cannot be made", path);
 }
 
-static int directories_by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
-{
-    return laz_os_list_some(path, SIZE_MAX, names, err);
-}
-
 int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err)
 {
     char *pattern = laz_strdupf("%s/*", path);
@@ -76,8 +66,7 @@ int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, stru
     free(wide);
     if (!rc && names->failed)
         rc = laz_error_nomem(err);
-    if (names->n > first)
-        qsort(names->items + first, names->n - first, sizeof *names->items, directories_by_name);
+    laz_strv_sort(names, first);
     return rc;
 }
 

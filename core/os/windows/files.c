@@ -6,11 +6,9 @@
  * access list is inherited. */
 #include "os/files.h"
 
-#include "base/buf.h"
 #include "base/random.h"
 #include "os/windows/descriptors.h"
 #include "os/windows/files.h"
-#include "os/windows/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +20,6 @@
 #define FILES_PIECE  65536
 #define FILES_RANDOM 12
 
-/* Calls `call` once with the path as Windows wants it. */
 bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
 {
     wchar_t *wide = laz_windows_path(path);

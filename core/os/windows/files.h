@@ -5,8 +5,6 @@
 
 #include "os/windows/text.h"
 
-#include <stdbool.h>
-
 /* Calls `call` once with the path as Windows wants it. */
 bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR));
 /* CreateFileW(); INVALID_HANDLE_VALUE, with the system's last error. */

@@ -246,13 +246,6 @@ ssize_t laz_os_read_within(int fd, void *data, size_t len, int wait_ms)
     }
 }
 
-void laz_os_await_reader(int fd, bool (*goes_on)(void *user), void *user)
-{
-    (void)fd;
-    (void)goes_on;
-    (void)user;
-}
-
 size_t laz_os_pending(int fd)
 {
     struct fds_entry *entry = laz_windows_entry(fd);

@@ -55,11 +55,6 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
     return *path ? 0 : LAZ_ENOENT;
 }
 
-void laz_os_program_known_fini(struct laz_program_known *known)
-{
-    (void)known;
-}
-
 int laz_os_program_parts(const char *path,
                          bool (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),

@@ -118,12 +118,6 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
     return 0;
 }
 
-int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err)
-{
-    (void)host, (void)port, (void)fd;
-    return laz_error_set(err, LAZ_EREFUSED, 0, "no connections are accepted on this system yet");
-}
-
 int laz_os_take_end(int listener)
 {
     struct fds_entry *entry = laz_windows_entry(listener);
@@ -160,34 +154,6 @@ static bool sockets_empty_input(void)
     if (nothing > 0)
         (void)_close(nothing);
     return done && SetStdHandle(STD_INPUT_HANDLE, (HANDLE)_get_osfhandle(0));
-}
-
-int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err)
-{
-    (void)ours, (void)theirs;
-    return laz_error_set(err, LAZ_EREFUSED, 0,
-                         "programs that run beside the calls of tools are for Linux and macOS");
-}
-
-int laz_os_let_wait(int listener, int connections, struct laz_error *err)
-{
-    (void)listener, (void)connections, (void)err;
-    return 0;
-}
-
-void laz_os_hang_up(int fd)
-{
-    (void)fd; /* nobody is connected to a port */
-}
-
-int laz_os_remove_dead_socket(const char *path, struct laz_error *err)
-{
-    return laz_os_remove_socket(path, err);
-}
-
-int laz_os_remove_socket(const char *path, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EREFUSED, 0, "%s: there are no sockets at paths", path);
 }
 
 int laz_os_connect(const char *path, int *fd, struct laz_error *err)

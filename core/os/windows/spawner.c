@@ -15,7 +15,6 @@
 #include "os/command_line.h"
 #include "os/job_values.h"
 #include "os/paths.h"
-#include "os/process.h"
 #include "os/windows/descriptors.h"
 #include "os/windows/text.h"
 
@@ -291,7 +290,7 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     DWORD pid = 0;
 
     (void)spawner;
-    *process = (struct laz_process)LAZ_PROCESS_INIT;
+    *process = LAZ_PROCESS_INIT;
     if (!spawn->argv || !spawn->argv[0] || !laz_os_is_absolute(spawn->argv[0]))
         return laz_error_set(err, LAZ_EINVAL, 0,
                              "a program is started by its absolute path, not as \"%s\"",

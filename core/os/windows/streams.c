@@ -38,19 +38,3 @@ bool laz_os_secure_streams(void)
     laz_os_raw_streams();
     return true;
 }
-
-int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
-{
-    (void)err;
-    held->n = 0;
-    return 0;
-}
-
-void laz_os_give_streams_back(struct laz_held_streams *held)
-{
-    (void)held;
-}
-
-void laz_os_hold_streams_in_forks(void)
-{
-}

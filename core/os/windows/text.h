@@ -8,8 +8,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

@@ -10,19 +10,28 @@
 #include "os/bait.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
+#include "os/input.h"
 #include "os/io.h"
 #include "os/paths.h"
 #include "os/process_tree.h"
 #include "os/programs.h"
 #include "os/shared_directory.h"
+#include "os/sockets.h"
 #include "os/spawner.h"
+#include "os/streams.h"
 #include "os/system.h"
 #include "os/terminal.h"
 #include "os/users.h"
 
-#include <stddef.h>
+#include <errno.h>
 
 /* clang-format off */
+#define REFUSES(why, function, ...) \
+    GIVES(int, function, laz_error_set(err, LAZ_EREFUSED, 0, why), \
+          __VA_ARGS__, struct laz_error *err)
+#define NO_SOCKET \
+    laz_error_set(err, LAZ_EREFUSED, 0, "%s: there are no sockets at paths", path)
+
 GIVES(bool, laz_os_is_root, false, void)
 GIVES(uint32_t, laz_os_uid, 0, void)
 GIVES(bool, laz_os_is_private_group, false, uint32_t gid, uint32_t uid)
@@ -36,7 +45,38 @@ IGNORES(laz_os_shared_clean, const char *parent)
 GIVES(int, laz_os_nonblock, 0, int fd, bool on, struct laz_error *err)
 GIVES(int, laz_os_watchable, -1, int fd)
 GIVES(int, laz_os_place, 0, int *fd, int to, struct laz_error *err)
+GIVES(int, laz_os_dup_onto, (errno = ENOSYS, -1), int fd, int number)
+GIVES(bool, laz_os_is_stream, false, int fd)
+GIVES(bool, laz_os_is_pipe, false, int fd)
 IGNORES(laz_os_close_from, int first, int keep)
+IGNORES(laz_os_await_reader, int fd, bool (*goes_on)(void *user), void *user)
+
+/* Standard input is not passed on: the agent finds its channel in the place of it (sockets.c). */
+GIVES(int, laz_input_begin, (*input = NULL, *fd = -1, 0),
+      int from, struct laz_input **input, int *fd, struct laz_error *err)
+IGNORES(laz_input_hold, struct laz_input *input, bool is_held)
+IGNORES(laz_input_end, struct laz_input *input)
+GIVES(int, laz_os_hold_streams, (held->n = 0, 0),
+      struct laz_held_streams *held, struct laz_error *err)
+IGNORES(laz_os_give_streams_back, struct laz_held_streams *held)
+IGNORES(laz_os_hold_streams_in_forks, void)
+
+/* There are no sockets at paths, and nobody is connected to a port. */
+REFUSES("no connections are accepted on this system yet", laz_os_listen_loopback,
+        const char *host, uint16_t *port, int *fd)
+REFUSES("programs that run beside the calls of tools are for Linux and macOS", laz_os_stream_pair,
+        int *ours, int *theirs)
+GIVES(int, laz_os_let_wait, 0, int listener, int connections, struct laz_error *err)
+IGNORES(laz_os_hang_up, int fd)
+GIVES(int, laz_os_remove_dead_socket, NO_SOCKET, const char *path, struct laz_error *err)
+GIVES(int, laz_os_remove_socket, NO_SOCKET, const char *path, struct laz_error *err)
+GIVES(int, laz_os_bait_socket, NO_SOCKET, const char *path, int *fd, struct laz_error *err)
+REFUSES("no backend of Windows prevents access to the network", laz_os_bait_port,
+        int *fd, uint16_t *port)
+REFUSES("on Windows nobody is asked at the console", laz_os_ask_terminal,
+        const struct laz_buf *question, int cancel_fd, struct laz_buf *line)
+REFUSES("on Windows the console is not asked", laz_os_query_terminal,
+        int shown, const char *question, char final, uint64_t ms, struct laz_buf *answer)
 
 /* No program gains more rights than the process that starts it. Orphans stay in the job, which ends
  * all of its processes with its last handle, the parent's. */
@@ -49,16 +89,12 @@ GIVES(int, laz_spawner_guard, 0,
 IGNORES(laz_spawner_expect, struct laz_spawner *spawner)
 IGNORES(laz_spawner_include, struct laz_spawner *spawner, const struct laz_process *leader)
 
-/* A job counts all processes in it, and no backend runs a program around the agent. */
-GIVES(bool, laz_os_tree_can_be_seen, true, void)
-GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
-GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
-GIVES(bool, laz_os_tree_locks_are_due, false, struct laz_tree *tree)
-GIVES(bool, laz_os_tree_find_locks, true, struct laz_tree *tree)
+/* No backend runs a program around the agent. */
 GIVES(int64_t, laz_os_tree_first_child, -1, int64_t pid)
 GIVES(int64_t, laz_os_tree_parent, -1, int64_t pid)
 
 /* No backend hides files, and no rules refer to paths: none has to be listed. */
+IGNORES(laz_os_program_known_fini, struct laz_program_known *known)
 IGNORES(laz_os_links,
         const char *path, void (*visit)(void *user, const char *link, const char *text), void *user)
 IGNORES(laz_os_program_directories,
@@ -66,26 +102,3 @@ IGNORES(laz_os_program_directories,
 IGNORES(laz_os_system_paths, bool programs,
         void (*visit)(void *user, uint32_t kind, const char *host, const char *box), void *user)
 /* clang-format on */
-
-int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EREFUSED, 0,
-                         "no backend of Windows prevents access to the network");
-}
-
-int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EREFUSED, 0, "%s: there are no sockets with a path", path);
-}
-
-int laz_os_ask_terminal(const struct laz_buf *question, int cancel_fd, struct laz_buf *line,
-                        struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EREFUSED, 0, "on Windows nobody is asked at the console");
-}
-
-int laz_os_query_terminal(int shown, const char *question, char final, uint64_t ms,
-                          struct laz_buf *answer, struct laz_error *err)
-{
-    return laz_error_set(err, LAZ_EREFUSED, 0, "on Windows the console is not asked");
-}

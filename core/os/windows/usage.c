@@ -60,5 +60,5 @@ void laz_os_usage_read(struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_
 void laz_os_usage_close(struct laz_usage *usage)
 {
     laz_os_close(&usage->fd);
-    *usage = (struct laz_usage)LAZ_USAGE_INIT;
+    *usage = LAZ_USAGE_INIT;
 }
