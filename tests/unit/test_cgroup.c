@@ -259,8 +259,9 @@ static void signal_came(int number)
     n_signals++;
 }
 
-/* Version 1 breaks off the writing of a limit of memory when a signal has come, with EINTR, whatever
- * its handler says (mem_cgroup_resize_max in Linux): an application may have timers and children. */
+/* Version 1 breaks off the writing of a limit of memory when a signal has come, with EINTR,
+ * whatever its handler says (mem_cgroup_resize_max in Linux): an application may have timers and
+ * children. */
 static void live_group_is_limited_whatever_signals_come(void)
 {
     const struct itimerval often = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};
@@ -672,8 +673,8 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
     if (!groups_of_this_host(&groups))
         return;
     if (strcmp(laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, false), "cgroup-v1") != 0) {
-        /* version 2 delegates only from groups without processes, so all hosts share a place */
-        unit_skip("cgroup-v1", "the groups of all hosts are made in one place");
+        /* version 2 delegates only from groups without processes, so all hosts share a site */
+        unit_skip("cgroup-v1", "the groups of all hosts are made in one site");
         laz_cgroups_free(groups);
         return;
     }

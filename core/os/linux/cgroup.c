@@ -31,7 +31,7 @@ struct laz_cgroup {
     struct laz_cgroups *owner;
     struct laz_cgroup *next_kept;
     uint64_t memory_bytes, pids; /* its limits */
-    struct cgroup_place parts[LAZ_CGROUP_WHATS];
+    struct cgroup_site parts[LAZ_CGROUP_WHATS];
     int n_parts;
     bool is_to_enter;
     bool is_killed;           /* no process can start in it any more */
@@ -42,20 +42,20 @@ struct laz_cgroup {
     struct counter cpu, peak, kills;
 };
 
-static const struct cgroup_place *cgroup_part(const struct laz_cgroup *group,
-                                              enum laz_cgroup_what what)
+static const struct cgroup_site *cgroup_part(const struct laz_cgroup *group,
+                                             enum laz_cgroup_what what)
 {
     return group->of[what] < 0 ? NULL : &group->parts[group->of[what]];
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static const struct cgroup_place *cgroup_place(const struct laz_cgroups *groups, int what,
-                                               bool to_enter)
+static const struct cgroup_site *cgroup_site(const struct laz_cgroups *groups, int what,
+                                             bool to_enter)
 {
-    if (to_enter && what == LAZ_CGROUP_CPU && groups->places[CGROUP_CPU_TO_ENTER].version)
+    if (to_enter && what == LAZ_CGROUP_CPU && groups->sites[CGROUP_CPU_TO_ENTER].version)
         what = CGROUP_CPU_TO_ENTER;
-    return &groups->places[what];
+    return &groups->sites[what];
 }
 
 const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
@@ -64,22 +64,22 @@ const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgr
     static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
 
     return groups && !laz_cgroups_are_lost(groups)
-               ? names[cgroup_place(groups, (int)what, to_enter)->version]
+               ? names[cgroup_site(groups, (int)what, to_enter)->version]
                : NULL;
 }
 
-/* Makes the directories, all with one name that is unused in each place. */
+/* Makes the directories, all with one name that is unused in each site. */
 static int cgroup_make_directories(struct laz_cgroup *group, const char *name)
 {
     struct laz_cgroups *groups = group->owner;
 
     for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
-        const struct cgroup_place *place = cgroup_place(groups, what, group->is_to_enter);
+        const struct cgroup_site *site = cgroup_site(groups, what, group->is_to_enter);
         int i = 0;
         group->of[what] = -1;
-        if (!place->version)
+        if (!site->version)
             continue;
-        char *directory = laz_strdupf("%s/%s", place->directory, name);
+        char *directory = laz_strdupf("%s/%s", site->directory, name);
         if (!directory)
             return ENOMEM;
         while (i < group->n_parts && strcmp(group->parts[i].directory, directory) != 0)
@@ -93,7 +93,7 @@ static int cgroup_make_directories(struct laz_cgroup *group, const char *name)
         if (i < group->n_parts)
             free(directory);
         else
-            group->parts[group->n_parts++] = (struct cgroup_place){place->version, directory};
+            group->parts[group->n_parts++] = (struct cgroup_site){site->version, directory};
     }
     return 0;
 }
@@ -122,7 +122,7 @@ static int cgroup_make(struct laz_cgroup *group)
 
     for (int i = 0; i < CGROUP_NAME_TRIES && os_errno == EEXIST; i++) {
         char name[CGROUP_NAME_SIZE];
-        /* several engines of one process count in the same place */
+        /* several engines of one process count in the same site */
         cgroup_next_name(group->owner, name, sizeof name);
         os_errno = cgroup_make_directories(group, name);
         if (os_errno)
@@ -154,7 +154,7 @@ static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 {
     for (size_t i = 0; i < sizeof cgroup_limits / sizeof *cgroup_limits; i++) {
         const struct cgroup_limit *row = &cgroup_limits[i];
-        const struct cgroup_place *part = cgroup_part(group, row->what);
+        const struct cgroup_site *part = cgroup_part(group, row->what);
         uint64_t limit = row->what == LAZ_CGROUP_MEMORY ? group->memory_bytes : group->pids;
         char text[24];
         if (!part || part->version != row->version || limit == LAZ_CGROUP_NO_LIMIT)
@@ -171,7 +171,7 @@ static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 /* Opens the event. 0, or an errno with the file in question. */
 static int cgroup_watch(struct laz_cgroup *group, const char **file)
 {
-    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_site *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     char text[64];
 
     if (!part || group->memory_bytes == LAZ_CGROUP_NO_LIMIT)
@@ -257,8 +257,8 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
  * session. */
 static bool cgroup_is_as_new(struct laz_cgroup *group)
 {
-    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_place *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_site *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_site *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[32];
 
     if (group->is_killed || laz_cgroup_out_of_memory(group))
@@ -323,7 +323,7 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
 {
     laz_cgroups_open(group->owner, door);
     for (int i = 0; i < group->n_parts; i++) {
-        const struct cgroup_place *part = &group->parts[i];
+        const struct cgroup_site *part = &group->parts[i];
         int *fd = part->version == 2 ? &door->into : &door->tasks[door->n_tasks++];
         *fd = part->version == 2 ? cgroup_file(part->directory, ".", O_RDONLY | O_DIRECTORY)
                                  : cgroup_file(part->directory, "tasks", O_WRONLY);
@@ -351,7 +351,7 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
 {
     *n = 0;
     for (int i = 0; i < group->n_parts; i++) {
-        const struct cgroup_place *part = &group->parts[i];
+        const struct cgroup_site *part = &group->parts[i];
         int fd =
             cgroup_file(part->directory, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
         if (fd < 0) {
@@ -399,7 +399,7 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 
 /* A limit must not go unwatched because the application has used up its descriptors: then a spare
  * one makes way for the counter. */
-static bool cgroup_count(const struct laz_cgroup *group, const struct cgroup_place *part,
+static bool cgroup_count(const struct laz_cgroup *group, const struct cgroup_site *part,
                          struct counter *counter, const char *file, char *text, size_t size)
 {
     if (counter_read(counter, part->directory, file, text, size))
@@ -415,7 +415,7 @@ static bool cgroup_count(const struct laz_cgroup *group, const struct cgroup_pla
 
 uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
 {
-    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_site *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
 
     if (!part ||
@@ -431,7 +431,7 @@ uint64_t laz_cgroup_cpu_us(struct laz_cgroup *group)
 
 uint64_t laz_cgroup_peak_bytes(struct laz_cgroup *group)
 {
-    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_site *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     char text[32];
 
     /* memory.peak: Linux 5.19 */
@@ -444,14 +444,14 @@ uint64_t laz_cgroup_peak_bytes(struct laz_cgroup *group)
 
 struct laz_cgroup_event laz_cgroup_event(const struct laz_cgroup *group)
 {
-    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_site *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
 
     return (struct laz_cgroup_event){group->event_fd, part && part->version == 2};
 }
 
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 {
-    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_site *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     uint64_t value = 0, kills = 0;
     char text[1024];
 
@@ -480,7 +480,7 @@ static bool cgroup_kill_parts(const struct laz_cgroup *group, int rounds)
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
             return cgroup_kill_all(group->parts[i].directory, 2, rounds);
-    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_PIDS);
+    const struct cgroup_site *part = cgroup_part(group, LAZ_CGROUP_PIDS);
     if (!part && group->n_parts)
         part = &group->parts[0];
     return !part || cgroup_kill_all(part->directory, part->version, rounds);

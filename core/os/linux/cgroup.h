@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cgroup.h - between the parts of the control groups: the groups (cgroup.c), where they may be made
- * (cgroup_places.c), and their files (cgroup_files.c). */
+ * (cgroup_sites.c), and their files (cgroup_files.c). */
 #ifndef LAZ_OS_LINUX_CGROUP_H
 #define LAZ_OS_LINUX_CGROUP_H
 
@@ -16,12 +16,12 @@
 #define CGROUP_DIRECTORY_MAX 4096
 
 /* A directory: of one group, or in which groups are made. */
-struct cgroup_place {
+struct cgroup_site {
     int version; /* 0: none */
     char *directory;
 };
 
-/* The places: one for each resource, and that for CPU time of groups to enter, if it is not the
+/* The sites: one for each resource, and that for CPU time of groups to enter, if it is not the
  * same; see laz_cgroup_new. */
 #define CGROUP_CPU_TO_ENTER LAZ_CGROUP_WHATS
 #define CGROUP_PLACES       (LAZ_CGROUP_WHATS + 1)
@@ -37,16 +37,16 @@ struct cgroup_nest {
 };
 
 struct laz_cgroups {
-    struct cgroup_place places[CGROUP_PLACES];
+    struct cgroup_site sites[CGROUP_PLACES];
     struct cgroup_nest *nest;    /* NULL: none */
     struct laz_cgroup_name next; /* of the next group */
-    int in_use[CGROUP_PLACES];   /* a file of each place, locked as long as this host lives */
+    int in_use[CGROUP_PLACES];   /* a file of each site, locked as long as this host lives */
     int n_in_use;
     struct laz_strv busy;    /* directories that could not be removed yet */
     struct laz_cgroup *kept; /* empty, for the next sessions; see laz_cgroup_free */
     unsigned n_kept;
     int spare[CGROUP_SPARES]; /* descriptors, see cgroup_lend_spare */
-    bool out_of_memory; /* an allocation failed during the search: the places may be incomplete */
+    bool out_of_memory; /* an allocation failed during the search: the sites may be incomplete */
     struct laz_process launcher; /* of a scope, and the connection to it; -1: none */
     int launcher_fd;
 };
@@ -56,9 +56,9 @@ struct laz_cgroups {
 void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size);
 void cgroup_drop_kept(struct laz_cgroups *groups);
 
-/* ---- places --------------------------------------------------------------------------------- */
+/* ---- sites --------------------------------------------------------------------------------- */
 
-/* Has the places in which that process, in another part of the tree, may make groups instead; takes
+/* Has the sites in which that process, in another part of the tree, may make groups instead; takes
  * the process and `fd` of its launcher if it succeeds. No group may have been made. LAZ_EREFUSED:
  * memory and processes cannot be limited there, or limits on this process would not hold there. */
 int cgroup_move_places(struct laz_cgroups *groups, struct laz_process *launcher, int *fd,

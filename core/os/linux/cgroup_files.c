@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CGROUP_KILL_MS     5
-#define CGROUP_PATH        (CGROUP_DIRECTORY_MAX + 320)
+#define CGROUP_KILL_MS 5
+#define CGROUP_PATH    (CGROUP_DIRECTORY_MAX + 320)
 
 int cgroup_file(const char *directory, const char *file, int flags)
 {

@@ -70,9 +70,9 @@ static void namespaces_fill_heap(void)
 
     for (size_t size = 64 << 10; size >= 16; size -= size > 1024 ? size / 64 * 16 : 16)
         for (;;) {
-            void *place = malloc(size);
-            if (!place || (uintptr_t)place >= end || given > NAMESPACES_HEAP_HOLES) {
-                free(place);
+            void *piece = malloc(size);
+            if (!piece || (uintptr_t)piece >= end || given > NAMESPACES_HEAP_HOLES) {
+                free(piece);
                 break;
             }
             given += size;
@@ -141,7 +141,7 @@ int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err)
  * `optional`. An inode takes about a KiB that no size counts, and without a bound a file system may
  * have one for every other page of the machine: this one has as many as it can have files with
  * content. The kernel bounds extended attributes by the same number (since Linux 6.6). */
-static int namespaces_empty(const char *place, uint64_t size, const char *mode, bool optional,
+static int namespaces_empty(const char *path, uint64_t size, const char *mode, bool optional,
                             struct laz_error *err)
 {
     char data[96];
@@ -150,9 +150,9 @@ static int namespaces_empty(const char *place, uint64_t size, const char *mode, 
 
     snprintf(data, sizeof data, "size=%llu,nr_inodes=%llu,mode=%s", bytes,
              bytes / NAMESPACES_BLOCK + NAMESPACES_FEW, mode);
-    if (mount("tmpfs", place, "tmpfs", flags, data) == 0 || (optional && errno == ENOENT))
+    if (mount("tmpfs", path, "tmpfs", flags, data) == 0 || (optional && errno == ENOENT))
         return 0;
-    return laz_error_os(err, errno, "no file system of the session's own can be put on %s", place);
+    return laz_error_os(err, errno, "no file system of the session's own can be put on %s", path);
 }
 
 /* As in a box: read-only, and what describes the host is covered. Without a file for it, /proc/stat
@@ -160,7 +160,7 @@ static int namespaces_empty(const char *place, uint64_t size, const char *mode, 
 static int namespaces_proc(const char *stat, uint32_t last_pid, struct laz_error *err)
 {
     const struct {
-        const char *by, *place;
+        const char *by, *path;
     } covered[] = {{"/dev/null", "/proc/cmdline"},
                    {"/dev/null", "/proc/interrupts"},
                    {"/dev/null", "/proc/softirqs"},
@@ -174,10 +174,10 @@ static int namespaces_proc(const char *stat, uint32_t last_pid, struct laz_error
     snprintf(pid, sizeof pid, "%u", (unsigned)last_pid);
     (void)proc_write("/proc/sys/kernel/ns_last_pid", pid);
     for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
-        if ((mount(covered[i].by, covered[i].place, NULL, MS_BIND, NULL) &&
-             (errno != ENOENT || mount("/dev/null", covered[i].place, NULL, MS_BIND, NULL))) ||
-            mount(NULL, covered[i].place, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL))
-            return laz_error_os(err, errno, "%s cannot be covered", covered[i].place);
+        if ((mount(covered[i].by, covered[i].path, NULL, MS_BIND, NULL) &&
+             (errno != ENOENT || mount("/dev/null", covered[i].path, NULL, MS_BIND, NULL))) ||
+            mount(NULL, covered[i].path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL))
+            return laz_error_os(err, errno, "%s cannot be covered", covered[i].path);
     if (namespaces_empty("/proc/irq", 0, "0555", true, err))
         return err ? err->code : LAZ_EOS;
     if (mount(NULL, "/proc", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_places.c - where the groups of a scope are made, and where not, in a tree of plain files in
- * place of version 2 of control groups: with its controllers, and with limits on the host's own
+/* test_sites.c - where the groups of a scope are made, and where not, in a tree of plain files in
+ * site of version 2 of control groups: with its controllers, and with limits on the host's own
  * group.  Each row is a child in a mount namespace of its own; its exit status is the line that
  * failed. */
 #include "unit.h"
@@ -74,7 +74,7 @@ struct row {
     const char *refused;     /* words of the refusal; NULL: the groups are made there */
 };
 
-/* In the child: makes the tree, and moves the places. */
+/* In the child: makes the tree, and moves the sites. */
 static void run_row(const struct row *row)
 {
     struct laz_cgroups *groups;
@@ -153,7 +153,7 @@ static void groups_of_a_scope_free_nobody_of_a_limit(void)
         unit_skip("root", "mounts over files of /proc");
         return;
     }
-    snprintf(folder, sizeof folder, "/tmp/places-test-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/sites-test-XXXXXX");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int status = -1;
@@ -176,5 +176,5 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    return unit_run("places", tests);
+    return unit_run("sites", tests);
 }
