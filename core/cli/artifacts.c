@@ -2,28 +2,23 @@
 /* artifacts.c - files for the code of `run` (--file), and what it has made (--artifacts).
  *
  * Side: host.  Input trusted: paths of the command line yes; names and bytes of artifacts no (the
- * library has checked the names).  A picture goes to the terminal as base64, so nothing in it is a
- * command for the terminal; that takes it apart as any program takes apart a picture from the
- * network, up to a size that does not fill its memory.  A terminal that takes sixels wants it
- * decoded: lazaret-picture does that, and what it writes is checked as if the code had sent it. */
+ * library has checked the names).  A picture goes to a terminal that takes such files, as base64,
+ * so nothing in it is a command for the terminal; that takes it apart as any program takes apart a
+ * picture from the network, up to a size that does not fill its memory.  Nothing here decodes it.
+ */
 #include "cli/cli.h"
 
 #include "base/base64.h"
 #include "base/path.h"
-#include "engine/engine.h"
 #include "os/files.h"
-#include "picture/picture.h"
-#include "tool/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define FILES_MOST    ((size_t)1 << 30) /* bytes of a file for the code */
-#define PICTURE_PIECE 4096 /* bytes of base64 in a command, "kitty graphics protocol" */
-#define PICTURE_MS                                                                                 \
-    30000 /* for making sixels of one; the processor's time has a limit of its own                 \
-           */
+#define FILES_MOST     ((size_t)1 << 30) /* bytes of a file for the code */
+#define PICTURE_PIECE  4096      /* bytes of base64 in a command, "kitty graphics protocol" */
+#define PICTURE_PIXELS 16777216u /* of one that is shown */
 
 /* ---- files in -------------------------------------------------------------------------------- */
 
@@ -128,61 +123,16 @@ static void (*picture_writer(void))(struct laz_buf *out, const char *text, size_
                : NULL;
 }
 
-/* By sixels. The program that makes them is beside the agent, but not in every build. */
-static void picture_sixel(struct cli *cli, struct laz_engine *engine,
-                          const struct laz_artifact *artifact, struct laz_buf *out)
-{
-    static const char *const nothing[] = {NULL};
-    const char *slash = strrchr(engine->agent, '/');
-    char *program =
-        slash ? laz_strdupf("%.*s/lazaret-picture", (int)(slash - engine->agent), engine->agent)
-              : NULL;
-    const char *const argv[] = {program, NULL};
-    const struct laz_command command = {
-        .size = sizeof command,
-        .argv = argv,
-        .input = artifact->data,
-        .input_len = artifact->data_len,
-        .max_output = PICTURE_SIXELS,
-    };
-    struct laz_command_result result = {0};
-    struct laz_buf text = LAZ_BUF_INIT, errs = LAZ_BUF_INIT;
-    struct laz_error err = {0};
-
-    if (cli->no_sixels || !program || laz_command_check(program, &err) ||
-        !terminal_has_sixels(cli->terminal))
-        goto out;
-    const int rc = laz_command_run(engine->spawner, &command, nothing, -1, PICTURE_MS, &result,
-                                   &text, &errs, &err);
-    cli->no_sixels = rc || result.signal;
-    if (!rc && result.exit_status == 0 && picture_is_sixels(text.data, text.len)) {
-        laz_buf_puts(out, "\033Pq");
-        laz_buf_append(out, text.data, text.len);
-        laz_buf_puts(out, "\033\\\n");
-    } else if (cli->verbose) {
-        cli_say(cli, "%s cannot be shown%s%s", artifact->name, rc ? ": " : "", rc ? err.text : "");
-    }
-out:
-    laz_buf_fini(&text);
-    laz_buf_fini(&errs);
-    free(program);
-}
-
-static void picture_show(struct cli *cli, struct laz_engine *engine,
-                         const struct laz_artifact *artifact)
+static void picture_show(struct cli *cli, const struct laz_artifact *artifact)
 {
     void (*write)(struct laz_buf *, const char *, size_t) = picture_writer();
     struct laz_buf text = LAZ_BUF_INIT, out = LAZ_BUF_INIT;
 
-    if (!isatty(STDOUT_FILENO) || !picture_is_fit(artifact))
+    if (!write || !isatty(STDOUT_FILENO) || !picture_is_fit(artifact))
         return;
-    if (write) {
-        laz_base64_encode(&text, artifact->data, artifact->data_len);
-        write(&out, laz_buf_text(&text), text.len);
-        laz_buf_putc(&out, '\n');
-    } else {
-        picture_sixel(cli, engine, artifact, &out);
-    }
+    laz_base64_encode(&text, artifact->data, artifact->data_len);
+    write(&out, laz_buf_text(&text), text.len);
+    laz_buf_putc(&out, '\n');
     if (text.failed || out.failed)
         laz_buf_clear(&out); /* the list below has it */
     cli_print(cli, &out);
@@ -220,14 +170,14 @@ static void artifacts_tell_lost(struct cli *cli, const struct laz_result *result
                 (unsigned long long)lost.bytes, lost.why);
 }
 
-void cli_tell_artifacts(struct cli *cli, struct laz_engine *engine, const struct laz_result *result)
+void cli_tell_artifacts(struct cli *cli, const struct laz_result *result)
 {
     struct laz_artifact artifact = {.size = sizeof artifact};
     const size_t n = laz_result_artifacts(result);
 
     artifacts_tell_lost(cli, result);
     for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
-        picture_show(cli, engine, &artifact);
+        picture_show(cli, &artifact);
         if (!cli->quiet)
             cli_say(cli, "%s %s (%s, %zu bytes)", artifact.path ? "saved" : "artifact",
                     artifact.path ? artifact.path : artifact.name, artifact.type,

@@ -61,7 +61,6 @@ struct cli {
     int output_errno;         /* why standard output cannot be written; 0: it can */
     struct laz_strv problems; /* messages of cli_problem */
     bool answered;            /* the document of --json has been printed */
-    bool no_sixels;           /* making them of a picture took too much; no other is tried */
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -185,10 +184,6 @@ void terminal_line(struct terminal *terminal, const char *text);
 void terminal_hold(struct terminal *terminal);
 void terminal_release(struct terminal *terminal, bool is_new_line);
 
-/* Does the terminal at standard output show sixels? It is asked once. Nothing else may read it
- * meanwhile (laz_input_hold). */
-bool terminal_has_sixels(struct terminal *terminal);
-
 /* ---- approve.c: `run` asks at the terminal whether a tool may be called -----------------------
  */
 
@@ -223,8 +218,7 @@ void cli_free_files(struct cli_files *files);
 /* Saves artifacts where --artifacts says. 0 or an exit status (printed). */
 int cli_save_artifacts(struct cli *cli, struct laz_result *result);
 /* Lists them on standard error, and shows pictures on a terminal that can. */
-void cli_tell_artifacts(struct cli *cli, struct laz_engine *engine,
-                        const struct laz_result *result);
+void cli_tell_artifacts(struct cli *cli, const struct laz_result *result);
 
 /* ---- answer.c: what --json prints -------------------------------------------------------------
  *

@@ -124,8 +124,7 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
     laz_json_free(json);
 }
 
-static int execute_finish(struct cli *cli, struct laz_engine *engine, struct laz_result *result,
-                          const struct source *source)
+static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
 {
     const int saved = cli_save_artifacts(cli, result);
     const char *text = cli->json ? NULL : laz_result_text(result);
@@ -142,7 +141,7 @@ static int execute_finish(struct cli *cli, struct laz_engine *engine, struct laz
         }
         fflush(stdout);
         if (cli->output_errno != EPIPE) {
-            cli_tell_artifacts(cli, engine, result);
+            cli_tell_artifacts(cli, result);
             execute_report(cli, result, source);
         }
     }
@@ -261,7 +260,7 @@ int cli_execute(struct cli *cli)
              : execute_check(execution.engine, &source, &result, &err)) != 0)
         status = cli_fail(cli, &err);
     else
-        status = execute_finish(cli, execution.engine, result, &source);
+        status = execute_finish(cli, result, &source);
     if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
         status = laz_interrupt_status(interrupt);
 out:

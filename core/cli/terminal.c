@@ -9,10 +9,6 @@
  * Side: host.  Input trusted: no (output of the code). */
 #include "cli/cli.h"
 
-#include "base/json_number.h"
-#include "os/current_process.h"
-#include "os/terminal.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +16,6 @@
 
 /* To the beginning of the line, and erase it (ECMA-48: EL). */
 #define TERMINAL_ERASE "\r\033[K"
-/* What are you? (DEC STD 070: primary device attributes.) The answer is the class of the terminal
- * and its attributes, of which 4 are sixels. */
-#define TERMINAL_ATTRIBUTES "\033[c"
-/* Seconds to wait for the answer; 0: it is not asked. */
-#define TERMINAL_WAIT         "LAZARET_TERMINAL_WAIT"
-#define TERMINAL_WAIT_DEFAULT 1
-#define TERMINAL_WAIT_MOST    600
 
 enum terminal_kind {
     TERMINAL_OUTPUT, /* of the code */
@@ -37,9 +26,6 @@ enum terminal_kind {
 struct terminal {
     struct cli *cli;
     pthread_mutex_t lock;
-    bool is_dumb;   /* by TERM */
-    bool was_asked; /* for sixels: */
-    bool has_sixels;
     bool has_line;   /* a line of progress can be shown */
     bool is_shown;   /* and is */
     bool is_in_line; /* the last line of output is incomplete */
@@ -65,8 +51,8 @@ struct terminal *terminal_new(struct cli *cli)
     terminal->cli = cli;
     terminal->is_terminal[LAZ_STDOUT] = isatty(STDOUT_FILENO);
     terminal->is_terminal[LAZ_STDERR] = isatty(STDERR_FILENO);
-    terminal->is_dumb = !kind || !*kind || strcmp(kind, "dumb") == 0;
-    terminal->has_line = terminal->is_terminal[LAZ_STDERR] && !terminal->is_dumb;
+    terminal->has_line =
+        terminal->is_terminal[LAZ_STDERR] && kind && *kind && strcmp(kind, "dumb") != 0;
     pthread_mutex_init(&terminal->lock, NULL);
     return terminal;
 }
@@ -231,48 +217,4 @@ void terminal_release(struct terminal *terminal, bool is_new_line)
     }
     laz_buf_clear(&terminal->held);
     pthread_mutex_unlock(&terminal->lock);
-}
-
-/* ---- sixels ---------------------------------------------------------------------------------- */
-
-/* Is 4 among the attributes, which stand behind the class? */
-static bool terminal_answer_has_sixels(const char *answer)
-{
-    for (const char *at = strchr(answer, ';'); at; at = strchr(at + 1, ';'))
-        if (at[1] == '4' && (!at[2] || at[2] == ';'))
-            return true;
-    return false;
-}
-
-static uint64_t terminal_wait_ms(struct cli *cli)
-{
-    const char *given = laz_os_getenv(TERMINAL_WAIT);
-    int64_t seconds = TERMINAL_WAIT_DEFAULT;
-
-    if (given && *given &&
-        (!laz_json_to_int(given, strlen(given), &seconds) || seconds < 0 ||
-         seconds > TERMINAL_WAIT_MOST)) {
-        cli_problem(cli, TERMINAL_WAIT ": expected seconds from 0 to %d", TERMINAL_WAIT_MOST);
-        seconds = 0;
-    }
-    return (uint64_t)seconds * 1000;
-}
-
-bool terminal_has_sixels(struct terminal *terminal)
-{
-    const uint64_t ms = terminal->was_asked ? 0 : terminal_wait_ms(terminal->cli);
-
-    pthread_mutex_lock(&terminal->lock);
-    if (ms && terminal->is_terminal[LAZ_STDOUT] && !terminal->is_dumb) {
-        struct laz_buf answer = LAZ_BUF_INIT;
-        terminal_hide(terminal);
-        terminal->has_sixels = laz_os_query_terminal(STDOUT_FILENO, TERMINAL_ATTRIBUTES, 'c', ms,
-                                                     &answer, NULL) == 0 &&
-                               terminal_answer_has_sixels(laz_buf_text(&answer));
-        laz_buf_fini(&answer);
-    }
-    terminal->was_asked = true;
-    const bool has_sixels = terminal->has_sixels;
-    pthread_mutex_unlock(&terminal->lock);
-    return has_sixels;
 }

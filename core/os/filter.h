@@ -13,9 +13,6 @@
  * attributes) nor how other processes are scheduled. */
 #define LAZ_FILTER_SESSION   "session"
 #define LAZ_FILTER_SAME_USER "same-user"
-/* No session: a process that decodes untrusted bytes. Of its descriptors it can read 0 and write 1;
- * it gets memory, which it cannot make executable, and ends. */
-#define LAZ_FILTER_PICTURE "picture"
 
 /* Puts a filter on every thread of the calling process, which must have no_new_privs. It can be
  * called late, after a fork. LAZ_EINVAL: no such name; LAZ_ESETUP: this build has no filters;

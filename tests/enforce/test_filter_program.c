@@ -228,28 +228,6 @@ static void sim_filter_of_templates_allows_what_sets_up(void)
     CU_ASSERT_EQUAL(more, 7); /* all but unshare and prctl, which need the argument */
 }
 
-/* Of all calls, with any arguments, a decoder of pictures makes these and no others. */
-static void sim_filter_of_pictures_lets_through_a_handful(void)
-{
-    static const uint64_t arguments[] = {0, 1, 2, 0x22, 0x20, 4, 7, 0xffffffff, HIGH, UINT64_MAX};
-    static const int always[] = {SYS_brk,     SYS_munmap,      SYS_mremap,
-                                 SYS_madvise, SYS_sigaltstack, SYS_exit_group};
-
-    for (int number = 0; number < 1024; number++)
-        for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-            for (size_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
-                const uint64_t a = arguments[i], b = arguments[k];
-                const uint32_t low = (uint32_t)a;
-                bool may = (number == SYS_read && low == 0) || (number == SYS_write && low == 1) ||
-                           (number == SYS_mmap && !(a & 4) && (b & 0x20));
-                for (size_t n = 0; n < sizeof always / sizeof always[0]; n++)
-                    may |= number == always[n];
-                CU_ASSERT_EQUAL(SIM(filter_picture, .nr = number, .arch = AUDIT_ARCH_X86_64,
-                                    .args = {a, a, a, b, a, a}) == SECCOMP_RET_ALLOW,
-                                may);
-            }
-}
-
 /* Calls that no session needs; 447 is memfd_secret, 448 process_mrelease. */
 /* clang-format off */
 static const int never[] = {
@@ -317,7 +295,6 @@ int main(void)
         UNIT(sim_filter_knows_no_call_newer_than_its_list),
         UNIT(sim_filter_in_two_parts_is_the_whole),
         UNIT(sim_filter_of_templates_allows_what_sets_up),
-        UNIT(sim_filter_of_pictures_lets_through_a_handful),
         UNIT(sim_filter_never_lets_through),
         UNIT(sim_filter_looks_at_what_the_kernel_looks_at),
         {0},

@@ -26,15 +26,13 @@ found=$(includes | awk '
         may["serve"] = before " lines serve"
         may["mcp"] = before " lines mcp"
         may["edit"] = "base os settings edit"
-        may["cli"] = before " serve mcp picture edit cli"
-        may["picture"] = "base os picture"
+        may["cli"] = before " serve mcp edit cli"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
         only["^microhttpd[.]h$"] = "^core/mcp/http/"
-        only["^png[.]h$"] = "^core/picture/png[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }
     {

@@ -35,7 +35,6 @@ static const struct {
       {FILTER_PROGRAM(filter_template)},
       {FILTER_PROGRAM(filter_rest)}}},
     {LAZ_FILTER_SAME_USER, {{FILTER_PROGRAM(filter_same_user)}}},
-    {LAZ_FILTER_PICTURE, {{FILTER_PROGRAM(filter_picture)}}},
 };
 
 static int filter_install(const char *name, enum filter_part part, struct laz_error *err)

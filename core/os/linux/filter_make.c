@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     if (make_filter(&make, "filter_session", FILTER_SESSION) ||
         make_filter(&make, "filter_same_user", FILTER_SAME_USER) ||
         make_filter(&make, "filter_template", FILTER_SESSION | FILTER_TEMPLATE) ||
-        make_rest(&make, "filter_rest") || make_filter(&make, "filter_picture", FILTER_PICTURE))
+        make_rest(&make, "filter_rest"))
         return 1;
     return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -11,8 +11,7 @@
  * numbers are those of asm-generic, as all supported architectures have them.
  *
  * The filter "same-user" is for sessions that share their uid with files and processes of the host:
- * Landlock governs neither metadata nor scheduling, so none of them may be changed. "picture" is
- * for no session: what it leaves is what a decoder between two pipes needs.
+ * Landlock governs neither metadata nor scheduling, so none of them may be changed.
  *
  * A session of a template has "session" in two parts: the template has put the long one on itself,
  * which lets through what making a session needs, and the session adds a short one that refuses
@@ -66,9 +65,6 @@ const struct filter_group filter_groups[] = {
      "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait "
      "epoll_pwait2 eventfd eventfd2"},
     {FILTER_BOTH, "random", "seeds", "getrandom"},
-    {FILTER_PICTURE, "decoding",
-     "an allocator, the address sanitizer before a longjmp, and the end",
-     "brk munmap mremap madvise sigaltstack exit_group"},
     {FILTER_BOTH, "pairs", "the two ends of a socketpair, and the agent's channel",
      "recvfrom recvmsg recvmmsg sendmsg sendmmsg shutdown getsockname getpeername getsockopt"},
     {0, NULL, NULL, NULL},
@@ -82,8 +78,6 @@ const struct filter_group filter_groups[] = {
 #define THREAD     UINT64_C(0x10000) /* CLONE_THREAD */
 #define FILES      UINT64_C(0x400)   /* CLONE_FILES */
 #define UNSHARE    UINT64_C(2)       /* CLOSE_RANGE_UNSHARE */
-#define EXECUTE    UINT64_C(4)       /* PROT_EXEC */
-#define ANONYMOUS  UINT64_C(0x20)    /* MAP_ANONYMOUS */
 /* clang-format off */
 #define IOCTL(number)   {FILTER_BOTH, "ioctl", {{1, INT, number}}}
 #define PRCTL(option)   {FILTER_BOTH, "prctl", {{0, INT, option}}}
@@ -94,9 +88,6 @@ const struct filter_group filter_groups[] = {
 /* clang-format on */
 
 const struct filter_rule filter_rules[] = {
-    {FILTER_PICTURE, "read", {{0, INT, 0}}},
-    {FILTER_PICTURE, "write", {{0, INT, 1}}},
-    {FILTER_PICTURE, "mmap", {{2, EXECUTE, 0}, {3, ANONYMOUS, ANONYMOUS}}},
     /* A set-id file in a directory of the host would give its owner's rights to any user who runs
      * it. */
     {FILTER_BOTH, "open", {{1, CREATES, 0}}},

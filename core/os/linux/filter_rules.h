@@ -10,8 +10,7 @@
 /* The filters that are made, as bits: each group and rule lists the ones to which it belongs. */
 #define FILTER_SESSION   1u
 #define FILTER_SAME_USER 2u
-#define FILTER_PICTURE   4u
-#define FILTER_TEMPLATE  8u /* with FILTER_SESSION: filter_setup is allowed as well */
+#define FILTER_TEMPLATE  4u /* with FILTER_SESSION: filter_setup is allowed as well */
 #define FILTER_BOTH      (FILTER_SESSION | FILTER_SAME_USER)
 
 struct filter_group {

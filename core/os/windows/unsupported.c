@@ -75,8 +75,6 @@ REFUSES("no backend of Windows prevents access to the network", laz_os_bait_port
         int *fd, uint16_t *port)
 REFUSES("on Windows nobody is asked at the console", laz_os_ask_terminal,
         const struct laz_buf *question, int cancel_fd, struct laz_buf *line)
-REFUSES("on Windows the console is not asked", laz_os_query_terminal,
-        int shown, const char *question, char final, uint64_t ms, struct laz_buf *answer)
 
 /* No program gains more rights than the process that starts it. Orphans stay in the job, which ends
  * all of its processes with its last handle, the parent's. */
