@@ -3,8 +3,8 @@
  * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
  * Whatever comes back from the seat passes laz_job_answered, and whatever ends a job passes
- * job_finish.  A caller who waits (laz_job_run) releases the seat itself, outside of the turn in
- * which the answer came, because that may run the loop again. */
+ * job_finish.  For a caller who waits (laz_job_run) there is the same, and a last step outside of
+ * the turn in which the answer came (`left`), which may run the loop again. */
 #include "job/job_private.h"
 
 #include <stdlib.h>
@@ -115,8 +115,7 @@ void laz_job_unseated(struct laz_job *job, const struct laz_error *why)
 static void job_finish(struct laz_job *job)
 {
     job_event(job, LAZ_JOB_END);
-    if (!job->is_awaited || job->is_refused)
-        job->seat.ops->release(job);
+    job->seat.ops->release(job);
 }
 
 /* Asks the seat for what comes next. */
@@ -234,18 +233,6 @@ int laz_job_ask(const struct laz_job_asked *asked, const struct laz_place *place
     return rc;
 }
 
-static void job_await(struct laz_job *job)
-{
-    while (job->phase != LAZ_JOB_DONE) {
-        if (job->phase == LAZ_JOB_FINISHING && !job->is_left) {
-            job->is_left = true;
-            job->seat.ops->release(job);
-        } else {
-            laz_driver_turn(job->place.shared->driver, LAZ_LOOP_FOREVER);
-        }
-    }
-}
-
 int laz_job_run(const struct laz_job_asked *asked, const struct laz_place *place,
                 struct laz_result **result, struct laz_error *err)
 {
@@ -264,10 +251,11 @@ int laz_job_run(const struct laz_job_asked *asked, const struct laz_place *place
     }
     job->is_awaited = true;
     rc = job_begin(job, place, err);
+    while (!rc && job->phase != LAZ_JOB_DONE)
+        laz_driver_turn(driver, LAZ_LOOP_FOREVER);
+    if (place->ops->left)
+        place->ops->left(job);
     if (!rc) {
-        job_await(job);
-        if (place->ops->left)
-            place->ops->left(job);
         *result = job->result;
         job->result = NULL;
         rc = *result ? 0 : job->err.code;

@@ -36,7 +36,8 @@ struct laz_place_ops {
     int (*acquire)(struct laz_job *job, struct laz_error *err);
     /* It waits for a seat no more: laz_job_unseated comes in here. NULL: it never waits. */
     void (*forgo)(struct laz_job *job);
-    /* The caller who has waited for a job leaves with its outcome. NULL: nothing is to be done. */
+    /* The caller who has waited for a job leaves with its outcome; it may have had no seat. NULL:
+     * nothing is to be done. */
     void (*left)(struct laz_job *job);
 };
 
@@ -55,8 +56,7 @@ struct laz_job {
     struct laz_kept *kept;              /* what these point to */
     size_t n_put;                       /* files that were asked for */
     bool has_run;                       /* its code was asked for */
-    bool is_awaited;                    /* its caller waits, releases the seat, and frees it */
-    bool is_left;                       /* that has begun */
+    bool is_awaited;                    /* its caller waits, and frees it */
     bool is_abandoned;                  /* nobody waits for the end of its session */
     bool is_refused;                    /* it could not begin: its caller gets the error */
     void *wait;                         /* for a pool */
