@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "session/guard.h"
+#include "job/job_fsm.h"
 #include "loop/loop.h"
 #include "session/output.h"
 #include "session/result.h"
@@ -62,6 +63,36 @@ static void states_refuse_illegal_events(void)
         CU_ASSERT_FALSE(laz_session_step(&state, rows[i].event, NULL, "x"));
         CU_ASSERT_EQUAL(state, rows[i].state);
     }
+}
+
+/* Each phase takes the events of its row and no others, and what it does not take changes nothing.
+ */
+static void phases_of_a_job_take_their_events(void)
+{
+    static const struct {
+        enum laz_job_phase phase;
+        int after[LAZ_JOB_EVENTS]; /* 0: refused; no event leads to the first phase */
+    } rows[] = {
+        {LAZ_JOB_NEW, {[LAZ_JOB_BEGIN] = LAZ_JOB_ACQUIRING}},
+        {LAZ_JOB_ACQUIRING, {[LAZ_JOB_SEAT] = LAZ_JOB_FILES, [LAZ_JOB_REPORT] = LAZ_JOB_DONE}},
+        {LAZ_JOB_FILES,
+         {[LAZ_JOB_RUN] = LAZ_JOB_RUNNING,
+          [LAZ_JOB_INTERRUPT] = LAZ_JOB_INTERRUPTING,
+          [LAZ_JOB_END] = LAZ_JOB_FINISHING}},
+        {LAZ_JOB_RUNNING,
+         {[LAZ_JOB_INTERRUPT] = LAZ_JOB_INTERRUPTING, [LAZ_JOB_END] = LAZ_JOB_FINISHING}},
+        {LAZ_JOB_INTERRUPTING, {[LAZ_JOB_END] = LAZ_JOB_FINISHING}},
+        {LAZ_JOB_FINISHING, {[LAZ_JOB_REPORT] = LAZ_JOB_DONE}},
+        {LAZ_JOB_DONE, {0}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int event = 0; event < LAZ_JOB_EVENTS; event++) {
+            enum laz_job_phase phase = rows[i].phase;
+            const int after = rows[i].after[event];
+            CU_ASSERT_EQUAL(laz_job_step(&phase, (enum laz_job_event)event, NULL, "x"), after != 0);
+            CU_ASSERT_EQUAL((int)phase, after ? after : (int)rows[i].phase);
+        }
 }
 
 static struct laz_buf heard;
@@ -536,7 +567,8 @@ static void a_result_is_one_json_object(void)
         "\"output\":[{\"stream\":\"stdout\",\"text\":\"x\xef\xbf\xbd\\n\"}],"
         "\"truncated\":false,"
         "\"error\":{\"kind\":\"blocked\",\"message\":\"no \\\"quotes\\\"\\n\",\"traceback\":[]},"
-        "\"warnings\":[],\"artifacts\":[],\"artifacts_lost\":[],\"verdict\":{\"reason\":\"blocked\","
+        "\"warnings\":[],\"artifacts\":[],\"artifacts_lost\":[],\"verdict\":{\"reason\":"
+        "\"blocked\","
         "\"detail\":\"no \\\"quotes\\\"\\n\",\"evidence\":{}},\"replaced\":null,"
         "\"usage\":{\"wall_ms\":0.000,\"cpu_ms\":0.000,\"max_rss_bytes\":0,\"tool_calls\":0},"
         "\"isolation\":null,\"session\":null}");
@@ -580,6 +612,7 @@ static const struct unit_test tests[] = {
     UNIT(states_follow_the_table),
     UNIT(lines_of_output_are_counted_and_cut),
     UNIT(states_refuse_illegal_events),
+    UNIT(phases_of_a_job_take_their_events),
     UNIT(output_is_cut_into_lines_by_stream),
     UNIT(output_keeps_exactly_the_lines_of_its_cap),
     UNIT(output_at_its_cap_of_lines_is_not_truncated),
