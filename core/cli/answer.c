@@ -9,7 +9,6 @@
 #include "os/current_process.h"
 #include "session/result.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What files may be called in messages. */

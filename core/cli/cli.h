@@ -22,7 +22,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Of freed memory, for the next large value; a server gives it back. */
 #define CLI_KEPT (32 << 20)
@@ -36,9 +35,6 @@
 #define CLI_REFUSED     126 /* a policy does not allow it */
 #define CLI_INTERRUPTED 130 /* by a signal, before the execution began */
 #define CLI_UNREAD      141 /* nobody reads standard output any more: as SIGPIPE would end it */
-
-struct cli_command;
-struct terminal; /* terminal.c */
 
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
@@ -192,7 +188,6 @@ bool terminal_has_sixels(struct terminal *terminal);
 /* ---- approve.c: `run` asks at the terminal whether a tool may be called -----------------------
  */
 
-struct approver;
 struct laz_input; /* os/input.h */
 
 struct approver *approver_new(struct terminal *terminal); /* NULL: out of memory */

@@ -8,7 +8,6 @@
  * for operations that are not in the tables of required ones: those may be missing. */
 #include "plugin/descriptor.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,8 +9,6 @@
 #include "os/current_process.h"
 #include "os/paths.h"
 
-#include <stdlib.h>
-
 static char *installed_at(const char *path)
 {
     static const struct laz_layout layout = {LAZ_PREFIX, LAZ_BINDIR, LAZ_LIBDIR, LAZ_AGENT};

@@ -10,8 +10,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json_write.h"
 #include "plugin/descriptions.h"

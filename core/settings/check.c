@@ -7,8 +7,6 @@
  * plugins, and env.set) are merged key by key, so that one option can be changed alone. */
 #include "settings/state.h"
 
-#include "settings/convert.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include "os/files.h"
 #include "os/paths.h"
 #include "os/trust.h"
-#include "settings/convert.h"
 
 #include <errno.h>
 #include <stdio.h>

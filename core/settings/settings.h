@@ -129,7 +129,6 @@ void laz_mistake_read(const char *message, const struct laz_strv *files,
                       struct laz_mistake *mistake);
 
 /* Tables that belong to plugins. */
-struct laz_toml_node;
 /* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime".
  */
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,

@@ -9,7 +9,6 @@
 #include "os/paths.h"
 #include "settings/toml/toml.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

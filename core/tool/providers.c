@@ -8,7 +8,6 @@
 #include "tool/tool_private.h"
 
 #include "base/json.h"
-#include "plugin/plugin.h"
 #include "settings/settings.h"
 #include "settings/toml/toml.h"
 #include "tool/command.h"

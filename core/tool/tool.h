@@ -19,16 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct laz_call;
-struct laz_found;
 struct laz_hook;
-struct laz_lend;
-struct laz_provider;
-struct laz_settings;
-struct laz_settings_values;
-struct laz_spawner;
 struct laz_tools;
-struct laz_visit;
 
 /* ---- names in a language: spelling.c ---------------------------------------------------------
  *

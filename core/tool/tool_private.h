@@ -7,8 +7,6 @@
 #include "base/json_write.h"
 #include "tool/tool.h"
 
-struct laz_toml_node;
-
 /* ---- tool_arguments.c: types and the values that they accept -------------------------------- */
 
 /* A word for a type, the JSON Schema type that it stands for, and the forms of values that it
