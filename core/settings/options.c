@@ -21,6 +21,7 @@
 
 struct options_job {
     const struct laz_option *options;
+    const struct laz_json_api *json;
     struct laz_json_writer *writer; /* what it has after a problem is not used */
     const char *const *ignore;
     struct laz_buf problems;
@@ -111,33 +112,33 @@ static void options_any(struct options_job *job, const char *where, const char *
     switch (node->type) {
     case LAZ_TOML_TABLE:
     case LAZ_TOML_ARRAY:
-        (table ? laz_json_write_object_begin : laz_json_write_array_begin)(writer);
+        (table ? job->json->object_begin : job->json->array_begin)(writer);
         for (const struct laz_toml_node *child = node->first; child; child = child->next)
-            if (table && !laz_json_write_key(writer, child->key, child->key_len))
+            if (table && !job->json->key(writer, child->key, child->key_len))
                 options_mismatch(job, where, key, child, "a key without NUL characters");
             else
                 options_any(job, where, key,
                             child); /* recursion is bounded by the depth of the document */
-        (table ? laz_json_write_object_end : laz_json_write_array_end)(writer);
+        (table ? job->json->object_end : job->json->array_end)(writer);
         break;
     case LAZ_TOML_STRING:
     case LAZ_TOML_LOCAL_TIME:
-        laz_json_write_string(writer, node->text, node->len);
+        job->json->write_string(writer, node->text, node->len);
         break;
     case LAZ_TOML_INTEGER:
-        laz_json_write_int(writer, node->integer);
+        job->json->write_int(writer, node->integer);
         break;
     case LAZ_TOML_FLOAT:
-        laz_json_write_double(writer, node->number, true);
+        job->json->write_double(writer, node->number, true);
         break;
     case LAZ_TOML_BOOLEAN:
-        laz_json_write_bool(writer, node->boolean);
+        job->json->write_bool(writer, node->boolean);
         break;
     default: /* a date, with or without a time: the tagged forms of lazaret/json.h */
-        laz_json_write_object_begin(writer);
-        laz_json_write_key(writer, node->type == LAZ_TOML_LOCAL_DATE ? "$date" : "$time", 5);
-        laz_json_write_string(writer, node->text, node->len);
-        laz_json_write_object_end(writer);
+        job->json->object_begin(writer);
+        job->json->key(writer, node->type == LAZ_TOML_LOCAL_DATE ? "$date" : "$time", 5);
+        job->json->write_string(writer, node->text, node->len);
+        job->json->object_end(writer);
     }
 }
 
@@ -166,7 +167,7 @@ static bool options_quantity(struct options_job *job, const struct options_value
 
     if (!fits || number > (uint64_t)OPTIONS_MAX_INTEGER)
         return false;
-    laz_json_write_int(job->writer, (int64_t)number);
+    job->json->write_int(job->writer, (int64_t)number);
     return true;
 }
 
@@ -174,7 +175,7 @@ static bool options_strings(struct options_job *job, const struct options_value 
 {
     if (value->node->type != LAZ_TOML_ARRAY)
         return false;
-    laz_json_write_array_begin(job->writer);
+    job->json->array_begin(job->writer);
     for (const struct laz_toml_node *item = value->node->first; item; item = item->next) {
         if (!laz_toml_is_text(item))
             options_mismatch(job, value->where, value->key, item,
@@ -182,9 +183,9 @@ static bool options_strings(struct options_job *job, const struct options_value 
         else if (value->option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
             options_mismatch(job, value->where, value->key, item, "an absolute path");
         else
-            laz_json_write_string(job->writer, item->text, item->len);
+            job->json->write_string(job->writer, item->text, item->len);
     }
-    laz_json_write_array_end(job->writer);
+    job->json->array_end(job->writer);
     return true;
 }
 
@@ -238,11 +239,11 @@ static void parameter_check_keys(struct options_job *job, const char *where,
 static void parameter_write(struct options_job *job, const char *where,
                             const struct laz_toml_node *node)
 {
-    laz_json_write_key(job->writer, "name", 4);
-    laz_json_write_string(job->writer, node->key, node->key_len);
+    job->json->key(job->writer, "name", 4);
+    job->json->write_string(job->writer, node->key, node->key_len);
     if (laz_toml_is_text(node) && node->len > 0) {
-        laz_json_write_key(job->writer, "type", 4);
-        laz_json_write_string(job->writer, node->text, node->len);
+        job->json->key(job->writer, "type", 4);
+        job->json->write_string(job->writer, node->text, node->len);
         return;
     }
     if (node->type != LAZ_TOML_TABLE) {
@@ -264,7 +265,7 @@ static void parameter_write(struct options_job *job, const char *where,
             options_mismatch(job, where, key, field, parameter_fields[i].expected);
             continue;
         }
-        laz_json_write_key(job->writer, key, strlen(key));
+        job->json->key(job->writer, key, strlen(key));
         options_any(job, where, key, field);
     }
 }
@@ -273,18 +274,18 @@ static bool options_parameters(struct options_job *job, const struct options_val
 {
     if (value->node->type != LAZ_TOML_TABLE)
         return false;
-    laz_json_write_array_begin(job->writer);
+    job->json->array_begin(job->writer);
     for (const struct laz_toml_node *child = value->node->first; child; child = child->next) {
         char *name = laz_strdupf("%s.%s.%s", value->where, value->key, child->key);
-        laz_json_write_object_begin(job->writer);
+        job->json->object_begin(job->writer);
         if (name)
             parameter_write(job, name, child);
         else
             job->nomem = true;
-        laz_json_write_object_end(job->writer);
+        job->json->object_end(job->writer);
         free(name);
     }
-    laz_json_write_array_end(job->writer);
+    job->json->array_end(job->writer);
     return true;
 }
 
@@ -321,15 +322,15 @@ static void options_hide(struct options_job *job, const struct options_value *va
     const bool is_table = type == LAZ_OPT_TEXTS && value->node->type == LAZ_TOML_TABLE;
 
     if (is_table) {
-        laz_json_write_object_begin(job->writer);
+        job->json->object_begin(job->writer);
         for (const struct laz_toml_node *child = value->node->first; child; child = child->next)
-            if (laz_json_write_key(job->writer, child->key, child->key_len))
-                laz_json_write_string(job->writer, text, sizeof text - 1);
-        laz_json_write_object_end(job->writer);
+            if (job->json->key(job->writer, child->key, child->key_len))
+                job->json->write_string(job->writer, text, sizeof text - 1);
+        job->json->object_end(job->writer);
     } else if (type == LAZ_OPT_STRING || type == LAZ_OPT_PATH) {
-        laz_json_write_string(job->writer, text, sizeof text - 1);
+        job->json->write_string(job->writer, text, sizeof text - 1);
     } else {
-        laz_json_write_null(job->writer);
+        job->json->write_null(job->writer);
     }
 }
 
@@ -435,7 +436,7 @@ static void options_one(struct options_job *job, const struct options_place *pla
     const struct options_value value = {place->name, key, option, node};
     const bool was_secret = job->is_secret;
     job->is_secret |= (option->flags & LAZ_OPT_SECRET) != 0;
-    if (laz_json_write_key(job->writer, key, strlen(key)))
+    if (job->json->key(job->writer, key, strlen(key)))
         options_value(job, &value, type);
     job->is_secret = was_secret;
 out:
@@ -445,13 +446,13 @@ out:
 static void options_table(struct options_job *job, const struct options_place *place)
 {
     options_check_keys(job, place);
-    laz_json_write_object_begin(job->writer);
+    job->json->object_begin(job->writer);
     for (const struct laz_option *option = job->options; option && option->key; option++) {
         const char *key = options_key_here(option, place->prefix);
         if (key)
             options_one(job, place, option, key);
     }
-    laz_json_write_object_end(job->writer);
+    job->json->object_end(job->writer);
 }
 
 static bool options_tables(struct options_job *job, const struct options_value *value)
@@ -461,7 +462,7 @@ static bool options_tables(struct options_job *job, const struct options_value *
     char *name = laz_strdupf("%s.%s", value->where, value->key);
     char *prefix = laz_strdupf("%s.", value->option->key);
     job->nomem |= !name || !prefix;
-    laz_json_write_array_begin(job->writer);
+    job->json->array_begin(job->writer);
     for (const struct laz_toml_node *item = value->node->first; item && name && prefix;
          item = item->next) {
         const struct options_place place = {name, prefix, item};
@@ -470,7 +471,7 @@ static bool options_tables(struct options_job *job, const struct options_value *
         else
             options_mismatch(job, value->where, value->key, item, "a table");
     }
-    laz_json_write_array_end(job->writer);
+    job->json->array_end(job->writer);
     free(name);
     free(prefix);
     return true;
@@ -511,8 +512,11 @@ static int options_check(const struct laz_toml_node *table, const struct laz_opt
                          const char *where, const char *const *ignore, bool hides,
                          struct laz_buf *json, struct laz_error *err)
 {
-    struct options_job job = {
-        .options = options, .writer = laz_json_writer_new(0), .ignore = ignore, .hides = hides};
+    struct options_job job = {.options = options,
+                              .json = laz_json_api(),
+                              .writer = laz_json_api()->writer_new(0),
+                              .ignore = ignore,
+                              .hides = hides};
     struct options_place place = {where, "", table};
     size_t len = 0;
     int rc = 0;
@@ -520,7 +524,7 @@ static int options_check(const struct laz_toml_node *table, const struct laz_opt
     if (!job.writer)
         return laz_error_nomem(err);
     options_table(&job, &place);
-    const char *text = laz_json_writer_text(job.writer, &len, NULL);
+    const char *text = job.json->writer_text(job.writer, &len, NULL);
     if (job.problems.len && !job.problems.failed)
         rc = laz_error_set(err, LAZ_ECONFIG, 0, "%s", job.problems.data);
     else if (job.nomem || job.problems.failed || !text)
@@ -529,7 +533,7 @@ static int options_check(const struct laz_toml_node *table, const struct laz_opt
         laz_buf_append(json, text, len);
     if (rc == 0 && json->failed)
         rc = laz_error_nomem(err);
-    laz_json_writer_free(job.writer);
+    job.json->writer_free(job.writer);
     laz_buf_fini(&job.problems);
     return rc;
 }
