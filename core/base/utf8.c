@@ -101,6 +101,16 @@ size_t laz_utf8_count(const char *text, size_t len)
     return n;
 }
 
+uint32_t laz_utf8_code_point(const char *text, size_t n)
+{
+    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)text[0] & bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
 size_t laz_utf8_encode(uint32_t c, char out[4])
 {
     if (c < 0x80) {

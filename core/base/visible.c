@@ -14,16 +14,6 @@ static bool visible_is_mark(uint32_t c)
            (c >= 0x2066 && c <= 0x2069);
 }
 
-static uint32_t visible_code(const char *text, size_t n)
-{
-    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = (unsigned char)text[0] & bits[n];
-
-    for (size_t i = 1; i < n; i++)
-        code = code << 6 | ((unsigned char)text[i] & 0x3f);
-    return code;
-}
-
 /* The same as laz_buf_printf(out, "\\%c%0*x", kind, digits, code), but faster. */
 static void visible_hex(struct laz_buf *out, char kind, unsigned digits, uint32_t code)
 {
@@ -38,9 +28,8 @@ static void visible_hex(struct laz_buf *out, char kind, unsigned digits, uint32_
 static void visible_put(const struct laz_visible *visible, struct laz_buf *out, const char *text,
                         size_t n)
 {
-    uint32_t code = n ? visible_code(text, n) : (unsigned char)*text;
-    bool breaks = code == '\n' && !visible->one_line;
-
+    uint32_t code = n ? laz_utf8_code_point(text, n) : (unsigned char)*text;
+    const bool breaks = code == '\n' && !visible->one_line;
     const bool is_control =
         n == 0 || (code < 0x20 && code != '\t' && !breaks) || (code >= 0x7f && code < 0xa0);
 

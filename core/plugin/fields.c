@@ -5,6 +5,7 @@
 
 #include "base/json_scan.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +65,6 @@ static const struct laz_field head_rows[] = {
 static const struct laz_fields head_fields = {
     .size = sizeof(struct description_head), .items = head_rows, .n = 2, .is_lenient = true};
 
-static bool head_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Checked first: the other members have a known meaning only in a compatible ABI. */
 static int head_check(const struct laz_fields_source *source, const struct description_head *head,
                       const char *kind)
@@ -81,7 +77,8 @@ static int head_check(const struct laz_fields_source *source, const struct descr
     if (!head->kind || strcmp(head->kind, kind) != 0)
         return laz_fields_wrong(source, "kind", quoted);
     major = strtoul(abi, &end, 10);
-    bool is_version = head_is_digit(abi[0]) && end[0] == '.' && head_is_digit(end[1]);
+    bool is_version =
+        isdigit((unsigned char)abi[0]) && end[0] == '.' && isdigit((unsigned char)end[1]);
     minor = is_version ? strtoul(end + 1, &end, 10) : 0;
     if (!is_version || *end)
         return laz_fields_wrong(source, "abi", "a version such as \"1.0\"");

@@ -5,20 +5,17 @@
 
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct laz_language_names spelling_default = {
     .other = "_", .first = "_", .after = "_", .underscore = true};
 
-static bool spelling_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool spelling_is_plain(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || spelling_is_digit(c) || c == '_';
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || isdigit((unsigned char)c) ||
+           c == '_';
 }
 
 /* Appends `len` bytes of a name as one word: what the language does not have is replaced once for a
@@ -38,8 +35,8 @@ static void spelling_word(const struct laz_spelling *spelling,
             laz_buf_puts(&word, rules->other);
     }
     const char *spelled = laz_buf_text(&word);
-    if (spelling_is_digit(spelled[0]) || (spelled[0] == '_' && !rules->underscore) ||
-        (spelled[0] == '.' && spelling_is_digit(spelled[1])))
+    if (isdigit((unsigned char)spelled[0]) || (spelled[0] == '_' && !rules->underscore) ||
+        (spelled[0] == '.' && isdigit((unsigned char)spelled[1])))
         laz_buf_puts(text, rules->first);
     laz_buf_puts(text, spelled);
     if (laz_strv_has(&rules->words, spelled) ||

@@ -8,17 +8,13 @@
 
 #include "base/json.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 struct number_text {
     const char *at, *end;
 };
-
-static bool number_is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static int number_peek(const struct number_text *t)
 {
@@ -43,7 +39,7 @@ static bool number_digits(struct number_text *t, unsigned base, struct laz_buf *
 
     for (;;) {
         int c = number_peek(t);
-        if (toml_digit(c) < base) {
+        if ((unsigned)laz_hex_digit(c) < base) {
             laz_buf_putc(out, (char)c);
             digit = true;
         } else if (c == '_' && digit) {
@@ -66,7 +62,7 @@ static int number_accumulate(const struct laz_buf *digits, unsigned base, bool n
     uint64_t sum = 0;
 
     for (size_t i = 0; i < digits->len; i++) {
-        unsigned digit = toml_digit((unsigned char)digits->data[i]);
+        const unsigned digit = (unsigned)laz_hex_digit(digits->data[i]);
         if (sum > (max - digit) / base)
             return NUMBER_TOO_LARGE;
         sum = sum * base + digit;
@@ -148,7 +144,7 @@ static int date_field(struct number_text *t, int n, int min, int max)
 
     for (int i = 0; i < n; i++) {
         int c = number_peek(t);
-        if (!number_is_digit(c))
+        if (!isdigit(c))
             return -1;
         value = value * 10 + (c - '0');
         t->at++;
@@ -184,7 +180,7 @@ static bool date_time(struct number_text *t)
     if (!number_take(t, '.'))
         return true;
     const char *start = t->at;
-    while (number_is_digit(number_peek(t)))
+    while (isdigit(number_peek(t)))
         t->at++;
     return t->at > start;
 }
@@ -225,7 +221,7 @@ static bool date_looks_like(struct number_text t)
 {
     ptrdiff_t n = 0;
 
-    while (n < t.end - t.at && number_is_digit((unsigned char)t.at[n]))
+    while (n < t.end - t.at && isdigit((unsigned char)t.at[n]))
         n++;
     return n < t.end - t.at && n > 0 && (t.at[n] == ':' || (t.at[n] == '-' && n == 4));
 }
@@ -266,8 +262,7 @@ static size_t number_run(const struct toml_parser *p)
     while (number_is_part(toml_peek_at(p, n)))
         n++;
     if (n == 10 && toml_peek_at(p, 4) == '-' && toml_peek_at(p, 10) == ' ' &&
-        number_is_digit(toml_peek_at(p, 11)) && number_is_digit(toml_peek_at(p, 12)) &&
-        toml_peek_at(p, 13) == ':')
+        isdigit(toml_peek_at(p, 11)) && isdigit(toml_peek_at(p, 12)) && toml_peek_at(p, 13) == ':')
         for (n = 11; number_is_part(toml_peek_at(p, n));)
             n++;
     return n;
@@ -291,7 +286,7 @@ static bool number_value(struct toml_parser *p, struct number_text t, struct laz
         return toml_problem(p, mark, "this number is too large for a double");
     if (found == NUMBER_FINE)
         return true;
-    if (number_is_digit((unsigned char)*t.at) || strchr("+-.", *t.at))
+    if (isdigit((unsigned char)*t.at) || strchr("+-.", *t.at))
         return toml_problem(p, mark, "this is not a number (text stands in quotes)");
     return toml_problem(p, mark, "expected a value, found a word (text stands in quotes)");
 }
