@@ -301,16 +301,11 @@ bool toml_number_or_date(struct toml_parser *p, uint32_t depth, struct laz_toml_
     if (!made)
         return false;
     size_t len = (size_t)(t.end - t.at);
-    bool fine;
-    if (len == 4 && memcmp(t.at, "true", 4) == 0) {
+    bool fine = true;
+    if (laz_json_to_bool(t.at, len, &made->boolean)) /* the words are those of JSON */
         made->type = LAZ_TOML_BOOLEAN;
-        made->boolean = fine = true;
-    } else if (len == 5 && memcmp(t.at, "false", 5) == 0) {
-        made->type = LAZ_TOML_BOOLEAN;
-        fine = true;
-    } else {
+    else
         fine = date_looks_like(t) ? date_value(p, t, made) : number_value(p, t, made);
-    }
     toml_skip(p, len);
     *node = made;
     return fine;
