@@ -502,15 +502,21 @@ const struct laz_toml_node *laz_settings_approve(const struct laz_settings *sett
     return settings->nodes.approve;
 }
 
-void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size)
+char *laz_settings_position(const struct laz_toml_node *node)
 {
     struct laz_buf where = LAZ_BUF_INIT;
 
-    if (node)
-        laz_toml_position(&where, node->toml, node->key ? node->key_line : node->line,
-                          node->key ? node->key_column : node->column);
-    snprintf(out, out_size, "%s", laz_buf_text(&where));
-    laz_buf_fini(&where);
+    laz_toml_position(&where, node->toml, node->key ? node->key_line : node->line,
+                      node->key ? node->key_column : node->column);
+    return laz_buf_steal(&where);
+}
+
+void laz_settings_locate(const struct laz_toml_node *node, struct laz_error *err)
+{
+    char *position = laz_settings_position(node);
+
+    laz_error_prefix(err, "%s: ", position ? position : "the configuration");
+    free(position);
 }
 
 /* ---- for `lazaret config` ---------------------------------------------------------------------*/

@@ -156,9 +156,10 @@ int laz_settings_check_options(const struct laz_toml_node *table, const struct l
  */
 int laz_settings_show_options(const struct laz_toml_node *table, const struct laz_option *options,
                               const char *where, struct laz_buf *json, struct laz_error *err);
-/* Copies "FILE:LINE:COL" of a node, of its key if it has one, to `out`, for messages; "" for NULL.
- */
-void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
+/* "FILE:LINE:COL" of a node, of its key if it has one, for messages: a new string; NULL: out of
+ * memory. And the same put before an error. */
+char *laz_settings_position(const struct laz_toml_node *node);
+void laz_settings_locate(const struct laz_toml_node *node, struct laz_error *err);
 
 /* Before the settings are shown: marks the values of plugins' tables that are secret, so that
  * laz_settings_visit hides them. `options` gives what a plugin declares ("sandbox", "runtime",

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MISTAKES_PLACE 512 /* bytes of "FILE:LINE:COL" */
-
 /* The value of a key of the schema, or the table of a plugin ("runtime.lua"); NULL: not set. */
 static const struct laz_toml_node *mistakes_node(const struct laz_settings *settings,
                                                  const char *key)
@@ -53,12 +51,10 @@ bool laz_settings_place(const struct laz_settings_values *values, const char *ke
     const struct laz_toml_node *node =
         values->settings ? mistakes_node(values->settings, key) : NULL;
     const struct laz_toml_node *found = node && item ? mistakes_item(node, item) : NULL;
-    char place[MISTAKES_PLACE];
 
     if (!node || laz_settings_is_default(node))
         return false;
-    laz_settings_position(found ? found : node, place, sizeof place);
-    laz_error_prefix(err, "%s: ", place);
+    laz_settings_locate(found ? found : node, err);
     return true;
 }
 
