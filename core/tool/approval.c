@@ -308,8 +308,7 @@ bool laz_tools_have_approver(const struct laz_tools *tools)
 }
 
 struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool_entry *entry,
-                                  const char *args, size_t len, int64_t id, bool has_id,
-                                  const struct laz_call_owner *owner)
+                                  const char *args, size_t len, const struct laz_call_owner *owner)
 {
     struct laz_call_owner asking = *owner;
     struct laz_buf copy = LAZ_BUF_INIT;
@@ -318,7 +317,7 @@ struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool
     asking.caller.tool = entry->name;
     laz_buf_append(&copy, args, len);
     if (!copy.failed)
-        call = laz_call_start(tools, &tools->approver, 0, &copy, id, has_id, &asking);
+        call = laz_call_start(tools, &tools->approver, 0, &copy, &asking);
     laz_buf_fini(&copy);
     return call;
 }

@@ -276,6 +276,8 @@ void laz_found_leave(struct laz_found *found);
  * says why. */
 struct laz_call_owner {
     void *user;
+    int64_t id; /* of the message that asks for the call */
+    bool has_id;
     uint64_t number; /* of the call, as the owner counts them */
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
@@ -283,6 +285,7 @@ struct laz_call_owner {
     /* Takes a file that the tool has made, as laz_artifacts_give; NULL: none is wanted. */
     int (*give)(void *user, const char *tool, const char *suffix, const void *data, size_t len,
                 const char **name, struct laz_error *err);
+    uint64_t started_us;      /* laz_clock_us of laz_call_start, which sets it */
     struct laz_caller caller; /* told to the tool; its session is copied; its tool, which lives as
                                * long as the call, is set here unless the owner has */
 };
@@ -291,13 +294,8 @@ struct laz_call_owner {
  * Takes `args`, which were checked, and copies `owner`. The answer comes later, through the loop.
  * NULL: out of memory, `args` was not taken. */
 struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *set, size_t tool,
-                                struct laz_buf *args, int64_t id, bool has_id,
-                                const struct laz_call_owner *owner);
-size_t laz_call_size(const struct laz_call *call);         /* owner.size */
-uint64_t laz_call_number(const struct laz_call *call);     /* owner.number */
-const char *laz_call_tool(const struct laz_call *call);    /* of owner.caller; borrowed */
-uint64_t laz_call_started_us(const struct laz_call *call); /* laz_clock_us of laz_call_start */
-int64_t laz_call_id(const struct laz_call *call, bool *has_id);
+                                struct laz_buf *args, const struct laz_call_owner *owner);
+const struct laz_call_owner *laz_call_owner(const struct laz_call *call);
 /* Cancels a call: its provider is notified, its owner gets no answer. The call is freed when it is
  * answered and its function has returned; the owner must not use it any more. */
 void laz_call_abandon(struct laz_call *call);
@@ -324,8 +322,7 @@ bool laz_tools_have_approver(const struct laz_tools *tools);
 /* Asks whether the tool may be called so: the answer `true` to this call is a yes, everything else
  * a no. As laz_call_start, but `args` are copied. NULL: out of memory. */
 struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool_entry *entry,
-                                  const char *args, size_t len, int64_t id, bool has_id,
-                                  const struct laz_call_owner *owner);
+                                  const char *args, size_t len, const struct laz_call_owner *owner);
 
 /* ---- lending the loop to calls: lend.c ------------------------------------------------------ */
 

@@ -92,7 +92,7 @@ static struct laz_call *start(struct made *made, const char *name, const char *a
         return NULL;
     }
     return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
-                          &checked, 1, true, &owner);
+                          &checked, &owner);
 }
 
 /* The answer to a call, or what is wrong with its arguments. */
@@ -220,7 +220,7 @@ static void tools_are_added_while_calls_begin(void)
         for (size_t i = 0; i < 8; i++) {
             laz_buf_puts(&args[i], "{}");
             CU_ASSERT_PTR_NOT_NULL(
-                laz_call_start(&made.tools, &made.tools.set, 0, &args[i], 1, true, &owner));
+                laz_call_start(&made.tools, &made.tools.set, 0, &args[i], &owner));
         }
         for (int i = 0; i < 40; i++) {
             snprintf(name, sizeof name, "t%d.%d", round, i);
@@ -285,7 +285,7 @@ static struct laz_call *start_of(struct made *made, const char *name, const char
     made->answered = false;
     laz_buf_puts(&args, "{}");
     return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
-                          &args, 1, true, &owner);
+                          &args, &owner);
 }
 
 static void providers_hear_once_of_the_end_of_each_session_that_called_them(void)
