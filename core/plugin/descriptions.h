@@ -18,7 +18,7 @@
 struct laz_description_kind {
     const char *suffix; /* of the file's name, behind the plugin's */
     const char *word;   /* its member "kind" */
-    const char *remedy; /* the end of messages, see fields.h */
+    const char *remedy; /* the end of messages: "; make the file again ..." */
     const struct laz_fields *fields;
     const char *(*wrong)(const void *data); /* the key of a value that cannot be, or NULL */
 };
@@ -26,6 +26,23 @@ struct laz_description_kind {
 extern const struct laz_description_kind laz_backend_description;  /* struct laz_backend_info */
 extern const struct laz_description_kind laz_language_description; /* struct laz_language */
 extern const struct laz_description_kind laz_runtime_description;  /* struct laz_runtime_info */
+
+/* Rows of a table: a member of struct TYPE under its own name, and one that is read elsewhere. */
+#define LAZ_FIELD(type, is, field, must)                                                           \
+    {                                                                                              \
+        .name = #field, .kind = LAZ_FIELD_##is, .at = offsetof(struct type, field),                \
+        .flags = (must) ? LAZ_FIELD_ALL | LAZ_FIELD_REQUIRED : LAZ_FIELD_ALL                       \
+    }
+#define LAZ_FIELD_KEY(key)                                                                         \
+    {                                                                                              \
+        .name = key, .kind = LAZ_FIELD_IGNORED                                                     \
+    }
+/* A table. An unknown member is an error: a newer description says in "abi" that it is newer. */
+#define LAZ_FIELDS(type, rows)                                                                     \
+    {                                                                                              \
+        .size = sizeof(struct type), .items = rows, .n = sizeof rows / sizeof *rows,               \
+        .is_closed = true                                                                          \
+    }
 
 /* Reads the JSON text. `file` is its path, for messages. The caller owns *data. LAZ_EPLUGIN with
  * the file and the key, LAZ_ENOMEM. */

@@ -14,7 +14,6 @@
 #include "base/json_write.h"
 #include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
-#include "plugin/fields.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
