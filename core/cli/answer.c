@@ -166,9 +166,9 @@ int cli_answer_missing(struct cli *cli, int status)
 
 int cli_refuse_json(struct cli *cli)
 {
-    cli_problem(cli, "%s: --json: standard output has the messages of a protocol, and no document",
-                cli->command->name);
-    return CLI_USAGE;
+    return cli_problem(
+        cli, "%s: --json: standard output has the messages of a protocol, and no document",
+        cli->command->name);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------

@@ -250,7 +250,9 @@ int cli_finish(struct cli *cli, int status);
 /* Writes a message to standard error, each line prefixed with "lazaret: ". Control characters,
  * which could move the cursor of a terminal, are made visible. */
 void cli_say(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
-/* The same for the reason of a failure, which --json repeats. */
-void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
+/* The same for the reason of a failure, which --json repeats. Returns CLI_USAGE, the status of
+ * most.
+ */
+int cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 
 #endif

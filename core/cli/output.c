@@ -121,11 +121,12 @@ void cli_say(struct cli *cli, const char *format, ...)
     va_end(args);
 }
 
-void cli_problem(struct cli *cli, const char *format, ...)
+int cli_problem(struct cli *cli, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
     output_say(cli, &cli->problems, format, args);
     va_end(args);
+    return CLI_USAGE;
 }
