@@ -154,12 +154,6 @@ void laz_format_time(struct laz_buf *buf, uint64_t ms)
     convert_format(buf, ms > UINT64_MAX / 1000 ? UINT64_MAX : ms * 1000, time_units);
 }
 
-bool laz_is_string(const struct laz_toml_node *node, const char *text)
-{
-    return node->type == LAZ_TOML_STRING && strlen(text) == node->len &&
-           memcmp(text, node->text, node->len) == 0;
-}
-
 bool laz_is_plugin_name(const char *text, size_t len)
 {
     size_t n = 0;

@@ -23,6 +23,4 @@ void laz_suggest_quotes(struct laz_buf *buf, const struct laz_toml_node *node, c
 void laz_format_size(struct laz_buf *buf, uint64_t bytes);
 void laz_format_time(struct laz_buf *buf, uint64_t ms);
 
-bool laz_is_string(const struct laz_toml_node *node, const char *text);
-
 #endif

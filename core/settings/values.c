@@ -51,7 +51,7 @@ static int values_number(struct values_job *job, const struct laz_toml_node *nod
     bool fits;
 
     if ((kind == SCHEMA_LIMIT_COUNT || kind == SCHEMA_LIMIT_SIZE || kind == SCHEMA_LIMIT_TIME) &&
-        laz_is_string(node, "unlimited")) {
+        laz_toml_is(node, "unlimited")) {
         *(uint64_t *)field = LAZ_UNLIMITED;
         return 0;
     }
@@ -125,7 +125,7 @@ static int values_list(struct values_job *job, const struct laz_toml_node *node,
     struct laz_strv *list = field;
     bool single = kind == SCHEMA_NAMES && node->type == LAZ_TOML_STRING;
 
-    if (kind == SCHEMA_PROGRAMS && (laz_is_string(node, "default") || laz_is_string(node, "any"))) {
+    if (kind == SCHEMA_PROGRAMS && (laz_toml_is(node, "default") || laz_toml_is(node, "any"))) {
         laz_strv_add(list, node->text);
         return list->failed ? LAZ_ENOMEM : 0;
     }
@@ -223,7 +223,7 @@ static bool values_text_fits(enum schema_kind kind, const struct laz_toml_node *
     if (kind == SCHEMA_NAME)
         return laz_is_plugin_name(node->text, node->len);
     if (kind == SCHEMA_UIDS)
-        return laz_is_string(node, "auto") || values_is_range(node->text);
+        return laz_toml_is(node, "auto") || values_is_range(node->text);
     return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 
@@ -239,9 +239,9 @@ static int values_text(struct values_job *job, const struct laz_toml_node *node,
 
 static int values_refuse(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    bool refuse = laz_is_string(node, "refuse");
+    bool refuse = laz_toml_is(node, "refuse");
 
-    if (!refuse && !laz_is_string(node, "warn"))
+    if (!refuse && !laz_toml_is(node, "warn"))
         return values_mismatch(job, node);
     *(bool *)field = refuse;
     return 0;
@@ -253,7 +253,7 @@ static int values_warm(struct values_job *job, const struct laz_toml_node *node,
         [LAZ_WARM_AUTO] = "auto", [LAZ_WARM_TEMPLATE] = "template", [LAZ_WARM_COLD] = "cold"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (laz_is_string(node, words[i])) {
+        if (laz_toml_is(node, words[i])) {
             *(enum laz_warm *)field = (enum laz_warm)i;
             return 0;
         }

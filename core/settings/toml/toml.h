@@ -99,8 +99,9 @@ enum laz_toml_made {
     LAZ_TOML_WRITTEN, /* as a value */
 };
 enum laz_toml_made laz_toml_made(const struct laz_toml_node *node);
-/* Is it a string without NUL characters? */
+/* Is it a string without NUL characters? Is it this string? */
 bool laz_toml_is_text(const struct laz_toml_node *node);
+bool laz_toml_is(const struct laz_toml_node *node, const char *text);
 /* May the byte stand in a key without quotes: a letter, a digit, '_' or '-'? */
 bool laz_toml_is_bare(int c);
 
