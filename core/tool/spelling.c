@@ -78,72 +78,48 @@ static bool spelling_is_global(const struct laz_language_names *rules, const cha
     return is_global;
 }
 
-void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
-               struct laz_buf *text)
+static const struct laz_language_names *spelling_rules(const struct laz_spelling *spelling)
 {
-    const struct laz_language_names *rules =
-        spelling && spelling->rules ? spelling->rules : &spelling_default;
-    const size_t start = text->len;
-
-    if (!spelling) {
-        laz_buf_puts(text, name);
-        return;
-    }
-    const bool is_path = what == LAZ_SPELLED_TOOL && rules->fields && spelling_is_path(name);
-    for (;;) {
-        size_t len = is_path ? strcspn(name, ".") : strlen(name);
-        spelling_word(spelling, rules, name, len, text);
-        if (what == LAZ_SPELLED_TOOL && !text->failed &&
-            spelling_is_global(rules, laz_buf_text(text) + start, name[len] != '\0'))
-            laz_buf_puts(text, rules->after);
-        if (!name[len])
-            break;
-        laz_buf_putc(text, '.');
-        name += len + 1;
-    }
-}
-
-/* The text of a buffer as a new string; NULL: out of memory. */
-static char *spelling_take(struct laz_buf *text)
-{
-    if (!text->failed)
-        return laz_buf_steal(text);
-    laz_buf_fini(text);
-    return NULL;
+    return spelling && spelling->rules ? spelling->rules : &spelling_default;
 }
 
 char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, const char *name)
 {
+    const struct laz_language_names *rules = spelling_rules(spelling);
+    const bool is_tool = what == LAZ_SPELLED_TOOL;
+    const bool is_path = is_tool && rules->fields && spelling_is_path(name);
     struct laz_buf text = LAZ_BUF_INIT;
 
-    laz_spell(spelling, what, name, &text);
-    return spelling_take(&text);
-}
-
-/* In place of a path one word: a number at its end would still lead through what is taken. */
-static void spelling_flatten(const char *spelled, const char *other, struct laz_buf *text)
-{
-    for (; *spelled; spelled++)
-        if (*spelled == '.')
-            laz_buf_puts(text, other);
-        else
-            laz_buf_putc(text, *spelled);
+    if (!spelling)
+        return laz_strdup(name);
+    for (;;) {
+        size_t len = is_path ? strcspn(name, ".") : strlen(name);
+        spelling_word(spelling, rules, name, len, &text);
+        if (is_tool && !text.failed &&
+            spelling_is_global(rules, laz_buf_text(&text), name[len] != '\0'))
+            laz_buf_puts(&text, rules->after);
+        if (!name[len])
+            return laz_buf_steal(&text);
+        laz_buf_putc(&text, '.');
+        name += len + 1;
+    }
 }
 
 char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
                        bool (*is_taken)(void *user, const char *spelled), void *user)
 {
-    const struct laz_language_names *rules =
-        spelling && spelling->rules ? spelling->rules : &spelling_default;
+    const struct laz_language_names *rules = spelling_rules(spelling);
     char *spelled = laz_spell_new(spelling, what, name);
     struct laz_buf plain = LAZ_BUF_INIT, text = LAZ_BUF_INIT;
 
     if (!spelled || !is_taken(user, spelled))
         return spelled;
-    if (what == LAZ_SPELLED_TOOL && rules->fields)
-        spelling_flatten(spelled, rules->other, &plain);
-    else
-        laz_buf_puts(&plain, spelled);
+    /* In place of a path one word: a number at its end would still lead through what is taken. */
+    for (const char *at = spelled; *at; at++)
+        if (*at == '.' && what == LAZ_SPELLED_TOOL && rules->fields)
+            laz_buf_puts(&plain, rules->other);
+        else
+            laz_buf_putc(&plain, *at);
     free(spelled);
     laz_buf_puts(&text, laz_buf_text(&plain));
     for (unsigned n = 2; !plain.failed && !text.failed && is_taken(user, laz_buf_text(&text));
@@ -153,7 +129,7 @@ char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled wha
     }
     text.failed |= plain.failed;
     laz_buf_fini(&plain);
-    return spelling_take(&text);
+    return laz_buf_steal(&text);
 }
 
 bool laz_spelled_collide(const struct laz_spelling *spelling, const char *a, const char *b)
@@ -165,4 +141,67 @@ bool laz_spelled_collide(const struct laz_spelling *spelling, const char *a, con
     if (strncmp(a, b, shorter) != 0)
         return false;
     return a_len == b_len || (spelling->rules && spelling->rules->fields && longer[shorter] == '.');
+}
+
+/* ---- the languages of an engine ------------------------------------------------------------- */
+
+struct spelling_search {
+    struct laz_spellings *spellings;
+    struct laz_registry *registry;
+    struct laz_error *err;
+    int rc;
+};
+
+static void spelling_found(void *user, const struct laz_runtime_info *runtime)
+{
+    struct spelling_search *search = user;
+    struct laz_spellings *spellings = search->spellings;
+    const struct laz_language *language = NULL;
+
+    if (search->rc)
+        return;
+    (void)laz_registry_language(search->registry, runtime->name, &language, NULL);
+    struct laz_spelling *items =
+        realloc(spellings->items, (spellings->n + 1) * sizeof *spellings->items);
+    if (!items) {
+        search->rc = laz_error_nomem(search->err);
+        return;
+    }
+    spellings->items = items;
+    const size_t number = ++spellings->n;
+    items[number - 1] = (struct laz_spelling){
+        .language = runtime->name,
+        .number = number,
+        .rules = language && language->names.other ? &language->names : NULL,
+        .words = &runtime->reserved_words,
+    };
+}
+
+int laz_spellings_find(struct laz_spellings *spellings, struct laz_registry *registry,
+                       struct laz_error *err)
+{
+    struct spelling_search search = {spellings, registry, err, 0};
+
+    if (spellings->are_known)
+        return 0;
+    laz_registry_visit_runtimes(registry, spelling_found, &search);
+    spellings->are_known = search.rc == 0;
+    if (search.rc)
+        laz_spellings_fini(spellings);
+    return search.rc;
+}
+
+void laz_spellings_fini(struct laz_spellings *spellings)
+{
+    free(spellings->items);
+    *spellings = (struct laz_spellings){0};
+}
+
+const struct laz_spelling *laz_spelling_of(const struct laz_spellings *spellings,
+                                           const char *language)
+{
+    for (size_t i = 0; i < spellings->n; i++)
+        if (strcmp(spellings->items[i].language, language) == 0)
+            return &spellings->items[i];
+    return NULL;
 }

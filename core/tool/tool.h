@@ -40,13 +40,10 @@ struct laz_spelling {
 
 enum laz_spelled { LAZ_SPELLED_TOOL, LAZ_SPELLED_PARAMETER };
 
-/* Appends the name as the language writes it, if no other one is written so; `spelling` NULL: as it
- * is. */
-void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
-               struct laz_buf *text);
-/* The same as a new string; NULL: out of memory. */
+/* The name as the language writes it, if no other one is written so, as a new string; `spelling`
+ * NULL: as it is. NULL: out of memory. */
 char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, const char *name);
-/* The first spelling of the name that is not taken, as a new string: laz_spell, then the same with
+/* The first spelling of the name that is not taken, as a new string: as above, then the same with
  * a number from 2. NULL: out of memory. */
 char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
                        bool (*is_taken)(void *user, const char *spelled), void *user);
