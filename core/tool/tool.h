@@ -43,14 +43,6 @@ enum laz_spelled { LAZ_SPELLED_TOOL, LAZ_SPELLED_PARAMETER };
 /* The name as the language writes it, if no other one is written so, as a new string; `spelling`
  * NULL: as it is. NULL: out of memory. */
 char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, const char *name);
-/* The first spelling of the name that is not taken, as a new string: as above, then the same with
- * a number from 2. NULL: out of memory. */
-char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
-                       bool (*is_taken)(void *user, const char *spelled), void *user);
-/* Can two tools not be spelled so in a language at the same time? They are the same, or one is what
- * the other one is a field of. */
-bool laz_spelled_collide(const struct laz_spelling *spelling, const char *a, const char *b);
-
 /* The languages whose runtimes are installed. */
 struct laz_spellings {
     struct laz_spelling *items;

@@ -70,7 +70,7 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
-/* ---- tool_spelling.c ------------------------------------------------------------------------ */
+/* ---- spelling.c ----------------------------------------------------------------------------- */
 
 /* Gives a tool that is about to be added to the set its spelling in each language. LAZ_ENOMEM. */
 int laz_tool_spell(struct laz_tool_entry *entry, const struct laz_tool_set *set,
