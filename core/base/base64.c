@@ -2,18 +2,34 @@
 /* base64.c - base64 by RFC 4648 section 4, with padding; nothing else is accepted. */
 #include "base/base64.h"
 
-#include <nettle/base64.h>
 #include <stdint.h>
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len)
 {
-    const size_t size = BASE64_ENCODE_RAW_LENGTH(len);
+    const unsigned char *in = data;
 
-    if (!laz_buf_reserve(buf, size))
+    if (!laz_buf_reserve(buf, (len / 3 + 1) * 4))
         return;
-    base64_encode_raw(buf->data + buf->len, len, data);
-    buf->len += size;
-    buf->data[buf->len] = '\0';
+    char *out = buf->data + buf->len;
+    size_t i = 0;
+    for (; i + 2 < len; i += 3) {
+        uint32_t v = (uint32_t)in[i] << 16 | (uint32_t)in[i + 1] << 8 | in[i + 2];
+        *out++ = alphabet[v >> 18];
+        *out++ = alphabet[(v >> 12) & 63];
+        *out++ = alphabet[(v >> 6) & 63];
+        *out++ = alphabet[v & 63];
+    }
+    if (i < len) {
+        uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < len ? (uint32_t)in[i + 1] << 8 : 0);
+        *out++ = alphabet[v >> 18];
+        *out++ = alphabet[(v >> 12) & 63];
+        *out++ = i + 1 < len ? alphabet[(v >> 6) & 63] : '=';
+        *out++ = '=';
+    }
+    *out = '\0';
+    buf->len = (size_t)(out - buf->data);
 }
 
 static int base64_digit(char c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* digest.c - SHA-256 by Nettle, which base64.c uses as well.
+/* digest.c - SHA-256 by Nettle; no other file calls that library.
  *
  * Nettle is the smallest available library that is well maintained: GnuTLS, and so APT, depends on
  * it.  It has no state of its own, and uses the processor's instructions for the digest where there

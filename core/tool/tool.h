@@ -236,9 +236,10 @@ void laz_tools_end(struct laz_tools *tools);
 void laz_tools_fini(struct laz_tools *tools);
 /* Has the spellings found, if they were not yet. Errors: LAZ_ENOMEM. */
 int laz_tools_spell(struct laz_tools *tools, struct laz_error *err);
-/* Registers a tool of the application; see laz_engine_add_tool. Copies the declaration; `call` runs
- * in a worker thread. Errors: as laz_tool_set_add. */
-int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
+/* Registers a tool of the application in the engine's set, or in one of a session; see
+ * laz_engine_add_tool. Copies the declaration; `call` runs in a worker thread. Errors: as
+ * laz_tool_set_add. */
+int laz_tools_add(struct laz_tools *tools, struct laz_tool_set *set, const struct laz_tool *tool,
                   void (*call)(void *user, const char *args, size_t args_len,
                                struct laz_reply *reply),
                   void *user, struct laz_error *err);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "settings/toml/toml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,9 @@
 
 bool laz_tool_name_is_valid(const char *name, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        const char c = name[i];
-        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) &&
-            c != '_' && c != '.' && c != '-')
+    for (size_t i = 0; i < len; i++)
+        if (!laz_toml_is_bare((unsigned char)name[i]) && name[i] != '.')
             return false;
-    }
     return len && len <= LAZ_TOOL_MAX_NAME;
 }
 

@@ -214,7 +214,8 @@ static void tools_are_added_while_calls_begin(void)
     const struct laz_call_owner owner = {.user = &made, .answered = made_answered};
 
     CU_ASSERT_EQUAL_FATAL(make(&made, ""), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_tools_add(&made.tools, &tool, tool_of_application, NULL, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        laz_tools_add(&made.tools, &made.tools.set, &tool, tool_of_application, NULL, NULL), 0);
     tool.name = name;
     for (int round = 0; round < 20; round++) {
         for (size_t i = 0; i < 8; i++) {
@@ -224,7 +225,9 @@ static void tools_are_added_while_calls_begin(void)
         }
         for (int i = 0; i < 40; i++) {
             snprintf(name, sizeof name, "t%d.%d", round, i);
-            CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &tool, tool_of_application, NULL, NULL), 0);
+            CU_ASSERT_EQUAL(
+                laz_tools_add(&made.tools, &made.tools.set, &tool, tool_of_application, NULL, NULL),
+                0);
         }
         while (made.tools.calls)
             laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
@@ -559,7 +562,7 @@ static void tools_say_which_of_their_calls_wait_for_an_approval(void)
     struct made made;
 
     CU_ASSERT_EQUAL_FATAL(make(&made, toml), 0);
-    CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &host, host_called, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &made.tools.set, &host, host_called, NULL, NULL), 0);
     CU_ASSERT_EQUAL(laz_tool_set_format(&made.tools.set, "text", NULL, NULL, &text, NULL), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct laz_tool_set one = {.entries = &made.tools.set.entries[i], .n = 1};
