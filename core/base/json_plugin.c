@@ -45,10 +45,8 @@ static struct laz_json_reader *reader_new(const char *text, size_t len)
 {
     struct laz_json_reader *reader = calloc(1, sizeof *reader);
 
-    if (reader) {
-        reader->text = text;
-        reader->len = len;
-    }
+    if (reader)
+        *reader = (struct laz_json_reader){.text = text, .len = len};
     return reader;
 }
 

@@ -337,13 +337,12 @@ bool laz_json_member(const char *object, size_t len, const char *key, const char
     struct laz_json_items members = laz_json_members(object, len);
     struct laz_json_found one;
 
-    while (laz_json_next_member(&members, &one)) {
-        if (!laz_json_found_is(&one, key))
-            continue;
-        *raw = one.raw;
-        *raw_len = one.len;
-        return true;
-    }
+    while (laz_json_next_member(&members, &one))
+        if (laz_json_found_is(&one, key)) {
+            *raw = one.raw;
+            *raw_len = one.len;
+            return true;
+        }
     return false;
 }
 

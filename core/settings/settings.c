@@ -479,22 +479,9 @@ const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settin
     return settings->nodes.tables[index].node;
 }
 
-size_t laz_settings_tools(const struct laz_settings *settings)
+const struct laz_toml_node *laz_settings_tools(const struct laz_settings *settings)
 {
-    return settings->nodes.tools ? settings->nodes.tools->n : 0;
-}
-
-const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
-                                                     size_t index, const char **provider)
-{
-    const struct laz_toml_node *table = settings->nodes.tools ? settings->nodes.tools->first : NULL;
-
-    while (table && index--)
-        table = table->next;
-    const struct laz_toml_node *name = laz_toml_get(table, "provider");
-    if (provider)
-        *provider = name ? name->text : NULL;
-    return table;
+    return settings->nodes.tools;
 }
 
 const struct laz_toml_node *laz_settings_approve(const struct laz_settings *settings)
@@ -558,14 +545,14 @@ static void visit_table(struct settings_visit *visit, const struct settings_tabl
     }
 }
 
-static void visit_list(struct settings_visit *visit, const char *key,
-                       const struct laz_toml_node *list)
+static void visit_key(struct settings_visit *visit, const char *key,
+                      const struct laz_toml_node *node)
 {
-    if (!list)
+    if (!node)
         return;
     laz_buf_clear(&visit->key);
     laz_buf_puts(&visit->key, key);
-    visit_node(visit, list);
+    visit_node(visit, node);
 }
 
 void laz_settings_visit(const struct laz_settings *settings,
@@ -574,17 +561,12 @@ void laz_settings_visit(const struct laz_settings *settings,
 {
     struct settings_visit state = {.visit = visit, .user = user};
 
-    for (size_t i = 0; i < laz_schema_count(); i++) {
-        if (!settings->nodes.keys[i])
-            continue;
-        laz_buf_clear(&state.key);
-        laz_buf_puts(&state.key, laz_schema[i].key);
-        visit_node(&state, settings->nodes.keys[i]);
-    }
+    for (size_t i = 0; i < laz_schema_count(); i++)
+        visit_key(&state, laz_schema[i].key, settings->nodes.keys[i]);
     for (size_t i = 0; i < settings->nodes.n_tables; i++)
         visit_table(&state, &settings->nodes.tables[i]);
-    visit_list(&state, "tools", settings->nodes.tools);
-    visit_list(&state, "approve", settings->nodes.approve);
+    visit_key(&state, "tools", settings->nodes.tools);
+    visit_key(&state, "approve", settings->nodes.approve);
     laz_buf_fini(&state.key);
     laz_buf_fini(&state.value);
     laz_buf_fini(&state.json);

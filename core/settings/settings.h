@@ -137,10 +137,8 @@ const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings 
  * NULL behind the last one. */
 const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settings *settings,
                                                          size_t index, const char **section);
-/* The number of [[tools]] tables; one of them, with the name of its provider (borrowed). */
-size_t laz_settings_tools(const struct laz_settings *settings);
-const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
-                                                     size_t index, const char **provider);
+/* The list of [[tools]] tables, or NULL: each has a string `provider`. */
+const struct laz_toml_node *laz_settings_tools(const struct laz_settings *settings);
 /* The list of [[approve]] tables, or NULL: each has a string `tool`, and may have a table `when` of
  * strings. */
 const struct laz_toml_node *laz_settings_approve(const struct laz_settings *settings);

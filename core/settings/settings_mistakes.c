@@ -94,13 +94,14 @@ void laz_settings_collect(struct laz_settings *settings, struct laz_mistakes *mi
 
 /* ---- messages taken apart ---------------------------------------------------------------------*/
 
-/* Reads ":LINE:COL" and what ends a place, ": ". NULL: something else stands there. */
+/* Reads ":LINE:COL", or (`column` NULL) ":LINE" behind a file whose lines are whole records, and
+ * what ends a place, ": ". NULL: something else stands there. */
 static const char *mistake_numbers(const char *at, unsigned *line, unsigned *column)
 {
     unsigned numbers[2];
     char *end = NULL;
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (column ? 2 : 1); i++) {
         if (at[0] != ':' || at[1] < '1' || at[1] > '9')
             return NULL;
         numbers[i] = (unsigned)strtoul(at + 1, &end, 10);
@@ -109,22 +110,9 @@ static const char *mistake_numbers(const char *at, unsigned *line, unsigned *col
     if (strncmp(at, ": ", 2) != 0)
         return NULL;
     *line = numbers[0];
-    *column = numbers[1];
+    if (column)
+        *column = numbers[1];
     return at + 2;
-}
-
-/* ":LINE: ", behind a file whose lines are whole records. */
-static const char *mistake_line(const char *at, unsigned *line)
-{
-    char *end = NULL;
-
-    if (at[0] != ':' || at[1] < '1' || at[1] > '9')
-        return NULL;
-    const unsigned number = (unsigned)strtoul(at + 1, &end, 10);
-    if (strncmp(end, ": ", 2) != 0)
-        return NULL;
-    *line = number;
-    return end + 2;
 }
 
 /* A file of that many bytes, alone or with line and column. Returns the text behind the place, or
@@ -134,7 +122,7 @@ static const char *mistake_file(const char *at, size_t len, struct laz_mistake *
     const char *behind = mistake_numbers(at + len, &mistake->line, &mistake->column);
 
     if (!behind)
-        behind = mistake_line(at + len, &mistake->line);
+        behind = mistake_numbers(at + len, &mistake->line, NULL);
     if (!behind && strncmp(at + len, ": ", 2) == 0)
         behind = at + len + 2;
     if (behind) {

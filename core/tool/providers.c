@@ -401,9 +401,10 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
-                         const struct laz_settings_values *values, const char *name,
+                         const struct laz_settings_values *values,
                          const struct laz_toml_node *table, struct laz_error *err)
 {
+    const char *name = laz_toml_get(table, "provider")->text;
     const struct laz_plugin *plugin;
     int ret = laz_registry_find(registry, LAZ_PLUGIN_TOOL, name, &plugin, err);
 
@@ -426,19 +427,18 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
                        const struct laz_settings *settings, struct laz_error *err)
 {
     const struct laz_settings_values *values = laz_settings_values(settings);
-    size_t n = laz_settings_tools(settings);
+    const struct laz_toml_node *list = laz_settings_tools(settings);
 
     tools->registry = registry;
-    tools->providers = calloc(n + 1, sizeof *tools->providers);
+    tools->providers = calloc(list ? list->n + 1 : 1, sizeof *tools->providers);
     if (!tools->providers)
         return laz_error_nomem(err);
     int ret = laz_command_environment(&tools->env, err);
-    if (!ret && n)
+    if (!ret && list && list->n)
         ret = laz_spellings_find(&tools->spellings, registry, err);
-    for (size_t i = 0; !ret && i < n; i++) {
-        const char *name = NULL;
-        const struct laz_toml_node *table = laz_settings_tools_table(settings, i, &name);
-        ret = providers_add(tools, registry, values, name, table, err);
+    for (const struct laz_toml_node *table = list ? list->first : NULL; !ret && table;
+         table = table->next) {
+        ret = providers_add(tools, registry, values, table, err);
         tools->are_fewer |= ret != 0;
         ret = laz_settings_wrong(values, NULL, NULL, ret, err);
     }
