@@ -41,9 +41,9 @@ static int audit_open(struct cli *cli, struct audit_source *source, const char *
         return 0;
     }
     source->fd = laz_os_open_file(name, false, &look);
-    if (source->fd < 0) {
-        cli_problem(cli, "%s: cannot be opened: %s", name, strerror(errno));
-    } else if (look.kind != LAZ_LOOK_FILE) {
+    if (source->fd < 0)
+        return cli_problem(cli, "%s: cannot be opened: %s", name, strerror(errno));
+    if (look.kind != LAZ_LOOK_FILE) {
         cli_problem(cli, "%s: is not a regular file", name);
     } else if (laz_append_size(source->fd, &source->left, &err) != 0) {
         cli_problem(cli, "%s: %s", name, err.text);

@@ -6,7 +6,7 @@
  * Everything is read in the order in which it becomes meaningful: magic, then versions, then sizes,
  * then the members that the sizes announce. A plugin that passes needs no further checks, except
  * for operations that are not in the tables of required ones: those may be missing. */
-#include "plugin/descriptor.h"
+#include "plugin/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  *
  * A runtime is opened inside the box, where owners of files are uids of another user namespace and
  * prove nothing. The host has checked the file before making it visible there. */
-#include "plugin/module.h"
+#include "plugin/plugin.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,7 +24,6 @@
 #include "os/library.h"
 #include "os/paths.h"
 #include "os/trust.h"
-#include "plugin/descriptor.h"
 
 struct laz_module {
     lt_dlhandle handle;

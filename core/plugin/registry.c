@@ -9,7 +9,7 @@
  * The first directory that has a plugin of a kind and name wins. If that plugin is unusable, the
  * lookup fails and does not take the next one: whoever put a plugin first wants that one. */
 #include "config.h"
-#include "plugin/registry.h"
+#include "plugin/plugin.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +22,6 @@
 #include "os/packages.h"
 #include "os/paths.h"
 #include "os/trust.h"
-#include "plugin/descriptions.h"
-#include "plugin/descriptor.h"
-#include "plugin/installed.h"
-#include "plugin/module.h"
 #include "settings/settings.h"
 
 #define REGISTRY_MAX_DESCRIPTION (1u << 20) /* bytes of a file */

@@ -12,8 +12,7 @@
 #include <stdio.h>
 
 #include "base/json_write.h"
-#include "plugin/descriptions.h"
-#include "plugin/descriptor.h"
+#include "plugin/plugin.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
  * Only the structure is checked here; whether a value is right for its key shows when it is
  * converted.  A key in a later document replaces the earlier one.  Tables with free keys (those of
  * plugins, and env.set) are merged key by key, so that one option can be changed alone. */
-#include "settings/state.h"
+#include "settings/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

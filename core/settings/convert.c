@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* convert.c - converts sizes, times and words of a configuration to C values. */
-#include "settings/convert.h"
-
-#include "settings/settings.h"
+#include "settings/schema.h"
 
 #include <inttypes.h>
 #include <math.h>

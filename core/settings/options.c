@@ -5,13 +5,11 @@
  * The declaration is data of the plugin, so the host parses, checks and documents a plugin's part
  * of the configuration like its own.  Defaults are text in TOML notation and are checked like a
  * user's values.  All mistakes are collected; the error has as many as its text can hold. */
-#include "settings/settings.h"
+#include "settings/schema.h"
 
 #include "base/json.h"
 #include "base/nearest.h"
 #include "os/paths.h"
-#include "settings/convert.h"
-#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * Side: host.  Input trusted: yes, but a mistake must never lead to a weaker sandbox, so whatever
  * is not understood is refused. */
 #include "config.h"
-#include "settings/state.h"
+#include "settings/schema.h"
 
 #include "base/json_write.h"
 #include "os/current_process.h"

@@ -4,10 +4,9 @@
  *
  * The checks are those of the rooms that use the settings: each calls laz_settings_wrong with its
  * error.  So one implementation refuses a session at its first mistake and lists them all. */
-#include "settings/state.h"
+#include "settings/schema.h"
 
 #include "os/paths.h"
-#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/enforce.h"
 #include "base/nearest.h"
 #include "os/paths.h"
-#include "settings/convert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "base/buf.h"
-#include "settings/convert.h"
 #include "settings/schema.h"
 #include "settings/settings.h"
 #include "settings/toml/toml.h"
