@@ -28,6 +28,20 @@ static void show_short(struct laz_buf *out, const char *text, size_t len, size_t
     laz_buf_fini(&clean);
 }
 
+/* Appends a key with its escapes, without quotes. */
+static void show_key(struct laz_buf *out, const struct laz_json_found *member)
+{
+    struct laz_buf key = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT;
+
+    laz_json_decode_string(member->key - 1, member->key_len + 2, &key);
+    laz_json_quote(&quoted, laz_buf_text(&key), key.len);
+    if (quoted.len > 2)
+        show_short(out, quoted.data + 1, quoted.len - 2, SHOW_VALUE);
+    out->failed |= key.failed || quoted.failed;
+    laz_buf_fini(&key);
+    laz_buf_fini(&quoted);
+}
+
 static bool show_is_known(const struct laz_json_found *member)
 {
     static const char *const keys[] = {"seq", "timestamp", "event", "session_id", "hash"};
@@ -82,7 +96,7 @@ bool laz_audit_show(const char *line, size_t len, struct laz_buf *out)
         if (show_is_known(&member))
             continue;
         laz_buf_puts(out, "  ");
-        show_short(out, member.key, member.key_len, SHOW_VALUE);
+        show_key(out, &member);
         laz_buf_putc(out, '=');
         show_short(out, member.raw, member.len, SHOW_VALUE);
     }

@@ -6,6 +6,10 @@
 
 #include "base/error.h"
 #include "base/json_fields.h"
+#include "plugin/language.h"
+
+#include <lazaret/plugin.h>
+#include <lazaret/runtime.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +72,21 @@ struct laz_backend_info {
 
 /* The rank on a platform ("linux"); 0: `auto` does not consider it there. */
 int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *platform);
+
+/* What the host knows of a runtime without loading it. */
+struct laz_runtime_info {
+    const char *name, *version, *summary;
+    const char *file; /* the shared object, absolute; borrowed from the registry */
+    struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
+    union {
+        struct laz_field_list option_list;
+        const struct laz_option *options; /* its items, and one with key NULL */
+    };
+    const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
+    bool reads_packages; /* `read` has the configuration of the language's packages, too */
+};
+
+/* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
+void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
 
 #endif

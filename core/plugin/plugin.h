@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "plugin/descriptions.h"
-#include "plugin/language.h"
-#include "plugin/runtime_info.h"
 
 #include <lazaret/backend.h>
 #include <lazaret/plugin.h>

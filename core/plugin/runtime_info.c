@@ -6,13 +6,12 @@
  * The build writes FILE.json beside FILE.so from the descriptor itself, so the two agree. The
  * reader accepts exactly what the writer writes: an unknown key or another type is an error,
  * because a newer minor ABI is declared in "abi". */
-#include "plugin/runtime_info.h"
+#include "plugin/plugin.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 #include "base/json_write.h"
-#include "plugin/plugin.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
