@@ -177,23 +177,19 @@ static double number_read(char *text)
 double laz_json_strtod(const char *text, size_t len)
 {
     struct number_written number;
-    char copy[512];
-    char *big = NULL;
-    char *use = copy;
+    char copy[512], *big = NULL;
     double value;
 
     if (len && number_take(text, len, &number) == len && number_is_short(&number, &value))
         return value;
     if (len >= sizeof copy) {
         big = laz_strndup(text, len);
-        if (!big)
-            return NAN;
-        use = big;
+        value = big ? number_read(big) : NAN;
     } else {
         memcpy(copy, text, len);
         copy[len] = '\0';
+        value = number_read(copy);
     }
-    value = number_read(use);
     free(big);
     return value;
 }

@@ -274,12 +274,12 @@ static void options_any(struct options_job *job, const char *where, const char *
     }
 }
 
-/* A string, a path, an integer or a boolean. */
+/* A string, a path, an integer, a boolean, or any value. */
 static bool options_scalar(struct options_job *job, const struct options_value *value)
 {
     const struct laz_toml_node *node = value->node;
     const uint32_t type = value->option->type;
-    bool fits = node->type == LAZ_TOML_BOOLEAN;
+    bool fits = type == LAZ_OPT_ANY || node->type == LAZ_TOML_BOOLEAN;
 
     if (type == LAZ_OPT_STRING || type == LAZ_OPT_PATH)
         fits = laz_toml_is_text(node) && (type == LAZ_OPT_STRING || laz_os_is_absolute(node->text));
@@ -434,13 +434,6 @@ static bool options_texts(struct options_job *job, const struct options_value *v
             job->nomem |= !where;
             free(where);
         }
-    options_any(job, value->where, value->key, value->node);
-    return true;
-}
-
-/* Whatever it is. */
-static bool options_whatever(struct options_job *job, const struct options_value *value)
-{
     options_any(job, value->where, value->key, value->node);
     return true;
 }
@@ -630,7 +623,7 @@ static const struct options_type options_types[] = {
     [LAZ_OPT_PARAMETERS] = {options_parameters, "a table of parameters"},
     [LAZ_OPT_TEXTS] = {options_texts, "a table of strings"},
     [LAZ_OPT_PATH] = {options_scalar, "an absolute path"},
-    [LAZ_OPT_ANY] = {options_whatever, "a value"},
+    [LAZ_OPT_ANY] = {options_scalar, "a value"},
 };
 
 static const struct options_type *options_type_of(const struct laz_option *option)

@@ -179,14 +179,11 @@ static int settings_apply(struct laz_settings *settings, struct laz_toml *toml,
 static int settings_parse_defaults(struct laz_toml **toml, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
-    int rc;
 
     for (const struct schema_key *row = laz_schema; row->key; row++)
         laz_buf_printf(&text, "%s = %s\n", row->key, row->default_value);
-    if (text.failed)
-        rc = laz_error_nomem(err);
-    else
-        rc = laz_toml_parse(text.data, text.len, SETTINGS_DEFAULT, toml, err);
+    int rc = text.failed ? laz_error_nomem(err)
+                         : laz_toml_parse(text.data, text.len, SETTINGS_DEFAULT, toml, err);
     laz_buf_fini(&text);
     return rc;
 }

@@ -89,9 +89,8 @@ static int number_integer(struct number_text t, struct laz_buf *scratch, int64_t
         t.at += 2;
     else if (!number_take(&t, '+'))
         negative = number_take(&t, '-');
-    if (!number_digits(&t, base, scratch) || t.at != t.end)
-        return NUMBER_NONE;
-    if (base == 10 && scratch->len > 1 && scratch->data[0] == '0')
+    if (!number_digits(&t, base, scratch) || t.at != t.end ||
+        (base == 10 && scratch->len > 1 && scratch->data[0] == '0'))
         return NUMBER_NONE;
     return number_accumulate(scratch, base, negative, value);
 }
@@ -109,9 +108,8 @@ static int number_float(struct number_text t, struct laz_buf *scratch, double *v
     if (negative)
         laz_buf_putc(scratch, '-');
     size_t start = scratch->len;
-    if (!number_digits(&t, 10, scratch))
-        return NUMBER_NONE;
-    if (scratch->len > start + 1 && scratch->data[start] == '0')
+    if (!number_digits(&t, 10, scratch) ||
+        (scratch->len > start + 1 && scratch->data[start] == '0'))
         return NUMBER_NONE;
     if (number_take(&t, '.')) {
         laz_buf_putc(scratch, '.');
@@ -206,9 +204,7 @@ static bool date_kind(struct number_text t, enum laz_toml_type *type)
     *type = LAZ_TOML_LOCAL_DATE;
     if (t.at == t.end)
         return true;
-    if (!number_take(&t, 'T') && !number_take(&t, 't') && !number_take(&t, ' '))
-        return false;
-    if (!date_time(&t))
+    if ((!number_take(&t, 'T') && !number_take(&t, 't') && !number_take(&t, ' ')) || !date_time(&t))
         return false;
     *type = LAZ_TOML_LOCAL_DATETIME;
     if (t.at == t.end)
