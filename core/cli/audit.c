@@ -54,12 +54,6 @@ static int audit_open(struct cli *cli, struct audit_source *source, const char *
     return CLI_USAGE;
 }
 
-static void audit_close(struct audit_source *source)
-{
-    if (source->fd != STDIN_FILENO)
-        laz_os_close(&source->fd);
-}
-
 /* Reads the next bytes. Returns their number, 0 at the end, -1 after an error (printed). */
 static ssize_t audit_read(struct cli *cli, struct audit_source *source, char *data, size_t size)
 {
@@ -333,6 +327,7 @@ int cli_audit(struct cli *cli)
     if (status)
         return status;
     status = shows ? audit_show(cli, &source) : audit_verify(cli, &source);
-    audit_close(&source);
+    if (source.fd != STDIN_FILENO)
+        laz_os_close(&source.fd);
     return status;
 }

@@ -67,15 +67,10 @@ static int source_find_runtime(struct cli *cli, struct source *source)
 {
     const char *slash = strrchr(source->name, '/');
     const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
-    const struct laz_runtime_info *info;
-    int status;
 
     if (cli->runtime || !dot)
         return 0;
-    status = cli_registry(cli, true, &source->registry);
-    if (status)
-        return status;
-    info = laz_registry_runtime_for(source->registry, source->name);
+    const struct laz_runtime_info *info = laz_registry_runtime_for(source->registry, source->name);
     if (!info) {
         struct laz_buf ignored = LAZ_BUF_INIT;
         laz_registry_ignored(source->registry, &ignored);
@@ -91,16 +86,13 @@ static int source_find_runtime(struct cli *cli, struct source *source)
 }
 
 /* A file shows what its interpreter shows for one; at a prompt all values are shown. */
-static int source_find_language(struct cli *cli, struct source *source)
+static void source_find_language(const struct cli *cli, struct source *source)
 {
     const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
     const struct laz_language *language = NULL;
-    int status = source->registry ? 0 : cli_registry(cli, true, &source->registry);
 
-    if (!status)
-        (void)laz_registry_language(source->registry, runtime, &language, NULL);
+    (void)laz_registry_language(source->registry, runtime, &language, NULL);
     source->is_silent = !language || !language->echoes;
-    return status;
 }
 
 static void source_empty_first_line(struct source *source)
@@ -181,11 +173,13 @@ int source_read(struct cli *cli, struct source *source)
         source->name = cli->operands[0];
         status = source_read_file(cli, source);
         if (!status)
+            status = cli_registry(cli, true, &source->registry);
+        if (!status)
             status = source_find_runtime(cli, source);
-        if (!status)
-            status = source_find_language(cli, source);
-        if (!status)
+        if (!status) {
+            source_find_language(cli, source);
             source_take_file(cli, source);
+        }
     }
     if (cli->n_operands > 1 && !source->argv.n)
         laz_strv_add(&source->argv, cli->operands[0]);
