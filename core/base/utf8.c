@@ -51,10 +51,7 @@ size_t laz_utf8_span(const char *text, size_t len)
 
 static bool utf8_word_is_ascii(const char *text)
 {
-    uint64_t word;
-
-    memcpy(&word, text, sizeof word);
-    return !(word & UINT64_C(0x8080808080808080));
+    return !(laz_word(text) & UINT64_C(0x8080808080808080));
 }
 
 /* How many bytes from the start are ASCII: the first 8, then 32 or 8 at a time. */
