@@ -50,11 +50,10 @@ static size_t visible_next(struct laz_visible *visible, struct laz_buf *out, con
 
     if (n == 0 && laz_utf8_length(*text) > len && len < sizeof visible->held)
         return 0;
-    if (*text == '\r' && !visible->one_line) {
+    if (*text == '\r' && !visible->one_line)
         laz_buf_putc(out, '\n');
-    } else if (!(visible->returned && *text == '\n')) {
+    else if (!(visible->returned && *text == '\n'))
         visible_put(visible, out, text, n);
-    }
     visible->returned = *text == '\r' && !visible->one_line;
     return n ? n : 1;
 }

@@ -103,11 +103,6 @@ uint32_t laz_option_type(const char *name)
     return 0;
 }
 
-uint32_t laz_option_flag(const char *name)
-{
-    return strcmp(name, "secret") == 0 ? LAZ_OPT_SECRET : 0;
-}
-
 static int descriptor_abi(const struct laz_plugin *plugin, struct laz_error *err)
 {
     if (plugin->magic != LAZ_PLUGIN_MAGIC)

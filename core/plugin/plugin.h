@@ -39,7 +39,6 @@ int laz_plugin_said(int rc, uint32_t kind, const char *name, const char *op, str
 /* The name of an option's type in documents and in FILE.json ("string"); NULL: unknown type. */
 const char *laz_option_type_name(uint32_t type);
 uint32_t laz_option_type(const char *name); /* 0: unknown name */
-uint32_t laz_option_flag(const char *name); /* of FILE.json ("secret"); 0: unknown name */
 
 /* Length of what stands before the suffix; 0: the name does not end so, or nothing stands there. */
 size_t laz_name_before(const char *file_name, const char *suffix);

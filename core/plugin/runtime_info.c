@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_write.h"
 
@@ -81,6 +82,11 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+static uint32_t info_flag(const char *name)
+{
+    return strcmp(name, "secret") == 0 ? LAZ_OPT_SECRET : 0;
+}
+
 static const struct laz_field option_rows[] = {
     LAZ_FIELD(laz_option, TEXT, key, true),
     {.name = "type",
@@ -98,7 +104,7 @@ static const struct laz_field option_rows[] = {
     {.name = "flags",
      .kind = LAZ_FIELD_WORD,
      .at = offsetof(struct laz_option, flags),
-     .word = laz_option_flag,
+     .word = info_flag,
      .wrong = "\"secret\""},
     LAZ_FIELD(laz_option, TEXT, min, false),
     LAZ_FIELD(laz_option, TEXT, max, false),
