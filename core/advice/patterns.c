@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "advice/patterns_lex.h"
 
 #define PATTERNS_PATH    96 /* bytes of a path; a longer one matches nothing */

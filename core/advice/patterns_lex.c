@@ -7,17 +7,13 @@
  * extends to the end of the code.  No byte is read more than a few times, whatever the code is. */
 #include "advice/patterns_lex.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
 static bool lex_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
-}
-
-static bool lex_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 static size_t lex_left(const struct patterns_lexer *lexer)
@@ -239,11 +235,13 @@ static bool lex_skip_blank(struct patterns_lexer *lexer)
 static void lex_word(struct patterns_lexer *lexer, struct patterns_token *token)
 {
     char first = lex_peek(lexer, 0);
-    bool number = lex_is_digit(first) || (first == '.' && lex_is_digit(lex_peek(lexer, 1)));
+    bool number = isdigit((unsigned char)first) ||
+                  (first == '.' && isdigit((unsigned char)lex_peek(lexer, 1)));
 
     token->type = number ? PATTERNS_OTHER : PATTERNS_NAME;
-    while (lexer->at < lexer->end && (lex_is_name(lexer, *lexer->at) || lex_is_digit(*lexer->at) ||
-                                      (number && *lexer->at == '.' && lex_peek(lexer, 1) != '.')))
+    while (lexer->at < lexer->end &&
+           (lex_is_name(lexer, *lexer->at) || isdigit((unsigned char)*lexer->at) ||
+            (number && *lexer->at == '.' && lex_peek(lexer, 1) != '.')))
         lexer->at++;
     token->len = (size_t)(lexer->at - token->text);
 }
@@ -287,8 +285,8 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
         token->type = PATTERNS_NAME;
     } else if (c == '"' || c == '\'') {
         lex_quoted(lexer, token, 1);
-    } else if (lex_is_digit(c) || lex_is_name(lexer, c) ||
-               (c == '.' && lex_is_digit(lex_peek(lexer, 1)))) {
+    } else if (isdigit((unsigned char)c) || lex_is_name(lexer, c) ||
+               (c == '.' && isdigit((unsigned char)lex_peek(lexer, 1)))) {
         lex_word(lexer, token);
     } else if (!lex_member(lexer, token)) {
         lex_character(lexer, token);

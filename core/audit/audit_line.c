@@ -30,16 +30,6 @@ static const struct {
     {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-static uint32_t line_code_point(const char *text, size_t n)
-{
-    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t c = (unsigned char)text[0] & masks[n];
-
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)text[i] & 0x3f);
-    return c;
-}
-
 static bool line_is_unsafe(uint32_t c)
 {
     for (size_t i = 0; i < sizeof line_unsafe / sizeof *line_unsafe; i++)
@@ -54,7 +44,7 @@ void laz_audit_harmless(struct laz_buf *out, const char *json, size_t len)
 
     for (size_t i = 0; i < len;) {
         size_t n = laz_utf8_sequence(json + i, len - i);
-        uint32_t c = n ? line_code_point(json + i, n) : 0xfffd;
+        uint32_t c = n ? laz_utf8_code_point(json + i, n) : 0xfffd;
         if (n && !line_is_unsafe(c)) {
             i += n;
             continue;

@@ -9,8 +9,6 @@
 #include "base/json.h"
 #include "audit/audit.h"
 
-#include <string.h>
-
 #define SHOW_VALUE ((size_t)120) /* bytes of a value */
 #define SHOW_ODD   ((size_t)200) /* bytes of a line that is not a record */
 
@@ -31,23 +29,25 @@ static void show_short(struct laz_buf *out, const char *text, size_t len, size_t
 }
 
 /* Appends a key with its escapes, without quotes. */
-static void show_key(struct laz_buf *out, const char *key, size_t len)
+static void show_key(struct laz_buf *out, const struct laz_json_found *member)
 {
-    struct laz_buf quoted = LAZ_BUF_INIT;
+    struct laz_buf key = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT;
 
-    laz_json_quote(&quoted, key, len);
+    laz_json_decode_string(member->key - 1, member->key_len + 2, &key);
+    laz_json_quote(&quoted, laz_buf_text(&key), key.len);
     if (quoted.len > 2)
         show_short(out, quoted.data + 1, quoted.len - 2, SHOW_VALUE);
-    out->failed |= quoted.failed;
+    out->failed |= key.failed || quoted.failed;
+    laz_buf_fini(&key);
     laz_buf_fini(&quoted);
 }
 
-static bool show_is_known(const char *key)
+static bool show_is_known(const struct laz_json_found *member)
 {
     static const char *const keys[] = {"seq", "timestamp", "event", "session_id", "hash"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
+        if (laz_json_found_is(member, keys[i]))
             return true;
     return false;
 }
@@ -79,11 +79,8 @@ static void show_odd(const char *line, size_t len, struct laz_buf *out)
 
 bool laz_audit_show(const char *line, size_t len, struct laz_buf *out)
 {
-    const struct laz_json_api *api = laz_json_api();
     struct laz_audit_record record;
-    struct laz_json_token token;
-    const char *raw;
-    size_t n;
+    struct laz_json_found member;
 
     if (!laz_audit_record_parse(&record, line, len)) {
         show_odd(line, len, out);
@@ -94,24 +91,14 @@ bool laz_audit_show(const char *line, size_t len, struct laz_buf *out)
     show_member(out, line, len, "session_id");
     laz_buf_puts(out, "  ");
     show_member(out, line, len, "event");
-    struct laz_json_reader *reader = api->reader_new(line, len);
-    if (!reader) {
-        out->failed = true;
-        return true;
+    struct laz_json_items members = laz_json_members(line, len);
+    while (laz_json_next_member(&members, &member)) {
+        if (show_is_known(&member))
+            continue;
+        laz_buf_puts(out, "  ");
+        show_key(out, &member);
+        laz_buf_putc(out, '=');
+        show_short(out, member.raw, member.len, SHOW_VALUE);
     }
-    api->next(reader, &token); /* the brace */
-    while (api->next(reader, &token) == LAZ_JSON_KEY) {
-        bool known = show_is_known(token.text);
-        if (!known) {
-            laz_buf_puts(out, "  ");
-            show_key(out, token.text, token.len);
-            laz_buf_putc(out, '=');
-        }
-        if (!api->skip(reader, &raw, &n))
-            break;
-        if (!known)
-            show_short(out, raw, n, SHOW_VALUE);
-    }
-    api->reader_free(reader);
     return true;
 }

@@ -42,11 +42,9 @@ void laz_audit_verify_fini(struct laz_audit_verify *verify)
     laz_buf_fini(&verify->partial);
 }
 
-static void verify_report(struct laz_audit_verify *verify, enum laz_audit_finding finding,
-                          uint64_t line, const char *format, ...) LAZ_PRINTF(4, 5);
-
-static void verify_report(struct laz_audit_verify *verify, enum laz_audit_finding finding,
-                          uint64_t line, const char *format, ...)
+static LAZ_PRINTF(4, 5) void verify_report(struct laz_audit_verify *verify,
+                                           enum laz_audit_finding finding, uint64_t line,
+                                           const char *format, ...)
 {
     char text[320];
     va_list args;

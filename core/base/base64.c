@@ -13,20 +13,14 @@ void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len)
     if (!laz_buf_reserve(buf, (len / 3 + 1) * 4))
         return;
     char *out = buf->data + buf->len;
-    size_t i = 0;
-    for (; i + 2 < len; i += 3) {
-        uint32_t v = (uint32_t)in[i] << 16 | (uint32_t)in[i + 1] << 8 | in[i + 2];
+    for (size_t i = 0; i < len; i += 3) {
+        const bool has_second = len - i > 1, has_third = len - i > 2;
+        const uint32_t v = (uint32_t)in[i] << 16 | (has_second ? (uint32_t)in[i + 1] << 8 : 0) |
+                           (has_third ? in[i + 2] : 0);
         *out++ = alphabet[v >> 18];
         *out++ = alphabet[(v >> 12) & 63];
-        *out++ = alphabet[(v >> 6) & 63];
-        *out++ = alphabet[v & 63];
-    }
-    if (i < len) {
-        uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < len ? (uint32_t)in[i + 1] << 8 : 0);
-        *out++ = alphabet[v >> 18];
-        *out++ = alphabet[(v >> 12) & 63];
-        *out++ = i + 1 < len ? alphabet[(v >> 6) & 63] : '=';
-        *out++ = '=';
+        *out++ = has_second ? alphabet[(v >> 6) & 63] : '=';
+        *out++ = has_third ? alphabet[v & 63] : '=';
     }
     *out = '\0';
     buf->len = (size_t)(out - buf->data);

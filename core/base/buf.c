@@ -172,17 +172,9 @@ void laz_strv_add(struct laz_strv *strv, const char *text)
 
 static LAZ_PRINTF(1, 0) char *text_vformat(const char *format, va_list args)
 {
-    va_list again;
+    char *text;
 
-    va_copy(again, args);
-    int need = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (need < 0)
-        return NULL;
-    char *text = malloc((size_t)need + 1);
-    if (text)
-        vsnprintf(text, (size_t)need + 1, format, args);
-    return text;
+    return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
 void laz_strv_addf(struct laz_strv *strv, const char *format, ...)

@@ -4,20 +4,10 @@
 
 #include <lazaret/plugin.h>
 
-static unsigned fsm_next(const struct laz_fsm *fsm, unsigned state, unsigned event)
-{
-    return fsm->table[state * fsm->n_events + event];
-}
-
-bool laz_fsm_allows(const struct laz_fsm *fsm, unsigned state, unsigned event)
-{
-    return fsm_next(fsm, state, event) != 0;
-}
-
 bool laz_fsm_step(const struct laz_fsm *fsm, unsigned *state, unsigned event,
                   const struct laz_log *log, const char *name)
 {
-    unsigned next = fsm_next(fsm, *state, event);
+    const unsigned next = fsm->table[*state * fsm->n_events + event];
 
     if (!next) {
         laz_log(log, LAZ_LOG_ERROR, "%s %s: event '%s' in state '%s' is not legal", fsm->what, name,

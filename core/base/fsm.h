@@ -3,8 +3,7 @@
  *
  * laz_fsm_step is the only way from one state to another.  It logs each step.  An event that the
  * table does not allow is a bug of the code that raised it: it is logged as an error and changes
- * nothing.  Where a peer could cause such an event, the caller asks laz_fsm_allows first and treats
- * the answer as a protocol error. */
+ * nothing. */
 #ifndef LAZ_BASE_FSM_H
 #define LAZ_BASE_FSM_H
 
@@ -23,7 +22,6 @@ struct laz_fsm {
     const unsigned char *table; /* [n_states][n_events], entries by LAZ_FSM_TO */
 };
 
-bool laz_fsm_allows(const struct laz_fsm *fsm, unsigned state, unsigned event);
 /* Moves *state. False: the event is not allowed there, and *state is as it was. `name`: of the
  * object, for the log. */
 bool laz_fsm_step(const struct laz_fsm *fsm, unsigned *state, unsigned event,

@@ -8,8 +8,6 @@
 
 #include "base/utf8.h"
 
-#include <string.h>
-
 /* Length of the character at the beginning of a text that is not empty. */
 static size_t glob_step(const char *text, size_t len)
 {

@@ -66,9 +66,8 @@ static int read_integer(const struct laz_field *field, const char *raw, size_t l
 {
     int64_t value;
 
-    if (!laz_json_to_int(raw, len, &value))
-        return LAZ_EPARSE;
-    if ((field->min || field->max) && (value < field->min || value > field->max))
+    if (!laz_json_to_int(raw, len, &value) ||
+        ((field->min || field->max) && (value < field->min || value > field->max)))
         return LAZ_EPARSE;
     *number = value;
     return 0;

@@ -44,8 +44,6 @@ enum laz_field_shape { LAZ_SHAPE_ANY, LAZ_SHAPE_OBJECT, LAZ_SHAPE_OBJECT_OR_NULL
 #define LAZ_FIELD_ALL         32u /* of texts from a trusted side: all of them are kept */
 #define LAZ_FIELD_NULLABLE    64u /* a text that may be null besides */
 
-struct laz_fields;
-
 struct laz_field {
     const char *name;
     enum laz_field_kind kind;

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 static inline bool json_is_space(char c)
 {
@@ -31,14 +30,6 @@ static inline bool json_is_plain(char byte)
 
 #define JSON_ONES  UINT64_C(0x0101010101010101)
 #define JSON_HIGHS UINT64_C(0x8080808080808080)
-
-static inline uint64_t json_word(const char *text)
-{
-    uint64_t word;
-
-    memcpy(&word, text, sizeof word);
-    return word;
-}
 
 /* Are eight bytes plain? Flagged are those whose high bit is set and those below 0x20 as well. */
 static inline bool json_word_is_plain(uint64_t word)
@@ -63,7 +54,7 @@ static inline size_t json_plain_span(const char *text, size_t len)
 {
     size_t i = 0;
 
-    if (len >= 8 && json_word_is_plain(json_word(text))) {
+    if (len >= 8 && json_word_is_plain(laz_word(text))) {
         i = 8;
 #ifdef LAZ_WIDE
         for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
@@ -73,7 +64,7 @@ static inline size_t json_plain_span(const char *text, size_t len)
                 break;
         }
 #endif
-        while (len - i >= 8 && json_word_is_plain(json_word(text + i)))
+        while (len - i >= 8 && json_word_is_plain(laz_word(text + i)))
             i += 8;
     }
     while (i < len && json_is_plain(text[i]))
@@ -113,7 +104,7 @@ static inline size_t json_quoted_span(const char *text, size_t len)
 {
     size_t i = 0;
 
-    if (len >= 8 && json_word_is_quoted(json_word(text))) {
+    if (len >= 8 && json_word_is_quoted(laz_word(text))) {
         i = 8;
 #ifdef LAZ_WIDE
         for (; len - i >= LAZ_WIDE; i += LAZ_WIDE) {
@@ -123,7 +114,7 @@ static inline size_t json_quoted_span(const char *text, size_t len)
                 break;
         }
 #endif
-        while (len - i >= 8 && json_word_is_quoted(json_word(text + i)))
+        while (len - i >= 8 && json_word_is_quoted(laz_word(text + i)))
             i += 8;
     }
     while (i < len && text[i] != '"' && text[i] != '\\')

@@ -56,6 +56,33 @@ static inline bool number_is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
+/* The end of the digits at `at`; NULL: there are none. */
+static const char *number_digits(const char *at, const char *end)
+{
+    const char *first = at;
+
+    while (number_is_digit(at, end))
+        at++;
+    return at > first ? at : NULL;
+}
+
+size_t laz_json_number_span(const char *text, size_t len, bool *has_exponent)
+{
+    const char *end = text + len, *whole = text + (len && *text == '-');
+    const char *at = number_digits(whole, end);
+
+    if (!at || (*whole == '0' && at - whole > 1))
+        return 0;
+    if (at < end && *at == '.')
+        at = number_digits(at + 1, end);
+    *has_exponent = at && at < end && (*at == 'e' || *at == 'E');
+    if (*has_exponent) {
+        at++;
+        at = number_digits(at + (at < end && (*at == '+' || *at == '-')), end);
+    }
+    return at ? (size_t)(at - text) : 0;
+}
+
 /* A number of text as it is written. */
 struct number_written {
     uint64_t digits; /* all of them, as far as NUMBER_DIGITS */
@@ -150,23 +177,19 @@ static double number_read(char *text)
 double laz_json_strtod(const char *text, size_t len)
 {
     struct number_written number;
-    char copy[512];
-    char *big = NULL;
-    char *use = copy;
+    char copy[512], *big = NULL;
     double value;
 
     if (len && number_take(text, len, &number) == len && number_is_short(&number, &value))
         return value;
     if (len >= sizeof copy) {
         big = laz_strndup(text, len);
-        if (!big)
-            return NAN;
-        use = big;
+        value = big ? number_read(big) : NAN;
     } else {
         memcpy(copy, text, len);
         copy[len] = '\0';
+        value = number_read(copy);
     }
-    value = number_read(use);
     free(big);
     return value;
 }

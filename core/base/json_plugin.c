@@ -45,10 +45,8 @@ static struct laz_json_reader *reader_new(const char *text, size_t len)
 {
     struct laz_json_reader *reader = calloc(1, sizeof *reader);
 
-    if (reader) {
-        reader->text = text;
-        reader->len = len;
-    }
+    if (reader)
+        *reader = (struct laz_json_reader){.text = text, .len = len};
     return reader;
 }
 
@@ -317,7 +315,7 @@ struct laz_json_writer {
 
 #define WRITER_KEPT ((size_t)256 << 10) /* of memory that a reset keeps for the next text */
 
-struct laz_json_writer *laz_json_writer_new(size_t limit)
+static struct laz_json_writer *writer_new(size_t limit)
 {
     struct laz_json_writer *writer = calloc(1, sizeof *writer);
 
@@ -326,7 +324,7 @@ struct laz_json_writer *laz_json_writer_new(size_t limit)
     return writer;
 }
 
-void laz_json_writer_free(struct laz_json_writer *writer)
+static void writer_free(struct laz_json_writer *writer)
 {
     if (!writer)
         return;
@@ -334,7 +332,7 @@ void laz_json_writer_free(struct laz_json_writer *writer)
     free(writer);
 }
 
-void laz_json_writer_reset(struct laz_json_writer *writer)
+static void writer_reset(struct laz_json_writer *writer)
 {
     size_t limit = writer->limit;
     struct laz_buf buf = writer->buf;
@@ -345,17 +343,17 @@ void laz_json_writer_reset(struct laz_json_writer *writer)
     *writer = (struct laz_json_writer){.buf = buf, .limit = limit};
 }
 
-bool laz_json_writer_failed(const struct laz_json_writer *writer)
+static bool writer_failed(const struct laz_json_writer *writer)
 {
     return writer->failed || writer->buf.failed;
 }
 
-const char *laz_json_writer_text(struct laz_json_writer *writer, size_t *len, bool *too_large)
+static const char *writer_text(struct laz_json_writer *writer, size_t *len, bool *too_large)
 {
     if (too_large)
         *too_large = writer->too_large;
     laz_buf_append(&writer->buf, "", 0);
-    if (laz_json_writer_failed(writer))
+    if (writer_failed(writer))
         return NULL;
     if (len)
         *len = writer->buf.len;
@@ -365,7 +363,7 @@ const char *laz_json_writer_text(struct laz_json_writer *writer, size_t *len, bo
 /* Is there room for `len` more bytes under the limit? */
 static bool writer_may(struct laz_json_writer *writer, size_t len)
 {
-    if (laz_json_writer_failed(writer))
+    if (writer_failed(writer))
         return false;
     if (writer->limit && (len > writer->limit || writer->buf.len > writer->limit - len)) {
         writer->too_large = true;
@@ -386,43 +384,43 @@ static bool writer_value(struct laz_json_writer *writer, size_t len)
     return true;
 }
 
-void laz_json_write_raw(struct laz_json_writer *writer, const char *json, size_t len)
+static void write_raw(struct laz_json_writer *writer, const char *json, size_t len)
 {
     if (writer_value(writer, len))
         laz_buf_append(&writer->buf, json, len);
 }
 
-void laz_json_write_null(struct laz_json_writer *writer)
+static void write_null(struct laz_json_writer *writer)
 {
-    laz_json_write_raw(writer, "null", 4);
+    write_raw(writer, "null", 4);
 }
 
-void laz_json_write_bool(struct laz_json_writer *writer, bool value)
+static void write_bool(struct laz_json_writer *writer, bool value)
 {
-    laz_json_write_raw(writer, value ? "true" : "false", value ? 4 : 5);
+    write_raw(writer, value ? "true" : "false", value ? 4 : 5);
 }
 
-void laz_json_write_int(struct laz_json_writer *writer, int64_t value)
+static void write_int(struct laz_json_writer *writer, int64_t value)
 {
     const int64_t most = INT64_C(9007199254740992); /* 2^53 */
     char text[48];
 
     if (value > most || value < -most) {
         int n = snprintf(text, sizeof text, "{\"$int\":\"%" PRId64 "\"}", value);
-        laz_json_write_raw(writer, text, (size_t)n);
+        write_raw(writer, text, (size_t)n);
     } else if (writer_value(writer, 1)) {
         laz_json_format_int(&writer->buf, value);
         writer_may(writer, 0);
     }
 }
 
-void laz_json_write_double(struct laz_json_writer *writer, double value, bool keep_point)
+static void write_double(struct laz_json_writer *writer, double value, bool keep_point)
 {
     if (isnan(value)) {
-        laz_json_write_raw(writer, "{\"$num\":\"NaN\"}", 14);
+        write_raw(writer, "{\"$num\":\"NaN\"}", 14);
     } else if (isinf(value)) {
-        laz_json_write_raw(writer, value > 0 ? "{\"$num\":\"Inf\"}" : "{\"$num\":\"-Inf\"}",
-                           value > 0 ? 14 : 15);
+        write_raw(writer, value > 0 ? "{\"$num\":\"Inf\"}" : "{\"$num\":\"-Inf\"}",
+                  value > 0 ? 14 : 15);
     } else if (writer_value(writer, 26)) {
         laz_json_format_double(&writer->buf, value, keep_point);
     }
@@ -431,11 +429,11 @@ void laz_json_write_double(struct laz_json_writer *writer, double value, bool ke
 static void writer_doubles(struct laz_json_writer *writer, const double *values, size_t n,
                            bool keep_point)
 {
-    for (size_t i = 0; i < n && !laz_json_writer_failed(writer); i++)
-        laz_json_write_double(writer, values[i], keep_point);
+    for (size_t i = 0; i < n && !writer_failed(writer); i++)
+        write_double(writer, values[i], keep_point);
 }
 
-void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size_t len)
+static void write_bytes(struct laz_json_writer *writer, const void *data, size_t len)
 {
     if (!writer_value(writer, len / 3 * 4 + 16))
         return;
@@ -444,12 +442,12 @@ void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size
     laz_buf_puts(&writer->buf, "\"}");
 }
 
-void laz_json_write_string(struct laz_json_writer *writer, const char *text, size_t len)
+static void write_string(struct laz_json_writer *writer, const char *text, size_t len)
 {
     const size_t plain = json_plain_span(text, len), rest = len - plain;
 
     if (rest && (!laz_utf8_is_valid(text + plain, rest) || memchr(text + plain, 0, rest))) {
-        laz_json_write_bytes(writer, text, len);
+        write_bytes(writer, text, len);
         return;
     }
     if (!writer_value(writer, len + 2))
@@ -479,27 +477,27 @@ static void writer_close(struct laz_json_writer *writer, char c)
     writer->comma = true;
 }
 
-void laz_json_write_array_begin(struct laz_json_writer *writer)
+static void write_array_begin(struct laz_json_writer *writer)
 {
     writer_open(writer, '[');
 }
 
-void laz_json_write_array_end(struct laz_json_writer *writer)
+static void write_array_end(struct laz_json_writer *writer)
 {
     writer_close(writer, ']');
 }
 
-void laz_json_write_object_begin(struct laz_json_writer *writer)
+static void write_object_begin(struct laz_json_writer *writer)
 {
     writer_open(writer, '{');
 }
 
-void laz_json_write_object_end(struct laz_json_writer *writer)
+static void write_object_end(struct laz_json_writer *writer)
 {
     writer_close(writer, '}');
 }
 
-bool laz_json_write_key(struct laz_json_writer *writer, const char *text, size_t len)
+static bool write_key(struct laz_json_writer *writer, const char *text, size_t len)
 {
     if (!laz_utf8_is_valid(text, len) || (len && memchr(text, 0, len)))
         return false;
@@ -522,23 +520,23 @@ static const struct laz_json_api json_api = {
     .peek_tag = reader_peek_tag,
     .skip = reader_skip,
     .reader_failed = reader_failed,
-    .writer_new = laz_json_writer_new,
-    .writer_free = laz_json_writer_free,
-    .write_null = laz_json_write_null,
-    .write_bool = laz_json_write_bool,
-    .write_int = laz_json_write_int,
-    .write_double = laz_json_write_double,
-    .write_string = laz_json_write_string,
-    .write_bytes = laz_json_write_bytes,
-    .write_raw = laz_json_write_raw,
-    .array_begin = laz_json_write_array_begin,
-    .array_end = laz_json_write_array_end,
-    .object_begin = laz_json_write_object_begin,
-    .object_end = laz_json_write_object_end,
-    .key = laz_json_write_key,
-    .writer_text = laz_json_writer_text,
-    .writer_failed = laz_json_writer_failed,
-    .writer_reset = laz_json_writer_reset,
+    .writer_new = writer_new,
+    .writer_free = writer_free,
+    .write_null = write_null,
+    .write_bool = write_bool,
+    .write_int = write_int,
+    .write_double = write_double,
+    .write_string = write_string,
+    .write_bytes = write_bytes,
+    .write_raw = write_raw,
+    .array_begin = write_array_begin,
+    .array_end = write_array_end,
+    .object_begin = write_object_begin,
+    .object_end = write_object_end,
+    .key = write_key,
+    .writer_text = writer_text,
+    .writer_failed = writer_failed,
+    .writer_reset = writer_reset,
     .base64_decode = laz_base64_decode,
     .scan = laz_json_scan,
     .next_numbers = reader_next_numbers,

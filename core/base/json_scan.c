@@ -344,34 +344,14 @@ static bool number_is_finite(const char *raw, size_t len)
     return false;
 }
 
-/* The end of the digits at `p`; NULL when there are none. */
-static const char *number_digits(const char *p, const char *end)
-{
-    const char *first = p;
-
-    while (p < end && *p >= '0' && *p <= '9')
-        p++;
-    return p > first ? p : NULL;
-}
-
 static bool scan_number(struct scan *scan)
 {
-    const char *start = scan->text + scan->at, *end = scan->text + scan->len;
-    const char *whole = start + (start < end && *start == '-'), *p = number_digits(whole, end);
+    const char *start = scan->text + scan->at;
     bool has_exponent;
+    const size_t len = laz_json_number_span(start, scan->len - scan->at, &has_exponent);
 
-    if (!p || (*whole == '0' && p - whole > 1))
+    if (!len)
         return scan_fail(scan, "a number is not valid");
-    if (p < end && *p == '.')
-        p = number_digits(p + 1, end);
-    has_exponent = p && p < end && (*p == 'e' || *p == 'E');
-    if (has_exponent) {
-        p++;
-        p = number_digits(p + (p < end && (*p == '+' || *p == '-')), end);
-    }
-    if (!p)
-        return scan_fail(scan, "a number is not valid");
-    size_t len = (size_t)(p - start);
     if ((has_exponent || len > TOO_LARGE_EXPONENT) && !number_is_finite(start, len))
         return scan_fail(scan, "a number is out of range");
     scan->at += len;

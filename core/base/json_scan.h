@@ -6,9 +6,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define LAZ_JSON_MAX_DEPTH 64
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int hex_digit(char c)
+int laz_hex_digit(int c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -27,7 +27,7 @@ static int hex_four(const char *text, size_t len)
     if (len < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(text[i]);
+        int digit = laz_hex_digit(text[i]);
         if (digit < 0)
             return -1;
         value = value * 16 + digit;
@@ -337,13 +337,12 @@ bool laz_json_member(const char *object, size_t len, const char *key, const char
     struct laz_json_items members = laz_json_members(object, len);
     struct laz_json_found one;
 
-    while (laz_json_next_member(&members, &one)) {
-        if (!laz_json_found_is(&one, key))
-            continue;
-        *raw = one.raw;
-        *raw_len = one.len;
-        return true;
-    }
+    while (laz_json_next_member(&members, &one))
+        if (laz_json_found_is(&one, key)) {
+            *raw = one.raw;
+            *raw_len = one.len;
+            return true;
+        }
     return false;
 }
 

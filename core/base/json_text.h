@@ -34,6 +34,9 @@ size_t laz_json_value_span(const char *text, size_t len);
 /* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
 bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed);
 
+/* The value of a hexadecimal digit; -1: it is none. */
+int laz_hex_digit(int c);
+
 /* ---- items and members ---------------------------------------------------------------------- */
 
 struct laz_json_found {

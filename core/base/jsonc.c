@@ -7,6 +7,7 @@
 #include "base/jsonc.h"
 
 #include "base/json_lex.h"
+#include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 
@@ -124,35 +125,14 @@ static int jsonc_string(struct jsonc *jsonc)
     return 0;
 }
 
-static size_t jsonc_digits(const struct jsonc *jsonc, size_t at)
-{
-    while (at < jsonc->len && jsonc->text[at] >= '0' && jsonc->text[at] <= '9')
-        at++;
-    return at;
-}
-
-/* A number, by the grammar of RFC 8259. */
 static int jsonc_number(struct jsonc *jsonc)
 {
-    const char *text = jsonc->text;
-    size_t begin = jsonc->at + (text[jsonc->at] == '-'), at = jsonc_digits(jsonc, begin);
-    bool well = at > begin && (text[begin] != '0' || at == begin + 1);
+    bool has_exponent;
+    const size_t n =
+        laz_json_number_span(jsonc->text + jsonc->at, jsonc->len - jsonc->at, &has_exponent);
 
-    if (well && at < jsonc->len && text[at] == '.') {
-        begin = at + 1;
-        at = jsonc_digits(jsonc, begin);
-        well = at > begin;
-    }
-    if (well && at < jsonc->len && (text[at] | 0x20) == 'e') {
-        at++;
-        begin = at + (at < jsonc->len && (text[at] == '+' || text[at] == '-'));
-        at = jsonc_digits(jsonc, begin);
-        well = at > begin;
-    }
-    if (!well)
-        return jsonc_wrong(jsonc, jsonc->at, "this is no number of JSON");
-    jsonc->at = at;
-    return 0;
+    jsonc->at += n;
+    return n ? 0 : jsonc_wrong(jsonc, jsonc->at, "this is no number of JSON");
 }
 
 static int jsonc_word(struct jsonc *jsonc)

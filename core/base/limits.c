@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* limits.c - the rows of the table of limits, and functions over them. */
+/* limits.c - the rows of the tables in limits.h and enforce.h, and functions over them. */
 #include "base/limits.h"
+
+#include "base/enforce.h"
 
 #include <string.h>
 
@@ -45,4 +47,34 @@ const char *laz_default_limits(void)
 #define LIMIT_JSON(ID, name, field, kind, text, number, ...) "\"" name "\":" #number
     return "{" LAZ_LIMITS_WITH_DEFAULT(LIMIT_JSON, ",") "}";
 #undef LIMIT_JSON
+}
+
+/* ---- what a backend can enforce ---------------------------------------------------------------
+ */
+
+static const struct {
+    uint32_t bit;
+    const char *name;
+} enforce_words[] = {
+#define ENFORCE_ROW(bit, word) {bit, word},
+    LAZ_ENFORCE_WORDS(ENFORCE_ROW, )
+#undef ENFORCE_ROW
+};
+
+#define ENFORCE_WORDS (sizeof enforce_words / sizeof enforce_words[0])
+
+const char *laz_enforce_name(uint32_t bit)
+{
+    for (size_t i = 0; i < ENFORCE_WORDS; i++)
+        if (enforce_words[i].bit == bit)
+            return enforce_words[i].name;
+    return NULL;
+}
+
+uint32_t laz_enforce_bit(const char *name)
+{
+    for (size_t i = 0; name && i < ENFORCE_WORDS; i++)
+        if (strcmp(enforce_words[i].name, name) == 0)
+            return enforce_words[i].bit;
+    return 0;
 }

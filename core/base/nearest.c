@@ -62,11 +62,8 @@ void laz_nearest_try(struct laz_nearest *nearest, const char *word)
 
 const char *laz_nearest_best(const struct laz_nearest *nearest)
 {
-    size_t len;
+    const size_t len = strlen(nearest->typed);
 
-    if (!nearest->best)
-        return NULL;
     /* One edit in a short word; in a long one, one edit for about three letters. */
-    len = strlen(nearest->typed);
     return nearest->distance <= (len < 4 ? 1 : (len + 2) / 3) ? nearest->best : NULL;
 }

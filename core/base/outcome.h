@@ -8,7 +8,6 @@
 #include <lazaret/runtime.h>
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Names and exit statuses of verdicts: laz_verdict_name, laz_verdict_exit_status (lazaret.h). */
 

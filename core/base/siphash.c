@@ -6,8 +6,6 @@
  * short name. */
 #include "base/siphash.h"
 
-#include <string.h>
-
 struct siphash {
     uint64_t v0, v1, v2, v3;
 };

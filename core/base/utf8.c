@@ -51,10 +51,7 @@ size_t laz_utf8_span(const char *text, size_t len)
 
 static bool utf8_word_is_ascii(const char *text)
 {
-    uint64_t word;
-
-    memcpy(&word, text, sizeof word);
-    return !(word & UINT64_C(0x8080808080808080));
+    return !(laz_word(text) & UINT64_C(0x8080808080808080));
 }
 
 /* How many bytes from the start are ASCII: the first 8, then 32 or 8 at a time. */
@@ -101,30 +98,27 @@ size_t laz_utf8_count(const char *text, size_t len)
     return n;
 }
 
+uint32_t laz_utf8_code_point(const char *text, size_t n)
+{
+    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)text[0] & bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
 size_t laz_utf8_encode(uint32_t c, char out[4])
 {
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xc0 | (c >> 6));
-        out[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
     if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
         return 0;
-    if (c < 0x10000) {
-        out[0] = (char)(0xe0 | (c >> 12));
-        out[1] = (char)(0x80 | ((c >> 6) & 0x3f));
-        out[2] = (char)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | (c >> 18));
-    out[1] = (char)(0x80 | ((c >> 12) & 0x3f));
-    out[2] = (char)(0x80 | ((c >> 6) & 0x3f));
-    out[3] = (char)(0x80 | (c & 0x3f));
-    return 4;
+    for (size_t i = n - 1; i; i--, c >>= 6)
+        out[i] = (char)(0x80 | (c & 0x3f));
+    out[0] = (char)(leads[n] | c);
+    return n;
 }
 
 /* Does the text end in the middle of a character? */

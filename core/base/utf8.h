@@ -16,6 +16,8 @@ size_t laz_utf8_span(const char *text, size_t len);
 bool laz_utf8_is_valid(const char *text, size_t len);
 /* The number of characters of a valid text. */
 size_t laz_utf8_count(const char *text, size_t len);
+/* The code point of a valid sequence of n bytes. */
+uint32_t laz_utf8_code_point(const char *text, size_t n);
 /* Writes a code point as UTF-8; returns the bytes written, 1 to 4; 0 if it is none. */
 size_t laz_utf8_encode(uint32_t code_point, char out[4]);
 

@@ -2,6 +2,7 @@
 /* visible.c - untrusted text for a terminal, which shows it and does not act on it. */
 #include "base/visible.h"
 
+#include "base/json_text.h"
 #include "base/utf8.h"
 
 #include <stdint.h>
@@ -12,16 +13,6 @@ static bool visible_is_mark(uint32_t c)
 {
     return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2066 && c <= 0x2069);
-}
-
-static uint32_t visible_code(const char *text, size_t n)
-{
-    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = (unsigned char)text[0] & bits[n];
-
-    for (size_t i = 1; i < n; i++)
-        code = code << 6 | ((unsigned char)text[i] & 0x3f);
-    return code;
 }
 
 /* The same as laz_buf_printf(out, "\\%c%0*x", kind, digits, code), but faster. */
@@ -38,9 +29,8 @@ static void visible_hex(struct laz_buf *out, char kind, unsigned digits, uint32_
 static void visible_put(const struct laz_visible *visible, struct laz_buf *out, const char *text,
                         size_t n)
 {
-    uint32_t code = n ? visible_code(text, n) : (unsigned char)*text;
-    bool breaks = code == '\n' && !visible->one_line;
-
+    uint32_t code = n ? laz_utf8_code_point(text, n) : (unsigned char)*text;
+    const bool breaks = code == '\n' && !visible->one_line;
     const bool is_control =
         n == 0 || (code < 0x20 && code != '\t' && !breaks) || (code >= 0x7f && code < 0xa0);
 
@@ -60,11 +50,10 @@ static size_t visible_next(struct laz_visible *visible, struct laz_buf *out, con
 
     if (n == 0 && laz_utf8_length(*text) > len && len < sizeof visible->held)
         return 0;
-    if (*text == '\r' && !visible->one_line) {
+    if (*text == '\r' && !visible->one_line)
         laz_buf_putc(out, '\n');
-    } else if (!(visible->returned && *text == '\n')) {
+    else if (!(visible->returned && *text == '\n'))
         visible_put(visible, out, text, n);
-    }
     visible->returned = *text == '\r' && !visible->one_line;
     return n ? n : 1;
 }
@@ -109,4 +98,57 @@ void laz_visible_line(struct laz_buf *out, const char *text, size_t len)
 
     laz_visible_add(&visible, out, text, len);
     laz_visible_end(&visible, out);
+}
+
+/* ---- JSON for people who have to decide on it ------------------------------------------------ */
+
+/* Appends a string between quotes. Returns its length in `raw`; *is_cut: not all of it is shown. */
+static size_t visible_string(struct laz_buf *text, const char *raw, size_t len, bool *is_cut)
+{
+    struct laz_buf read = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT;
+    const size_t used = laz_json_decode_string(raw, len, &read);
+
+    *is_cut = read.len > LAZ_VISIBLE_SHOWN;
+    for (size_t i = 0; i < read.len && i < LAZ_VISIBLE_SHOWN; i++) {
+        if (read.data[i] == '"' || read.data[i] == '\\')
+            laz_buf_putc(&quoted, '\\');
+        laz_buf_putc(&quoted, read.data[i]);
+    }
+    laz_buf_putc(text, '"');
+    laz_visible_line(text, laz_buf_text(&quoted), quoted.len);
+    laz_buf_putc(text, '"');
+    text->failed |= quoted.failed || read.failed;
+    laz_buf_fini(&read);
+    laz_buf_fini(&quoted);
+    return used ? used : len;
+}
+
+static void visible_value(struct laz_buf *text, const char *raw, size_t len)
+{
+    const size_t begin = text->len;
+    bool is_cut = false;
+    size_t i = 0;
+
+    while (i < len && !is_cut && text->len - begin <= LAZ_VISIBLE_SHOWN) {
+        if (raw[i] == '"')
+            i += visible_string(text, raw + i, len - i, &is_cut);
+        else
+            laz_buf_putc(text, raw[i++]);
+    }
+    if (is_cut || i < len)
+        laz_buf_printf(text, " ... (%zu bytes in all; the rest is not shown)", len);
+}
+
+void laz_visible_members(struct laz_buf *text, const char *object, size_t len)
+{
+    struct laz_json_items members = laz_json_members(object, len);
+    struct laz_json_found found;
+
+    while (laz_json_next_member(&members, &found)) {
+        laz_buf_puts(text, "    ");
+        laz_visible_line(text, found.key, found.key_len);
+        laz_buf_puts(text, " = ");
+        visible_value(text, found.raw, found.len);
+        laz_buf_putc(text, '\n');
+    }
 }

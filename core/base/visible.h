@@ -29,4 +29,12 @@ void laz_visible_end(struct laz_visible *visible, struct laz_buf *out); /* what 
 /* A whole text on one line. */
 void laz_visible_line(struct laz_buf *out, const char *text, size_t len);
 
+#define LAZ_VISIBLE_SHOWN 2000 /* bytes of a value that are shown */
+
+/* For people who have to decide on untrusted JSON: appends the members of a scanned object, " name
+ * = value" on a line each. Strings are shown as they read, because an escape of JSON could hide
+ * what it says; and so that a terminal only shows them. Of a long value the beginning is shown, and
+ * its size. */
+void laz_visible_members(struct laz_buf *text, const char *object, size_t len);
+
 #endif

@@ -11,6 +11,15 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Eight bytes of a text. */
+static inline uint64_t laz_word(const char *text)
+{
+    uint64_t word;
+
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
 #if defined __GNUC__ && (defined __SSE2__ || defined __ARM_NEON)
 #define LAZ_WIDE 32
 

@@ -9,7 +9,6 @@
 #include "os/current_process.h"
 #include "session/shared.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What files may be called in messages. */
@@ -116,13 +115,6 @@ static struct laz_result *answer_result(int status, const char *why)
     return laz_result_nothing_ran(rows[i].verdict, rows[i].kind, why);
 }
 
-/* Messages in one text, a line for each. */
-static void answer_join(struct laz_buf *text, const struct laz_strv *messages)
-{
-    for (size_t i = 0; i < messages->n; i++)
-        laz_buf_printf(text, "%s%s", i ? "\n" : "", messages->items[i]);
-}
-
 int cli_answer_result(struct cli *cli, struct laz_result *result, int status)
 {
     const char *text = laz_result_json(result);
@@ -152,7 +144,8 @@ int cli_answer_missing(struct cli *cli, int status)
         return status;
     if (status && cli->command && cli->command->bit & CLI_FOR_CODE) {
         struct laz_buf why = LAZ_BUF_INIT;
-        answer_join(&why, &cli->problems);
+        for (size_t i = 0; i < cli->problems.n; i++)
+            laz_buf_printf(&why, "%s%s", i ? "\n" : "", cli->problems.items[i]);
         struct laz_result *result = answer_result(status, laz_buf_text(&why));
         status = cli_answer_result(cli, result, status);
         laz_result_free(result);
@@ -167,9 +160,9 @@ int cli_answer_missing(struct cli *cli, int status)
 
 int cli_refuse_json(struct cli *cli)
 {
-    cli_problem(cli, "%s: --json: standard output has the messages of a protocol, and no document",
-                cli->command->name);
-    return CLI_USAGE;
+    return cli_problem(
+        cli, "%s: --json: standard output has the messages of a protocol, and no document",
+        cli->command->name);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------

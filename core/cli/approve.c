@@ -6,7 +6,6 @@
  * Side: host.  Input trusted: no (the arguments are shown so that a terminal only shows them). */
 #include "cli/cli.h"
 
-#include "base/visible_json.h"
 #include "os/descriptors.h"
 #include "os/input.h"
 #include "os/terminal.h"

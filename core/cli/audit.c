@@ -41,9 +41,9 @@ static int audit_open(struct cli *cli, struct audit_source *source, const char *
         return 0;
     }
     source->fd = laz_os_open_file(name, false, &look);
-    if (source->fd < 0) {
-        cli_problem(cli, "%s: cannot be opened: %s", name, strerror(errno));
-    } else if (look.kind != LAZ_LOOK_FILE) {
+    if (source->fd < 0)
+        return cli_problem(cli, "%s: cannot be opened: %s", name, strerror(errno));
+    if (look.kind != LAZ_LOOK_FILE) {
         cli_problem(cli, "%s: is not a regular file", name);
     } else if (laz_append_size(source->fd, &source->left, &err) != 0) {
         cli_problem(cli, "%s: %s", name, err.text);
@@ -52,12 +52,6 @@ static int audit_open(struct cli *cli, struct audit_source *source, const char *
     }
     laz_os_close(&source->fd);
     return CLI_USAGE;
-}
-
-static void audit_close(struct audit_source *source)
-{
-    if (source->fd != STDIN_FILENO)
-        laz_os_close(&source->fd);
 }
 
 /* Reads the next bytes. Returns their number, 0 at the end, -1 after an error (printed). */
@@ -220,8 +214,12 @@ static void audit_show_record(struct audit_shown *shown)
 static void audit_show_odd(struct audit_shown *shown)
 {
     /* in the document, too, up to some number */
-    (++shown->odd > AUDIT_SHOWN ? cli_say : cli_problem)(
-        shown->cli, "%s:%" PRIu64 ": %s", shown->name, shown->line, laz_buf_text(&shown->text));
+    if (++shown->odd <= AUDIT_SHOWN)
+        cli_problem(shown->cli, "%s:%" PRIu64 ": %s", shown->name, shown->line,
+                    laz_buf_text(&shown->text));
+    else
+        cli_say(shown->cli, "%s:%" PRIu64 ": %s", shown->name, shown->line,
+                laz_buf_text(&shown->text));
 }
 
 static void audit_show_line(struct audit_shown *shown, const char *line, size_t len)
@@ -310,34 +308,26 @@ static int audit_show(struct cli *cli, struct audit_source *source)
 
 int cli_audit(struct cli *cli)
 {
-    bool show = cli->n_operands == 2 && strcmp(cli->operands[0], "show") == 0;
+    const char *word = cli->n_operands ? cli->operands[0] : "";
+    const bool verifies = strcmp(word, "verify") == 0, shows = strcmp(word, "show") == 0;
     struct audit_source source;
-    int status;
 
-    if (cli->n_operands == 0) {
-        cli_problem(cli, "audit: verify or show, and the file of an audit log are needed");
-        return CLI_USAGE;
-    }
-    if (cli->n_operands == 1 &&
-        (strcmp(cli->operands[0], "verify") == 0 || strcmp(cli->operands[0], "show") == 0)) {
-        cli_problem(cli, "audit %s: the file of an audit log is needed", cli->operands[0]);
-        return CLI_USAGE;
-    }
-    if (cli->n_operands == 2 && !show && strcmp(cli->operands[0], "verify") != 0) {
-        cli_problem(cli, "audit: expected verify or show, found %s", cli->operands[0]);
-        return CLI_USAGE;
-    }
-    if (cli->expect && (show || !audit_is_hash(cli->expect))) {
-        cli_problem(cli,
-                    "audit: --expect takes the hash that verify printed (%d lower-case hexadecimal "
-                    "digits), and belongs to verify",
-                    LAZ_SHA256_HEX);
-        return CLI_USAGE;
-    }
-    status = audit_open(cli, &source, cli->operands[cli->n_operands - 1]);
+    if (cli->n_operands == 0)
+        return cli_problem(cli, "audit: verify or show, and the file of an audit log are needed");
+    if (cli->n_operands == 1 && (verifies || shows))
+        return cli_problem(cli, "audit %s: the file of an audit log is needed", word);
+    if (cli->n_operands == 2 && !verifies && !shows)
+        return cli_problem(cli, "audit: expected verify or show, found %s", word);
+    if (cli->expect && (shows || !audit_is_hash(cli->expect)))
+        return cli_problem(cli,
+                           "audit: --expect takes the hash that verify printed (%d lower-case "
+                           "hexadecimal digits), and belongs to verify",
+                           LAZ_SHA256_HEX);
+    int status = audit_open(cli, &source, cli->operands[cli->n_operands - 1]);
     if (status)
         return status;
-    status = show ? audit_show(cli, &source) : audit_verify(cli, &source);
-    audit_close(&source);
+    status = shows ? audit_show(cli, &source) : audit_verify(cli, &source);
+    if (source.fd != STDIN_FILENO)
+        laz_os_close(&source.fd);
     return status;
 }

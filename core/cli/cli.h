@@ -22,7 +22,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Of freed memory, for the next large value; a server gives it back. */
 #define CLI_KEPT (32 << 20)
@@ -36,9 +35,6 @@
 #define CLI_REFUSED     126 /* a policy does not allow it */
 #define CLI_INTERRUPTED 130 /* by a signal, before the execution began */
 #define CLI_UNREAD      141 /* nobody reads standard output any more: as SIGPIPE would end it */
-
-struct cli_command;
-struct terminal; /* terminal.c */
 
 struct cli {
     const struct cli_command *command; /* NULL: the command line names no subcommand */
@@ -187,7 +183,6 @@ void terminal_release(struct terminal *terminal, bool is_new_line);
 /* ---- approve.c: `run` asks at the terminal whether a tool may be called -----------------------
  */
 
-struct approver;
 struct laz_input; /* os/input.h */
 
 struct approver *approver_new(struct terminal *terminal); /* NULL: out of memory */
@@ -260,7 +255,9 @@ int cli_finish(struct cli *cli, int status);
 /* Writes a message to standard error, each line prefixed with "lazaret: ". Control characters,
  * which could move the cursor of a terminal, are made visible. */
 void cli_say(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
-/* The same for the reason of a failure, which --json repeats. */
-void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
+/* The same for the reason of a failure, which --json repeats. Returns CLI_USAGE, the status of
+ * most.
+ */
+int cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 
 #endif

@@ -78,8 +78,7 @@ static int load_set(struct cli *cli, const char *option, const char *key, const 
 
     if (!value || laz_settings_set_by(cli->settings, option, key, value, &err) == 0)
         return 0;
-    cli_problem(cli, "%s: %s", option, err.text);
-    return CLI_USAGE;
+    return cli_problem(cli, "%s: %s", option, err.text);
 }
 
 static int load_set_pair(struct cli *cli, const char *pair)
@@ -88,11 +87,9 @@ static int load_set_pair(struct cli *cli, const char *pair)
     char *key;
     int status;
 
-    if (!equals || equals == pair) {
-        cli_problem(cli, "--set: expected KEY=VALUE, found %.*s", (int)strcspn(pair, "=: "),
-                    pair); /* what follows may be a secret */
-        return CLI_USAGE;
-    }
+    if (!equals || equals == pair)
+        return cli_problem(cli, "--set: expected KEY=VALUE, found %.*s", (int)strcspn(pair, "=: "),
+                           pair); /* what follows may be a secret */
     key = laz_strndup(pair, (size_t)(equals - pair));
     if (!key) {
         cli_problem(cli, "out of memory");
@@ -110,8 +107,7 @@ static int load_extend(struct cli *cli, const char *option, const char *key,
 
     if (laz_settings_extend(cli->settings, option, key, more, &err) == 0)
         return 0;
-    cli_problem(cli, "%s: %s", option, err.text);
-    return CLI_USAGE;
+    return cli_problem(cli, "%s: %s", option, err.text);
 }
 
 int cli_choose_runtime(struct cli *cli, const char *option, const char *runtime)
@@ -147,8 +143,7 @@ static int load_paths(struct cli *cli, const char *option, const char *key,
         if (path)
             laz_strv_add(&paths, path);
         else
-            status = (cli_problem(cli, "%s: %s: %s", option, given->items[i], strerror(errno)),
-                      CLI_USAGE);
+            status = cli_problem(cli, "%s: %s: %s", option, given->items[i], strerror(errno));
         free(path);
     }
     if (!status && paths.n)
@@ -165,10 +160,8 @@ static int load_cwd(struct cli *cli)
     if (!cli->cwd)
         return 0;
     cli->cwd_path = laz_os_real_path(cli->cwd);
-    if (!cli->cwd_path) {
-        cli_problem(cli, "--cwd: %s: %s", cli->cwd, strerror(errno));
-        return CLI_USAGE;
-    }
+    if (!cli->cwd_path)
+        return cli_problem(cli, "--cwd: %s: %s", cli->cwd, strerror(errno));
     if (cli_shows(cli->values, cli->cwd_path))
         return 0;
     laz_strv_add(&path, cli->cwd_path);
@@ -184,10 +177,8 @@ static int load_variable(struct cli *cli, const char *pair)
     struct laz_buf value = LAZ_BUF_INIT;
     int status;
 
-    if (equals == pair || !*pair) {
-        cli_problem(cli, "--env: expected NAME or NAME=VALUE, found no name");
-        return CLI_USAGE;
-    }
+    if (equals == pair || !*pair)
+        return cli_problem(cli, "--env: expected NAME or NAME=VALUE, found no name");
     laz_strv_addf(&name, "%.*s", equals ? (int)(equals - pair) : (int)strlen(pair), pair);
     if (!equals) {
         status = load_extend(cli, "--env", "env.allow", &name);

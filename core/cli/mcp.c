@@ -51,6 +51,6 @@ int cli_mcp(struct cli *cli)
         return cli_mcp_install(cli);
     if (!cli->dry_run && !cli->n_operands)
         return mcp_serve(cli);
-    cli_problem(cli, "mcp: %s belongs to --install", cli->dry_run ? "--dry-run" : cli->operands[0]);
-    return CLI_USAGE;
+    return cli_problem(cli, "mcp: %s belongs to --install",
+                       cli->dry_run ? "--dry-run" : cli->operands[0]);
 }

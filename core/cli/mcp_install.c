@@ -168,11 +168,10 @@ int cli_mcp_install(struct cli *cli)
 
     if (!install.client)
         return install_usage(cli);
-    if (cli->listen || cli->token_file) {
-        cli_problem(cli, "--install is for a client that starts its server, --listen for one that "
-                         "does not");
-        return CLI_USAGE;
-    }
+    if (cli->listen || cli->token_file)
+        return cli_problem(
+            cli,
+            "--install is for a client that starts its server, --listen for one that does not");
     int rc = install_program(cli, &install, &err);
     if (!rc)
         rc = install_place(cli, &install, &err);

@@ -61,13 +61,9 @@ bool source_is_reachable(const char *path)
 
 static bool beside_ends_so(const struct laz_strv *suffixes, const char *name)
 {
-    const size_t len = strlen(name);
-
-    for (size_t i = 0; suffixes && i < suffixes->n; i++) {
-        const size_t suffix = strlen(suffixes->items[i]);
-        if (suffix && len > suffix && strcmp(name + len - suffix, suffixes->items[i]) == 0)
+    for (size_t i = 0; suffixes && i < suffixes->n; i++)
+        if (*suffixes->items[i] && laz_name_before(name, suffixes->items[i]))
             return true;
-    }
     return false;
 }
 

@@ -61,8 +61,7 @@ int cli_finish(struct cli *cli, int status)
         output_check(cli, fflush(stdout) == 0 && !ferror(stdout));
     }
     /* Some file systems report a full disk only here. */
-    if (fclose(stdout) != 0 && !cli->output_errno)
-        cli->output_errno = errno ? errno : EIO;
+    output_check(cli, fclose(stdout) == 0);
     if (!cli->output_errno)
         return status;
     if (cli->output_errno == EPIPE) /* lazaret ... | head */
@@ -84,16 +83,13 @@ static void output_lines(struct cli *cli, const char *text)
 {
     struct laz_buf out = LAZ_BUF_INIT;
 
-    for (const char *line = text; *line || line == text;) {
-        size_t len = strcspn(line, "\n");
-
+    do {
+        const size_t len = strcspn(text, "\n");
         laz_buf_puts(&out, "lazaret: ");
-        laz_visible_line(&out, line, len);
+        laz_visible_line(&out, text, len);
         laz_buf_putc(&out, '\n');
-        line += len + (line[len] == '\n');
-        if (!*line)
-            break;
-    }
+        text += len + (text[len] == '\n');
+    } while (*text);
     terminal_message(cli->terminal, laz_buf_text(&out), out.len);
     laz_buf_fini(&out);
 }
@@ -121,11 +117,12 @@ void cli_say(struct cli *cli, const char *format, ...)
     va_end(args);
 }
 
-void cli_problem(struct cli *cli, const char *format, ...)
+int cli_problem(struct cli *cli, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
     output_say(cli, &cli->problems, format, args);
     va_end(args);
+    return CLI_USAGE;
 }

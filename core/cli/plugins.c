@@ -237,11 +237,9 @@ int cli_plugins(struct cli *cli)
 
     if (is_new)
         return cli_skeleton(cli);
-    if (cli->kind || cli->n_operands > 1) {
-        cli_problem(cli, "plugins: %s is for lazaret plugins new NAME",
-                    cli->kind ? "--kind" : cli->operands[1]);
-        return CLI_USAGE;
-    }
+    if (cli->kind || cli->n_operands > 1)
+        return cli_problem(cli, "plugins: %s is for lazaret plugins new NAME",
+                           cli->kind ? "--kind" : cli->operands[1]);
     int status = cli_registry(cli, false, &registry);
     if (status)
         return status;
@@ -256,9 +254,9 @@ int cli_plugins(struct cli *cli)
                        &list);
     laz_json_end_list(&list.answer.write);
     if (list.only && !list.found) {
-        cli_problem(cli, "no plugin named %s is installed; lazaret plugins lists those that are",
-                    list.only);
-        status = CLI_USAGE;
+        status = cli_problem(
+            cli, "no plugin named %s is installed; lazaret plugins lists those that are",
+            list.only);
     } else if (cli->json) {
         status = cli_answer_end(cli, &list.answer, CLI_OK);
     }

@@ -107,24 +107,21 @@ static int skeleton_check(struct cli *cli, const char *name)
     const size_t len = name ? strlen(name) : 0;
     struct laz_look look;
 
-    if (!name || !cli->kind) {
-        cli_problem(cli, "plugins new needs a name and --kind tool, backend or runtime");
-    } else if (!skeleton_kind(cli->kind)) {
-        cli_problem(cli, "--kind: expected tool, backend or runtime, found %s", cli->kind);
-    } else if (!laz_is_plugin_name(name, len) || name[0] == '-' || strcmp(name, "new") == 0 ||
-               laz_name_before(name, LAZ_MODULE_MARK)) {
-        cli_problem(cli,
-                    "%s cannot be the name of a plugin: it has 1 to 64 letters, digits, _ and -, "
-                    "does not begin with -, does not end in %s, and is not \"new\"",
-                    name, LAZ_MODULE_MARK);
-    } else if (skeleton_is_installed(name)) {
-        cli_problem(cli, "a plugin %s is installed already: take another name", name);
-    } else if (laz_os_look(name, false, &look) == 0) {
-        cli_problem(cli, "%s exists already: remove it, or take another name", name);
-    } else {
-        return CLI_OK;
-    }
-    return CLI_USAGE;
+    if (!name || !cli->kind)
+        return cli_problem(cli, "plugins new needs a name and --kind tool, backend or runtime");
+    if (!skeleton_kind(cli->kind))
+        return cli_problem(cli, "--kind: expected tool, backend or runtime, found %s", cli->kind);
+    if (!laz_is_plugin_name(name, len) || name[0] == '-' || strcmp(name, "new") == 0 ||
+        laz_name_before(name, LAZ_MODULE_MARK))
+        return cli_problem(cli,
+                           "%s cannot be the name of a plugin: it has 1 to 64 letters, digits, _ "
+                           "and -, does not begin with -, does not end in %s, and is not \"new\"",
+                           name, LAZ_MODULE_MARK);
+    if (skeleton_is_installed(name))
+        return cli_problem(cli, "a plugin %s is installed already: take another name", name);
+    if (laz_os_look(name, false, &look) == 0)
+        return cli_problem(cli, "%s exists already: remove it, or take another name", name);
+    return CLI_OK;
 }
 
 /* Says what was written, and what to type next. */

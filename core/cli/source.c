@@ -37,18 +37,14 @@ static int source_read_fd(struct cli *cli, struct source *source, int fd)
         n = read(fd, source->code.data + source->code.len, 65536);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
-            return CLI_USAGE;
-        }
+        if (n < 0)
+            return cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
         source->code.len += (size_t)n;
         source->code.data[source->code.len] = '\0';
         if (n == 0)
             return 0;
-        if (source->code.len > SOURCE_MAX) {
-            cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
-            return CLI_USAGE;
-        }
+        if (source->code.len > SOURCE_MAX)
+            return cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
     }
 }
 
@@ -56,18 +52,12 @@ static int source_read_file(struct cli *cli, struct source *source)
 {
     struct laz_look look;
     int fd = laz_os_open_file(source->name, true, &look);
-    int status;
 
-    if (fd < 0) {
-        cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
-        return CLI_USAGE;
-    }
-    if (look.kind == LAZ_LOOK_DIRECTORY) {
-        cli_problem(cli, "%s: is a directory", source->name);
-        status = CLI_USAGE;
-    } else {
-        status = source_read_fd(cli, source, fd);
-    }
+    if (fd < 0)
+        return cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
+    int status = look.kind == LAZ_LOOK_DIRECTORY
+                     ? cli_problem(cli, "%s: is a directory", source->name)
+                     : source_read_fd(cli, source, fd);
     laz_os_close(&fd);
     return status;
 }
@@ -77,15 +67,10 @@ static int source_find_runtime(struct cli *cli, struct source *source)
 {
     const char *slash = strrchr(source->name, '/');
     const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
-    const struct laz_runtime_info *info;
-    int status;
 
     if (cli->runtime || !dot)
         return 0;
-    status = cli_registry(cli, true, &source->registry);
-    if (status)
-        return status;
-    info = laz_registry_runtime_for(source->registry, source->name);
+    const struct laz_runtime_info *info = laz_registry_runtime_for(source->registry, source->name);
     if (!info) {
         struct laz_buf ignored = LAZ_BUF_INIT;
         laz_registry_ignored(source->registry, &ignored);
@@ -101,16 +86,13 @@ static int source_find_runtime(struct cli *cli, struct source *source)
 }
 
 /* A file shows what its interpreter shows for one; at a prompt all values are shown. */
-static int source_find_language(struct cli *cli, struct source *source)
+static void source_find_language(const struct cli *cli, struct source *source)
 {
     const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
     const struct laz_language *language = NULL;
-    int status = source->registry ? 0 : cli_registry(cli, true, &source->registry);
 
-    if (!status)
-        (void)laz_registry_language(source->registry, runtime, &language, NULL);
+    (void)laz_registry_language(source->registry, runtime, &language, NULL);
     source->is_silent = !language || !language->echoes;
-    return status;
 }
 
 static void source_empty_first_line(struct source *source)
@@ -171,22 +153,18 @@ int source_read(struct cli *cli, struct source *source)
 {
     int status;
 
-    if (cli->code.n && cli->n_operands) {
-        cli_problem(cli, "%s: code comes from -e or from a file, not from both",
-                    cli->command->name);
-        return CLI_USAGE;
-    }
+    if (cli->code.n && cli->n_operands)
+        return cli_problem(cli, "%s: code comes from -e or from a file, not from both",
+                           cli->command->name);
     if (cli->code.n) {
         source->name = "-e";
         for (size_t i = 0; i < cli->code.n; i++)
             laz_buf_printf(&source->code, "%s%s", i ? "\n" : "", cli->code.items[i]);
         return 0;
     }
-    if (!cli->n_operands) {
-        cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
-                    cli->command->name);
-        return CLI_USAGE;
-    }
+    if (!cli->n_operands)
+        return cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
+                           cli->command->name);
     if (strcmp(cli->operands[0], "-") == 0) {
         source->name = "standard input";
         source->is_input = true;
@@ -195,11 +173,13 @@ int source_read(struct cli *cli, struct source *source)
         source->name = cli->operands[0];
         status = source_read_file(cli, source);
         if (!status)
+            status = cli_registry(cli, true, &source->registry);
+        if (!status)
             status = source_find_runtime(cli, source);
-        if (!status)
-            status = source_find_language(cli, source);
-        if (!status)
+        if (!status) {
+            source_find_language(cli, source);
             source_take_file(cli, source);
+        }
     }
     if (cli->n_operands > 1 && !source->argv.n)
         laz_strv_add(&source->argv, cli->operands[0]);

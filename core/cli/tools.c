@@ -27,19 +27,15 @@ static void tools_say(struct cli *cli, const struct laz_tools *tools, bool respe
 void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry)
 {
     struct laz_driver driver = {.log = cli->log};
-    struct laz_tools tools = {0};
+    struct laz_tools own = {0};
+    const struct laz_tools *tools = engine ? &engine->tools : &own;
 
-    if (engine) {
-        tools_say(cli, &engine->tools, false);
-        tools_say(cli, &engine->tools, true);
-        return;
+    if (engine || laz_tools_init(&own, &driver, NULL, registry, cli->settings, NULL) == 0) {
+        tools_say(cli, tools, false);
+        tools_say(cli, tools, true);
     }
-    if (laz_tools_init(&tools, &driver, NULL, registry, cli->settings, NULL) == 0) {
-        tools_say(cli, &tools, false);
-        tools_say(cli, &tools, true);
-    }
-    laz_tools_end(&tools);
-    laz_tools_fini(&tools);
+    laz_tools_end(&own);
+    laz_tools_fini(&own);
 }
 
 /* The number of --limit; 0: it was not given. */

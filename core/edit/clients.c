@@ -12,27 +12,11 @@
 #define CLIENTS_TIMEOUT_S 1800 /* code may run long; the client's own limit is a minute */
 
 const struct laz_edit_client laz_edit_clients[] = {
-    {.name = "claude",
-     .title = "Claude Code",
-     .form = LAZ_EDIT_JSON,
-     .table = "mcpServers",
-     .is_project = true},
-    {.name = "claude-desktop",
-     .title = "Claude Desktop",
-     .form = LAZ_EDIT_JSON,
-     .table = "mcpServers"},
-    {.name = "codex",
-     .title = "Codex",
-     .form = LAZ_EDIT_TOML,
-     .table = "mcp_servers",
-     .timeout_s = CLIENTS_TIMEOUT_S},
-    {.name = "cursor", .title = "Cursor", .form = LAZ_EDIT_JSON, .table = "mcpServers"},
-    {.name = "vscode",
-     .title = "Visual Studio Code",
-     .form = LAZ_EDIT_JSON,
-     .table = "servers",
-     .type = "stdio",
-     .is_project = true},
+    {"claude", "Claude Code", LAZ_EDIT_JSON, "mcpServers", NULL, 0, true},
+    {"claude-desktop", "Claude Desktop", LAZ_EDIT_JSON, "mcpServers", NULL, 0, false},
+    {"codex", "Codex", LAZ_EDIT_TOML, "mcp_servers", NULL, CLIENTS_TIMEOUT_S, false},
+    {"cursor", "Cursor", LAZ_EDIT_JSON, "mcpServers", NULL, 0, false},
+    {"vscode", "Visual Studio Code", LAZ_EDIT_JSON, "servers", "stdio", 0, true},
     {.name = NULL},
 };
 

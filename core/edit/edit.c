@@ -7,23 +7,23 @@
 
 #include <string.h>
 
-size_t edit_members(const struct laz_edit_client *client, const struct laz_edit_program *program,
-                    struct edit_member members[EDIT_MEMBERS])
+void edit_value(struct laz_buf *out, const struct edit_member *member,
+                void (*quote)(struct laz_buf *out, const char *text, size_t len))
 {
-    size_t n = 0;
+    const struct laz_strv *texts = member->texts;
 
-    if (client->type)
-        members[n++] =
-            (struct edit_member){.name = "type", .kind = EDIT_TEXT, .text = client->type};
-    members[n++] =
-        (struct edit_member){.name = "command", .kind = EDIT_TEXT, .text = program->command};
-    members[n++] = (struct edit_member){.name = "args", .kind = EDIT_TEXTS, .texts = program->args};
-    if (client->timeout_s)
-        members[n++] = (struct edit_member){.name = "tool_timeout_sec",
-                                            .kind = EDIT_NUMBER,
-                                            .number = client->timeout_s,
-                                            .stays = true};
-    return n;
+    if (member->text) {
+        quote(out, member->text, strlen(member->text));
+    } else if (texts) {
+        laz_buf_putc(out, '[');
+        for (size_t i = 0; i < texts->n; i++) {
+            laz_buf_puts(out, i ? ", " : "");
+            quote(out, texts->items[i], strlen(texts->items[i]));
+        }
+        laz_buf_putc(out, ']');
+    } else {
+        laz_buf_printf(out, "%lld", (long long)member->number);
+    }
 }
 
 bool edit_splice(struct laz_buf *text, size_t from, size_t to, struct laz_buf *with)
@@ -86,6 +86,23 @@ static int edit_check(const struct laz_edit_program *program, struct laz_error *
                                  "'%s' is not UTF-8: a file of configuration cannot hold it", text);
     }
     return 0;
+}
+
+/* The members of the entry, in order; returns how many. */
+static size_t edit_members(const struct laz_edit_client *client,
+                           const struct laz_edit_program *program,
+                           struct edit_member members[EDIT_MEMBERS])
+{
+    size_t n = 0;
+
+    if (client->type)
+        members[n++] = (struct edit_member){.name = "type", .text = client->type};
+    members[n++] = (struct edit_member){.name = "command", .text = program->command};
+    members[n++] = (struct edit_member){.name = "args", .texts = program->args};
+    if (client->timeout_s)
+        members[n++] = (struct edit_member){
+            .name = "tool_timeout_sec", .number = client->timeout_s, .stays = true};
+    return n;
 }
 
 int laz_edit_text(const struct laz_edit_client *client, const struct laz_edit_program *program,

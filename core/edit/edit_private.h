@@ -5,23 +5,20 @@
 
 #include "edit/edit.h"
 
-enum edit_kind { EDIT_TEXT, EDIT_TEXTS, EDIT_NUMBER };
-
-/* A member that the entry shall have. */
+/* A member that the entry shall have: a text, a list of texts, or a number. */
 struct edit_member {
     const char *name;
-    enum edit_kind kind;
-    const char *text;
-    const struct laz_strv *texts;
+    const char *text;             /* NULL: it is none */
+    const struct laz_strv *texts; /* likewise */
     int64_t number;
     bool stays; /* where it is there already it stays as it is */
 };
 
 #define EDIT_MEMBERS 4
 
-/* The members of the entry, in order; returns how many. */
-size_t edit_members(const struct laz_edit_client *client, const struct laz_edit_program *program,
-                    struct edit_member members[EDIT_MEMBERS]);
+/* Appends the value of a member; `quote` appends a string. */
+void edit_value(struct laz_buf *out, const struct edit_member *member,
+                void (*quote)(struct laz_buf *out, const char *text, size_t len));
 
 int edit_json(const struct laz_edit_client *client, const struct edit_member *members, size_t n,
               struct laz_buf *text, struct laz_error *err);

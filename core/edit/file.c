@@ -18,12 +18,6 @@
 #define FILE_BACKUPS 1000 /* FILE.bak, FILE.bak.1, ... */
 #define FILE_LEVELS  8    /* directories that are made */
 
-static bool file_is_as_read(const struct laz_edit_file *file, const struct laz_look *look)
-{
-    return look->inode == file->inode && look->size == file->size &&
-           look->written_ns == file->written_ns;
-}
-
 int laz_edit_file_read(struct laz_edit_file *file, const char *path, struct laz_error *err)
 {
     struct laz_look look;
@@ -120,7 +114,8 @@ int laz_edit_file_write(const struct laz_edit_file *file, const struct laz_buf *
                                       is_project ? 0644 : 0600, err);
     }
     rc = file_keep(file, backup, err);
-    if (!rc && (laz_os_look(file->path, true, &look) || !file_is_as_read(file, &look)))
+    if (!rc && (laz_os_look(file->path, true, &look) || look.inode != file->inode ||
+                look.size != file->size || look.written_ns != file->written_ns))
         rc = laz_error_set(err, LAZ_EINVAL, 0,
                            "another program has changed %s meanwhile; try again", file->path);
     if (!rc)

@@ -58,26 +58,6 @@ static void json_key(struct laz_buf *out, const char *key)
     laz_buf_puts(out, ": ");
 }
 
-static void json_member_value(struct laz_buf *out, const struct edit_member *member)
-{
-    switch (member->kind) {
-    case EDIT_TEXT:
-        laz_json_quote(out, member->text, strlen(member->text));
-        break;
-    case EDIT_TEXTS:
-        laz_buf_putc(out, '[');
-        for (size_t i = 0; i < member->texts->n; i++) {
-            laz_buf_puts(out, i ? ", " : "");
-            laz_json_quote(out, member->texts->items[i], strlen(member->texts->items[i]));
-        }
-        laz_buf_putc(out, ']');
-        break;
-    case EDIT_NUMBER:
-        laz_buf_printf(out, "%lld", (long long)member->number);
-        break;
-    }
-}
-
 /* Writes the value, within objects of the keys that are left. */
 static void json_write(struct laz_buf *out, const struct json_style *style, size_t steps,
                        const char *const *keys, size_t n_keys, const struct json_what *what)
@@ -85,7 +65,7 @@ static void json_write(struct laz_buf *out, const struct json_style *style, size
     const size_t n = n_keys ? 1 : what->n;
 
     if (!n) {
-        json_member_value(out, &what->members[0]);
+        edit_value(out, &what->members[0], laz_json_quote);
         return;
     }
     laz_buf_putc(out, '{');
@@ -95,7 +75,7 @@ static void json_write(struct laz_buf *out, const struct json_style *style, size
         if (n_keys)
             json_write(out, style, steps + 1, keys + 1, n_keys - 1, what);
         else
-            json_member_value(out, &what->members[i]);
+            edit_value(out, &what->members[i], laz_json_quote);
     }
     if (!style->one_line)
         json_break(out, style, steps);
@@ -281,9 +261,9 @@ static bool json_holds(const struct laz_buf *text, const struct laz_jsonc_place 
     if (!place->found || holds)
         return holds;
     laz_jsonc_plain(&plain, text->data + place->from, place->to - place->from);
-    if (!plain.failed && member->kind == EDIT_TEXT)
+    if (!plain.failed && member->text)
         holds = json_is_text(laz_buf_text(&plain), plain.len, member->text);
-    else if (!plain.failed && member->kind == EDIT_TEXTS)
+    else if (!plain.failed && member->texts)
         holds = json_is_texts(laz_buf_text(&plain), plain.len, member->texts);
     laz_buf_fini(&plain);
     return holds;
@@ -304,7 +284,7 @@ static int json_starts(const struct laz_edit_client *client, const struct laz_bu
                        bool *starts, struct laz_error *err)
 {
     struct laz_jsonc_place command[JSON_KEYS + 1], type[JSON_KEYS + 1];
-    const struct edit_member stdio = {.kind = EDIT_TEXT, .text = "stdio"};
+    const struct edit_member stdio = {.text = "stdio"};
 
     int rc = json_member(client, text, "command", command, err);
     if (!rc)

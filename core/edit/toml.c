@@ -48,54 +48,28 @@ static int toml_read(struct toml_edit *edit, struct laz_error *err)
     return 0;
 }
 
-static bool toml_is_text(const struct laz_toml_node *node, const char *text)
-{
-    return node->type == LAZ_TOML_STRING && node->len == strlen(text) &&
-           memcmp(node->text, text, node->len) == 0;
-}
-
 static bool toml_holds(const struct laz_toml_node *node, const struct edit_member *member)
 {
     size_t n = 0;
 
     if (!node || member->stays)
         return node != NULL;
-    if (member->kind == EDIT_TEXT)
-        return toml_is_text(node, member->text);
+    if (member->text)
+        return laz_toml_is(node, member->text);
     if (node->type != LAZ_TOML_ARRAY || node->n != member->texts->n)
         return false;
     for (const struct laz_toml_node *item = node->first; item; item = item->next)
-        if (!toml_is_text(item, member->texts->items[n++]))
+        if (!laz_toml_is(item, member->texts->items[n++]))
             return false;
     return true;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void toml_value(struct laz_buf *out, const struct edit_member *member)
-{
-    switch (member->kind) {
-    case EDIT_TEXT:
-        laz_toml_format_string(out, member->text, strlen(member->text));
-        break;
-    case EDIT_TEXTS:
-        laz_buf_putc(out, '[');
-        for (size_t i = 0; i < member->texts->n; i++) {
-            laz_buf_puts(out, i ? ", " : "");
-            laz_toml_format_string(out, member->texts->items[i], strlen(member->texts->items[i]));
-        }
-        laz_buf_putc(out, ']');
-        break;
-    case EDIT_NUMBER:
-        laz_buf_printf(out, "%lld", (long long)member->number);
-        break;
-    }
-}
-
 static void toml_pair(struct laz_buf *out, const struct edit_member *member)
 {
     laz_buf_printf(out, "%s = ", member->name);
-    toml_value(out, member);
+    edit_value(out, member, laz_toml_format_string);
 }
 
 static void toml_inline(struct laz_buf *out, const struct toml_edit *edit)
@@ -216,7 +190,7 @@ static int toml_member(struct toml_edit *edit, const struct edit_member *member,
     if (node && laz_toml_made(node) != LAZ_TOML_WRITTEN)
         return toml_wrong(node, err, "this member of the entry of lazaret has to be a value");
     if (node) {
-        toml_value(&with, member);
+        edit_value(&with, member, laz_toml_format_string);
         done = edit_splice(edit->text, node->from, node->to, &with);
     } else {
         done = toml_insert_member(edit, member);

@@ -124,7 +124,7 @@ int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
     int rc = laz_driver_enter(&engine->driver, err);
     if (rc)
         return rc;
-    rc = laz_tools_add(&engine->tools, tool, call, user, err);
+    rc = laz_tools_add(&engine->tools, &engine->tools.set, tool, call, user, err);
     laz_driver_leave(&engine->driver);
     return rc;
 }

@@ -32,7 +32,6 @@ static void lines_give_up(struct laz_lines *lines)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void lines_ready(void *user, uint32_t events);
 static void lines_writable(void *user, uint32_t events);
 
 /* Watches for what the peer is able to do next. */

@@ -13,7 +13,6 @@
 #include "base/container.h"
 #include "base/json.h"
 #include "base/visible.h"
-#include "base/visible_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,10 @@
 
 #include "base/error.h"
 #include "base/json_fields.h"
+#include "plugin/language.h"
+
+#include <lazaret/plugin.h>
+#include <lazaret/runtime.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +22,7 @@
 struct laz_description_kind {
     const char *suffix; /* of the file's name, behind the plugin's */
     const char *word;   /* its member "kind" */
-    const char *remedy; /* the end of messages, see fields.h */
+    const char *remedy; /* the end of messages: "; make the file again ..." */
     const struct laz_fields *fields;
     const char *(*wrong)(const void *data); /* the key of a value that cannot be, or NULL */
 };
@@ -26,6 +30,23 @@ struct laz_description_kind {
 extern const struct laz_description_kind laz_backend_description;  /* struct laz_backend_info */
 extern const struct laz_description_kind laz_language_description; /* struct laz_language */
 extern const struct laz_description_kind laz_runtime_description;  /* struct laz_runtime_info */
+
+/* Rows of a table: a member of struct TYPE under its own name, and one that is read elsewhere. */
+#define LAZ_FIELD(type, is, field, must)                                                           \
+    {                                                                                              \
+        .name = #field, .kind = LAZ_FIELD_##is, .at = offsetof(struct type, field),                \
+        .flags = (must) ? LAZ_FIELD_ALL | LAZ_FIELD_REQUIRED : LAZ_FIELD_ALL                       \
+    }
+#define LAZ_FIELD_KEY(key)                                                                         \
+    {                                                                                              \
+        .name = key, .kind = LAZ_FIELD_IGNORED                                                     \
+    }
+/* A table. An unknown member is an error: a newer description says in "abi" that it is newer. */
+#define LAZ_FIELDS(type, rows)                                                                     \
+    {                                                                                              \
+        .size = sizeof(struct type), .items = rows, .n = sizeof rows / sizeof *rows,               \
+        .is_closed = true                                                                          \
+    }
 
 /* Reads the JSON text. `file` is its path, for messages. The caller owns *data. LAZ_EPLUGIN with
  * the file and the key, LAZ_ENOMEM. */
@@ -51,5 +72,21 @@ struct laz_backend_info {
 
 /* The rank on a platform ("linux"); 0: `auto` does not consider it there. */
 int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *platform);
+
+/* What the host knows of a runtime without loading it. */
+struct laz_runtime_info {
+    const char *name, *version, *summary;
+    const char *file; /* the shared object, absolute; borrowed from the registry */
+    struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
+    union {
+        struct laz_field_list option_list;
+        const struct laz_option *options; /* its items, and one with key NULL */
+    };
+    const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
+    bool reads_packages; /* `read` has the configuration of the language's packages, too */
+};
+
+/* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
+void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
 
 #endif

@@ -6,9 +6,8 @@
  * Everything is read in the order in which it becomes meaningful: magic, then versions, then sizes,
  * then the members that the sizes announce. A plugin that passes needs no further checks, except
  * for operations that are not in the tables of required ones: those may be missing. */
-#include "plugin/descriptor.h"
+#include "plugin/plugin.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,40 +18,31 @@
 #define DESCRIPTOR_MAX_OPTIONS 256
 #define DESCRIPTOR_MAX_OPS     4096 /* bytes of a table; no table of this ABI is larger */
 
-struct descriptor_op {
+/* Operations that a plugin of a kind must have. */
+/* clang-format off */
+static const struct {
+    uint32_t kind;
     const char *name;
     size_t offset; /* of a pointer in the table */
+} descriptor_required[] = {
+#define OP(kind, type, field) {LAZ_PLUGIN_##kind, #field, offsetof(struct type, field)},
+    OP(BACKEND, laz_backend_ops, platforms) OP(BACKEND, laz_backend_ops, plan)
+    OP(TOOL, laz_tool_ops, create) OP(TOOL, laz_tool_ops, list)
+    OP(TOOL, laz_tool_ops, call) OP(TOOL, laz_tool_ops, destroy)
+    OP(RUNTIME, laz_runtime_ops, suffixes) OP(RUNTIME, laz_runtime_ops, create)
+    OP(RUNTIME, laz_runtime_ops, version) OP(RUNTIME, laz_runtime_ops, define_tools)
+    OP(RUNTIME, laz_runtime_ops, check) OP(RUNTIME, laz_runtime_ops, eval)
 };
-
-#define OP(type, field)                                                                            \
-    {                                                                                              \
-#field, offsetof(struct type, field)                                                       \
-    }
-
-static const struct descriptor_op backend_required[] = {
-    OP(laz_backend_ops, platforms), OP(laz_backend_ops, plan), {NULL, 0}};
-static const struct descriptor_op tool_required[] = {OP(laz_tool_ops, create),
-                                                     OP(laz_tool_ops, list),
-                                                     OP(laz_tool_ops, call),
-                                                     OP(laz_tool_ops, destroy),
-                                                     {NULL, 0}};
-static const struct descriptor_op runtime_required[] = {OP(laz_runtime_ops, suffixes),
-                                                        OP(laz_runtime_ops, create),
-                                                        OP(laz_runtime_ops, version),
-                                                        OP(laz_runtime_ops, define_tools),
-                                                        OP(laz_runtime_ops, check),
-                                                        OP(laz_runtime_ops, eval),
-                                                        {NULL, 0}};
+/* clang-format on */
 
 static const struct descriptor_kind {
     uint32_t kind;
     const char *name;
     const char *word; /* before a plugin's own name */
-    const struct descriptor_op *required;
 } descriptor_kinds[] = {
-    {LAZ_PLUGIN_BACKEND, "a backend", "backend", backend_required},
-    {LAZ_PLUGIN_TOOL, "a tool provider", "provider", tool_required},
-    {LAZ_PLUGIN_RUNTIME, "a runtime", "runtime", runtime_required},
+    {LAZ_PLUGIN_BACKEND, "a backend", "backend"},
+    {LAZ_PLUGIN_TOOL, "a tool provider", "provider"},
+    {LAZ_PLUGIN_RUNTIME, "a runtime", "runtime"},
 };
 
 static const char *const descriptor_types[] = {
@@ -111,11 +101,6 @@ uint32_t laz_option_type(const char *name)
         if (descriptor_types[type] && strcmp(descriptor_types[type], name) == 0)
             return type;
     return 0;
-}
-
-uint32_t laz_option_flag(const char *name)
-{
-    return strcmp(name, "secret") == 0 ? LAZ_OPT_SECRET : 0;
 }
 
 static int descriptor_abi(const struct laz_plugin *plugin, struct laz_error *err)
@@ -249,13 +234,16 @@ static int descriptor_ops(const struct laz_plugin *plugin, const struct descript
                              "its operations claim a size of %zu bytes; they must begin with "
                              "sizeof the table",
                              size);
-    for (const struct descriptor_op *op = kind->required; op->name; op++) {
+    for (size_t i = 0; i < sizeof descriptor_required / sizeof *descriptor_required; i++) {
+        const size_t offset = descriptor_required[i].offset;
         const void *value = NULL;
-        if (size >= op->offset + sizeof value)
-            memcpy(&value, (const char *)plugin->ops + op->offset, sizeof value);
+        if (descriptor_required[i].kind != kind->kind)
+            continue;
+        if (size >= offset + sizeof value)
+            memcpy(&value, (const char *)plugin->ops + offset, sizeof value);
         if (!value)
-            return laz_error_set(err, LAZ_EPLUGIN, 0, "missing op: %s (%s needs it)", op->name,
-                                 kind->name);
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "missing op: %s (%s needs it)",
+                                 descriptor_required[i].name, kind->name);
     }
     return 0;
 }

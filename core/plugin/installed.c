@@ -3,13 +3,11 @@
  * its installation has been moved to.
  *
  * They are in a file of their own, so that a test can be linked with other paths. */
-#include "plugin/installed.h"
+#include "plugin/plugin.h"
 
 #include "base/buf.h"
 #include "os/current_process.h"
 #include "os/paths.h"
-
-#include <stdlib.h>
 
 static char *installed_at(const char *path)
 {

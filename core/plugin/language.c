@@ -6,50 +6,29 @@
 #include <string.h>
 
 #include "plugin/descriptions.h"
-#include "plugin/fields.h"
 
 #define STUB(is, name, must) LAZ_FIELD(laz_language_stub, is, name, must)
 
+/* clang-format off */
 static const struct laz_field stub_rows[] = {
-    STUB(TEXT, null_word, true),
-    STUB(TEXT, true_word, true),
-    STUB(TEXT, false_word, true),
-    STUB(TEXT, list_open, true),
-    STUB(TEXT, list_close, true),
-    STUB(TEXT, map_open, true),
-    STUB(TEXT, map_close, true),
-    STUB(TEXT, key_open, true),
-    STUB(TEXT, key_close, true),
-    STUB(TEXT, before, true),
-    STUB(TEXT, after, true),
-    STUB(TEXT, line, true),
-    STUB(TEXT, before_parameters, false),
-    STUB(TEXT, parameter_line, true),
-    STUB(TEXT, before_parameter, true),
-    STUB(TEXT, after_parameter, true),
-    STUB(TEXT, before_name, true),
-    STUB(TEXT, after_name, true),
-    STUB(TEXT, after_arguments, true),
-    STUB(TEXT, arguments_open, false),
-    STUB(TEXT, arguments_close, false),
-    STUB(TEXT, between_arguments, false),
-    STUB(TEXT, before_optional, false),
-    STUB(TEXT, after_optional, false),
-    STUB(TEXT, before_type, false),
-    STUB(TEXT, before_default, false),
-    STUB(TEXT, before_bare_default, false),
-    STUB(TEXT, between_values, false),
-    STUB(TEXT, string_open, false),
-    STUB(TEXT, string_close, false),
-    STUB(PAIRS, escapes, false),
-    STUB(TEXT, by_name, false),
-    STUB(TEXT, together, false),
-    STUB(PAIRS, types, false),
-    STUB(BOOLEAN, decimal_escapes, false),
-    STUB(BOOLEAN, docstring, false),
-    STUB(BOOLEAN, defaults, false),
-    STUB(BOOLEAN, signature_first, false),
+    STUB(TEXT, null_word, true), STUB(TEXT, true_word, true), STUB(TEXT, false_word, true),
+    STUB(TEXT, list_open, true), STUB(TEXT, list_close, true), STUB(TEXT, map_open, true),
+    STUB(TEXT, map_close, true), STUB(TEXT, key_open, true), STUB(TEXT, key_close, true),
+    STUB(TEXT, before, true), STUB(TEXT, after, true), STUB(TEXT, line, true),
+    STUB(TEXT, before_parameters, false), STUB(TEXT, parameter_line, true),
+    STUB(TEXT, before_parameter, true), STUB(TEXT, after_parameter, true),
+    STUB(TEXT, before_name, true), STUB(TEXT, after_name, true),
+    STUB(TEXT, after_arguments, true), STUB(TEXT, arguments_open, false),
+    STUB(TEXT, arguments_close, false), STUB(TEXT, between_arguments, false),
+    STUB(TEXT, before_optional, false), STUB(TEXT, after_optional, false),
+    STUB(TEXT, before_type, false), STUB(TEXT, before_default, false),
+    STUB(TEXT, before_bare_default, false), STUB(TEXT, between_values, false),
+    STUB(TEXT, string_open, false), STUB(TEXT, string_close, false), STUB(PAIRS, escapes, false),
+    STUB(TEXT, by_name, false), STUB(TEXT, together, false), STUB(PAIRS, types, false),
+    STUB(BOOLEAN, decimal_escapes, false), STUB(BOOLEAN, docstring, false),
+    STUB(BOOLEAN, defaults, false), STUB(BOOLEAN, signature_first, false),
 };
+/* clang-format on */
 
 static const struct laz_fields stub_fields = LAZ_FIELDS(laz_language_stub, stub_rows);
 
@@ -68,22 +47,17 @@ static const struct laz_fields lexer_fields = LAZ_FIELDS(laz_language_lexer, lex
 
 #define PATTERNS(is, name, must) LAZ_FIELD(laz_language_patterns, is, name, must)
 
+/* clang-format off */
 static const struct laz_field patterns_rows[] = {
-    PATTERNS(TEXT, member, true),
-    PATTERNS(TEXTS, network, false),
-    PATTERNS(TEXTS, programs, false),
-    PATTERNS(TEXTS, terminals, false),
-    PATTERNS(TEXTS, privileges, false),
-    PATTERNS(TEXTS, roots, false),
-    PATTERNS(TEXTS, by_name, false),
-    PATTERNS(TEXT, loader, false),
-    PATTERNS(TEXTS, modules, false),
-    PATTERNS(TEXTS, definitions, false),
-    PATTERNS(BOOLEAN, by_name_member, false),
-    PATTERNS(BOOLEAN, string_calls, false),
-    PATTERNS(BOOLEAN, string_names, false),
-    PATTERNS(BOOLEAN, imports, false),
+    PATTERNS(TEXT, member, true), PATTERNS(TEXTS, network, false),
+    PATTERNS(TEXTS, programs, false), PATTERNS(TEXTS, terminals, false),
+    PATTERNS(TEXTS, privileges, false), PATTERNS(TEXTS, roots, false),
+    PATTERNS(TEXTS, by_name, false), PATTERNS(TEXT, loader, false),
+    PATTERNS(TEXTS, modules, false), PATTERNS(TEXTS, definitions, false),
+    PATTERNS(BOOLEAN, by_name_member, false), PATTERNS(BOOLEAN, string_calls, false),
+    PATTERNS(BOOLEAN, string_names, false), PATTERNS(BOOLEAN, imports, false),
 };
+/* clang-format on */
 
 static const struct laz_fields patterns_fields = LAZ_FIELDS(laz_language_patterns, patterns_rows);
 

@@ -13,7 +13,7 @@
  *
  * A runtime is opened inside the box, where owners of files are uids of another user namespace and
  * prove nothing. The host has checked the file before making it visible there. */
-#include "plugin/module.h"
+#include "plugin/plugin.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,7 +24,6 @@
 #include "os/library.h"
 #include "os/paths.h"
 #include "os/trust.h"
-#include "plugin/descriptor.h"
 
 struct laz_module {
     lt_dlhandle handle;
@@ -109,39 +108,31 @@ static int module_open_object(struct laz_module *module, const char *path, struc
 int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
                     struct laz_module **module, struct laz_error *err)
 {
-    struct laz_module *made = NULL;
-    int rc = 0;
-
     *module = NULL;
     if (!laz_os_is_absolute(path))
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not an absolute path", path);
-    if (kind != LAZ_PLUGIN_RUNTIME && laz_trust_file(path, err)) {
-        rc = laz_error_as(err, LAZ_EPLUGIN);
-        goto out;
-    }
-    made = calloc(1, sizeof *made);
-    if (!made) {
-        rc = laz_error_nomem(err);
-        goto out;
-    }
-    rc = module_open_globals(made, globals, path, err);
+    if (kind != LAZ_PLUGIN_RUNTIME && laz_trust_file(path, err))
+        return laz_error_as(err, LAZ_EPLUGIN);
+    struct laz_module *made = calloc(1, sizeof *made);
+    if (!made)
+        return laz_error_nomem(err);
+    int rc = module_open_globals(made, globals, path, err);
     if (!rc)
         rc = module_open_object(made, path, err);
     if (!rc)
         rc = laz_descriptor_check(made->exported, path, kind, err);
     if (!rc)
         rc = laz_descriptor_copy(made->exported, &made->plugin, &made->options, err);
-    if (rc)
-        goto out;
+    if (rc) {
+        laz_module_close(made);
+        return rc;
+    }
     /* An interpreter cannot be unloaded: its threads, handlers and thread-local variables remain.
      */
     if (made->plugin.kind == LAZ_PLUGIN_RUNTIME)
         laz_library_keep(path);
     *module = made;
-    made = NULL;
-out:
-    laz_module_close(made);
-    return rc;
+    return 0;
 }
 
 void laz_module_close(struct laz_module *module)

@@ -9,7 +9,7 @@
  * The first directory that has a plugin of a kind and name wins. If that plugin is unusable, the
  * lookup fails and does not take the next one: whoever put a plugin first wants that one. */
 #include "config.h"
-#include "plugin/registry.h"
+#include "plugin/plugin.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +22,6 @@
 #include "os/packages.h"
 #include "os/paths.h"
 #include "os/trust.h"
-#include "plugin/descriptions.h"
-#include "plugin/descriptor.h"
-#include "plugin/installed.h"
-#include "plugin/module.h"
 #include "settings/settings.h"
 
 #define REGISTRY_MAX_DESCRIPTION (1u << 20) /* bytes of a file */
@@ -626,19 +622,14 @@ static bool registry_has_object(const struct laz_registry *registry, const char 
     return false;
 }
 
-static bool registry_is_standard(const struct laz_registry *registry,
-                                 const struct registry_file *file)
-{
-    return laz_strv_has(&registry->standard, file->directory);
-}
-
 /* The rank of a description for `auto`, INT64_MAX: none; -1: memory or descriptors are short. One
  * that cannot be read may be that of the best backend: it comes first, so that its problem is
  * reported and nothing weaker is taken. */
 static int64_t registry_rank(struct laz_registry *registry, struct registry_file *file,
                              const char *platform)
 {
-    if (file->kind != &laz_backend_description || !registry_is_standard(registry, file) ||
+    if (file->kind != &laz_backend_description ||
+        !laz_strv_has(&registry->standard, file->directory) ||
         !registry_has_object(registry, file->name))
         return INT64_MAX;
     if (registry_load(registry, file, NULL) != 0)
@@ -683,7 +674,7 @@ void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text
     for (size_t i = 0; i < registry->objects.n; i++) {
         struct registry_file *object = &registry->objects.items[i];
         const char *suffix = laz_backend_description.suffix;
-        if (!registry_is_standard(registry, object) ||
+        if (!laz_strv_has(&registry->standard, object->directory) ||
             registry_description(registry, &laz_backend_description, object->name, NULL) ||
             registry_load(registry, object, NULL) != 0 ||
             registry_kind(object) != LAZ_PLUGIN_BACKEND)
@@ -712,7 +703,8 @@ const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *regi
 {
     for (size_t i = 0; i < registry->descriptions.n; i++) {
         struct registry_file *file = &registry->descriptions.items[i];
-        if (file->kind != &laz_backend_description || !registry_is_standard(registry, file) ||
+        if (file->kind != &laz_backend_description ||
+            !laz_strv_has(&registry->standard, file->directory) ||
             registry_load(registry, file, NULL) != 0)
             continue;
         const struct laz_backend_info *info = file->data;

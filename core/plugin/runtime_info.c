@@ -6,17 +6,13 @@
  * The build writes FILE.json beside FILE.so from the descriptor itself, so the two agree. The
  * reader accepts exactly what the writer writes: an unknown key or another type is an error,
  * because a newer minor ABI is declared in "abi". */
-#include "plugin/runtime_info.h"
+#include "plugin/plugin.h"
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_write.h"
-#include "plugin/descriptions.h"
-#include "plugin/descriptor.h"
-#include "plugin/fields.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -86,6 +82,11 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+static uint32_t info_flag(const char *name)
+{
+    return strcmp(name, "secret") == 0 ? LAZ_OPT_SECRET : 0;
+}
+
 static const struct laz_field option_rows[] = {
     LAZ_FIELD(laz_option, TEXT, key, true),
     {.name = "type",
@@ -103,7 +104,7 @@ static const struct laz_field option_rows[] = {
     {.name = "flags",
      .kind = LAZ_FIELD_WORD,
      .at = offsetof(struct laz_option, flags),
-     .word = laz_option_flag,
+     .word = info_flag,
      .wrong = "\"secret\""},
     LAZ_FIELD(laz_option, TEXT, min, false),
     LAZ_FIELD(laz_option, TEXT, max, false),

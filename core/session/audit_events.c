@@ -387,10 +387,10 @@ void laz_audit_tool_result(const struct laz_execution *execution, const struct l
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, laz_call_number(call), laz_call_tool(call));
+    events_call(&line, execution, laz_call_owner(call)->number, laz_call_owner(call)->caller.tool);
     laz_audit_string(&line, "error", json ? NULL : error);
     laz_audit_text(&line, "result_summary", json, len, EVENTS_SUMMARY);
-    laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));
+    laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_owner(call)->started_us);
     events_write(execution->session, "tool_result", &line, NULL);
 }
 
@@ -400,7 +400,7 @@ void laz_audit_tool_abandoned(const struct laz_execution *execution, const struc
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, laz_call_number(call), laz_call_tool(call));
-    laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));
+    events_call(&line, execution, laz_call_owner(call)->number, laz_call_owner(call)->caller.tool);
+    laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_owner(call)->started_us);
     events_write(execution->session, "tool_abandoned", &line, NULL);
 }

@@ -110,15 +110,15 @@ static void execution_close_call(struct laz_execution *execution, const struct l
     for (size_t i = 0; i < execution->n_calls; i++)
         if (execution->calls[i] == call)
             execution->calls[i] = execution->calls[--execution->n_calls];
-    execution->open_bytes -= laz_call_size(call);
+    execution->open_bytes -= laz_call_owner(call)->size;
 }
 
 static void execution_answered(void *user, struct laz_call *call, const char *json, size_t len,
                                const char *error)
 {
     struct laz_execution *execution = user;
-    bool has_id;
-    int64_t id = laz_call_id(call, &has_id);
+    const int64_t id = laz_call_owner(call)->id;
+    const bool has_id = laz_call_owner(call)->has_id;
 
     execution_close_call(execution, call);
     laz_audit_tool_result(execution, call, json, len, error);
@@ -226,6 +226,8 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     const char *problem = next->error;
     const struct laz_call_owner owner = {
         .user = asks ? (void *)next : execution,
+        .id = next->id,
+        .has_id = next->has_id,
         .number = next->number,
         .size = next->size,
         .answered = asks ? execution_decided : execution_answered,
@@ -246,10 +248,8 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     }
     if (!problem && execution_room_for_call(execution))
         call = asks ? laz_approval_ask(tools, &next->set->entries[next->tool],
-                                       laz_buf_text(&next->args), next->args.len, next->id,
-                                       next->has_id, &owner)
-                    : laz_call_start(tools, next->set, next->tool, &next->args, next->id,
-                                     next->has_id, &owner);
+                                       laz_buf_text(&next->args), next->args.len, &owner)
+                    : laz_call_start(tools, next->set, next->tool, &next->args, &owner);
     if (!call) {
         execution_reply(execution, next->id, next->has_id, NULL, 0,
                         problem ? problem : "out of memory", false);
@@ -288,10 +288,11 @@ static void execution_decided(void *user, struct laz_call *call, const char *jso
         at = &(*at)->next;
     *at = next->next;
     execution_close_call(execution, call);
-    if (laz_audit_approval(execution, next->number, laz_call_tool(call), next->is_approved, text))
+    if (laz_audit_approval(execution, next->number, laz_call_owner(call)->caller.tool,
+                           next->is_approved, text))
         snprintf(text, sizeof text, EXECUTION_NO_RECORD);
     laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call: %s: %s",
-            laz_call_tool(call), *text ? text : "approved");
+            laz_call_owner(call)->caller.tool, *text ? text : "approved");
     if (!execution->to_approve)
         laz_execution_deadline_run(execution);
     if (!execution->n_calls)

@@ -5,9 +5,7 @@
  * Only the structure is checked here; whether a value is right for its key shows when it is
  * converted.  A key in a later document replaces the earlier one.  Tables with free keys (those of
  * plugins, and env.set) are merged key by key, so that one option can be changed alone. */
-#include "settings/state.h"
-
-#include "settings/convert.h"
+#include "settings/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,27 +35,21 @@ static void check_problem(struct check *check, const char *section,
     laz_buf_fini(&name);
 }
 
+/* The node is not what was expected; NULL: its key is unknown. */
 static void check_mismatch(struct check *check, const char *section,
                            const struct laz_toml_node *node, const char *expected)
 {
     struct laz_buf what = LAZ_BUF_INIT;
 
-    laz_buf_printf(&what, "expected %s, found ", expected);
-    laz_toml_describe(&what, node);
+    if (expected) {
+        laz_buf_printf(&what, "expected %s, found ", expected);
+        laz_toml_describe(&what, node);
+    } else {
+        laz_buf_printf(&what, "unknown %s", node->type == LAZ_TOML_TABLE ? "table" : "key");
+        laz_schema_suggest(&what, section, node->key);
+    }
     check->toml->failed |= what.failed;
-    check_problem(check, section, node, false, laz_buf_text(&what));
-    laz_buf_fini(&what);
-}
-
-static void check_unknown(struct check *check, const char *section,
-                          const struct laz_toml_node *node)
-{
-    struct laz_buf what = LAZ_BUF_INIT;
-
-    laz_buf_printf(&what, "unknown %s", node->type == LAZ_TOML_TABLE ? "table" : "key");
-    laz_schema_suggest(&what, section, node->key);
-    check->toml->failed |= what.failed;
-    check_problem(check, section, node, true, laz_buf_text(&what));
+    check_problem(check, section, node, !expected, laz_buf_text(&what));
     laz_buf_fini(&what);
 }
 
@@ -186,7 +178,7 @@ static void check_section(struct check *check, const char *section, struct laz_t
         else if (runtime)
             check_mismatch(check, section, node, "a table of options, such as [runtime.r]");
         else
-            check_unknown(check, section, node);
+            check_mismatch(check, section, node, NULL);
     }
 }
 
@@ -197,7 +189,7 @@ void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes)
     for (struct laz_toml_node *node = toml->root->first; node; node = node->next) {
         const struct schema_section *section = laz_schema_section(node->key, node->key_len);
         if (!section)
-            check_unknown(&check, "", node);
+            check_mismatch(&check, "", node, NULL);
         else if (strcmp(section->name, "tools") == 0)
             check_list(&check, node, check_tool_table, "a list of tables, each begun by [[tools]]",
                        &nodes->tools);

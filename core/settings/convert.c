@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* convert.c - converts sizes, times and words of a configuration to C values. */
-#include "settings/convert.h"
-
-#include "settings/settings.h"
+#include "settings/schema.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -152,12 +150,6 @@ void laz_format_size(struct laz_buf *buf, uint64_t bytes)
 void laz_format_time(struct laz_buf *buf, uint64_t ms)
 {
     convert_format(buf, ms > UINT64_MAX / 1000 ? UINT64_MAX : ms * 1000, time_units);
-}
-
-bool laz_is_string(const struct laz_toml_node *node, const char *text)
-{
-    return node->type == LAZ_TOML_STRING && strlen(text) == node->len &&
-           memcmp(text, node->text, node->len) == 0;
 }
 
 bool laz_is_plugin_name(const char *text, size_t len)

@@ -5,14 +5,11 @@
  * The declaration is data of the plugin, so the host parses, checks and documents a plugin's part
  * of the configuration like its own.  Defaults are text in TOML notation and are checked like a
  * user's values.  All mistakes are collected; the error has as many as its text can hold. */
-#include "settings/settings.h"
+#include "settings/schema.h"
 
 #include "base/json.h"
 #include "base/nearest.h"
 #include "os/paths.h"
-#include "settings/convert.h"
-#include "settings/option_bounds.h"
-#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +18,7 @@
 
 struct options_job {
     const struct laz_option *options;
+    const struct laz_json_api *json;
     struct laz_json_writer *writer; /* what it has after a problem is not used */
     const char *const *ignore;
     struct laz_buf problems;
@@ -35,6 +33,141 @@ struct options_place {
     const char *prefix;                /* "", "tool." */
     const struct laz_toml_node *table; /* NULL: no option is set */
 };
+
+/* ---- bounds -----------------------------------------------------------------------------------*/
+
+/* The least and the greatest value of an option, and the list of all, are texts in TOML notation,
+ * as defaults are, and are read like a user's values: "10MiB" is a bound of a size.  A declaration
+ * that cannot be read is the plugin's mistake, and refuses every value. */
+
+/* Appends what a value has to be: "an integer" becomes "an integer from 1 to 9", or one of a few.
+ */
+static void bounds_expected(const struct laz_option *option, const char *type, struct laz_buf *text)
+{
+    if (option->one_of) {
+        const size_t len = strlen(option->one_of);
+        laz_buf_printf(text, "%sone of %.*s",
+                       option->type == LAZ_OPT_STRINGS ? "a list, each " : "",
+                       len > 2 ? (int)len - 2 : 0, option->one_of + (len > 0));
+        return;
+    }
+    laz_buf_puts(text, type);
+    if (option->min)
+        laz_buf_printf(text, option->max ? " from %s" : " of at least %s", option->min);
+    if (option->max)
+        laz_buf_printf(text, option->min ? " to %s" : " of at most %s", option->max);
+}
+
+/* The number that a value stands for. */
+static bool bounds_number(const struct laz_option *option, const struct laz_toml_node *node,
+                          int64_t *number)
+{
+    uint64_t quantity;
+
+    if (option->type == LAZ_OPT_INTEGER) {
+        *number = node->integer;
+        return node->type == LAZ_TOML_INTEGER;
+    }
+    if (option->type == LAZ_OPT_SIZE ? !laz_convert_size(node, &quantity)
+                                     : !laz_convert_time(node, &quantity))
+        return false;
+    *number = quantity > INT64_MAX ? INT64_MAX : (int64_t)quantity;
+    return true;
+}
+
+static bool bounds_are_same(const struct laz_toml_node *a, const struct laz_toml_node *b)
+{
+    if (a->type == LAZ_TOML_INTEGER && b->type == LAZ_TOML_INTEGER)
+        return a->integer == b->integer;
+    return a->type == LAZ_TOML_STRING && b->type == LAZ_TOML_STRING && a->len == b->len &&
+           memcmp(a->text, b->text, a->len) == 0;
+}
+
+static bool bounds_list(const struct laz_toml_node *list, const struct laz_toml_node *node)
+{
+    for (const struct laz_toml_node *item = list->first; item; item = item->next)
+        if (bounds_are_same(item, node))
+            return true;
+    return false;
+}
+
+/* Reads a text of the declaration. */
+static int bounds_read(const char *text, struct laz_toml **toml, const struct laz_toml_node **node,
+                       struct laz_error *err)
+{
+    struct laz_error why = {0};
+    int rc = laz_toml_parse_pair(NULL, text, "the plugin's bound", toml, &why);
+
+    *node = rc ? NULL : laz_toml_get((*toml)->root, "value");
+    return rc && rc != LAZ_ENOMEM ? laz_error_set(err, LAZ_EPLUGIN, 0,
+                                                  "the plugin's bound cannot be read: %s", why.text)
+                                  : rc;
+}
+
+static int bounds_unfit(const char *text, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_EPLUGIN, 0, "the plugin's bound %s does not fit its type", text);
+}
+
+/* Compares the value with a bound; `sign`: -1 for the least one, 1 for the greatest. */
+static int bounds_compare(const struct laz_option *option, const char *text, int sign,
+                          const struct laz_toml_node *node, struct laz_error *err)
+{
+    const struct laz_toml_node *bound;
+    struct laz_toml *toml = NULL;
+    int64_t limit, number;
+
+    int rc = text ? bounds_read(text, &toml, &bound, err) : 0;
+    if (!rc && text) {
+        if ((option->type != LAZ_OPT_INTEGER && option->type != LAZ_OPT_SIZE &&
+             option->type != LAZ_OPT_TIME) ||
+            !bounds_number(option, bound, &limit))
+            rc = bounds_unfit(text, err);
+        else if (!bounds_number(option, node, &number) ||
+                 (sign < 0 ? number < limit : number > limit))
+            rc = LAZ_EINVAL;
+    }
+    laz_toml_free(toml);
+    return rc;
+}
+
+/* Compares a value, or each item of a list, with those that are allowed. */
+static int bounds_choose(const struct laz_option *option, const struct laz_toml_node *node,
+                         const struct laz_toml_node **wrong, struct laz_error *err)
+{
+    const struct laz_toml_node *list;
+    struct laz_toml *toml = NULL;
+
+    int rc = bounds_read(option->one_of, &toml, &list, err);
+    if (!rc && (list->type != LAZ_TOML_ARRAY ||
+                (option->type != LAZ_OPT_STRING && option->type != LAZ_OPT_INTEGER &&
+                 option->type != LAZ_OPT_STRINGS)))
+        rc = bounds_unfit(option->one_of, err);
+    const bool is_list = !rc && option->type == LAZ_OPT_STRINGS;
+    for (const struct laz_toml_node *item = is_list ? node->first : node; !rc && item;
+         item = is_list ? item->next : NULL)
+        if (!bounds_list(list, item)) {
+            *wrong = item;
+            rc = LAZ_EINVAL;
+        }
+    laz_toml_free(toml);
+    return rc;
+}
+
+/* Is a value of the option's type within what it declares? 0, LAZ_EINVAL: *wrong is the node that
+ * is not; LAZ_EPLUGIN: the declaration cannot be read, `err` says why; LAZ_ENOMEM. */
+static int bounds_check(const struct laz_option *option, const struct laz_toml_node *node,
+                        const struct laz_toml_node **wrong, struct laz_error *err)
+{
+    *wrong = node;
+    int rc = bounds_compare(option, option->min, -1, node, err);
+
+    if (!rc)
+        rc = bounds_compare(option, option->max, 1, node, err);
+    if (!rc && option->one_of)
+        rc = bounds_choose(option, node, wrong, err);
+    return rc;
+}
 
 /* ---- problems ---------------------------------------------------------------------------------*/
 
@@ -86,7 +219,7 @@ static void options_missing(struct options_job *job, const struct options_place 
     options_begin_problem(job, place->table, false);
     laz_buf_printf(&job->problems, "%s.%s: expected ", place->name,
                    option->key + strlen(place->prefix));
-    laz_option_expected(option, type, &job->problems);
+    bounds_expected(option, type, &job->problems);
     laz_buf_puts(&job->problems, ", found nothing");
     if (option->help && *option->help)
         laz_buf_printf(&job->problems, " (%s)", option->help);
@@ -111,42 +244,42 @@ static void options_any(struct options_job *job, const char *where, const char *
     switch (node->type) {
     case LAZ_TOML_TABLE:
     case LAZ_TOML_ARRAY:
-        (table ? laz_json_write_object_begin : laz_json_write_array_begin)(writer);
+        (table ? job->json->object_begin : job->json->array_begin)(writer);
         for (const struct laz_toml_node *child = node->first; child; child = child->next)
-            if (table && !laz_json_write_key(writer, child->key, child->key_len))
+            if (table && !job->json->key(writer, child->key, child->key_len))
                 options_mismatch(job, where, key, child, "a key without NUL characters");
             else
                 options_any(job, where, key,
                             child); /* recursion is bounded by the depth of the document */
-        (table ? laz_json_write_object_end : laz_json_write_array_end)(writer);
+        (table ? job->json->object_end : job->json->array_end)(writer);
         break;
     case LAZ_TOML_STRING:
     case LAZ_TOML_LOCAL_TIME:
-        laz_json_write_string(writer, node->text, node->len);
+        job->json->write_string(writer, node->text, node->len);
         break;
     case LAZ_TOML_INTEGER:
-        laz_json_write_int(writer, node->integer);
+        job->json->write_int(writer, node->integer);
         break;
     case LAZ_TOML_FLOAT:
-        laz_json_write_double(writer, node->number, true);
+        job->json->write_double(writer, node->number, true);
         break;
     case LAZ_TOML_BOOLEAN:
-        laz_json_write_bool(writer, node->boolean);
+        job->json->write_bool(writer, node->boolean);
         break;
     default: /* a date, with or without a time: the tagged forms of lazaret/json.h */
-        laz_json_write_object_begin(writer);
-        laz_json_write_key(writer, node->type == LAZ_TOML_LOCAL_DATE ? "$date" : "$time", 5);
-        laz_json_write_string(writer, node->text, node->len);
-        laz_json_write_object_end(writer);
+        job->json->object_begin(writer);
+        job->json->key(writer, node->type == LAZ_TOML_LOCAL_DATE ? "$date" : "$time", 5);
+        job->json->write_string(writer, node->text, node->len);
+        job->json->object_end(writer);
     }
 }
 
-/* A string, a path, an integer or a boolean. */
+/* A string, a path, an integer, a boolean, or any value. */
 static bool options_scalar(struct options_job *job, const struct options_value *value)
 {
     const struct laz_toml_node *node = value->node;
     const uint32_t type = value->option->type;
-    bool fits = node->type == LAZ_TOML_BOOLEAN;
+    bool fits = type == LAZ_OPT_ANY || node->type == LAZ_TOML_BOOLEAN;
 
     if (type == LAZ_OPT_STRING || type == LAZ_OPT_PATH)
         fits = laz_toml_is_text(node) && (type == LAZ_OPT_STRING || laz_os_is_absolute(node->text));
@@ -166,7 +299,7 @@ static bool options_quantity(struct options_job *job, const struct options_value
 
     if (!fits || number > (uint64_t)OPTIONS_MAX_INTEGER)
         return false;
-    laz_json_write_int(job->writer, (int64_t)number);
+    job->json->write_int(job->writer, (int64_t)number);
     return true;
 }
 
@@ -174,7 +307,7 @@ static bool options_strings(struct options_job *job, const struct options_value 
 {
     if (value->node->type != LAZ_TOML_ARRAY)
         return false;
-    laz_json_write_array_begin(job->writer);
+    job->json->array_begin(job->writer);
     for (const struct laz_toml_node *item = value->node->first; item; item = item->next) {
         if (!laz_toml_is_text(item))
             options_mismatch(job, value->where, value->key, item,
@@ -182,9 +315,9 @@ static bool options_strings(struct options_job *job, const struct options_value 
         else if (value->option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
             options_mismatch(job, value->where, value->key, item, "an absolute path");
         else
-            laz_json_write_string(job->writer, item->text, item->len);
+            job->json->write_string(job->writer, item->text, item->len);
     }
-    laz_json_write_array_end(job->writer);
+    job->json->array_end(job->writer);
     return true;
 }
 
@@ -238,11 +371,11 @@ static void parameter_check_keys(struct options_job *job, const char *where,
 static void parameter_write(struct options_job *job, const char *where,
                             const struct laz_toml_node *node)
 {
-    laz_json_write_key(job->writer, "name", 4);
-    laz_json_write_string(job->writer, node->key, node->key_len);
+    job->json->key(job->writer, "name", 4);
+    job->json->write_string(job->writer, node->key, node->key_len);
     if (laz_toml_is_text(node) && node->len > 0) {
-        laz_json_write_key(job->writer, "type", 4);
-        laz_json_write_string(job->writer, node->text, node->len);
+        job->json->key(job->writer, "type", 4);
+        job->json->write_string(job->writer, node->text, node->len);
         return;
     }
     if (node->type != LAZ_TOML_TABLE) {
@@ -264,7 +397,7 @@ static void parameter_write(struct options_job *job, const char *where,
             options_mismatch(job, where, key, field, parameter_fields[i].expected);
             continue;
         }
-        laz_json_write_key(job->writer, key, strlen(key));
+        job->json->key(job->writer, key, strlen(key));
         options_any(job, where, key, field);
     }
 }
@@ -273,18 +406,18 @@ static bool options_parameters(struct options_job *job, const struct options_val
 {
     if (value->node->type != LAZ_TOML_TABLE)
         return false;
-    laz_json_write_array_begin(job->writer);
+    job->json->array_begin(job->writer);
     for (const struct laz_toml_node *child = value->node->first; child; child = child->next) {
         char *name = laz_strdupf("%s.%s.%s", value->where, value->key, child->key);
-        laz_json_write_object_begin(job->writer);
+        job->json->object_begin(job->writer);
         if (name)
             parameter_write(job, name, child);
         else
             job->nomem = true;
-        laz_json_write_object_end(job->writer);
+        job->json->object_end(job->writer);
         free(name);
     }
-    laz_json_write_array_end(job->writer);
+    job->json->array_end(job->writer);
     return true;
 }
 
@@ -305,13 +438,6 @@ static bool options_texts(struct options_job *job, const struct options_value *v
     return true;
 }
 
-/* Whatever it is. */
-static bool options_whatever(struct options_job *job, const struct options_value *value)
-{
-    options_any(job, value->where, value->key, value->node);
-    return true;
-}
-
 /* In place of the value of a secret option, in an object that is shown: a text where a text fits,
  * null (as if it were absent) elsewhere. */
 static void options_hide(struct options_job *job, const struct options_value *value)
@@ -321,15 +447,15 @@ static void options_hide(struct options_job *job, const struct options_value *va
     const bool is_table = type == LAZ_OPT_TEXTS && value->node->type == LAZ_TOML_TABLE;
 
     if (is_table) {
-        laz_json_write_object_begin(job->writer);
+        job->json->object_begin(job->writer);
         for (const struct laz_toml_node *child = value->node->first; child; child = child->next)
-            if (laz_json_write_key(job->writer, child->key, child->key_len))
-                laz_json_write_string(job->writer, text, sizeof text - 1);
-        laz_json_write_object_end(job->writer);
+            if (job->json->key(job->writer, child->key, child->key_len))
+                job->json->write_string(job->writer, text, sizeof text - 1);
+        job->json->object_end(job->writer);
     } else if (type == LAZ_OPT_STRING || type == LAZ_OPT_PATH) {
-        laz_json_write_string(job->writer, text, sizeof text - 1);
+        job->json->write_string(job->writer, text, sizeof text - 1);
     } else {
-        laz_json_write_null(job->writer);
+        job->json->write_null(job->writer);
     }
 }
 
@@ -395,9 +521,9 @@ static void options_value(struct options_job *job, const struct options_value *v
     else if (!type->write(job, value))
         rc = LAZ_EINVAL;
     if (!rc)
-        rc = laz_option_check(option, value->node, &wrong, &why);
+        rc = bounds_check(option, value->node, &wrong, &why);
     if (rc == LAZ_EINVAL) {
-        laz_option_expected(option, type->expected, &expected);
+        bounds_expected(option, type->expected, &expected);
         options_mismatch(job, value->where, value->key, wrong, laz_buf_text(&expected));
     } else if (rc == LAZ_EPLUGIN) {
         options_begin_problem(job, NULL, false);
@@ -435,7 +561,7 @@ static void options_one(struct options_job *job, const struct options_place *pla
     const struct options_value value = {place->name, key, option, node};
     const bool was_secret = job->is_secret;
     job->is_secret |= (option->flags & LAZ_OPT_SECRET) != 0;
-    if (laz_json_write_key(job->writer, key, strlen(key)))
+    if (job->json->key(job->writer, key, strlen(key)))
         options_value(job, &value, type);
     job->is_secret = was_secret;
 out:
@@ -445,13 +571,13 @@ out:
 static void options_table(struct options_job *job, const struct options_place *place)
 {
     options_check_keys(job, place);
-    laz_json_write_object_begin(job->writer);
+    job->json->object_begin(job->writer);
     for (const struct laz_option *option = job->options; option && option->key; option++) {
         const char *key = options_key_here(option, place->prefix);
         if (key)
             options_one(job, place, option, key);
     }
-    laz_json_write_object_end(job->writer);
+    job->json->object_end(job->writer);
 }
 
 static bool options_tables(struct options_job *job, const struct options_value *value)
@@ -461,7 +587,7 @@ static bool options_tables(struct options_job *job, const struct options_value *
     char *name = laz_strdupf("%s.%s", value->where, value->key);
     char *prefix = laz_strdupf("%s.", value->option->key);
     job->nomem |= !name || !prefix;
-    laz_json_write_array_begin(job->writer);
+    job->json->array_begin(job->writer);
     for (const struct laz_toml_node *item = value->node->first; item && name && prefix;
          item = item->next) {
         const struct options_place place = {name, prefix, item};
@@ -470,7 +596,7 @@ static bool options_tables(struct options_job *job, const struct options_value *
         else
             options_mismatch(job, value->where, value->key, item, "a table");
     }
-    laz_json_write_array_end(job->writer);
+    job->json->array_end(job->writer);
     free(name);
     free(prefix);
     return true;
@@ -497,7 +623,7 @@ static const struct options_type options_types[] = {
     [LAZ_OPT_PARAMETERS] = {options_parameters, "a table of parameters"},
     [LAZ_OPT_TEXTS] = {options_texts, "a table of strings"},
     [LAZ_OPT_PATH] = {options_scalar, "an absolute path"},
-    [LAZ_OPT_ANY] = {options_whatever, "a value"},
+    [LAZ_OPT_ANY] = {options_scalar, "a value"},
 };
 
 static const struct options_type *options_type_of(const struct laz_option *option)
@@ -511,8 +637,11 @@ static int options_check(const struct laz_toml_node *table, const struct laz_opt
                          const char *where, const char *const *ignore, bool hides,
                          struct laz_buf *json, struct laz_error *err)
 {
-    struct options_job job = {
-        .options = options, .writer = laz_json_writer_new(0), .ignore = ignore, .hides = hides};
+    struct options_job job = {.options = options,
+                              .json = laz_json_api(),
+                              .writer = laz_json_api()->writer_new(0),
+                              .ignore = ignore,
+                              .hides = hides};
     struct options_place place = {where, "", table};
     size_t len = 0;
     int rc = 0;
@@ -520,7 +649,7 @@ static int options_check(const struct laz_toml_node *table, const struct laz_opt
     if (!job.writer)
         return laz_error_nomem(err);
     options_table(&job, &place);
-    const char *text = laz_json_writer_text(job.writer, &len, NULL);
+    const char *text = job.json->writer_text(job.writer, &len, NULL);
     if (job.problems.len && !job.problems.failed)
         rc = laz_error_set(err, LAZ_ECONFIG, 0, "%s", job.problems.data);
     else if (job.nomem || job.problems.failed || !text)
@@ -529,7 +658,7 @@ static int options_check(const struct laz_toml_node *table, const struct laz_opt
         laz_buf_append(json, text, len);
     if (rc == 0 && json->failed)
         rc = laz_error_nomem(err);
-    laz_json_writer_free(job.writer);
+    job.json->writer_free(job.writer);
     laz_buf_fini(&job.problems);
     return rc;
 }

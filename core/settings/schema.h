@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* schema.h - the table of all keys of the configuration. Private to core/settings. */
+/* schema.h - the table of all keys of the configuration, and what a struct laz_settings is made of.
+ * Private to core/settings.
+ *
+ * Settings are the nodes in force, one for each key of the schema, and the values made from them.
+ * Reading a document makes a new set of nodes beside the old one, which replaces it only when every
+ * node could be converted. */
 #ifndef LAZ_SETTINGS_SCHEMA_H
 #define LAZ_SETTINGS_SCHEMA_H
 
@@ -67,5 +72,58 @@ int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node 
                        struct laz_settings_values *values, const struct laz_toml_node **wrong,
                        struct laz_buf *why);
 void laz_values_fini(struct laz_settings_values *values);
+
+/* ---- values: convert.c ----------------------------------------------------------------------- */
+
+#define LAZ_SIZE_EXPECTED "a size (\"8MiB\", or bytes as an integer)"
+#define LAZ_TIME_EXPECTED "a time (\"30s\", \"5m\", \"250ms\", or seconds as a number)"
+
+/* 1024, "512MiB": bytes. False for anything else, and when the value does not fit. */
+bool laz_convert_size(const struct laz_toml_node *node, uint64_t *bytes);
+/* 30, 0.5, "30s", "250ms": milliseconds, rounded up, so that only 0 becomes 0. */
+bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms);
+/* Appends what somebody may have meant who wrote a size that is none, as docker and other programs
+ * have it ("512M", "1gb"); else nothing. */
+void laz_suggest_size(struct laz_buf *buf, const struct laz_toml_node *node);
+/* Appends how the value of a table of strings is written that is a number, say, and may be secret;
+ * else nothing. On a command line the shell takes quotes away. `table`: the name of the table
+ * there. */
+void laz_suggest_quotes(struct laz_buf *buf, const struct laz_toml_node *node, const char *table);
+/* The reverse, for messages: "8MiB", "366d". */
+void laz_format_size(struct laz_buf *buf, uint64_t bytes);
+void laz_format_time(struct laz_buf *buf, uint64_t ms);
+
+/* ---- what settings are made of: settings.c --------------------------------------------------- */
+
+struct settings_table {
+    const char *section;              /* "sandbox", "runtime"; static */
+    const struct laz_toml_node *node; /* its key is the plugin's name */
+};
+
+/* What is in force. Nodes are borrowed from the documents of the settings. */
+struct settings_nodes {
+    const struct laz_toml_node **keys; /* as many as the schema has rows; NULL: not set */
+    struct settings_table *tables;
+    size_t n_tables;
+    const struct laz_toml_node *tools, *approve; /* the lists, or NULL */
+};
+
+struct laz_settings {
+    struct laz_settings_values values;
+    struct settings_nodes nodes;
+    struct laz_toml **documents; /* the defaults, then each document that was read */
+    size_t n_documents;
+    struct laz_strv problems; /* problems of the last load or set */
+};
+
+/* Is the node one of the defaults? */
+bool laz_settings_is_default(const struct laz_toml_node *node);
+
+/* settings_secrets.c: marks the value, or each value of a table. */
+void laz_settings_mark_secret(struct laz_toml_node *node);
+/* check.c: puts the nodes of a document into `nodes`, which has the nodes in force so far; adds a
+ * problem to it for each unknown key and each table of the wrong form. Tables of a plugin and
+ * env.set are merged with those that they replace, so `toml` must not be shared yet. */
+void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes);
 
 #endif

@@ -7,14 +7,13 @@
  * Side: host.  Input trusted: yes, but a mistake must never lead to a weaker sandbox, so whatever
  * is not understood is refused. */
 #include "config.h"
-#include "settings/state.h"
+#include "settings/schema.h"
 
 #include "base/json_write.h"
 #include "os/current_process.h"
 #include "os/files.h"
 #include "os/paths.h"
 #include "os/trust.h"
-#include "settings/convert.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -180,14 +179,11 @@ static int settings_apply(struct laz_settings *settings, struct laz_toml *toml,
 static int settings_parse_defaults(struct laz_toml **toml, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
-    int rc;
 
     for (const struct schema_key *row = laz_schema; row->key; row++)
         laz_buf_printf(&text, "%s = %s\n", row->key, row->default_value);
-    if (text.failed)
-        rc = laz_error_nomem(err);
-    else
-        rc = laz_toml_parse(text.data, text.len, SETTINGS_DEFAULT, toml, err);
+    int rc = text.failed ? laz_error_nomem(err)
+                         : laz_toml_parse(text.data, text.len, SETTINGS_DEFAULT, toml, err);
     laz_buf_fini(&text);
     return rc;
 }
@@ -480,22 +476,9 @@ const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settin
     return settings->nodes.tables[index].node;
 }
 
-size_t laz_settings_tools(const struct laz_settings *settings)
+const struct laz_toml_node *laz_settings_tools(const struct laz_settings *settings)
 {
-    return settings->nodes.tools ? settings->nodes.tools->n : 0;
-}
-
-const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
-                                                     size_t index, const char **provider)
-{
-    const struct laz_toml_node *table = settings->nodes.tools ? settings->nodes.tools->first : NULL;
-
-    while (table && index--)
-        table = table->next;
-    const struct laz_toml_node *name = laz_toml_get(table, "provider");
-    if (provider)
-        *provider = name ? name->text : NULL;
-    return table;
+    return settings->nodes.tools;
 }
 
 const struct laz_toml_node *laz_settings_approve(const struct laz_settings *settings)
@@ -503,15 +486,21 @@ const struct laz_toml_node *laz_settings_approve(const struct laz_settings *sett
     return settings->nodes.approve;
 }
 
-void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size)
+char *laz_settings_position(const struct laz_toml_node *node)
 {
     struct laz_buf where = LAZ_BUF_INIT;
 
-    if (node)
-        laz_toml_position(&where, node->toml, node->key ? node->key_line : node->line,
-                          node->key ? node->key_column : node->column);
-    snprintf(out, out_size, "%s", laz_buf_text(&where));
-    laz_buf_fini(&where);
+    laz_toml_position(&where, node->toml, node->key ? node->key_line : node->line,
+                      node->key ? node->key_column : node->column);
+    return laz_buf_steal(&where);
+}
+
+void laz_settings_locate(const struct laz_toml_node *node, struct laz_error *err)
+{
+    char *position = laz_settings_position(node);
+
+    laz_error_prefix(err, "%s: ", position ? position : "the configuration");
+    free(position);
 }
 
 /* ---- for `lazaret config` ---------------------------------------------------------------------*/
@@ -553,14 +542,14 @@ static void visit_table(struct settings_visit *visit, const struct settings_tabl
     }
 }
 
-static void visit_list(struct settings_visit *visit, const char *key,
-                       const struct laz_toml_node *list)
+static void visit_key(struct settings_visit *visit, const char *key,
+                      const struct laz_toml_node *node)
 {
-    if (!list)
+    if (!node)
         return;
     laz_buf_clear(&visit->key);
     laz_buf_puts(&visit->key, key);
-    visit_node(visit, list);
+    visit_node(visit, node);
 }
 
 void laz_settings_visit(const struct laz_settings *settings,
@@ -569,17 +558,12 @@ void laz_settings_visit(const struct laz_settings *settings,
 {
     struct settings_visit state = {.visit = visit, .user = user};
 
-    for (size_t i = 0; i < laz_schema_count(); i++) {
-        if (!settings->nodes.keys[i])
-            continue;
-        laz_buf_clear(&state.key);
-        laz_buf_puts(&state.key, laz_schema[i].key);
-        visit_node(&state, settings->nodes.keys[i]);
-    }
+    for (size_t i = 0; i < laz_schema_count(); i++)
+        visit_key(&state, laz_schema[i].key, settings->nodes.keys[i]);
     for (size_t i = 0; i < settings->nodes.n_tables; i++)
         visit_table(&state, &settings->nodes.tables[i]);
-    visit_list(&state, "tools", settings->nodes.tools);
-    visit_list(&state, "approve", settings->nodes.approve);
+    visit_key(&state, "tools", settings->nodes.tools);
+    visit_key(&state, "approve", settings->nodes.approve);
     laz_buf_fini(&state.key);
     laz_buf_fini(&state.value);
     laz_buf_fini(&state.json);

@@ -129,7 +129,6 @@ void laz_mistake_read(const char *message, const struct laz_strv *files,
                       struct laz_mistake *mistake);
 
 /* Tables that belong to plugins. */
-struct laz_toml_node;
 /* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime".
  */
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
@@ -138,10 +137,8 @@ const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings 
  * NULL behind the last one. */
 const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settings *settings,
                                                          size_t index, const char **section);
-/* The number of [[tools]] tables; one of them, with the name of its provider (borrowed). */
-size_t laz_settings_tools(const struct laz_settings *settings);
-const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
-                                                     size_t index, const char **provider);
+/* The list of [[tools]] tables, or NULL: each has a string `provider`. */
+const struct laz_toml_node *laz_settings_tools(const struct laz_settings *settings);
 /* The list of [[approve]] tables, or NULL: each has a string `tool`, and may have a table `when` of
  * strings. */
 const struct laz_toml_node *laz_settings_approve(const struct laz_settings *settings);
@@ -157,9 +154,10 @@ int laz_settings_check_options(const struct laz_toml_node *table, const struct l
  */
 int laz_settings_show_options(const struct laz_toml_node *table, const struct laz_option *options,
                               const char *where, struct laz_buf *json, struct laz_error *err);
-/* Copies "FILE:LINE:COL" of a node, of its key if it has one, to `out`, for messages; "" for NULL.
- */
-void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
+/* "FILE:LINE:COL" of a node, of its key if it has one, for messages: a new string; NULL: out of
+ * memory. And the same put before an error. */
+char *laz_settings_position(const struct laz_toml_node *node);
+void laz_settings_locate(const struct laz_toml_node *node, struct laz_error *err);
 
 /* Before the settings are shown: marks the values of plugins' tables that are secret, so that
  * laz_settings_visit hides them. `options` gives what a plugin declares ("sandbox", "runtime",

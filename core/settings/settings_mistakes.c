@@ -4,16 +4,12 @@
  *
  * The checks are those of the rooms that use the settings: each calls laz_settings_wrong with its
  * error.  So one implementation refuses a session at its first mistake and lists them all. */
-#include "settings/state.h"
+#include "settings/schema.h"
 
 #include "os/paths.h"
-#include "settings/toml/toml.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MISTAKES_PLACE 512 /* bytes of "FILE:LINE:COL" */
 
 /* The value of a key of the schema, or the table of a plugin ("runtime.lua"); NULL: not set. */
 static const struct laz_toml_node *mistakes_node(const struct laz_settings *settings,
@@ -54,12 +50,10 @@ bool laz_settings_place(const struct laz_settings_values *values, const char *ke
     const struct laz_toml_node *node =
         values->settings ? mistakes_node(values->settings, key) : NULL;
     const struct laz_toml_node *found = node && item ? mistakes_item(node, item) : NULL;
-    char place[MISTAKES_PLACE];
 
     if (!node || laz_settings_is_default(node))
         return false;
-    laz_settings_position(found ? found : node, place, sizeof place);
-    laz_error_prefix(err, "%s: ", place);
+    laz_settings_locate(found ? found : node, err);
     return true;
 }
 
@@ -99,13 +93,14 @@ void laz_settings_collect(struct laz_settings *settings, struct laz_mistakes *mi
 
 /* ---- messages taken apart ---------------------------------------------------------------------*/
 
-/* Reads ":LINE:COL" and what ends a place, ": ". NULL: something else stands there. */
+/* Reads ":LINE:COL", or (`column` NULL) ":LINE" behind a file whose lines are whole records, and
+ * what ends a place, ": ". NULL: something else stands there. */
 static const char *mistake_numbers(const char *at, unsigned *line, unsigned *column)
 {
     unsigned numbers[2];
     char *end = NULL;
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (column ? 2 : 1); i++) {
         if (at[0] != ':' || at[1] < '1' || at[1] > '9')
             return NULL;
         numbers[i] = (unsigned)strtoul(at + 1, &end, 10);
@@ -114,22 +109,9 @@ static const char *mistake_numbers(const char *at, unsigned *line, unsigned *col
     if (strncmp(at, ": ", 2) != 0)
         return NULL;
     *line = numbers[0];
-    *column = numbers[1];
+    if (column)
+        *column = numbers[1];
     return at + 2;
-}
-
-/* ":LINE: ", behind a file whose lines are whole records. */
-static const char *mistake_line(const char *at, unsigned *line)
-{
-    char *end = NULL;
-
-    if (at[0] != ':' || at[1] < '1' || at[1] > '9')
-        return NULL;
-    const unsigned number = (unsigned)strtoul(at + 1, &end, 10);
-    if (strncmp(end, ": ", 2) != 0)
-        return NULL;
-    *line = number;
-    return end + 2;
 }
 
 /* A file of that many bytes, alone or with line and column. Returns the text behind the place, or
@@ -139,7 +121,7 @@ static const char *mistake_file(const char *at, size_t len, struct laz_mistake *
     const char *behind = mistake_numbers(at + len, &mistake->line, &mistake->column);
 
     if (!behind)
-        behind = mistake_line(at + len, &mistake->line);
+        behind = mistake_numbers(at + len, &mistake->line, NULL);
     if (!behind && strncmp(at + len, ": ", 2) == 0)
         behind = at + len + 2;
     if (behind) {

@@ -4,9 +4,7 @@
  * A mark on the node is all that the writers of texts look at (toml/format.c), so messages, lists
  * and documents agree.  Keys of the schema are marked when a document is checked; those of plugins
  * when somebody who knows their options wants to show them. */
-#include "settings/state.h"
-
-#include "settings/toml/toml.h"
+#include "settings/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

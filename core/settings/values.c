@@ -9,7 +9,6 @@
 #include "base/enforce.h"
 #include "base/nearest.h"
 #include "os/paths.h"
-#include "settings/convert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ static int values_number(struct values_job *job, const struct laz_toml_node *nod
     bool fits;
 
     if ((kind == SCHEMA_LIMIT_COUNT || kind == SCHEMA_LIMIT_SIZE || kind == SCHEMA_LIMIT_TIME) &&
-        laz_is_string(node, "unlimited")) {
+        laz_toml_is(node, "unlimited")) {
         *(uint64_t *)field = LAZ_UNLIMITED;
         return 0;
     }
@@ -125,7 +124,7 @@ static int values_list(struct values_job *job, const struct laz_toml_node *node,
     struct laz_strv *list = field;
     bool single = kind == SCHEMA_NAMES && node->type == LAZ_TOML_STRING;
 
-    if (kind == SCHEMA_PROGRAMS && (laz_is_string(node, "default") || laz_is_string(node, "any"))) {
+    if (kind == SCHEMA_PROGRAMS && (laz_toml_is(node, "default") || laz_toml_is(node, "any"))) {
         laz_strv_add(list, node->text);
         return list->failed ? LAZ_ENOMEM : 0;
     }
@@ -223,7 +222,7 @@ static bool values_text_fits(enum schema_kind kind, const struct laz_toml_node *
     if (kind == SCHEMA_NAME)
         return laz_is_plugin_name(node->text, node->len);
     if (kind == SCHEMA_UIDS)
-        return laz_is_string(node, "auto") || values_is_range(node->text);
+        return laz_toml_is(node, "auto") || values_is_range(node->text);
     return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 
@@ -239,9 +238,9 @@ static int values_text(struct values_job *job, const struct laz_toml_node *node,
 
 static int values_refuse(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    bool refuse = laz_is_string(node, "refuse");
+    bool refuse = laz_toml_is(node, "refuse");
 
-    if (!refuse && !laz_is_string(node, "warn"))
+    if (!refuse && !laz_toml_is(node, "warn"))
         return values_mismatch(job, node);
     *(bool *)field = refuse;
     return 0;
@@ -253,7 +252,7 @@ static int values_warm(struct values_job *job, const struct laz_toml_node *node,
         [LAZ_WARM_AUTO] = "auto", [LAZ_WARM_TEMPLATE] = "template", [LAZ_WARM_COLD] = "cold"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (laz_is_string(node, words[i])) {
+        if (laz_toml_is(node, words[i])) {
             *(enum laz_warm *)field = (enum laz_warm)i;
             return 0;
         }
@@ -263,51 +262,35 @@ static int values_warm(struct values_job *job, const struct laz_toml_node *node,
 
 /* ---- the table --------------------------------------------------------------------------------*/
 
-static void values_free_text(void *field)
-{
-    free(*(char **)field);
-}
-
-static void values_free_list(void *field)
-{
-    laz_strv_fini(field);
-}
-
 static const struct {
     const char *type;     /* for the documents */
     const char *expected; /* for messages */
     int (*convert)(struct values_job *job, const struct laz_toml_node *node, void *field);
-    void (*free)(void *field);
 } values_kinds[SCHEMA_KINDS] = {
-    [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes", values_text,
-                     values_free_text},
-    [SCHEMA_BOOLEAN] = {"boolean", "true or false", values_boolean, NULL},
-    [SCHEMA_COUNT] = {"integer", "an integer", values_number, NULL},
-    [SCHEMA_SIZE] = {"size", LAZ_SIZE_EXPECTED, values_number, NULL},
-    [SCHEMA_TIME] = {"time", LAZ_TIME_EXPECTED, values_number, NULL},
+    [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes", values_text},
+    [SCHEMA_BOOLEAN] = {"boolean", "true or false", values_boolean},
+    [SCHEMA_COUNT] = {"integer", "an integer", values_number},
+    [SCHEMA_SIZE] = {"size", LAZ_SIZE_EXPECTED, values_number},
+    [SCHEMA_TIME] = {"time", LAZ_TIME_EXPECTED, values_number},
     [SCHEMA_LIMIT_COUNT] = {"integer or \"unlimited\"", "\"unlimited\" or an integer",
-                            values_number, NULL},
+                            values_number},
     [SCHEMA_LIMIT_SIZE] = {"size or \"unlimited\"", "\"unlimited\" or " LAZ_SIZE_EXPECTED,
-                           values_number, NULL},
+                           values_number},
     [SCHEMA_LIMIT_TIME] = {"time or \"unlimited\"", "\"unlimited\" or " LAZ_TIME_EXPECTED,
-                           values_number, NULL},
-    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list,
-                      values_free_list},
-    [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list, values_free_list},
-    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list, values_free_list},
-    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list,
-                          values_free_list},
-    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment,
-                            values_free_list},
-    [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce, NULL},
+                           values_number},
+    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list},
+    [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list},
+    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list},
+    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list},
+    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment},
+    [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce},
     [SCHEMA_PROGRAMS] = {"string or list of strings",
-                         "\"default\", \"any\", or a list of names and absolute paths", values_list,
-                         values_free_list},
-    [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")", values_text,
-                     values_free_text},
-    [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text, values_free_text},
-    [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse, NULL},
-    [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\"", values_warm, NULL},
+                         "\"default\", \"any\", or a list of names and absolute paths",
+                         values_list},
+    [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")", values_text},
+    [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text},
+    [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse},
+    [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\"", values_warm},
 };
 
 const char *laz_schema_type(const struct schema_key *key)
@@ -351,8 +334,13 @@ int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node 
 
 void laz_values_fini(struct laz_settings_values *values)
 {
-    for (const struct schema_key *row = laz_schema; row->key; row++)
-        if (values_kinds[row->kind].free)
-            values_kinds[row->kind].free((char *)values + row->offset);
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        void *field = (char *)values + row->offset;
+        if (values_kinds[row->kind].convert == values_text)
+            free(*(char **)field);
+        else if (values_kinds[row->kind].convert == values_list ||
+                 values_kinds[row->kind].convert == values_environment)
+            laz_strv_fini(field);
+    }
     memset(values, 0, sizeof *values);
 }

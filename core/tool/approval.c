@@ -19,18 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APPROVAL_POSITION 512  /* bytes of "FILE:LINE:COL" */
-#define APPROVAL_NUMBER   5000 /* digits of a number that is compared */
+#define APPROVAL_NUMBER 5000 /* digits of a number that is compared */
 
 /* ---- rules ---------------------------------------------------------------------------------- */
-
-static char *approval_position(const struct laz_toml_node *node)
-{
-    char position[APPROVAL_POSITION];
-
-    laz_settings_position(node, position, sizeof position);
-    return laz_strdup(position);
-}
 
 static int approvals_take(struct laz_approval_rule *rule, const struct laz_toml_node *table,
                           struct laz_error *err)
@@ -40,7 +31,7 @@ static int approvals_take(struct laz_approval_rule *rule, const struct laz_toml_
     bool well = true;
 
     rule->tool = laz_strdup(tool->text);
-    rule->position = approval_position(tool);
+    rule->position = laz_settings_position(tool);
     rule->when = calloc(when ? when->n + 1 : 1, sizeof *rule->when);
     if (!rule->when)
         return laz_error_nomem(err);
@@ -48,7 +39,7 @@ static int approvals_take(struct laz_approval_rule *rule, const struct laz_toml_
         struct laz_approval_when *taken = &rule->when[rule->n_when++];
         taken->parameter = laz_strdup(item->key);
         taken->pattern = laz_strdup(item->text);
-        taken->position = approval_position(item);
+        taken->position = laz_settings_position(item);
         well &= taken->parameter && taken->pattern && taken->position;
     }
     return well && rule->tool && rule->position ? 0 : laz_error_nomem(err);
@@ -317,8 +308,7 @@ bool laz_tools_have_approver(const struct laz_tools *tools)
 }
 
 struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool_entry *entry,
-                                  const char *args, size_t len, int64_t id, bool has_id,
-                                  const struct laz_call_owner *owner)
+                                  const char *args, size_t len, const struct laz_call_owner *owner)
 {
     struct laz_call_owner asking = *owner;
     struct laz_buf copy = LAZ_BUF_INIT;
@@ -327,7 +317,7 @@ struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool
     asking.caller.tool = entry->name;
     laz_buf_append(&copy, args, len);
     if (!copy.failed)
-        call = laz_call_start(tools, &tools->approver, 0, &copy, id, has_id, &asking);
+        call = laz_call_start(tools, &tools->approver, 0, &copy, &asking);
     laz_buf_fini(&copy);
     return call;
 }

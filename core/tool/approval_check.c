@@ -25,11 +25,6 @@ struct rule_check {
     struct laz_error *err;
 };
 
-static bool check_is_pattern(const char *name)
-{
-    return strpbrk(name, "*?") != NULL;
-}
-
 /* The closest name of a tool; or, of tools that `tool` names, of a parameter. NULL: none is close.
  */
 static const char *check_nearest(const struct rule_check *check, const char *typed,
@@ -79,7 +74,7 @@ static int check_missing(const struct rule_check *check, bool is_error, const ch
 
 static int check_tool(const struct rule_check *check, struct laz_approval_rule *rule)
 {
-    const bool is_pattern = check_is_pattern(rule->tool);
+    const bool is_pattern = strpbrk(rule->tool, "*?") != NULL;
     struct laz_error what = {0};
 
     if (!check->are_known)
@@ -96,7 +91,7 @@ static int check_tool(const struct rule_check *check, struct laz_approval_rule *
 static int check_when(const struct rule_check *check, const struct laz_approval_rule *rule,
                       struct laz_approval_when *when)
 {
-    const bool is_pattern = check_is_pattern(rule->tool);
+    const bool is_pattern = strpbrk(rule->tool, "*?") != NULL;
     struct laz_error what = {0};
 
     if (is_pattern && !check->are_known)

@@ -30,15 +30,12 @@ struct laz_call {
     struct laz_call_owner owner;
     char session[32]; /* for owner.caller */
     struct laz_trace_copy trace;
-    uint64_t started_us;
     struct laz_tool_set *set; /* held */
     size_t tool;
     struct laz_tool_entry entry; /* a copy for the worker: a tool that is added moves the set */
-    int64_t id;
-    bool has_id;
-    bool started;  /* handed to its provider */
-    bool answered; /* the answer was delivered, or the call was abandoned */
-    bool returned; /* its function has returned */
+    bool started;                /* handed to its provider */
+    bool answered;               /* the answer was delivered, or the call was abandoned */
+    bool returned;               /* its function has returned */
     struct laz_buf args;
     struct laz_timer *timer;
     struct laz_work work;
@@ -378,8 +375,7 @@ static bool call_take_caller(struct laz_call *call)
 }
 
 struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *set, size_t tool,
-                                struct laz_buf *args, int64_t id, bool has_id,
-                                const struct laz_call_owner *owner)
+                                struct laz_buf *args, const struct laz_call_owner *owner)
 {
     const struct laz_tool_entry *entry = &set->entries[tool];
     struct laz_call *call = calloc(1, sizeof *call);
@@ -395,10 +391,8 @@ struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *se
     laz_tool_set_hold(set);
     call->tool = tool;
     call->entry = *entry;
-    call->id = id;
-    call->has_id = has_id;
     call->owner = *owner;
-    call->started_us = laz_clock_us();
+    call->owner.started_us = laz_clock_us();
     call->cancel_fd = entry->provider && entry->provider->is_blocking ? laz_os_wake_new() : -1;
     if (entry->timeout_ms)
         call->timer = laz_timer_new(tools->driver->loop, call_timed_out, call);
@@ -414,30 +408,9 @@ struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *se
     return call;
 }
 
-size_t laz_call_size(const struct laz_call *call)
+const struct laz_call_owner *laz_call_owner(const struct laz_call *call)
 {
-    return call->owner.size;
-}
-
-uint64_t laz_call_number(const struct laz_call *call)
-{
-    return call->owner.number;
-}
-
-const char *laz_call_tool(const struct laz_call *call)
-{
-    return call->owner.caller.tool;
-}
-
-uint64_t laz_call_started_us(const struct laz_call *call)
-{
-    return call->started_us;
-}
-
-int64_t laz_call_id(const struct laz_call *call, bool *has_id)
-{
-    *has_id = call->has_id;
-    return call->id;
+    return &call->owner;
 }
 
 void laz_call_abandon(struct laz_call *call)

@@ -100,20 +100,17 @@ static int child_spawn(struct laz_child *child, const struct laz_child_program *
 {
     struct laz_tools *tools = child->tools;
     struct laz_strv env = LAZ_STRV_INIT;
-    int input = -1, output = -1, errors = -1, theirs[3] = {-1, -1, -1};
-    int rc = laz_os_stream_pair(&input, &theirs[0], err);
+    int ours[3] = {-1, -1, -1}, theirs[3] = {-1, -1, -1};
+    int rc = laz_os_stream_pair(&ours[0], &theirs[0], err);
 
     child_environment(tools, LAZ_HAS(program, env) ? program->env : NULL, &env);
     if (!rc && env.failed)
         rc = laz_error_nomem(err);
-    if (!rc)
-        rc = laz_os_cloexec_pipe(&output, &theirs[1], err);
-    if (!rc)
-        rc = laz_os_cloexec_pipe(&errors, &theirs[2], err);
-    if (!rc)
-        rc = laz_os_nonblock(output, true, err);
-    if (!rc)
-        rc = laz_os_nonblock(errors, true, err);
+    for (int i = 1; i < 3 && !rc; i++) {
+        rc = laz_os_cloexec_pipe(&ours[i], &theirs[i], err);
+        if (!rc)
+            rc = laz_os_nonblock(ours[i], true, err);
+    }
     const struct laz_spawn_fd fds[] = {{theirs[0], 0}, {theirs[1], 1}, {theirs[2], 2}};
     const struct laz_spawn spawn = {
         .argv = program->argv,
@@ -128,17 +125,14 @@ static int child_spawn(struct laz_child *child, const struct laz_child_program *
     };
     if (!rc)
         rc = laz_spawner_spawn(tools->spawner, &spawn, &child->process, err);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         laz_os_close(&theirs[i]);
-    if (rc) {
-        laz_os_close(&input);
-        laz_os_close(&output);
-        laz_os_close(&errors);
-    } else {
-        pipes->input = input;
-        pipes->output = output;
-        pipes->errors = errors;
+        if (rc)
+            laz_os_close(&ours[i]);
     }
+    pipes->input = ours[0];
+    pipes->output = ours[1];
+    pipes->errors = ours[2];
     laz_strv_fini(&env);
     return rc;
 }

@@ -8,7 +8,6 @@
 #include "tool/tool_private.h"
 
 #include "base/json.h"
-#include "plugin/plugin.h"
 #include "settings/settings.h"
 #include "settings/toml/toml.h"
 #include "tool/command.h"
@@ -17,7 +16,6 @@
 #include <string.h>
 
 #define PROVIDERS_MAX_TOOLS 10000 /* of one instance */
-#define PROVIDERS_POSITION  512   /* bytes of "FILE:LINE:COL" */
 
 /* ---- services; those of calls are in calls.c ------------------------------------------------ */
 
@@ -63,12 +61,11 @@ static struct laz_watch *service_watch_fd(void *host, int fd, uint32_t events,
     struct laz_loop *loop = ((const struct laz_provider *)host)->tools->driver->loop;
     struct laz_watch *watch = loop ? calloc(1, sizeof *watch) : NULL;
 
-    if (watch)
-        watch->io = laz_io_start(loop, fd, events, ready, user);
-    if (watch && watch->io)
-        return watch;
-    free(watch);
-    return NULL;
+    if (watch && !(watch->io = laz_io_start(loop, fd, events, ready, user))) {
+        free(watch);
+        watch = NULL;
+    }
+    return watch;
 }
 
 static struct laz_watch *service_watch_timer(void *host, uint64_t ms, void (*due)(void *user),
@@ -77,13 +74,12 @@ static struct laz_watch *service_watch_timer(void *host, uint64_t ms, void (*due
     struct laz_loop *loop = ((const struct laz_provider *)host)->tools->driver->loop;
     struct laz_watch *watch = loop ? calloc(1, sizeof *watch) : NULL;
 
-    if (watch)
-        watch->timer = laz_timer_new(loop, due, user);
-    if (!watch || !watch->timer) {
+    if (watch && !(watch->timer = laz_timer_new(loop, due, user))) {
         free(watch);
-        return NULL;
+        watch = NULL;
     }
-    laz_timer_start(watch->timer, ms);
+    if (watch)
+        laz_timer_start(watch->timer, ms);
     return watch;
 }
 
@@ -108,10 +104,7 @@ static const struct laz_toml_node *providers_tool_node(const struct laz_toml_nod
 /* Puts "FILE:LINE:COL: " before the text; what the author of the file can mend is LAZ_ECONFIG. */
 static int providers_locate(const struct laz_toml_node *node, int code, struct laz_error *err)
 {
-    char position[PROVIDERS_POSITION];
-
-    laz_settings_position(node, position, sizeof position);
-    laz_error_prefix(err, "%s: ", position);
+    laz_settings_locate(node, err);
     if (code == LAZ_EINVAL || code == LAZ_ENOENT || code == LAZ_EOS)
         code = LAZ_ECONFIG;
     if (err)
@@ -279,17 +272,6 @@ static int provider_add_tools(struct laz_provider *provider, const struct laz_to
 
 /* ---- providers that ask for their tools ------------------------------------------------------ */
 
-/* Notes the place of the table: the settings may be freed before the tools are needed. */
-static int provider_postpone(struct laz_provider *provider, const struct laz_toml_node *table,
-                             struct laz_error *err)
-{
-    char position[PROVIDERS_POSITION];
-
-    laz_settings_position(table, position, sizeof position);
-    provider->position = laz_strdup(position);
-    return provider->position ? 0 : laz_error_nomem(err);
-}
-
 static int provider_ask(struct laz_provider *provider, struct laz_error *err)
 {
     provider->list = LAZ_PROVIDER_ASKED;
@@ -419,9 +401,10 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
-                         const struct laz_settings_values *values, const char *name,
+                         const struct laz_settings_values *values,
                          const struct laz_toml_node *table, struct laz_error *err)
 {
+    const char *name = laz_toml_get(table, "provider")->text;
     const struct laz_plugin *plugin;
     int ret = laz_registry_find(registry, LAZ_PLUGIN_TOOL, name, &plugin, err);
 
@@ -432,8 +415,8 @@ static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
         return laz_error_nomem(err);
     tools->providers[tools->n_providers++] = provider;
     ret = provider_create(provider, plugin, table, err);
-    if (!ret && LAZ_HAS(provider->ops, prepare))
-        ret = provider_postpone(provider, table, err);
+    if (!ret && LAZ_HAS(provider->ops, prepare)) /* the settings may be freed before it is asked */
+        ret = (provider->position = laz_settings_position(table)) ? 0 : laz_error_nomem(err);
     else if (!ret)
         ret = provider_add_tools(provider, table, err);
     provider->values = NULL; /* these settings may be freed before it */
@@ -444,19 +427,18 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
                        const struct laz_settings *settings, struct laz_error *err)
 {
     const struct laz_settings_values *values = laz_settings_values(settings);
-    size_t n = laz_settings_tools(settings);
+    const struct laz_toml_node *list = laz_settings_tools(settings);
 
     tools->registry = registry;
-    tools->providers = calloc(n + 1, sizeof *tools->providers);
+    tools->providers = calloc(list ? list->n + 1 : 1, sizeof *tools->providers);
     if (!tools->providers)
         return laz_error_nomem(err);
     int ret = laz_command_environment(&tools->env, err);
-    if (!ret && n)
+    if (!ret && list && list->n)
         ret = laz_spellings_find(&tools->spellings, registry, err);
-    for (size_t i = 0; !ret && i < n; i++) {
-        const char *name = NULL;
-        const struct laz_toml_node *table = laz_settings_tools_table(settings, i, &name);
-        ret = providers_add(tools, registry, values, name, table, err);
+    for (const struct laz_toml_node *table = list ? list->first : NULL; !ret && table;
+         table = table->next) {
+        ret = providers_add(tools, registry, values, table, err);
         tools->are_fewer |= ret != 0;
         ret = laz_settings_wrong(values, NULL, NULL, ret, err);
     }

@@ -19,16 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct laz_call;
-struct laz_found;
 struct laz_hook;
-struct laz_lend;
-struct laz_provider;
-struct laz_settings;
-struct laz_settings_values;
-struct laz_spawner;
 struct laz_tools;
-struct laz_visit;
 
 /* ---- names in a language: spelling.c ---------------------------------------------------------
  *
@@ -48,20 +40,9 @@ struct laz_spelling {
 
 enum laz_spelled { LAZ_SPELLED_TOOL, LAZ_SPELLED_PARAMETER };
 
-/* Appends the name as the language writes it, if no other one is written so; `spelling` NULL: as it
- * is. */
-void laz_spell(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
-               struct laz_buf *text);
-/* The same as a new string; NULL: out of memory. */
+/* The name as the language writes it, if no other one is written so, as a new string; `spelling`
+ * NULL: as it is. NULL: out of memory. */
 char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, const char *name);
-/* The first spelling of the name that is not taken, as a new string: laz_spell, then the same with
- * a number from 2. NULL: out of memory. */
-char *laz_spell_beside(const struct laz_spelling *spelling, enum laz_spelled what, const char *name,
-                       bool (*is_taken)(void *user, const char *spelled), void *user);
-/* Can two tools not be spelled so in a language at the same time? They are the same, or one is what
- * the other one is a field of. */
-bool laz_spelled_collide(const struct laz_spelling *spelling, const char *a, const char *b);
-
 /* The languages whose runtimes are installed. */
 struct laz_spellings {
     struct laz_spelling *items;
@@ -255,9 +236,10 @@ void laz_tools_end(struct laz_tools *tools);
 void laz_tools_fini(struct laz_tools *tools);
 /* Has the spellings found, if they were not yet. Errors: LAZ_ENOMEM. */
 int laz_tools_spell(struct laz_tools *tools, struct laz_error *err);
-/* Registers a tool of the application; see laz_engine_add_tool. Copies the declaration; `call` runs
- * in a worker thread. Errors: as laz_tool_set_add. */
-int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
+/* Registers a tool of the application in the engine's set, or in one of a session; see
+ * laz_engine_add_tool. Copies the declaration; `call` runs in a worker thread. Errors: as
+ * laz_tool_set_add. */
+int laz_tools_add(struct laz_tools *tools, struct laz_tool_set *set, const struct laz_tool *tool,
                   void (*call)(void *user, const char *args, size_t args_len,
                                struct laz_reply *reply),
                   void *user, struct laz_error *err);
@@ -284,6 +266,8 @@ void laz_found_leave(struct laz_found *found);
  * says why. */
 struct laz_call_owner {
     void *user;
+    int64_t id; /* of the message that asks for the call */
+    bool has_id;
     uint64_t number; /* of the call, as the owner counts them */
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
@@ -291,6 +275,7 @@ struct laz_call_owner {
     /* Takes a file that the tool has made, as laz_artifacts_give; NULL: none is wanted. */
     int (*give)(void *user, const char *tool, const char *suffix, const void *data, size_t len,
                 const char **name, struct laz_error *err);
+    uint64_t started_us;      /* laz_clock_us of laz_call_start, which sets it */
     struct laz_caller caller; /* told to the tool; its session is copied; its tool, which lives as
                                * long as the call, is set here unless the owner has */
 };
@@ -299,13 +284,8 @@ struct laz_call_owner {
  * Takes `args`, which were checked, and copies `owner`. The answer comes later, through the loop.
  * NULL: out of memory, `args` was not taken. */
 struct laz_call *laz_call_start(struct laz_tools *tools, struct laz_tool_set *set, size_t tool,
-                                struct laz_buf *args, int64_t id, bool has_id,
-                                const struct laz_call_owner *owner);
-size_t laz_call_size(const struct laz_call *call);         /* owner.size */
-uint64_t laz_call_number(const struct laz_call *call);     /* owner.number */
-const char *laz_call_tool(const struct laz_call *call);    /* of owner.caller; borrowed */
-uint64_t laz_call_started_us(const struct laz_call *call); /* laz_clock_us of laz_call_start */
-int64_t laz_call_id(const struct laz_call *call, bool *has_id);
+                                struct laz_buf *args, const struct laz_call_owner *owner);
+const struct laz_call_owner *laz_call_owner(const struct laz_call *call);
 /* Cancels a call: its provider is notified, its owner gets no answer. The call is freed when it is
  * answered and its function has returned; the owner must not use it any more. */
 void laz_call_abandon(struct laz_call *call);
@@ -332,8 +312,7 @@ bool laz_tools_have_approver(const struct laz_tools *tools);
 /* Asks whether the tool may be called so: the answer `true` to this call is a yes, everything else
  * a no. As laz_call_start, but `args` are copied. NULL: out of memory. */
 struct laz_call *laz_approval_ask(struct laz_tools *tools, const struct laz_tool_entry *entry,
-                                  const char *args, size_t len, int64_t id, bool has_id,
-                                  const struct laz_call_owner *owner);
+                                  const char *args, size_t len, const struct laz_call_owner *owner);
 
 /* ---- lending the loop to calls: lend.c ------------------------------------------------------ */
 

@@ -19,52 +19,35 @@
 #define ARGUMENTS_SHOWN   64   /* bytes of each */
 #define ARGUMENTS_MAX_INT 4096 /* digits of an $int */
 
+/* FORM(ID, word for messages, tag of lazaret/json.h, first byte of the tag's content) */
+/* clang-format off */
+#define FORMS(FORM) \
+    FORM(NULL, "null", NULL, 0)       FORM(BOOLEAN, "boolean", NULL, 0) \
+    FORM(NUMBER, "number", NULL, 0)   FORM(STRING, "string", NULL, 0) \
+    FORM(ARRAY, "array", NULL, 0)     FORM(OBJECT, "object", NULL, 0) \
+    FORM(NUM, "number", "$num", '"')  FORM(INT, "integer", "$int", '"') \
+    FORM(BYTES, "bytes", "$bytes", '"') \
+    FORM(DATE, "date", "$date", '"')  FORM(TIME, "time", "$time", '"') \
+    FORM(NA, "NA", "$na", '"')        FORM(COMPLEX, "complex number", "$complex", '[') \
+    FORM(FACTOR, "factor", "$factor", '{') \
+    FORM(FRAME, "data frame", "$frame", '{') \
+    FORM(MAP, "map", "$map", '[')     FORM(OTHER, "a value of unknown form", NULL, 0)
+/* clang-format on */
+
 enum value_form {
-    FORM_NULL,
-    FORM_BOOLEAN,
-    FORM_NUMBER,
-    FORM_STRING,
-    FORM_ARRAY,
-    FORM_OBJECT,
-    FORM_NUM,
-    FORM_INT,
-    FORM_BYTES,
-    FORM_DATE,
-    FORM_TIME,
-    FORM_NA,
-    FORM_COMPLEX,
-    FORM_FACTOR,
-    FORM_FRAME,
-    FORM_MAP,
-    FORM_OTHER,
+#define FORM_ID(ID, ...) FORM_##ID,
+    FORMS(FORM_ID)
 };
 
 #define BIT(form) (1u << (form))
 
-/* Words for messages, and the tags of lazaret/json.h with the first byte of their content. */
 static const struct {
     const char *word;
     const char *tag;
     char holds;
 } forms[] = {
-    [FORM_NULL] = {"null", NULL, 0},
-    [FORM_BOOLEAN] = {"boolean", NULL, 0},
-    [FORM_NUMBER] = {"number", NULL, 0},
-    [FORM_STRING] = {"string", NULL, 0},
-    [FORM_ARRAY] = {"array", NULL, 0},
-    [FORM_OBJECT] = {"object", NULL, 0},
-    [FORM_NUM] = {"number", "$num", '"'},
-    [FORM_INT] = {"integer", "$int", '"'},
-    [FORM_BYTES] = {"bytes", "$bytes", '"'},
-    [FORM_DATE] = {"date", "$date", '"'},
-    [FORM_TIME] = {"time", "$time", '"'},
-    [FORM_NA] = {"NA", "$na", '"'},
-    [FORM_COMPLEX] = {"complex number", "$complex", '['},
-    [FORM_FACTOR] = {"factor", "$factor", '{'},
-    [FORM_FRAME] = {"data frame", "$frame", '{'},
-    [FORM_MAP] = {"map", "$map", '['},
-    [FORM_OTHER] = {"a value of unknown form", NULL, 0},
-};
+#define FORM_ROW(ID, word, tag, holds) {word, tag, holds},
+    FORMS(FORM_ROW)};
 
 #define FORMS_NUMBER (BIT(FORM_NUMBER) | BIT(FORM_NUM) | BIT(FORM_INT))
 #define FORMS_ARRAY  (BIT(FORM_ARRAY) | BIT(FORM_FACTOR))

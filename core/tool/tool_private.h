@@ -7,8 +7,6 @@
 #include "base/json_write.h"
 #include "tool/tool.h"
 
-struct laz_toml_node;
-
 /* ---- tool_arguments.c: types and the values that they accept -------------------------------- */
 
 /* A word for a type, the JSON Schema type that it stands for, and the forms of values that it
@@ -72,7 +70,7 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
-/* ---- tool_spelling.c ------------------------------------------------------------------------ */
+/* ---- spelling.c ----------------------------------------------------------------------------- */
 
 /* Gives a tool that is about to be added to the set its spelling in each language. LAZ_ENOMEM. */
 int laz_tool_spell(struct laz_tool_entry *entry, const struct laz_tool_set *set,

@@ -12,7 +12,6 @@
 #include "plugin/language.h"
 #include "wire/message.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "settings/toml/toml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,9 @@
 
 bool laz_tool_name_is_valid(const char *name, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        const char c = name[i];
-        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) &&
-            c != '_' && c != '.' && c != '-')
+    for (size_t i = 0; i < len; i++)
+        if (!laz_toml_is_bare((unsigned char)name[i]) && name[i] != '.')
             return false;
-    }
     return len && len <= LAZ_TOOL_MAX_NAME;
 }
 
@@ -337,12 +335,6 @@ static int entry_check_parameters(const struct laz_tool_entry *entry, struct laz
     return 0;
 }
 
-static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, size_t len,
-                               struct laz_error *err)
-{
-    return parameter_parse(&entry->parameters[entry->n_parameters++], entry->name, raw, len, err);
-}
-
 static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text,
                                   struct laz_error *err)
 {
@@ -366,21 +358,13 @@ static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text
             ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': more than %d parameters",
                                 entry->name, LAZ_TOOL_MAX_PARAMETERS);
         else
-            ret = entry_add_parameter(entry, raw, len, err);
+            ret = parameter_parse(&entry->parameters[entry->n_parameters++], entry->name, raw, len,
+                                  err);
     }
     return ret ? ret : entry_check_parameters(entry, err);
 }
 
 /* ---- the set -------------------------------------------------------------------------------- */
-
-static int set_check_duplicate(const struct laz_tool_set *set, const struct laz_tool_entry *entry,
-                               struct laz_error *err)
-{
-    for (size_t i = 0; i < set->n; i++)
-        if (strcmp(set->entries[i].name, entry->name) == 0)
-            return laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", entry->name);
-    return 0;
-}
 
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
                      const struct laz_spellings *spellings, const struct laz_provider *provider,
@@ -407,10 +391,9 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
     struct laz_tool_entry *entries = NULL;
     if (!entry.name || !entry.description)
         ret = laz_error_nomem(err);
-    else
-        ret = set_check_duplicate(set, &entry, err);
-    if (!ret && set->beside)
-        ret = set_check_duplicate(set->beside, &entry, err);
+    else if (laz_tool_set_find(set, tool->name, strlen(tool->name)) ||
+             (set->beside && laz_tool_set_find(set->beside, tool->name, strlen(tool->name))))
+        ret = laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", tool->name);
     if (!ret)
         ret = laz_tool_spell(&entry, set, spellings, err);
     if (!ret && tool->parameters)

@@ -53,10 +53,10 @@ int laz_tools_spell(struct laz_tools *tools, struct laz_error *err)
     return rc;
 }
 
-static int
-tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz_tool *given,
-             void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply),
-             void *user, struct laz_error *err)
+int laz_tools_add(struct laz_tools *tools, struct laz_tool_set *set, const struct laz_tool *given,
+                  void (*call)(void *user, const char *args, size_t args_len,
+                               struct laz_reply *reply),
+                  void *user, struct laz_error *err)
 {
     struct laz_tool tool;
 
@@ -79,14 +79,6 @@ tools_add_to(struct laz_tools *tools, struct laz_tool_set *set, const struct laz
     return rc;
 }
 
-int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
-                  void (*call)(void *user, const char *args, size_t args_len,
-                               struct laz_reply *reply),
-                  void *user, struct laz_error *err)
-{
-    return tools_add_to(tools, &tools->set, tool, call, user, err);
-}
-
 int laz_tools_of_session(struct laz_tools *tools, const struct laz_session_tool *const *given,
                          size_t n, struct laz_tool_set **out, struct laz_error *err)
 {
@@ -105,7 +97,7 @@ int laz_tools_of_session(struct laz_tools *tools, const struct laz_session_tool 
         if (!given || !given[i])
             rc = laz_error_null(err, "a tool of the session");
         else if (!(rc = LAZ_OPTIONS_TAKE(&tool, given[i], laz_session_tool, err)))
-            rc = tools_add_to(tools, set, tool.tool, tool.call, tool.user, err);
+            rc = laz_tools_add(tools, set, tool.tool, tool.call, tool.user, err);
     }
     if (rc)
         laz_tool_set_release(set);

@@ -42,8 +42,8 @@ found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
                 printf "%s: includes <%s.h>; only core/os may, ask it for what is needed\n", file,
                     header
         }
-        # descriptor.h: how the files of modules end
-        if (line ~ asks && file != "core/plugin/descriptor.h")
+        # plugin.h: how the files of modules end
+        if (line ~ asks && file != "core/plugin/plugin.h")
             printf "%s: asks which system it is on: %d:%s\n", file, number, line
         if (may_call || line ~ /^[ \t]*\/?[*]/) return
         # Without comments and texts; a member (x.send, ops->open) is no call of the system.

@@ -15,7 +15,6 @@
 #include "base/trace.h"
 #include "base/utf8.h"
 #include "base/visible.h"
-#include "base/visible_json.h"
 
 #include <errno.h>
 #include <string.h>

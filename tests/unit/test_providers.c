@@ -92,7 +92,7 @@ static struct laz_call *start(struct made *made, const char *name, const char *a
         return NULL;
     }
     return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
-                          &checked, 1, true, &owner);
+                          &checked, &owner);
 }
 
 /* The answer to a call, or what is wrong with its arguments. */
@@ -214,17 +214,20 @@ static void tools_are_added_while_calls_begin(void)
     const struct laz_call_owner owner = {.user = &made, .answered = made_answered};
 
     CU_ASSERT_EQUAL_FATAL(make(&made, ""), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_tools_add(&made.tools, &tool, tool_of_application, NULL, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        laz_tools_add(&made.tools, &made.tools.set, &tool, tool_of_application, NULL, NULL), 0);
     tool.name = name;
     for (int round = 0; round < 20; round++) {
         for (size_t i = 0; i < 8; i++) {
             laz_buf_puts(&args[i], "{}");
             CU_ASSERT_PTR_NOT_NULL(
-                laz_call_start(&made.tools, &made.tools.set, 0, &args[i], 1, true, &owner));
+                laz_call_start(&made.tools, &made.tools.set, 0, &args[i], &owner));
         }
         for (int i = 0; i < 40; i++) {
             snprintf(name, sizeof name, "t%d.%d", round, i);
-            CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &tool, tool_of_application, NULL, NULL), 0);
+            CU_ASSERT_EQUAL(
+                laz_tools_add(&made.tools, &made.tools.set, &tool, tool_of_application, NULL, NULL),
+                0);
         }
         while (made.tools.calls)
             laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
@@ -285,7 +288,7 @@ static struct laz_call *start_of(struct made *made, const char *name, const char
     made->answered = false;
     laz_buf_puts(&args, "{}");
     return laz_call_start(&made->tools, &made->tools.set, (size_t)(entry - made->tools.set.entries),
-                          &args, 1, true, &owner);
+                          &args, &owner);
 }
 
 static void providers_hear_once_of_the_end_of_each_session_that_called_them(void)
@@ -559,7 +562,7 @@ static void tools_say_which_of_their_calls_wait_for_an_approval(void)
     struct made made;
 
     CU_ASSERT_EQUAL_FATAL(make(&made, toml), 0);
-    CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &host, host_called, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &made.tools.set, &host, host_called, NULL, NULL), 0);
     CU_ASSERT_EQUAL(laz_tool_set_format(&made.tools.set, "text", NULL, NULL, &text, NULL), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct laz_tool_set one = {.entries = &made.tools.set.entries[i], .n = 1};

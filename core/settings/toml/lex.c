@@ -8,6 +8,7 @@
  * Side: host.  Input trusted: yes (the user's configuration), but it is checked all the same. */
 #include "settings/toml/parser.h"
 
+#include "base/json_text.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -99,17 +100,6 @@ bool toml_line_end(struct toml_parser *p)
 
 /* ---- strings ----------------------------------------------------------------------------------*/
 
-unsigned toml_digit(int c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f')
-        return (unsigned)(c - 'a' + 10);
-    if (c >= 'A' && c <= 'F')
-        return (unsigned)(c - 'A' + 10);
-    return 99;
-}
-
 /* \uXXXX and \UXXXXXXXX, from behind the letter. */
 static void lex_unicode_escape(struct toml_parser *p, struct toml_mark mark, int digits)
 {
@@ -117,13 +107,13 @@ static void lex_unicode_escape(struct toml_parser *p, struct toml_mark mark, int
     char utf8[4];
 
     for (int i = 0; i < digits; i++) {
-        unsigned value = toml_digit(toml_peek(p));
-        if (value > 15) {
+        const int value = laz_hex_digit(toml_peek(p));
+        if (value < 0) {
             toml_problem(p, mark, "\\%c needs %d hexadecimal digits after it",
                          digits == 4 ? 'u' : 'U', digits);
             return;
         }
-        code = code << 4 | value;
+        code = code << 4 | (uint32_t)value;
         toml_skip(p, 1);
     }
     size_t n = laz_utf8_encode(code, utf8);

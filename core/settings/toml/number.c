@@ -8,17 +8,13 @@
 
 #include "base/json.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 struct number_text {
     const char *at, *end;
 };
-
-static bool number_is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static int number_peek(const struct number_text *t)
 {
@@ -43,7 +39,7 @@ static bool number_digits(struct number_text *t, unsigned base, struct laz_buf *
 
     for (;;) {
         int c = number_peek(t);
-        if (toml_digit(c) < base) {
+        if ((unsigned)laz_hex_digit(c) < base) {
             laz_buf_putc(out, (char)c);
             digit = true;
         } else if (c == '_' && digit) {
@@ -66,7 +62,7 @@ static int number_accumulate(const struct laz_buf *digits, unsigned base, bool n
     uint64_t sum = 0;
 
     for (size_t i = 0; i < digits->len; i++) {
-        unsigned digit = toml_digit((unsigned char)digits->data[i]);
+        const unsigned digit = (unsigned)laz_hex_digit(digits->data[i]);
         if (sum > (max - digit) / base)
             return NUMBER_TOO_LARGE;
         sum = sum * base + digit;
@@ -93,9 +89,8 @@ static int number_integer(struct number_text t, struct laz_buf *scratch, int64_t
         t.at += 2;
     else if (!number_take(&t, '+'))
         negative = number_take(&t, '-');
-    if (!number_digits(&t, base, scratch) || t.at != t.end)
-        return NUMBER_NONE;
-    if (base == 10 && scratch->len > 1 && scratch->data[0] == '0')
+    if (!number_digits(&t, base, scratch) || t.at != t.end ||
+        (base == 10 && scratch->len > 1 && scratch->data[0] == '0'))
         return NUMBER_NONE;
     return number_accumulate(scratch, base, negative, value);
 }
@@ -113,9 +108,8 @@ static int number_float(struct number_text t, struct laz_buf *scratch, double *v
     if (negative)
         laz_buf_putc(scratch, '-');
     size_t start = scratch->len;
-    if (!number_digits(&t, 10, scratch))
-        return NUMBER_NONE;
-    if (scratch->len > start + 1 && scratch->data[start] == '0')
+    if (!number_digits(&t, 10, scratch) ||
+        (scratch->len > start + 1 && scratch->data[start] == '0'))
         return NUMBER_NONE;
     if (number_take(&t, '.')) {
         laz_buf_putc(scratch, '.');
@@ -148,7 +142,7 @@ static int date_field(struct number_text *t, int n, int min, int max)
 
     for (int i = 0; i < n; i++) {
         int c = number_peek(t);
-        if (!number_is_digit(c))
+        if (!isdigit(c))
             return -1;
         value = value * 10 + (c - '0');
         t->at++;
@@ -184,7 +178,7 @@ static bool date_time(struct number_text *t)
     if (!number_take(t, '.'))
         return true;
     const char *start = t->at;
-    while (number_is_digit(number_peek(t)))
+    while (isdigit(number_peek(t)))
         t->at++;
     return t->at > start;
 }
@@ -210,9 +204,7 @@ static bool date_kind(struct number_text t, enum laz_toml_type *type)
     *type = LAZ_TOML_LOCAL_DATE;
     if (t.at == t.end)
         return true;
-    if (!number_take(&t, 'T') && !number_take(&t, 't') && !number_take(&t, ' '))
-        return false;
-    if (!date_time(&t))
+    if ((!number_take(&t, 'T') && !number_take(&t, 't') && !number_take(&t, ' ')) || !date_time(&t))
         return false;
     *type = LAZ_TOML_LOCAL_DATETIME;
     if (t.at == t.end)
@@ -225,7 +217,7 @@ static bool date_looks_like(struct number_text t)
 {
     ptrdiff_t n = 0;
 
-    while (n < t.end - t.at && number_is_digit((unsigned char)t.at[n]))
+    while (n < t.end - t.at && isdigit((unsigned char)t.at[n]))
         n++;
     return n < t.end - t.at && n > 0 && (t.at[n] == ':' || (t.at[n] == '-' && n == 4));
 }
@@ -266,8 +258,7 @@ static size_t number_run(const struct toml_parser *p)
     while (number_is_part(toml_peek_at(p, n)))
         n++;
     if (n == 10 && toml_peek_at(p, 4) == '-' && toml_peek_at(p, 10) == ' ' &&
-        number_is_digit(toml_peek_at(p, 11)) && number_is_digit(toml_peek_at(p, 12)) &&
-        toml_peek_at(p, 13) == ':')
+        isdigit(toml_peek_at(p, 11)) && isdigit(toml_peek_at(p, 12)) && toml_peek_at(p, 13) == ':')
         for (n = 11; number_is_part(toml_peek_at(p, n));)
             n++;
     return n;
@@ -291,7 +282,7 @@ static bool number_value(struct toml_parser *p, struct number_text t, struct laz
         return toml_problem(p, mark, "this number is too large for a double");
     if (found == NUMBER_FINE)
         return true;
-    if (number_is_digit((unsigned char)*t.at) || strchr("+-.", *t.at))
+    if (isdigit((unsigned char)*t.at) || strchr("+-.", *t.at))
         return toml_problem(p, mark, "this is not a number (text stands in quotes)");
     return toml_problem(p, mark, "expected a value, found a word (text stands in quotes)");
 }
@@ -306,16 +297,11 @@ bool toml_number_or_date(struct toml_parser *p, uint32_t depth, struct laz_toml_
     if (!made)
         return false;
     size_t len = (size_t)(t.end - t.at);
-    bool fine;
-    if (len == 4 && memcmp(t.at, "true", 4) == 0) {
+    bool fine = true;
+    if (laz_json_to_bool(t.at, len, &made->boolean)) /* the words are those of JSON */
         made->type = LAZ_TOML_BOOLEAN;
-        made->boolean = fine = true;
-    } else if (len == 5 && memcmp(t.at, "false", 5) == 0) {
-        made->type = LAZ_TOML_BOOLEAN;
-        fine = true;
-    } else {
+    else
         fine = date_looks_like(t) ? date_value(p, t, made) : number_value(p, t, made);
-    }
     toml_skip(p, len);
     *node = made;
     return fine;

@@ -69,7 +69,6 @@ bool toml_newline(struct toml_parser *p); /* skips a newline; false if there is 
 bool toml_line_end(
     struct toml_parser *p); /* skips space and a comment, then a newline or the end */
 const char *toml_found(struct toml_parser *p); /* what is at the cursor, for one message */
-unsigned toml_digit(int c); /* the value of a hexadecimal digit; 99: it is none */
 /* Decodes a string of any of the four kinds into p->scratch. */
 bool toml_string(struct toml_parser *p);
 /* Decodes one part of a key into p->scratch; it is bare, "basic" or 'literal'. */

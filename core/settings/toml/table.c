@@ -108,16 +108,10 @@ static struct laz_toml_node *table_make(struct toml_parser *p, struct laz_toml_n
     return made;
 }
 
-/* The key in p->scratch as messages show it. */
-static const char *table_key(struct toml_parser *p)
-{
-    return laz_buf_text(&p->scratch);
-}
-
 static bool table_defined(struct toml_parser *p, struct toml_mark mark,
                           const struct laz_toml_node *other)
 {
-    return toml_problem(p, mark, "'%s' is already set, in line %u", table_key(p),
+    return toml_problem(p, mark, "'%s' is already set, in line %u", laz_buf_text(&p->scratch),
                         (unsigned)(other->key ? other->key_line : other->line));
 }
 
@@ -133,14 +127,14 @@ static struct laz_toml_node *table_through_key(struct toml_parser *p, struct laz
         return table_make(p, table, LAZ_TOML_TABLE, mark, TOML_DOTTED);
     if (next->type != LAZ_TOML_TABLE) {
         toml_problem(p, mark, "'%s' is %s, set in line %u: nothing can be put into it",
-                     table_key(p), next->type == LAZ_TOML_ARRAY ? "a list" : "a value",
+                     laz_buf_text(&p->scratch), next->type == LAZ_TOML_ARRAY ? "a list" : "a value",
                      (unsigned)next->key_line);
         return NULL;
     }
     if (next->flags & (TOML_HEADER | TOML_CLOSED)) {
         toml_problem(p, mark,
                      "the table '%s' was written in line %u and cannot be added to by a dotted key",
-                     table_key(p), (unsigned)next->line);
+                     laz_buf_text(&p->scratch), (unsigned)next->line);
         return NULL;
     }
     next->flags |= TOML_DOTTED;
@@ -177,13 +171,13 @@ bool toml_pair(struct toml_parser *p, struct laz_toml_node *table)
         return false;
     if (toml_peek(p) != '=')
         return toml_problem(p, toml_here(p), "expected '=' after the key '%s', found %s",
-                            table_key(p), toml_found(p));
+                            laz_buf_text(&p->scratch), toml_found(p));
     const struct laz_toml_node *other = owner ? table_find(p, owner) : NULL;
     if (other) {
         table_defined(p, mark, other);
         owner = NULL;
     }
-    const char *key = toml_keep(p, table_key(p), p->scratch.len);
+    const char *key = toml_keep(p, laz_buf_text(&p->scratch), p->scratch.len);
     size_t key_len = p->scratch.len; /* the value uses the scratch too */
     toml_skip(p, 1);
     toml_space(p);
@@ -207,7 +201,7 @@ table_through_header(struct toml_parser *p, struct laz_toml_node *table, struct 
     if (next->type == LAZ_TOML_TABLE && !(next->flags & TOML_CLOSED))
         return next;
     toml_problem(p, mark, "'%s' was set to a value in line %u: a header cannot add to it",
-                 table_key(p), (unsigned)next->key_line);
+                 laz_buf_text(&p->scratch), (unsigned)next->key_line);
     return NULL;
 }
 

@@ -26,13 +26,9 @@ static void toml_skip_line(struct toml_parser *p)
 static bool toml_statement(struct toml_parser *p)
 {
     toml_space(p);
-    if (toml_peek(p) == '[') {
-        if (!toml_header(p))
-            return false;
-    } else if (p->at < p->len && toml_peek(p) != '#' && !toml_is_newline(p)) {
-        if (!toml_pair(p, p->current))
-            return false;
-    }
+    const bool is_empty = p->at == p->len || toml_peek(p) == '#' || toml_is_newline(p);
+    if (!is_empty && !(toml_peek(p) == '[' ? toml_header(p) : toml_pair(p, p->current)))
+        return false;
     return toml_line_end(p);
 }
 

@@ -32,9 +32,6 @@ enum laz_toml_type {
     LAZ_TOML_LOCAL_TIME,
 };
 
-struct laz_toml;
-struct toml_block;
-
 struct laz_toml_node {
     enum laz_toml_type type;
     uint32_t line, column; /* of the value, or of the header of a table; from 1, in characters */
@@ -102,8 +99,9 @@ enum laz_toml_made {
     LAZ_TOML_WRITTEN, /* as a value */
 };
 enum laz_toml_made laz_toml_made(const struct laz_toml_node *node);
-/* Is it a string without NUL characters? */
+/* Is it a string without NUL characters? Is it this string? */
 bool laz_toml_is_text(const struct laz_toml_node *node);
+bool laz_toml_is(const struct laz_toml_node *node, const char *text);
 /* May the byte stand in a key without quotes: a letter, a digit, '_' or '-'? */
 bool laz_toml_is_bare(int c);
 
@@ -116,8 +114,8 @@ void laz_toml_format_problem(struct laz_buf *buf, const struct laz_toml *toml, s
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node);
 /* The value in TOML notation on one line, with inline tables; LAZ_TOML_HIDDEN for a secret one. */
 void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node);
-/* The same as JSON ({"secret": "set"} for a secret one); what JSON lacks (dates, times, numbers that
- * are not finite) is a string. */
+/* The same as JSON ({"secret": "set"} for a secret one); what JSON lacks (dates, times, numbers
+ * that are not finite) is a string. */
 void laz_toml_json(struct laz_json_write *write, const char *key, const struct laz_toml_node *node);
 #define LAZ_TOML_HIDDEN "{ secret = \"set\" }"
 /* Is it that, read from a text that was shown? */

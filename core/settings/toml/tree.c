@@ -180,3 +180,9 @@ bool laz_toml_is_text(const struct laz_toml_node *node)
 {
     return node->type == LAZ_TOML_STRING && !memchr(node->text, '\0', node->len);
 }
+
+bool laz_toml_is(const struct laz_toml_node *node, const char *text)
+{
+    return node->type == LAZ_TOML_STRING && strlen(text) == node->len &&
+           memcmp(text, node->text, node->len) == 0;
+}

@@ -19,36 +19,48 @@ static bool value_string(struct toml_parser *p, uint32_t depth, struct laz_toml_
     return made->text != NULL;
 }
 
-/* Skips space, newlines and comments, which may stand between the items of a list. */
-static bool value_gap(struct toml_parser *p)
+/* Skips space and, which may stand between the items of a list, newlines and comments. */
+static bool value_gap(struct toml_parser *p, bool is_list)
 {
     do {
         toml_space(p);
-        if (!toml_comment(p))
+        if (is_list && !toml_comment(p))
             return false;
-    } while (toml_newline(p));
+    } while (is_list && toml_newline(p));
     return true;
 }
 
-static bool value_items(struct toml_parser *p, struct laz_toml_node *array)
+/* Reads what is between the brackets, and skips these. Only a list may go over several lines, and
+ * end with a comma. */
+static bool value_items(struct toml_parser *p, struct laz_toml_node *node)
 {
+    const bool is_list = node->type == LAZ_TOML_ARRAY;
+    const int close = is_list ? ']' : '}';
+
+    toml_skip(p, 1);
     for (;;) {
         struct laz_toml_node *item = NULL;
-        if (!value_gap(p))
+        if (!value_gap(p, is_list))
             return false;
-        if (toml_peek(p) == ']')
+        if (toml_peek(p) == close && (is_list || !node->n))
             break;
-        if (!toml_value(p, array->depth + 1, &item))
+        if (is_list ? !toml_value(p, node->depth + 1, &item) : !toml_pair(p, node))
             return false;
-        toml_append(array, item);
-        if (!value_gap(p))
+        if (is_list)
+            toml_append(node, item);
+        if (!value_gap(p, is_list))
             return false;
-        if (toml_peek(p) == ']')
+        if (toml_peek(p) == close)
             break;
-        if (toml_peek(p) != ',')
+        if (toml_peek(p) != ',' && is_list)
             return toml_problem(p, toml_here(p),
                                 "expected ',' or ']' in the list that begins in line %u, found %s",
-                                (unsigned)array->line, toml_found(p));
+                                (unsigned)node->line, toml_found(p));
+        if (toml_peek(p) != ',')
+            return toml_problem(p, toml_here(p),
+                                "expected ',' or '}' in a table written in braces, found %s "
+                                "(it stands on one line)",
+                                toml_found(p));
         toml_skip(p, 1);
     }
     toml_skip(p, 1);
@@ -62,7 +74,6 @@ static bool value_array(struct toml_parser *p, uint32_t depth, struct laz_toml_n
     if (!array)
         return false;
     array->flags = TOML_CLOSED;
-    toml_skip(p, 1);
     if (value_items(p, array)) {
         *node = array;
         return true;
@@ -83,28 +94,7 @@ static bool value_inline_table(struct toml_parser *p, uint32_t depth, struct laz
         return false;
     table->flags = TOML_CLOSED;
     *node = table;
-    toml_skip(p, 1);
-    toml_space(p);
-    if (toml_peek(p) == '}') {
-        toml_skip(p, 1);
-        return true;
-    }
-    for (;;) {
-        if (!toml_pair(p, table))
-            return false;
-        toml_space(p);
-        if (toml_peek(p) == '}')
-            break;
-        if (toml_peek(p) != ',')
-            return toml_problem(p, toml_here(p),
-                                "expected ',' or '}' in a table written in braces, found %s "
-                                "(it stands on one line)",
-                                toml_found(p));
-        toml_skip(p, 1);
-        toml_space(p);
-    }
-    toml_skip(p, 1);
-    return true;
+    return value_items(p, table);
 }
 
 static bool value_any(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
