@@ -122,4 +122,34 @@ static inline size_t json_quoted_span(const char *text, size_t len)
     return i;
 }
 
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* The end of the digits at `at`; NULL: there are none. */
+static inline const char *json_digits_end(const char *at, const char *end)
+{
+    const char *first = at;
+
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at > first ? at : NULL;
+}
+
+/* The length of the number at text[0], by the grammar of RFC 8259; 0: there is none. */
+static inline size_t json_number_span(const char *text, size_t len, bool *has_exponent)
+{
+    const char *end = text + len, *whole = text + (len && *text == '-');
+    const char *at = json_digits_end(whole, end);
+
+    if (!at || (*whole == '0' && at - whole > 1))
+        return 0;
+    if (at < end && *at == '.')
+        at = json_digits_end(at + 1, end);
+    *has_exponent = at && at < end && (*at == 'e' || *at == 'E');
+    if (*has_exponent) {
+        at++;
+        at = json_digits_end(at + (at < end && (*at == '+' || *at == '-')), end);
+    }
+    return at ? (size_t)(at - text) : 0;
+}
+
 #endif

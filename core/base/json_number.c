@@ -56,33 +56,6 @@ static inline bool number_is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* The end of the digits at `at`; NULL: there are none. */
-static const char *number_digits(const char *at, const char *end)
-{
-    const char *first = at;
-
-    while (number_is_digit(at, end))
-        at++;
-    return at > first ? at : NULL;
-}
-
-size_t laz_json_number_span(const char *text, size_t len, bool *has_exponent)
-{
-    const char *end = text + len, *whole = text + (len && *text == '-');
-    const char *at = number_digits(whole, end);
-
-    if (!at || (*whole == '0' && at - whole > 1))
-        return 0;
-    if (at < end && *at == '.')
-        at = number_digits(at + 1, end);
-    *has_exponent = at && at < end && (*at == 'e' || *at == 'E');
-    if (*has_exponent) {
-        at++;
-        at = number_digits(at + (at < end && (*at == '+' || *at == '-')), end);
-    }
-    return at ? (size_t)(at - text) : 0;
-}
-
 /* A number of text as it is written. */
 struct number_written {
     uint64_t digits; /* all of them, as far as NUMBER_DIGITS */

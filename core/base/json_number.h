@@ -16,8 +16,6 @@ double laz_json_strtod(const char *text, size_t len);
 void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point);
 void laz_json_format_int(struct laz_buf *buf, int64_t value);
 
-/* The length of the number at text[0], by the grammar of RFC 8259; 0: there is none. */
-size_t laz_json_number_span(const char *text, size_t len, bool *has_exponent);
 /* The number at text[0], and its length: 0 when there is none, or an integer of more digits than
  * `whole` holds. */
 size_t laz_json_read_number(const char *text, size_t len, struct laz_json_number *number);

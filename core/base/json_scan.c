@@ -348,7 +348,7 @@ static bool scan_number(struct scan *scan)
 {
     const char *start = scan->text + scan->at;
     bool has_exponent;
-    const size_t len = laz_json_number_span(start, scan->len - scan->at, &has_exponent);
+    const size_t len = json_number_span(start, scan->len - scan->at, &has_exponent);
 
     if (!len)
         return scan_fail(scan, "a number is not valid");

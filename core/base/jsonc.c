@@ -7,7 +7,6 @@
 #include "base/jsonc.h"
 
 #include "base/json_lex.h"
-#include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 
@@ -129,7 +128,7 @@ static int jsonc_number(struct jsonc *jsonc)
 {
     bool has_exponent;
     const size_t n =
-        laz_json_number_span(jsonc->text + jsonc->at, jsonc->len - jsonc->at, &has_exponent);
+        json_number_span(jsonc->text + jsonc->at, jsonc->len - jsonc->at, &has_exponent);
 
     jsonc->at += n;
     return n ? 0 : jsonc_wrong(jsonc, jsonc->at, "this is no number of JSON");
