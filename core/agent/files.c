@@ -297,7 +297,7 @@ static const char *put_failed(struct agent_files *files, const char *name, int o
     static char words[400];
 
     laz_os_close(&files->put);
-    snprintf(words, sizeof words, "the file %.255s cannot be made: %s", name, strerror(os_errno));
+    snprintf(words, sizeof words, "cannot create the file %.255s: %s", name, strerror(os_errno));
     return words;
 }
 

@@ -249,7 +249,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
     if (!rc)
         rc = vessel_fit_out(agent, uid, gid, &err);
     if (!rc && laz_os_message_pair(inner))
-        rc = laz_error_os(&err, errno, "no way to the session can be made");
+        rc = laz_error_os(&err, errno, "cannot create a way to the session");
     laz_os_set_open(false);
     if (rc)
         vessel_serve(agent, -1, -1, &err);
@@ -259,7 +259,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
         return session_main(agent, inner[1], begun);
     close(inner[1]);
     if (pid < 0)
-        laz_error_os(&err, errno, "the process of the session cannot be made");
+        laz_error_os(&err, errno, "cannot create the process of the session");
     laz_os_default_signals();
     vessel_serve(agent, pid, inner[0], pid < 0 ? &err : NULL);
 }
@@ -281,7 +281,7 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
     uint64_t begun = laz_clock_us();
 
     if (laz_os_message_pair(pair))
-        return laz_error_os(err, errno, "no way to a session can be made");
+        return laz_error_os(err, errno, "cannot create a way to a session");
     laz_os_landlock_check_kept(&t->agent->kept);
     rc = laz_os_clone_apart(&t->vessel, err);
     if (!rc && t->vessel == 0)

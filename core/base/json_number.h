@@ -32,11 +32,11 @@ struct laz_json_digits {
     bool is_negative;
 };
 struct laz_json_digits laz_json_digits(const char *raw, size_t len);
-/* The next digit, -1 at the end, or -2 for a byte that is no digit: the agent does not scan the
+/* The next digit, -1 at the end, or -2 for a byte that is not a digit: the agent does not scan the
  * lines of its host. */
 int laz_json_next_digit(struct laz_json_digits *number);
 /* Appends the number without an exponent and without needless zeros: "-0.05", "1200". False: that
- * would have more than some 5000 digits, or a byte is no digit. */
+ * would have more than some 5000 digits, or a byte is not a digit. */
 bool laz_json_format_plain(struct laz_buf *buf, struct laz_json_digits number);
 /* Are they exactly the same number? 10, 1e1 and 10.0 are. */
 bool laz_json_is_same_number(struct laz_json_digits a, struct laz_json_digits b);

@@ -418,7 +418,7 @@ static bool scan_word(struct scan *scan, const char *word)
     return true;
 }
 
-/* A value that is no container, or the opening of one: *opened says which. */
+/* A value that is not a container, or the opening of one: *opened says which. */
 static bool scan_value(struct scan *scan, bool *opened)
 {
     *opened = false;

@@ -69,7 +69,7 @@ static int jsonc_expected(struct jsonc *jsonc, const char *what)
 /* ---- between the tokens ---------------------------------------------------------------------- */
 
 /* Where the comment that begins here ends; `at` when none begins, or it does not end. A line's end
- * is no part of it. */
+ * is not a part of it. */
 static size_t jsonc_comment(const char *text, size_t len, size_t at)
 {
     if (len - at < 2 || text[at] != '/')
@@ -117,7 +117,7 @@ static int jsonc_string(struct jsonc *jsonc)
         if (!n && c != '\\')
             return jsonc_wrong(jsonc, i, "a string may not contain this control character");
         if (!n && !laz_json_escape(jsonc->text + i, jsonc->len - i, &code_point, &n))
-            return jsonc_wrong(jsonc, i, "this is no escape sequence of JSON");
+            return jsonc_wrong(jsonc, i, "this is not an escape sequence of JSON");
         i += n;
     }
     jsonc->at = i + 1;
@@ -131,7 +131,7 @@ static int jsonc_number(struct jsonc *jsonc)
         json_number_span(jsonc->text + jsonc->at, jsonc->len - jsonc->at, &has_exponent);
 
     jsonc->at += n;
-    return n ? 0 : jsonc_wrong(jsonc, jsonc->at, "this is no number of JSON");
+    return n ? 0 : jsonc_wrong(jsonc, jsonc->at, "this is not a number of JSON");
 }
 
 static int jsonc_word(struct jsonc *jsonc)

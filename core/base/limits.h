@@ -82,7 +82,7 @@ struct laz_limit {
     const char *name; /* "cpu": in plans, in the agent's confinement, in the audit log */
     const char *key;  /* "limits.cpu": in the configuration and in messages */
     size_t offset;    /* of a uint64_t in struct laz_limit_values */
-    uint32_t bit;     /* LAZ_ENFORCE_*; 0: it is no property by itself */
+    uint32_t bit;     /* LAZ_ENFORCE_*; 0: it is not a property by itself */
     enum laz_verdict verdict;
     uint32_t kept_by; /* LAZ_LIMIT_BY_* */
 };

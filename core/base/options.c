@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MOST 4096 /* bytes: more is no size, but memory that was not initialized */
+#define OPTIONS_MOST 4096 /* bytes: more is not a size, but memory that was not initialized */
 
 static int options_check_size(const void *given, const char *type, struct laz_error *err)
 {

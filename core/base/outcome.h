@@ -16,7 +16,8 @@ const char *laz_verdict_error_kind(enum laz_verdict verdict);
 
 /* A kind of error that an agent reports. */
 struct laz_error_kind {
-    const char *name; /* in messages and results; NULL for LAZ_OUTCOME_VALUE, which is no error */
+    const char
+        *name; /* in messages and results; NULL for LAZ_OUTCOME_VALUE, which is not an error */
     enum laz_verdict verdict;
     bool replace; /* the session needs a fresh box */
 };
@@ -47,7 +48,7 @@ enum laz_stop {
 
 struct laz_stop_reason {
     enum laz_verdict verdict;
-    const char *cap; /* the key of [session] that caps a count; NULL: it is no cap */
+    const char *cap; /* the key of [session] that caps a count; NULL: it is not a cap */
 };
 
 extern const struct laz_stop_reason laz_stop_reasons[LAZ_N_STOPS]; /* by enum laz_stop */

@@ -3,11 +3,11 @@
  * Side: host.  Input trusted: no (until the kernel was asked, its first process may be any).
  *
  * No process connects: the host makes the channel and gives its far end away, so there is no name
- * by which another session could reach it.  Its first process is no child of ours.  The kernel says
- * with the token who it is: it must be of the template's user, and the first of a pid namespace
- * just inside of the template's.  Only a process of which that is true is followed, and killed, by
- * a descriptor.  Until then there is nothing to kill, and the end is known from the status pipe,
- * which every process that was given it has closed. */
+ * by which another session could reach it.  Its first process is not a child of ours.  The kernel
+ * says with the token who it is: it must be of the template's user, and the first of a pid
+ * namespace just inside of the template's.  Only a process of which that is true is followed, and
+ * killed, by a descriptor.  Until then there is nothing to kill, and the end is known from the
+ * status pipe, which every process that was given it has closed. */
 #include "box/box_private.h"
 
 #include "base/random.h"

@@ -5,7 +5,7 @@
  * Each session that runs code has one where the host gives any.  Its limits are those of the
  * settings and a little more, for what is in the box besides the code (the backend's program, page
  * tables).  It counts memory that is used: what a process only reserves is bounded by its own
- * limit, which is far above (plan.c).  Where a group cannot be made, the watchdog (guard.c)
+ * limit, which is far above (plan.c).  Where a group cannot be created, the watchdog (guard.c)
  * replaces it.  The log and every result say so, and the start is refused where the settings
  * require the group. */
 #include "box/box_private.h"

@@ -117,7 +117,7 @@ void laz_box_close_output(struct laz_box *box);
 
 /* ---- box_group.c: the control group of a session, where the host gives one ------------------- */
 
-/* A group that the host refuses is no error: box->host says what there is, and the plan whether
+/* A group that the host refuses is not an error: box->host says what there is, and the plan whether
  * that is enough. One that fails because memory or descriptors are exhausted is an error. */
 int laz_box_make_group(struct laz_box *box, struct laz_error *err);
 /* A group for any session: all of an engine have the same limits. `to_enter`: for one from a

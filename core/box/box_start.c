@@ -132,7 +132,7 @@ static int start_make_plan(struct laz_box *box, const struct laz_box_purpose *pu
 {
     const struct laz_backend_choice *choice = purpose->choice;
     const struct laz_settings_values *values = box->shared->values;
-    /* where there need be no sandbox, a trial finds out whether there is a box at all */
+    /* where there need not be a sandbox, a trial finds out whether there is a box at all */
     uint32_t require = purpose->runtime || values->sandbox.strict ? choice->require : 0;
     int rc = laz_plan_make(choice->ops, choice->name, &policy->policy, &box->host, require,
                            box->folder, &box->plan, err);

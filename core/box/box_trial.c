@@ -377,7 +377,7 @@ static enum trial_end trial_next(struct laz_backend_trial *trial)
         int rc =
             choice_take(trial->shared, trial->names.items[candidate], &trial->choice, &trial->last);
         bool taken = !rc;
-        /* the first is taken without a trial, unless what comes after it is no box at all */
+        /* the first is taken without a trial, unless what comes after it is not a box at all */
         if (taken && candidate == 0 && trial->shared->values->sandbox.strict)
             return TRIAL_TOOK;
         if (taken && !trial_start(trial, &trial->choice, &trial->last))

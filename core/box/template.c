@@ -3,11 +3,11 @@
  * Side: host.  Input trusted: no (messages of the template; its process runs no untrusted code, and
  * is checked as if it did).
  *
- * Whether sessions can be made inside of a box is tried once an engine: the first template makes a
- * session that is used for nothing else.  Until it has come other sessions wait, and where it does
- * not come they are started cold.  Once sessions have come from a template it is only a process
- * like others: one that is lost takes its sessions with it and is replaced when the next is asked
- * for, later each time that no session came of it.
+ * Whether sessions can be created inside of a box is tried once an engine: the first template makes
+ * a session that is used for nothing else.  Until it has come other sessions wait, and where it
+ * does not come they are started cold.  Once sessions have come from a template it is only a
+ * process like others: one that is lost takes its sessions with it and is replaced when the next is
+ * asked for, later each time that no session came of it.
  *
  * Reports of boxes only note what has happened.  Boxes are released, and waiting sessions served,
  * in a turn of the loop of its own (templates_tidy), so that no report frees what it came from. */

@@ -73,7 +73,7 @@ struct laz_templates {
 int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind,
                        struct laz_template **template, struct laz_error *err);
 void laz_template_free(struct laz_template *template);
-/* It is no good any more. With it go all sessions it has made: their namespaces are inside its. */
+/* It is not good any more. With it go all sessions it has made: their namespaces are inside its. */
 void laz_template_lose(struct laz_template *template, int code, const char *why);
 /* The next sessions come from another one. */
 void laz_template_fade(struct laz_template *template);

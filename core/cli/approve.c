@@ -108,7 +108,7 @@ static void approver_decide(void *user, const char *args, size_t len, struct laz
 
     pthread_mutex_lock(&approver->turn);
     terminal_hold(approver->terminal);
-    laz_input_hold(approver->input, true); /* what is typed now is no input of the code */
+    laz_input_hold(approver->input, true); /* what is typed now is not an input of the code */
     if (!laz_reply_is_cancelled(reply))
         is_shown = question_ask(reply, args, len);
     laz_input_hold(approver->input, false);

@@ -210,7 +210,7 @@ static void audit_show_record(struct audit_shown *shown)
     }
 }
 
-/* Reports a line that is no record. */
+/* Reports a line that is not a record. */
 static void audit_show_odd(struct audit_shown *shown)
 {
     /* in the document, too, up to some number */

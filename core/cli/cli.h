@@ -152,7 +152,7 @@ int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struc
 int cli_inspect(struct cli *cli, struct laz_engine **engine);
 /* Says what a user has to know of the tool providers before they are used (that a server runs
  * outside of the sandbox, say): of those of the engine; without one it makes them by the registry,
- * and says nothing where they cannot be made. */
+ * and says nothing where they cannot be created. */
 void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry);
 /* An engine of the command: it logs to standard error. */
 struct laz_engine_options cli_engine_options(const struct cli *cli);

@@ -78,7 +78,7 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
     if (!unconfined)
         return laz_error_set(err, LAZ_ENOENT, 0,
                              "there is nothing to compare with: no installed backend declares that "
-                             "it is no sandbox");
+                             "it is not a sandbox");
     open[1] = unconfined->name;
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         open[2 + 2 * i] = laz_limit_table[i].key;

@@ -171,7 +171,7 @@ struct doctor_bit {
 
 struct doctor_backend {
     char *name;
-    bool isolates; /* false: it declares that it is no sandbox, and nothing is tried in it */
+    bool isolates; /* false: it declares that it is not a sandbox, and nothing is tried in it */
     char *problem; /* why its box does not start; NULL: it works */
     struct doctor_bit bits[DOCTOR_BITS];
     struct doctor_try inside[DOCTOR_ACTS];

@@ -340,7 +340,8 @@ const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_ba
     if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
         return "it was set and read back from the system; doctor does not try it on this system";
     if (state == DOCTOR_UNPROVEN && !backend->isolates)
-        return "nothing is tried in a backend that declares that it is no sandbox: use another one";
+        return "nothing is tried in a backend that declares that it is not a sandbox: use another "
+               "one";
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).late)
         return DOCTOR_MORE_TIME;
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).unable)
@@ -367,7 +368,7 @@ const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_ba
 }
 
 /* Where no act is tried: reads what a session reports of its box, and tries each runtime; in a
- * backend that is no sandbox only if the settings name it. */
+ * backend that is not a sandbox only if the settings name it. */
 static int backend_look(struct doctor *doctor, struct doctor_backend *backend,
                         struct laz_error *err)
 {

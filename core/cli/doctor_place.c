@@ -2,7 +2,7 @@
 /* doctor_place.c - an engine with most of the command's settings, and in it a session of the
  * runtime "doctor".
  *
- * Settings that are no part of the box are reset, because they would be in the way: hooks of the
+ * Settings that are not part of the box are reset, because they would be in the way: hooks of the
  * host, caps on code and executions, the audit log. The box stays as configured, except that
  * sandbox.require is empty: a backend that lacks something is examined and not refused. */
 #include "cli/doctor.h"

@@ -181,7 +181,7 @@ static int execute_run(struct execution *execution, const struct source *source,
         code = laz_execute(execution->engine, &session, laz_buf_text(&source->code),
                            source->code.len, &options, result, err);
     approver_end(execution->approver);
-    laz_input_hold(input, true); /* what is typed from now on is no input of the code */
+    laz_input_hold(input, true); /* what is typed from now on is not an input of the code */
     terminal_line(cli->terminal, NULL);
     terminal_output_ends(cli->terminal);
     return code;

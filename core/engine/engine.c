@@ -205,7 +205,7 @@ static int engine_stub(struct laz_engine *engine, const char *name, const char *
     if (rc)
         return rc;
     if (!declared || !declared->stub.null_word)
-        return laz_error_set(err, LAZ_EINVAL, 0, "no stubs can be made in the language '%.100s'",
+        return laz_error_set(err, LAZ_EINVAL, 0, "cannot create stubs in the language '%.100s'",
                              language);
     const struct laz_spelling *spelling = laz_spelling_of(&engine->tools.spellings, language);
     struct laz_tool_entry *entry = engine_tool(engine, name, spelling);

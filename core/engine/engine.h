@@ -63,7 +63,7 @@ int laz_tables_check(struct laz_registry *registry, const struct laz_settings *s
 /* As laz_engine_new, and then all that the first session of the settings' runtime depends on, up to
  * the start of its process (laz_sessions_inspect); boxes without code may be started to try
  * backends. Where mistakes are collected (laz_settings_collect), errors of the steps that ended it
- * are among them. The caller frees *engine; NULL: it could not be made. */
+ * are among them. The caller frees *engine; NULL: it could not be created. */
 int laz_engine_inspect(const struct laz_settings *settings,
                        const struct laz_engine_options *options, struct laz_engine **engine,
                        struct laz_error *err);

@@ -75,7 +75,7 @@ static void fresh_advance(struct laz_stir *stir)
     struct laz_job *job = LAZ_CONTAINER(stir, struct laz_job, seat.stir);
     struct laz_session *session = job->seat.session;
 
-    if (!session) { /* none could be made */
+    if (!session) { /* none could be created */
         laz_job_unseated(job, NULL);
         return;
     }

@@ -55,8 +55,8 @@ int laz_lines_next(struct laz_lines *lines, char **line, size_t *len);
 /* Has what can come next watched. True: another line may be there already. */
 bool laz_lines_handled(struct laz_lines *lines);
 
-/* Makes standard input and output a peer: input that is no pipe or socket (a terminal, a file) is
- * passed on through one, by *input (NULL: it is not), which the caller ends after the peer. */
+/* Makes standard input and output a peer: input that is not a pipe or socket (a terminal, a file)
+ * is passed on through one, by *input (NULL: it is not), which the caller ends after the peer. */
 int laz_lines_take_stdio(struct laz_input **input, int *in, int *out, struct laz_error *err);
 /* Waits for peers to read what they were sent last, as long as any of them reads: until `unread`
  * is 0, or has not changed for a while. `step` runs the loop, at most so long. */

@@ -203,7 +203,7 @@ void laz_driver_turn(struct laz_driver *driver, uint64_t wait_ms)
         wait_ms = 0;
     if (!wait_ms || !driver->owner.serve(driver->owner.user))
         laz_loop_step(driver->loop, wait_ms);
-    driver->driven_ms = laz_loop_now_ms(driver->loop); /* waiting is no pause */
+    driver->driven_ms = laz_loop_now_ms(driver->loop); /* waiting is not a pause */
     if (atomic_exchange(&driver->cancel, false))
         driver->owner.cancelled(driver->owner.user);
     while (driver->stirred) { /* `advance` may remove and free any entry of the list */

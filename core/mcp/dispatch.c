@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 
-/* A line that is no message is answered, if it is no answer itself. */
+/* A line that is not a message is answered, if it is not an answer itself. */
 static void line_reject(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len,
                         int code, const struct mcp_message *message, const struct laz_error *err)
 {

@@ -194,7 +194,7 @@ static int file_decode(const struct execute_file *given, struct laz_file *file, 
         return laz_error_nomem(err);
     const ptrdiff_t n = laz_base64_decode(given->base64, given->base64_len, *decoded);
     if (n < 0)
-        return laz_error_set(err, LAZ_EINVAL, 0, "'base64' of the file %.80s is no base64",
+        return laz_error_set(err, LAZ_EINVAL, 0, "'base64' of the file %.80s is not base64",
                              given->name);
     file->data = *decoded;
     file->data_len = (size_t)n;

@@ -153,7 +153,7 @@ struct laz_mcp {
     struct laz_buf tools; /* the answer to tools/list */
     struct mcp_session *sessions;
     struct laz_pool *ready; /* of one session of the usual runtime, for the next that needs one */
-    bool has_no_ready;      /* it could not be made, and is not tried again */
+    bool has_no_ready;      /* it could not be created, and is not tried again */
     struct mcp_request *requests;
     struct mcp_question *questions;                  /* that the loop has */
     struct mcp_resource *resources, **last_resource; /* the oldest first */
@@ -346,7 +346,7 @@ int mcp_http_token(const char *file, char token[LAZ_TOKEN_LEN + 1], struct laz_e
 
 /* Has the client decide on approvals. Errors: as laz_engine_set_approver. */
 int mcp_approvals_begin(struct laz_mcp *mcp, struct laz_error *err);
-/* A client answers a request of this server, or what it sent is no answer (`message` NULL). */
+/* A client answers a request of this server, or what it sent is not an answer (`message` NULL). */
 void mcp_approval_answer(const struct mcp_peer *peer, const char *id,
                          const struct mcp_message *message);
 /* Somebody came back to this request, with answers (NULL: none). If questions are open, it is

@@ -122,8 +122,8 @@ static int message_check(struct mcp_message *message, struct laz_error *err)
     if (strcmp(message->version, "2.0") != 0)
         return laz_error_set(err, LAZ_EPROTO, 0, "'jsonrpc' is not \"2.0\"");
     if (message->raw_id && !message->id)
-        return laz_error_set(err, LAZ_EPROTO, 0, "'id' is no integer and no text of up to %d bytes",
-                             MCP_ID - 2);
+        return laz_error_set(err, LAZ_EPROTO, 0,
+                             "'id' is neither an integer nor a text of up to %d bytes", MCP_ID - 2);
     if (message->method) {
         message->kind = message->id ? MCP_REQUEST : MCP_NOTIFICATION;
         return 0;
@@ -132,7 +132,7 @@ static int message_check(struct mcp_message *message, struct laz_error *err)
     return message->id && !message->result != !message->error
                ? 0
                : laz_error_set(err, LAZ_EPROTO, 0,
-                               "a message has no 'method', and is no answer either");
+                               "a message has no 'method', and is not an answer either");
 }
 
 /* The id of a message that may be wrong otherwise. */

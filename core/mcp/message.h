@@ -59,8 +59,8 @@ void mcp_message_fini(struct mcp_message *message);
  * closed. Errors: LAZ_EPROTO with a sentence, LAZ_ENOMEM; then there is nothing to free. */
 int mcp_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
              struct laz_error *err);
-/* An id, or a token of progress, in one spelling for each value, to be freed. NULL: it is no text
- * and no integer, or too long; or out of memory. */
+/* An id, or a token of progress, in one spelling for each value, to be freed. NULL: it is not a
+ * text and no integer, or too long; or out of memory. */
 char *mcp_id_of(const char *raw, size_t len);
 /* The versions of the protocol: of the era without a handshake, and of the other one, the newest
  * first. */

@@ -225,7 +225,8 @@ static bool asked_take(struct mcp_asked *asked, const struct mcp_meta *meta, str
 {
     if (meta->token && !(asked->token = mcp_id_of(meta->token, meta->token_len))) {
         laz_error_set(err, LAZ_EPROTO, 0,
-                      "'progressToken' is no integer and no text of up to %d bytes", MCP_ID - 2);
+                      "'progressToken' is neither an integer nor a text of up to %d bytes",
+                      MCP_ID - 2);
         return false;
     }
     if (!meta->traceparent || !laz_trace_parent_is_valid(meta->traceparent))

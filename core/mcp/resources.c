@@ -53,7 +53,7 @@ void mcp_resources_end(struct laz_mcp *mcp)
         resources_drop_oldest(mcp);
 }
 
-/* The URI, with what is no letter, digit or one of -._~/ as %XX. */
+/* The URI, with what is not a letter, digit or one of -._~/ as %XX. */
 static char *resource_uri(const struct laz_mcp *mcp, int64_t number, const char *name)
 {
     struct laz_buf uri = LAZ_BUF_INIT;

@@ -86,7 +86,7 @@ struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle, st
         session = session->next;
     if (!number)
         laz_error_set(err, LAZ_ENOENT, 0,
-                      "'session' is no session of this server: open_session gives one");
+                      "'session' is not a session of this server: open_session gives one");
     else if (!session)
         laz_error_set(err, LAZ_ECLOSED, 0,
                       "this session is over: it was closed, or it has expired because nothing used "

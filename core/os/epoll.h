@@ -27,7 +27,7 @@ int laz_os_epoll_again(int epoll);
  * has as many watches as the kernel allows, EPERM for what cannot be watched, epoll_ctl(2). */
 bool laz_os_epoll_add(int epoll, int fd, uint32_t wish, void *user);
 /* Changes a watch: the kernel allocates nothing for it, and it fails only when `fd` is not in the
- * set, or `epoll` is no set; false with errno. With no wish an end or an error is reported once,
+ * set, or `epoll` is not a set; false with errno. With no wish an end or an error is reported once,
  * else for as long as it lasts. */
 bool laz_os_epoll_change(int epoll, int fd, uint32_t wish, void *user);
 /* Changes a watch as above, and tells whether `fd` is in the set. It is not when `epoll` is closed

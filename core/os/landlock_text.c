@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* landlock_text.c - the rights of a Landlock rule as letters, in plans and for the agent.
- * System: any; a plan for Linux can be made and shown everywhere. */
+ * System: any; a plan for Linux can be created and shown everywhere. */
 #include "os/landlock.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@ bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing
 bool laz_os_is_absolute(const char *path);               /* NULL is not */
 extern const char laz_os_list_separator[];               /* between the paths of a list: ":", ";" */
 /* Where a configuration file may be when none was named, the user's own first, then that of the
- * machine: the nth, a new string or NULL (a variable is not set, or is no path). False past the
+ * machine: the nth, a new string or NULL (a variable is not set, or is not a path). False past the
  * last. */
 bool laz_os_config_place(int place, char **path);
 /* The file of this program, absolute and without links: a new string, or NULL with errno. */

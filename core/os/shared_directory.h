@@ -4,7 +4,7 @@
 #define LAZ_OS_SHARED_DIRECTORY_H
 
 /* The directory, in which programs can be executed and which sessions of root can pass. NULL: there
- * is no place for one. The caller frees it. */
+ * is not a place for one. The caller frees it. */
 char *laz_os_shared_directory(void);
 /* A descriptor that keeps a directory in it from being removed; -1: it does not exist, or another
  * user could have changed it. */

@@ -43,7 +43,8 @@ struct laz_spawn {
 
 #define LAZ_SPAWN_SAME_ID UINT32_MAX
 
-/* Errors: LAZ_EOS where the system lacks what it needs, or a thread cannot be made; LAZ_ENOMEM. */
+/* Errors: LAZ_EOS where the system lacks what it needs, or a thread cannot be created; LAZ_ENOMEM.
+ */
 int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err);
 /* Before the first spawn: `agent` (copied) is the program of the warden (warden.h), which is
  * started with the first child that needs it. Without it a death signal reaches only the child

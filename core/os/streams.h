@@ -12,7 +12,7 @@
 bool laz_os_secure_streams(void);
 void laz_os_raw_streams(void); /* only lets bytes pass unchanged */
 
-/* Between the two calls no descriptor can be made that is 0, 1 or 2. This is for libraries whose
+/* Between the two calls no descriptor can be created that is 0, 1 or 2. This is for libraries whose
  * descriptors cannot be moved (a loop of libuv, on macOS). Other threads that call it wait. It does
  * nothing on Windows, which has handles and no such numbers. */
 struct laz_held_streams {

@@ -9,7 +9,8 @@
  *
  * Sessions have no uid of their own either.  On macOS a uid without an account is possible, but how
  * the directory service, the keychain and launchd(8) treat one was never tested, and sessions under
- * root's own uid would be no sandbox: so root is refused, with a message that says what to do. */
+ * root's own uid would not be a sandbox: so root is refused, with a message that says what to do.
+ */
 #include "os/unsupported.h"
 
 #include "os/cgroup.h"

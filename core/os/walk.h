@@ -21,14 +21,14 @@ int laz_os_walk(const char *directory,
                               const struct laz_look *look),
                 void *user);
 /* In `visit`: opens the file to read it, and says what it is now. -1 with errno: it cannot be
- * opened, or is no regular file any more (EINVAL). */
+ * opened, or is not a regular file any more (EINVAL). */
 int laz_os_walk_open(const struct laz_walk *at, struct laz_look *look);
 /* Makes a file at this path below `directory`, with the directories on the way to it. EEXIST: there
  * is something of that name, or of a name on the way, which is not changed. 0 or an errno. */
 int laz_os_walk_make(const char *directory, const char *name, const void *data, size_t len);
 /* Makes a directory that shows whether anything was made or removed in it since: then the time at
  * which it was written (laz_os_look) is no longer *written_ns, however coarsely its file system
- * counts. False: it could not be made, or does not show it. */
+ * counts. False: it could not be created, or does not show it. */
 bool laz_os_make_watched_directory(const char *path, int64_t *written_ns);
 /* Makes a file of this mode to write to, in place of one of that name: a descriptor, or -1 with
  * errno. */

@@ -113,7 +113,7 @@ static int stage_part(const struct laz_programs_part *part, const char *staged,
     if (!rc && part->kind == LAZ_PATH_SYMLINK) {
         int failed = laz_os_make_link(path, part->text);
         if (failed)
-            rc = laz_error_os(err, failed, "the link %s cannot be made", path);
+            rc = laz_error_os(err, failed, "cannot create the link %s", path);
     } else if (!rc && part->mounted) {
         rc = stage_place(path, part->path, err);
     } else if (!rc) {
@@ -194,7 +194,7 @@ static int stage_etc(struct laz_programs *programs, const char *staged, struct l
     for (size_t i = 0; !rc && i < programs->n_system; i++) {
         const struct laz_programs_path *path = &programs->system[i];
         if (path->kind == LAZ_PATH_READ && laz_path_is_below(path->box, LAZ_PROGRAMS_ETC))
-            rc = stage_shown(programs, path->box, staged, err); /* if it is no copy */
+            rc = stage_shown(programs, path->box, staged, err); /* if it is not a copy */
     }
     for (size_t i = 0; !rc && laz_policy_content(i, &box, &text); i++)
         rc = stage_etc_file(staged, box, text, err);

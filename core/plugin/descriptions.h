@@ -64,7 +64,7 @@ struct laz_backend_ranks {
 struct laz_backend_info {
     const char *name;
     struct laz_backend_ranks ranks;
-    bool unconfined;         /* it is no sandbox */
+    bool unconfined;         /* it is not a sandbox */
     struct laz_strv missing; /* pairs: a program, and the message if it is not installed */
     struct laz_strv
         advice; /* pairs: a word of LAZ_ENFORCE_*, and how to get it with this backend */

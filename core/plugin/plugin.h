@@ -114,7 +114,7 @@ void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text
  * declares one: a sentence for the user. NULL: none does. */
 const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
                                 const char *word);
-/* The installed backend that declares to be no sandbox, or NULL. */
+/* The installed backend that declares not to be a sandbox, or NULL. */
 const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *registry);
 /* What is declared of a language, whether or not its runtime is installed; *language stays NULL
  * when nothing is. Borrowed until laz_registry_free. LAZ_EPLUGIN: the description cannot be used.

@@ -89,7 +89,7 @@ static int registry_add_file(struct laz_registry *registry, const char *director
     return 0;
 }
 
-/* A directory that cannot be read now is no directory without plugins: another backend would be
+/* A directory that cannot be read now is not a directory without plugins: another backend would be
  * taken. */
 static int registry_scan(struct laz_registry *registry, const char *directory,
                          struct laz_error *err)

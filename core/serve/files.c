@@ -35,7 +35,7 @@ static int file_append(struct serve_file *file, const struct serve_message *mess
     const ptrdiff_t n =
         laz_base64_decode(message->data, message->data_len, content->data + content->len);
     if (n < 0)
-        return laz_error_set(err, LAZ_EPROTO, 0, "'data' of a file is no base64");
+        return laz_error_set(err, LAZ_EPROTO, 0, "'data' of a file is not base64");
     content->len += (size_t)n;
     file->parts++;
     return 0;
@@ -85,7 +85,7 @@ int serve_files_take(struct serve_files *files, const struct laz_field_list *giv
         files->pointers[files->n++] = &files->items[i];
         files->bytes += files->items[i].data_len;
         if (n < 0)
-            return laz_error_set(err, LAZ_EPROTO, 0, "'data' of a file is no base64");
+            return laz_error_set(err, LAZ_EPROTO, 0, "'data' of a file is not base64");
     }
     return 0;
 }

@@ -29,7 +29,7 @@ struct laz_server_options {
 int laz_server_new(const struct laz_server_options *options, struct laz_server **server,
                    struct laz_error *err);
 /* Serves until the end of standard input (with a socket: never), or laz_server_stop. Errors:
- * LAZ_EPROTO: what came from standard input was no message; LAZ_ENOMEM. */
+ * LAZ_EPROTO: what came from standard input was not a message; LAZ_ENOMEM. */
 int laz_server_run(struct laz_server *server, struct laz_error *err);
 /* Any thread: has laz_server_run return. NULL is allowed. */
 void laz_server_stop(struct laz_server *server);

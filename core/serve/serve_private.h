@@ -107,7 +107,7 @@ struct serve_client {
     bool is_leaving;    /* nothing is made beside the loop any more */
     size_t bytes;       /* of the code and files of its requests */
     int64_t last_number;
-    struct laz_error why; /* it sent what is no message */
+    struct laz_error why; /* it sent what is not a message */
 };
 
 struct laz_server {
@@ -238,7 +238,7 @@ int serve_tools_share(struct laz_server *server, struct serve_tool_set *set, str
 int serve_approvals_begin(struct laz_server *server, struct laz_error *err);
 /* A client answers a call. */
 void serve_call_answer(struct serve_client *client, const struct serve_message *message);
-/* What it sent is no answer: the call, where it says which, fails with that. */
+/* What it sent is not an answer: the call, where it says which, fails with that. */
 void serve_call_refuse(struct serve_client *client, int64_t number, const struct laz_error *err);
 /* The client has gone: its calls fail. */
 void serve_calls_end(struct serve_client *client);

@@ -99,7 +99,7 @@ static const struct laz_field put_members[] = {
     {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one, while it is idle"},
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "of the file, without directories"},
     {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX, AT_LEN(data),
-     .wrong = "'data' of a file is no base64", .help = "bytes in base64 (RFC 4648)"},
+     .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"},
     {"part", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(part), .min = 0, .max = LAZ_SERVE_INT,
      .help = "of a file that comes in several messages: 0, 1, 2, ..."},
     {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
@@ -112,7 +112,7 @@ static const struct laz_field file_members[] = {
     {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX,
      .at = offsetof(struct serve_given_file, data),
      .len_at = offsetof(struct serve_given_file, data_len),
-     .wrong = "'data' of a file is no base64", .help = "bytes in base64 (RFC 4648)"},
+     .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"},
 };
 static const struct laz_fields file_fields = {.name = "a file of 'files'",
                                               .size = sizeof(struct serve_given_file),

@@ -4,7 +4,7 @@
  *
  * The agent is bound by the limits that it was told, and an honest one keeps them: what goes beyond
  * them breaks the protocol, and ends the execution before memory is spent on it.  What an execution
- * has left incomplete is no artifact: it moves to those that are lost. */
+ * has left incomplete is not an artifact: it moves to those that are lost. */
 #include "session/artifacts.h"
 
 #include "base/base64.h"
@@ -89,7 +89,7 @@ static int artifact_append(struct laz_buf *to, const struct laz_message *part, u
         return LAZ_ENOMEM;
     const ptrdiff_t n = laz_base64_decode(part->data, part->data_len, to->data + to->len);
     if (n < 0)
-        return artifact_wrong("a part of an artifact is no base64", why);
+        return artifact_wrong("a part of an artifact is not base64", why);
     const bool is_over = (uint64_t)n > max - had;
     to->len += is_over ? 0 : (size_t)n;
     to->data[to->len] = '\0';
@@ -306,10 +306,10 @@ int laz_artifacts_check(const struct laz_buf *value, const struct laz_buf *text,
     const int rc = value->len ? laz_json_scan(value->data, value->len, NULL) : 0;
 
     if (rc)
-        return rc == LAZ_ENOMEM ? rc : artifact_wrong("the value is no JSON", why);
+        return rc == LAZ_ENOMEM ? rc : artifact_wrong("the value is not JSON", why);
     if (text->len &&
         (!laz_utf8_is_valid(text->data, text->len) || memchr(text->data, 0, text->len)))
-        return artifact_wrong("the text is no UTF-8", why);
+        return artifact_wrong("the text is not UTF-8", why);
     return 0;
 }
 

@@ -19,7 +19,7 @@ struct laz_artifact_item {
     char *problem; /* why it could not be saved; NULL: it could, or was not to be */
 };
 
-/* One that did not come as a whole, or has no name: it is no artifact. */
+/* One that did not come as a whole, or has no name: it is not an artifact. */
 struct laz_lost_item {
     char *name, *why;
     uint64_t bytes; /* that have come */

@@ -27,7 +27,7 @@ static int events_log_is_outside(const struct laz_settings_values *values, struc
 {
     const struct laz_strv *const lists[] = {&values->sandbox.write, &values->sandbox.read};
     static const char *const names[] = {"sandbox.write", "sandbox.read"};
-    char *file = laz_os_real_path(values->audit.file); /* NULL: could not be made (`warn`) */
+    char *file = laz_os_real_path(values->audit.file); /* NULL: could not be created (`warn`) */
     int rc = 0;
 
     for (size_t l = 0; l < 2; l++) {
@@ -104,7 +104,7 @@ static void events_limits(struct laz_audit_line *line, const struct laz_limit_va
 }
 
 /* A backend that declares nothing beside its object is judged by what it can enforce: a filter of
- * system calls alone is no sandbox. */
+ * system calls alone is not a sandbox. */
 static bool events_is_sandbox(struct laz_registry *registry, const char *backend,
                               const struct laz_backend_ops *ops)
 {

@@ -122,7 +122,8 @@ const struct schema_key laz_schema[] = {
             "works is used. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
             "`landlock`; on macOS `seatbelt`; on Windows `windows-job`, which limits and does "
             "not isolate. The list has installed backends only; one in a directory of "
-            "`plugins.path` must be named. `\"none\"` is no sandbox at all and, as `windows-job`, "
+            "`plugins.path` must be named. `\"none\"` is not a sandbox at all and, as "
+            "`windows-job`, "
             "needs "
             "`require = []`. See [Without namespaces](sandbox.md#without-namespaces) and "
             "`platforms.md` in the sources."),

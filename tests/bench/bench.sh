@@ -193,9 +193,9 @@ compare floor.pingpong --pairs 2
 [ $status -eq 1 ] && grep -q 'other has failed (status 3)' "$scratch/said" &&
     grep -q 'it is broken' "$scratch/said" ||
     wrong "--compare with a build that fails: $status: $(cat "$scratch/said")"
-other 'echo it is no bench >&2; exit 2'
+other 'echo it is not a bench >&2; exit 2'
 compare floor.pingpong --pairs 2
-[ $status -eq 1 ] && grep -q 'it is no bench' "$scratch/said" ||
+[ $status -eq 1 ] && grep -q 'it is not a bench' "$scratch/said" ||
     wrong "--compare with a program that lists no rows: $status: $(cat "$scratch/said")"
 other "$listed$(say_row '"none"' 1)"
 compare floor.pingpong --pairs 2

@@ -309,7 +309,7 @@ int bench_compare(const struct bench_comparison *asked, const char *(*row_at)(vo
     size_t rows = 0;
 
     if (access(asked->other, X_OK)) {
-        fprintf(stderr, "bench: %s is no program that can be started\n", asked->other);
+        fprintf(stderr, "bench: %s is not a program that can be started\n", asked->other);
         return 2;
     }
     while (row_at(list, (int)rows))

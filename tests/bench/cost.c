@@ -5,7 +5,7 @@
  * Another process of this program takes samples of the row again (counter.c), once while CPU time
  * is counted and once while events are.  For the first it is in a control group made for it: the
  * engine makes the groups of its sessions below its own, so all of their processes count, whoever
- * waits for them.  Where no group can be made, perf_event_open(2) counts the time of all
+ * waits for them.  Where no group can be created, perf_event_open(2) counts the time of all
  * descendants; where that is not allowed either, it is the time of the process and of the children
  * that it waited for. */
 #include "bench.h"
@@ -31,7 +31,7 @@
 #define STEP_MS      5
 #define PART         3 /* of the samples of the row's time */
 
-/* The control group of the process that counts; no `usage`: none could be made. */
+/* The control group of the process that counts; no `usage`: none could be created. */
 struct group {
     char *directory, *inner, *usage;
     const char *name; /* of the file with the time, for the reader; NULL: no group was made */

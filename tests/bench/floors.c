@@ -172,7 +172,7 @@ enum bench_outcome bench_floor_namespaces(struct bench *bench, struct bench_poin
         if (pid == 0)
             _exit(floor_namespaces() ? 0 : 1);
         if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-            return bench_problem(point, "a process with namespaces cannot be made");
+            return bench_problem(point, "a process with namespaces cannot be created");
         bench_add(point, bench_now_us() - before);
     }
     return BENCH_DONE;

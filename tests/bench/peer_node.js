@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// peer_node.js - measures node's own workers and processes for lazaret-bench, which are no sandbox:
+// peer_node.js - measures node's own workers and processes for lazaret-bench, which are not sandbox:
 // node peer_node.js worker|fork session|execute|tool_call N prints N times in microseconds.
 'use strict';
 

@@ -96,7 +96,7 @@ static void *player_main(void *arg)
     }
 }
 
-/* A thread that is no player: the villain, or the crew with a group of engines. */
+/* A thread that is not a player: the villain, or the crew with a group of engines. */
 struct other {
     struct soak *soak;
     struct soak_dice dice;

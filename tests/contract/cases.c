@@ -111,7 +111,7 @@ static int case_open_block(struct case_reader *r, const char *head, struct laz_e
         if (strlen(case_words[i]) == word_len && strncmp(case_words[i], head, word_len) == 0)
             r->block.word = (enum case_word)i;
     if (r->block.word == CASE_WORDS)
-        return laz_error_set(err, LAZ_EPARSE, 0, "%s:%u: %.*s is no word of a case", r->path,
+        return laz_error_set(err, LAZ_EPARSE, 0, "%s:%u: %.*s is not a word of a case", r->path,
                              r->line, (int)len, head);
     r->skipped = at && (strlen(r->runtime) != len - word_len - 1 ||
                         strncmp(at, r->runtime, len - word_len - 1) != 0);

@@ -120,7 +120,7 @@ static bool host_number(const struct host_call *call, const char *name, double *
         return false;
     if (laz_json_to_double(raw, len, value))
         return true;
-    laz_buf_printf(call->answer, "host: argument '%s' is no number", name);
+    laz_buf_printf(call->answer, "host: argument '%s' is not a number", name);
     return false;
 }
 
@@ -133,7 +133,7 @@ static char *host_string(const struct host_call *call, const char *name, size_t 
     if (host_argument(call, name, &raw, &len)) {
         text = laz_json_to_string(raw, len, text_len);
         if (!text)
-            laz_buf_printf(call->answer, "host: argument '%s' is no string", name);
+            laz_buf_printf(call->answer, "host: argument '%s' is not a string", name);
     }
     return text;
 }

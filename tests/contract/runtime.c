@@ -175,7 +175,7 @@ static void trial_check_value(struct trial *t, const struct laz_outcome *o)
     const char *visible = trial_expected(t, CASE_VISIBLE);
 
     if (laz_json_scan(value, len, &err)) {
-        trial_complain(t, "value of: %s\n      is no JSON: %s", t->step->text, err.text);
+        trial_complain(t, "value of: %s\n      is not JSON: %s", t->step->text, err.text);
     } else {
         laz_json_compact(&compact, value, len);
         trial_compare(t, CASE_VALUE, laz_buf_text(&compact), compact.len);

@@ -129,7 +129,7 @@ static const char *errno_line(int number)
 
 static bool skipped(void)
 {
-    return !box_works && unit_skip("bwrap", "no box can be made here");
+    return !box_works && unit_skip("bwrap", "no box can be created here");
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

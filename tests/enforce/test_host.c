@@ -697,7 +697,7 @@ static const struct unit_test tests[] = {
 int main(void)
 {
     if (!world_make()) {
-        printf("what is to be attacked cannot be made\n");
+        printf("what is to be attacked cannot be created\n");
         return 1;
     }
     setenv("HOME", world_get("base"), 1); /* ignore the configuration of this machine's user */

@@ -632,7 +632,7 @@ int main(void)
     if (!killed_can_trace())
         return unit_skip("ptrace", "a process cannot be traced here") ? 77 : 1;
     if (!mkdtemp(killed_folder) || chmod(killed_folder, 0755) != 0 || !killed_settings()) {
-        printf("%s cannot be made\n", killed_folder);
+        printf("%s cannot be created\n", killed_folder);
         return 1;
     }
     setenv("HOME", killed_folder, 1); /* ignore the configuration of this machine's user */

@@ -467,7 +467,7 @@ int main(void)
     char *agent = realpath("tests/enforce/weak_agent", NULL);
 
     if (!agent || setenv("LAZARET_AGENT", agent, 1) != 0 || !world_make()) {
-        printf("what is to be attacked cannot be made\n");
+        printf("what is to be attacked cannot be created\n");
         return 1;
     }
     int rc = unit_run("layers", tests);

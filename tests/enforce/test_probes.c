@@ -246,7 +246,7 @@ static int run_here(const char *who)
     int rc = 0;
 
     if (!world_make()) {
-        printf("what is to be attacked cannot be made\n");
+        printf("what is to be attacked cannot be created\n");
         rc = 1;
     }
     for (size_t i = 0; i < sizeof backends / sizeof *backends && !rc; i++) {

@@ -246,7 +246,7 @@ static const struct unit_test tests[] = {
 int main(void)
 {
     if (!world_make()) {
-        printf("what is to be attacked cannot be made\n");
+        printf("what is to be attacked cannot be created\n");
         return 1;
     }
     int rc = unit_run("races", tests);

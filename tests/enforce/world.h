@@ -14,11 +14,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WORLD_TEMPLATE "template" /* as the name of a backend: bwrap with sessions from a
-                                     template */
+#define WORLD_TEMPLATE                                                                             \
+    "template"                         /* as the name of a backend: bwrap with sessions from a     \
+                                          template */
 #define WORLD_SECRET "LAZ_TEST_SECRET" /* a variable of the host, and its value */
 
-/* False when it cannot be made, with a line on stdout. */
+/* False when it cannot be created, with a line on stdout. */
 bool world_make(void);
 void world_end(void);
 /* A target by its name; NULL: unknown. */

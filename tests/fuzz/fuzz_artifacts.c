@@ -45,7 +45,7 @@ static void check_whole(const struct laz_artifacts *artifacts)
     must(!text->len || strlen(laz_buf_text(text)) == text->len);
 }
 
-/* One line. False: it is no part, or the execution ends with it. */
+/* One line. False: it is not a part, or the execution ends with it. */
 static bool take(struct laz_artifacts *artifacts, const char *line, size_t len)
 {
     struct laz_message message;

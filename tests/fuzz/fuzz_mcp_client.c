@@ -4,7 +4,7 @@
  * of a result comes a value or an error, which are valid JSON and clean text.  What is shown of the
  * bytes themselves is clean, too, and a glance at a message finds the id that reading finds.
  *
- * Memory that was allocated and not written is no UTF-8, so that it is noticed in a text. */
+ * Memory that was allocated and not written is not UTF-8, so that it is noticed in a text. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "mcp_private.h"

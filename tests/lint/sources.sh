@@ -132,12 +132,12 @@ found=$(lint_files -type f ! -name '*.tmp' ! -name '*.o' ! -path './tests/lint/s
     }')
 [ -z "$found" ] || wrong "$found"
 
-# A row of variants.txt whose name is no test would have no effect.
+# A row of variants.txt whose name is not a test would have no effect.
 found=$(awk '/^[^#]/ { print $1 }' "$srcdir/tests/variants.txt" | while read -r name; do
     case $name in
         */*) [ -e "$srcdir/$name" ] ;;
         *) grep -qE "(^|[[:space:]])$name([[:space:]]|\$)" "$srcdir"/tests/*.am "$srcdir"/tests/*/*.am ;;
-    esac || echo "tests/variants.txt: $name is no test"
+    esac || echo "tests/variants.txt: $name is not a test"
 done)
 [ -z "$found" ] || wrong "$found"
 lint_end

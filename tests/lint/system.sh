@@ -46,7 +46,7 @@ found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
         if (line ~ asks && file != "core/plugin/plugin.h")
             printf "%s: asks which system it is on: %d:%s\n", file, number, line
         if (may_call || line ~ /^[ \t]*\/?[*]/) return
-        # Without comments and texts; a member (x.send, ops->open) is no call of the system.
+        # Without comments and texts; a member (x.send, ops->open) is not a call of the system.
         sub(/\/[*].*[*]\//, "", line)
         gsub(/"[^"]*"/, "", line)
         if (match(line, call))

@@ -113,7 +113,7 @@ ids=$(sed -n '/^enum laz_message_type {/,/^};/p' "$srcdir/core/wire/message.h" |
 concept "A message" "($ids)([^A-Z_]|\$)" \
     core/agent/calls.c core/agent/serve.c core/agent/start.c core/agent/template.c
 
-# Names of one letter are other words as well, "doctor" is no language, and "none" no backend.
+# Names of one letter are other words as well, "doctor" is not a language, and "none" no backend.
 words=$(cd "$srcdir/plugins/runtime" && echo */ | tr -d '/' | tr ' ' '\n' | grep .. | grep -vx doctor |
     tr '\n' '|')
 concept "A runtime" "\"(${words%|})\""

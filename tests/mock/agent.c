@@ -568,7 +568,7 @@ static void do_split(struct mock *mock, const char *text)
     _exit(write(mock->fds[3], line, (size_t)len) != len);
 }
 
-/* Without these mappings no further user namespace can be made inside. */
+/* Without these mappings no further user namespace can be created inside. */
 static void mock_map(const struct mock *mock, uid_t uid, gid_t gid)
 {
     const struct {

@@ -16,7 +16,7 @@ enum manager_way {
     MANAGER_FAILS,    /* answers, and reports that the job failed */
     MANAGER_HANGS,    /* never answers the call */
     MANAGER_IS_MUTE,  /* not even the authentication */
-    MANAGER_BABBLES,  /* answers with bytes that are no message */
+    MANAGER_BABBLES,  /* answers with bytes that are not message */
     MANAGER_VANISHES, /* closes the connection in place of an answer */
 };
 

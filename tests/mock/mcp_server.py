@@ -385,7 +385,7 @@ def unfit(message):
 
 
 def overlong(message):
-    """Overlong forms of '?', which is no UTF-8, where people read it."""
+    """Overlong forms of '?', which is not UTF-8, where people read it."""
     for file in sys.stdout, sys.stderr:
         file.buffer.write(b"A" + b"\xf0\x80\x80\xbf" * 40 + b"Z\n")
         file.flush()

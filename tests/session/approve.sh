@@ -221,7 +221,7 @@ else
     may_be_missing python "no message is written while a question stands"
 fi
 
-# Streams are no terminal here, and it is asked all the same.
+# Streams are not terminal here, and it is asked all the same.
 cases=$((cases + 1))
 "$python" -I -S terminal.py ',y\n' /bin/sh -c "echo input |
     '$lazaret' run --config tools.toml -e 'print(erase(io.read()))' >piped 2>&1" >out 2>err

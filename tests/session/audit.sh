@@ -58,7 +58,7 @@ shown() {
 change() {
     change_name=$1 change_line=$2 change_text=$3
     shift 3
-    "$@" <"$log" >"$work/changed" || wrong "$change_name" "cannot be made"
+    "$@" <"$log" >"$work/changed" || wrong "$change_name" "cannot be created"
     expect "$change_name" 1 '*' "changed:$change_line: " $audit verify "$work/changed"
     says "$change_name" "$change_text"
     says "$change_name" 'NOT INTACT'

@@ -160,6 +160,6 @@ if command -v python3 >/dev/null; then
     has err 'artifact dot.png (image/png, 67 bytes)'
     [ ! -s out ] || wrong "$name" "standard output has something"
 else
-    may_be_missing python3 "no terminal can be made" || :
+    may_be_missing python3 "no terminal can be created" || :
 fi
 finish

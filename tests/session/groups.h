@@ -18,7 +18,7 @@ int groups_enter(void);
 void groups_hide(void);
 void groups_show(int back);
 /* Moves this process into a control group of its own, which shows what it and all below it use
- * together, also while groups are hidden. False: none can be made here. */
+ * together, also while groups are hidden. False: none can be created here. */
 bool groups_measure(void);
 void groups_measure_end(void);
 /* From now on, and by how many bytes memory has grown at most since then; 0 where nothing is

@@ -37,7 +37,7 @@ const char *test_phrase(const struct words *language, const struct phrase *phras
 /* An engine with `settings` ("session.timeout=5;limits.cpu=2") over the defaults, and the tools
  * add(a, b), fail(), echo(x), nothing(), slow(ms), late(ms), stuck(ms). Unless `settings` set them,
  * no timeouts end code or a start, so that no test depends on the speed of the machine. NULL and a
- * failed assertion when it cannot be made. */
+ * failed assertion when it cannot be created. */
 struct laz_engine *test_engine(const char *settings);
 /* The settings alone; NULL and a failed assertion when there is a mistake. */
 struct laz_settings *test_settings(const char *settings);

@@ -15,7 +15,7 @@ cd "$work" || exit 1
 : >out
 : >err
 if ! command -v python3 >/dev/null; then
-    may_be_missing python3 'neither pictures nor a terminal can be made' || :
+    may_be_missing python3 'neither pictures nor a terminal can be created' || :
     finish
     exit
 fi

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_attacks.c - programs that use much more than a limit without any process showing it, in each
  * situation: a box of its own and one from a template, where control groups count and where they
- * are hidden (root), or cannot be made (an ordinary user, tests/variants.txt).
+ * are hidden (root), or cannot be created (an ordinary user, tests/variants.txt).
  *
  * Each ends with the verdict of its limit, and before the host's memory has grown by much more than
- * the limit: that is measured by a control group around the whole test, where one can be made.  The
- * control are ordinary programs, which end well. */
+ * the limit: that is measured by a control group around the whole test, where one can be created.
+ * The control are ordinary programs, which end well. */
 #include "groups.h"
 #include "live.h"
 

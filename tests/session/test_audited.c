@@ -330,7 +330,8 @@ static void long_code_is_cut(void)
     laz_engine_free(engine);
 }
 
-/* ---- what is no place for a log ------------------------------------------------------------- */
+/* ---- what is not a place for a log -------------------------------------------------------------
+ */
 
 static void engine_is_refused(const char *settings, const char *part)
 {

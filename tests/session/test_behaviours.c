@@ -265,7 +265,7 @@ static void outputting(struct laz_session *session, const struct words *w)
     *heard = '\0';
     laz_result_free(test_run(session, w->two_lines, &options));
     UNIT_TEXT(heard, "1:one|1:two|");
-    result = test_run(session, w->two_lines, NULL); /* output without value is no error */
+    result = test_run(session, w->two_lines, NULL); /* output without value is not an error */
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
     laz_result_free(result);
     result = test_run(session, w->forty_two_and_output, NULL);

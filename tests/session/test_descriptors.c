@@ -141,7 +141,7 @@ static void a_session_of_a_template_holds_what_is_documented(void)
     costs(&template);
 }
 
-/* Descriptors of this process that are no files of the kernel: those are counters. */
+/* Descriptors of this process that are not files of the kernel: those are counters. */
 static int count_plain(void)
 {
     FILE *list =

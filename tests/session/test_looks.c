@@ -237,8 +237,8 @@ static void an_idle_session_is_ended_as_well(void)
     with_two("limits.cpu=1", ends_while_it_is_idle);
 }
 
-/* The time is counted from when a thread has begun, and a pause of the host is no part of it: its
- * clock may be any time later when it goes on. */
+/* The time is counted from when a thread has begun, and a pause of the host is not a part of it:
+ * its clock may be any time later when it goes on. */
 static void is_patient(struct laz_session *session, struct laz_session *other)
 {
     struct outcome outcome;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_parts.c - artifacts and values that an agent sends in parts, right or wrong: what is not
- * whole is no artifact, each refusal says its reason, and the check of a large value holds nobody
- * up.
+ * whole is not an artifact, each refusal says its reason, and the check of a large value holds
+ * nobody up.
  *
  * The agent is the mock of tests/mock/agent.c, in a real box; the code is its script. The clock of
  * the engine is held. */
@@ -58,11 +58,11 @@ static void body_of_reasons(struct laz_session *session)
         {FILE_PART("a", "", "false") FILE_PART("a", "", "false"), "an artifact was sent twice"},
         {FILE_PART("a", "YWJj", "true") FILE_PART("b", "", "false"),
          "an artifact began before another one had ended"},
-        {FILE_PART("a", "====", "false"), "a part of an artifact is no base64"},
+        {FILE_PART("a", "====", "false"), "a part of an artifact is not base64"},
         {PART("thing", "", "", "false"), "a part is of nothing that is known"},
         {FILE_PART("a", "YWJj", "true") RESULT, "an artifact was not sent to its end"},
-        {PART("value", "", "YWJj", "false") RESULT, "the value is no JSON"},
-        {PART("text", "", "/w==", "false") RESULT, "the text is no UTF-8"},
+        {PART("value", "", "YWJj", "false") RESULT, "the value is not JSON"},
+        {PART("text", "", "/w==", "false") RESULT, "the text is not UTF-8"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -291,14 +291,14 @@ static void the_check_of_a_large_value_holds_nobody_up(void)
     with_session("session.max_code_length=0", body_of_neighbours);
 }
 
-/* What is no JSON is refused as if it were small, also where that shows only at its end. */
+/* What is not JSON is refused as if it were small, also where that shows only at its end. */
 static void body_of_wrong_values(struct laz_session *session)
 {
     struct outcome outcome;
 
     until_checked(session, large_code("{\"a\":[0", ",0", "],\"a\":1}", RESULT), &outcome);
     expect_outcome(session, &outcome, true, LAZ_VERDICT_PROTOCOL_ERROR,
-                   BROKE "the value is no JSON");
+                   BROKE "the value is not JSON");
     test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
     /* One besides, which is the value, as where both are small. */
     until_checked(session, ZEROS("ok 5"), &outcome);

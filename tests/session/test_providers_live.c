@@ -432,7 +432,8 @@ static void tools_replace_nothing_that_code_needs(void)
     live_close(&live);
 }
 
-/* ---- instances that cannot be made ---------------------------------------------------------- */
+/* ---- instances that cannot be created ----------------------------------------------------------
+ */
 
 static void a_provider_that_cannot_be_made_names_its_line(void)
 {

@@ -393,7 +393,7 @@ static void a_manager_that_gives_nothing_is_a_reason(void)
         {MANAGER_HANGS, LAZ_ETIMEOUT, "does not answer"},
         {MANAGER_IS_MUTE, LAZ_ETIMEOUT, "does not answer"},
         /* it says yes, and leaves the process where it was */
-        {MANAGER_GRANTS, LAZ_EREFUSED, "no control group can be made"},
+        {MANAGER_GRANTS, LAZ_EREFUSED, "cannot create a control group"},
     };
 
     if (!there_is_systemd_run())
@@ -480,7 +480,7 @@ static bool tree_make(char *scope, size_t size)
         snprintf(tree, sizeof tree, "%s/lazaret-test-%ld", own, (long)getpid());
     free(own);
     if (!*tree || mkdir(tree, 0755) != 0) {
-        unit_skip("root", "no control group of version 2 can be made here");
+        unit_skip("root", "no control group of version 2 can be created here");
         return false;
     }
     snprintf(scope, size, "%s/some.scope", tree);

@@ -394,7 +394,7 @@ static void a_package_that_does_not_load_is_an_error_of_the_start(void)
          "leaves: SystemExit: 3"},
         {"r", "\"preload\":[\"nowhere\"]", "nowhere: there is no package called"},
         {"lua", "\"preload\":[\"nowhere\"]", "can load nothing in advance"},
-        {"lua", "\"preload\":[7]", "a name of preload is no string"}, /* it is not read */
+        {"lua", "\"preload\":[7]", "a name of preload is not a string"}, /* it is not read */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !is_repeated(); i++) {

@@ -192,7 +192,7 @@ static void tagged_forms_are_right_or_refused(void)
                     "    columns=[[1] * 10000], rows=10000))",
                     LAZ_VERDICT_OK, "true");
         test_expect(session,
-                    "'the arguments are no object' in sent('m_echo', {'arguments': frame()})",
+                    "'the arguments are not object' in sent('m_echo', {'arguments': frame()})",
                     LAZ_VERDICT_OK, "true");
         test_expect(
             session,

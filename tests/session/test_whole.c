@@ -2,7 +2,7 @@
 /* test_whole.c - limits of a session as a whole, on what many processes use together.
  *
  * Every program here stays below the limit in each process and exceeds it in all of them together;
- * the control raises the limit. Where control groups can be made, they have to do the counting;
+ * the control raises the limit. Where control groups can be created, they have to do the counting;
  * elsewhere (an ordinary user, or a host whose groups are hidden) it is the watchdog, and the
  * result has to say so. */
 #include "groups.h"
@@ -42,7 +42,7 @@ static bool skip_memory(bool needs_group)
     }
     if (!needs_group || strcmp(groups_counted_by(LAZ_CGROUP_MEMORY), "watchdog") != 0)
         return false;
-    unit_skip("root", "no control group can be made here");
+    unit_skip("root", "no control group can be created here");
     return true;
 }
 
@@ -620,7 +620,7 @@ static void without_groups_a_session_is_watched_or_refused(void)
         is_watched(test_engine(BWRAP FEW));
         is_refused(test_engine(required));
         if (laz_os_is_root())
-            unit_skip("root", "no control group can be made here");
+            unit_skip("root", "no control group can be created here");
         return;
     }
     /* the control: with groups it is not refused */

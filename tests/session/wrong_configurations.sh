@@ -327,7 +327,7 @@ if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
 elif ! "$lazaret" plan --runtime lua 2>err | grep -q '^backend bwrap'; then
     cat err
-    may_be_missing bwrap 'no box can be made'
+    may_be_missing bwrap 'no box can be created'
 else
     side_by_side odd_rows even_rows what_has_no_row
 fi

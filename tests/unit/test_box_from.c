@@ -50,7 +50,7 @@ int __wrap_laz_box_new_group(struct laz_box_shared *shared, bool to_enter,
                              struct laz_cgroup **group, struct laz_error *err)
 {
     (void)shared, (void)to_enter, (void)group;
-    return laz_error_set(err, LAZ_EOS, EACCES, "no group can be made");
+    return laz_error_set(err, LAZ_EOS, EACCES, "no group can be created");
 }
 
 /* ---- the template's own box ----------------------------------------------------------------- */
@@ -482,7 +482,7 @@ static void a_session_without_its_control_group_is_started_cold(void)
     world_close();
     world_open(TEMPLATE_READY, LAZ_WARM_TEMPLATE);
     CU_ASSERT_EQUAL(session_without_group(false, &err), LAZ_EREFUSED);
-    UNIT_TEXT(err.text, "the session gets no control group: no group can be made");
+    UNIT_TEXT(err.text, "the session gets no control group: no group can be created");
     world_close();
 }
 
@@ -493,7 +493,7 @@ static void a_trial_without_its_control_group_is_not_started_cold(void)
 
     world_open(TEMPLATE_TRIED, LAZ_WARM_AUTO);
     CU_ASSERT_EQUAL(session_without_group(true, &err), LAZ_ESETUP);
-    UNIT_TEXT(err.text, "the session gets no control group: no group can be made");
+    UNIT_TEXT(err.text, "the session gets no control group: no group can be created");
     world_close();
 }
 

@@ -143,7 +143,7 @@ static bool groups_of_this_host(struct laz_cgroups **groups)
         laz_cgroups_mechanism(*groups, LAZ_CGROUP_CPU, false))
         return true;
     laz_cgroups_free(*groups);
-    unit_skip("root", "no control group can be made here");
+    unit_skip("root", "no control group can be created here");
     return false;
 }
 
@@ -731,7 +731,7 @@ static void without_groups(void)
     HOLDS(gives_nothing());
     /* the groups found before have disappeared: an error, and no invalid group */
     HOLDS(laz_cgroup_new(groups, MIB, 10, false, &group, &err) == LAZ_EOS && !group);
-    HOLDS(strstr(err.text, "cannot be made"));
+    HOLDS(strstr(err.text, "cannot create"));
     laz_cgroups_free(groups);
     HOLDS(umount("/sys/fs/cgroup") == 0 && !gives_nothing());
     /* as in containers: the tree exists but is read-only */

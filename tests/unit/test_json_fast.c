@@ -200,7 +200,7 @@ static void a_long_number_is_that_of_strtod(void)
     }
 }
 
-/* Texts that are no numbers: nothing is read, and nothing outside of the text. */
+/* Texts that are not numbers: nothing is read, and nothing outside of the text. */
 static void what_is_no_number_is_not_read(void)
 {
     static const char *const rows[] = {"",

@@ -164,7 +164,7 @@ static bool there_are_groups(void)
                laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS, false);
     laz_cgroups_free(groups);
     if (!are)
-        unit_skip("root", "no control group can be made here");
+        unit_skip("root", "no control group can be created here");
     return are;
 }
 

@@ -517,9 +517,11 @@ static void parts_of_what_is_no_program_are_an_error(void)
         CU_ASSERT_EQUAL(laz_os_program_parts(rows[i], note_part, &seen, NULL, &err), LAZ_ENOENT);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i]));
     }
-    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("loop"), note_part, &seen, NULL, NULL), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("loop"), note_part, &seen, NULL, NULL),
+                    LAZ_ENOENT);
     struct laz_error err = {0};
-    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("script"), note_part, &seen, NULL, &err), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("script"), note_part, &seen, NULL, &err),
+                    LAZ_ENOENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/no/such/interpreter"));
     laz_strv_fini(&seen.parts);
     unlink(in_base("loop"));
@@ -551,7 +553,7 @@ static int limits_set(void)
 #define BESIDE_MANY 400
 #define BESIDE_UIDS 1990000000u /* a pid later is an unused uid, also when this test runs twice */
 
-/* Counts, as an ordinary user, how many children can be made, at most BESIDE_MANY. */
+/* Counts, as an ordinary user, how many children can be created, at most BESIDE_MANY. */
 static int children_beside(bool bounded)
 {
     const uid_t uid = BESIDE_UIDS + (uid_t)getpid();

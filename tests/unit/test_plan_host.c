@@ -64,7 +64,8 @@ static void plan_holds_what_is_limited(void)
     }
 }
 
-/* The kernel counts the CPU time of a process from its start: that is no limit of an execution. */
+/* The kernel counts the CPU time of a process from its start: that is not a limit of an execution.
+ */
 static void an_agent_has_the_limit_of_the_whole_life(void)
 {
     static const struct laz_limit_values values[] = {

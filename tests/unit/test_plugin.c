@@ -146,7 +146,7 @@ static void module_open_loads_the_mock_providers(void)
 
 static void module_open_says_what_is_no_object(void)
 {
-    static const char text[4096] = "hello, this is no object at all";
+    static const char text[4096] = "hello, this is not an object at all";
 
     work_begin();
     write_file(in_work("text.so"), text, sizeof text, 0644);

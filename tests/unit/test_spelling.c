@@ -83,7 +83,7 @@ static void tools_that_are_written_alike_get_a_number(void)
         {"get", "get_2", "get", "get"}, /* a table has get.user */
         {"sum", "sum", "sum_", "sum"},
         {"sum_", "sum_", "sum__2", "sum_"},
-        {"sum.up", "sum_up", "sum_up", "sum.up"}, /* sum is no table */
+        {"sum.up", "sum_up", "sum_up", "sum.up"}, /* sum is not a table */
     };
     struct laz_tool_set set = {0}, own = {.beside = &set};
 

@@ -492,7 +492,7 @@ static void messages_of_the_host_are_decided_by_the_table(void)
         {"{\"type\":\"init\",\"protocol\":1}", LAZ_WIRE_STARTING, NULL},
         {"{\"type\":\"init\"}", LAZ_WIRE_STARTING, "message 'init' lacks 'protocol'"},
         {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"preload\":[7]}}", LAZ_WIRE_STARTING,
-         "a name of preload is no string"},
+         "a name of preload is not a string"},
         {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"home\":7}}", LAZ_WIRE_STARTING,
          "'home' of options has the wrong type"},
         {"{\"type\":\"init\",\"protocol\":1,\"confine\":[]}", LAZ_WIRE_STARTING,

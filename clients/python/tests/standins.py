@@ -3,7 +3,7 @@
 
 Each has what an adapter imports, with the names and signatures of the framework as it was read:
 smolagents 1.27, langchain-core 1.0, openai-agents 0.22, pydantic-ai 2.33, inspect_ai 0.3.260. They
-call an adapter as the framework does; they are no copies of it. `docs/adapters.md` says the same.
+call an adapter as the framework does; they are not copies of it. `docs/adapters.md` says the same.
 """
 
 import abc

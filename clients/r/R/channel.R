@@ -17,7 +17,7 @@ find_program <- function(program = NULL) {
         found <- unname(Sys.which(path.expand(name)))
         if (!nzchar(found)) {
             fail("lazaret_setup_failed",
-                 paste0(what, " is '", name, "', which is no program that can be executed"))
+                 paste0(what, " is '", name, "', which is not a program that can be executed"))
         }
         return(found)
     }

@@ -133,7 +133,7 @@ encode_complex <- function(x) {
     paste0("{\"$complex\":[", encode_doubles(Re(x)), ",", encode_doubles(Im(x)), "]}")
 }
 
-# The elements of an atomic vector that is no factor, each as JSON.
+# The elements of an atomic vector that is not a factor, each as JSON.
 encode_elements <- function(x) {
     if (inherits(x, "Date") && is.numeric(unclass(x))) {
         x <- as.double(unclass(x))

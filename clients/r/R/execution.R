@@ -43,7 +43,7 @@ code_text <- function(code) {
         fail_argument("`code` must be one text")
     code <- enc2utf8(code)
     if (!validUTF8(code))
-        fail_argument("`code` is no valid text")
+        fail_argument("`code` is not a valid text")
     code
 }
 
@@ -79,7 +79,7 @@ line_passer <- function(handler) {
 error_text <- function(error) {
     text <- conditionMessage(error)
     text <- if (is_text(text) && nzchar(text)) to_utf8(text) else class(error)[1L]
-    if (is_plain_text(text)) substr(text, 1L, 100000L) else "the message of the error is no text"
+    if (is_plain_text(text)) substr(text, 1L, 100000L) else "the message of the error is not a text"
 }
 
 # The value of a call of a tool, or the decision about one.

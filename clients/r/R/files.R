@@ -98,7 +98,7 @@ sha256_of <- function(contents) {
 decode_part <- function(message) {
     is_base64 <- is_text(message$data) && grepl("^[A-Za-z0-9+/]*=*$", message$data)
     tryCatch(if (is_base64) jsonlite::base64_dec(message$data) else stop(), error = function(e) {
-        fail_protocol("the artifact '", message$name, "' is no base64")
+        fail_protocol("the artifact '", message$name, "' is not base64")
     })
 }
 
@@ -198,7 +198,7 @@ save_artifact <- function(name, data, dropped, directory) {
             fail_save("cannot be saved: ", inner, " is a link")
     }
     if (!dir.exists(inner))
-        fail_save("cannot be saved: ", inner, " is no directory")
+        fail_save("cannot be saved: ", inner, " is not a directory")
     tryCatch(write_new(inner, names[length(names)], data), error = function(e) {
         fail_save("cannot be saved in ", inner, ": ", conditionMessage(e))
     })

@@ -205,7 +205,7 @@ read_messages <- function(server) {
             NULL
         }, error = conditionMessage)
         if (!is.null(wrong)) {
-            return(lose(server, paste0("it has sent what is no message (",
+            return(lose(server, paste0("it has sent what is not a message (",
                                        sub("\n.*", "", wrong), ")")))
         }
     }

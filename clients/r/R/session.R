@@ -48,7 +48,7 @@ check_sandbox <- function(sandbox, sandbox_strict) {
                       "lazaret_server(settings = list(sandbox.read = ...))")
     }
     if (!identical(sandbox_strict, TRUE)) {
-        fail_argument("`sandbox_strict` can only be TRUE: a session whose sandbox cannot be made ",
+        fail_argument("`sandbox_strict` can only be TRUE: a session whose sandbox cannot be created ",
                       "does not start")
     }
 }

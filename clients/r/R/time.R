@@ -58,7 +58,7 @@ time_pattern <- paste0("^([0-9-]{10})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(\\.[0
                        "([Zz]|[+-][0-9]{2}:[0-9]{2})?$")
 
 # Seconds since 1970, with an attribute that says which texts have no offset: they are in local
-# time. NA where the text is no time.
+# time. NA where the text is not a time.
 parse_seconds <- function(text) {
     part <- function(i) sub(time_pattern, paste0("\\", i), text)
     good <- grepl(time_pattern, text)

@@ -76,7 +76,7 @@ export class Artifact {
     }
     const names = this.name.split('/');
     if (names.some((name) => ['', '.', '..'].includes(name) || /[\0\\]/.test(name))) {
-      throw new LazaretError(`${this.name} is no name below a directory`);
+      throw new LazaretError(`${this.name} is not a name below a directory`);
     }
     const last = names.pop();
     let inner = directory instanceof URL ? fileURLToPath(directory) : directory;
@@ -87,7 +87,7 @@ export class Artifact {
         if (error.code !== 'EEXIST') throw error;
       });
       if (!(await lstat(inner)).isDirectory()) {
-        throw new LazaretError(`${this.name} cannot be saved: ${inner} is no directory`);
+        throw new LazaretError(`${this.name} cannot be saved: ${inner} is not a directory`);
       }
     }
     return writeNew(inner, last, this.data);
@@ -137,7 +137,7 @@ function joinParts(messages) {
     const known = parts.get(name) ?? [];
     if (part !== known.length) throw wrong(`the artifact ${name} lacks part ${known.length}`);
     const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : null;
-    if (bytes?.toString('base64') !== data) throw wrong(`the artifact ${name} is no base64`);
+    if (bytes?.toString('base64') !== data) throw wrong(`the artifact ${name} is not base64`);
     known.push(bytes);
     if (more) {
       parts.set(name, known);

@@ -21,7 +21,7 @@ export interface CodeError {
   [member: string]: unknown;
 }
 
-/** A file that is no artifact, because it did not come as a whole. */
+/** A file that is not an artifact, because it did not come as a whole. */
 export interface LostArtifact {
   readonly name: string;
   /** How many have come; they are gone. */
@@ -70,7 +70,7 @@ export class Result<Value = any> {
   readonly warnings: string[];
   /** The files and figures that the code has made. */
   readonly artifacts: Artifact[];
-  /** Those that did not come as a whole, and are no artifacts. */
+  /** Those that did not come as a whole, and are not artifacts. */
   readonly artifactsLost: LostArtifact[];
   readonly denials: any[];
   /** Why the session lost its state before this execution. */

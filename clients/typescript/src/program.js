@@ -37,7 +37,7 @@ export function findProgram(program, env = process.env) {
     if (!given) continue;
     const found = which(given, path);
     if (!found) {
-      throw new SetupFailed(`${what} is '${given}', which is no program that can be executed`);
+      throw new SetupFailed(`${what} is '${given}', which is not a program that can be executed`);
     }
     return found;
   }

@@ -121,7 +121,7 @@ const WRAPPERS = {
   pipeline: (def) => def.in,
   lazy: (def) => def.getter(),
 };
-const CHANGES = ['effects', 'pipe', 'pipeline', 'catch']; // their defaults are no input
+const CHANGES = ['effects', 'pipe', 'pipeline', 'catch']; // their defaults are not input
 
 function isInteger(schema, def) {
   return schema.isInt === true || def.format === 'safeint' ||

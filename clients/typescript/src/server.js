@@ -218,7 +218,7 @@ export class Server {
     try {
       message = parse(line);
     } catch (error) {
-      this._channel.fail(`it has sent what is no message (${error.message})`);
+      this._channel.fail(`it has sent what is not a message (${error.message})`);
       return;
     }
     if (!message) return;

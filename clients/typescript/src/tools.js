@@ -40,7 +40,7 @@ function declare(declared) {
 
 /** The declaration of a parameter that was read from a schema. */
 function declareReading([name, { declared, isOptional, isNullable }]) {
-  // For the server null is no value of a type, but the same as missing where that is allowed.
+  // For the server null is not a value of a type, but the same as missing where that is allowed.
   const isRestricted = Boolean(declared.type ?? declared.enum);
   const canBeMissing = isOptional || declared.default !== undefined || (isNullable && isRestricted);
   return declare({ name, ...declared, required: !canBeMissing });

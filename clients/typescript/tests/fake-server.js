@@ -27,7 +27,7 @@ const ANSWERS = {
   wrong: ({ id }) => send({ type: 'done', id }),
   half: () => process.stdout.write('{"type":"resu', () => process.exit(0)),
   failed: () => {
-    send({ type: 'failed', code: 'LAZ_EPROTO', message: 'line 1 is no JSON' });
+    send({ type: 'failed', code: 'LAZ_EPROTO', message: 'line 1 is not JSON' });
     process.exitCode = 125;
     process.stdin.destroy();
   },

@@ -26,7 +26,7 @@ for (const [mode, message, options] of [
   ['silent', /has not answered in 100 ms/, { startTimeout: 100 }],
   ['version', /speaks version 2 of the protocol, and this package version 1/],
   ['late', /first message is done, and not hello/],
-  ['greeting', /what is no message/],
+  ['greeting', /what is not a message/],
   ['dies', /ended with status 3: line one \| no luck/],
 ]) {
   test(`a server that greets so: ${mode}`, guarded, async (t) => {
@@ -42,9 +42,9 @@ for (const [mode, message, options] of [
 }
 
 for (const [mode, message] of [
-  ['rubbish', /what is no message/], ['text', /a message has a type/],
+  ['rubbish', /what is not a message/], ['text', /a message has a type/],
   ['members', /output has no valid text/], ['wrong', /answered a request by done/],
-  ['half', /ended with status 0/], ['failed', /line 1 is no JSON/], ['killed', /by signal SIGKILL/],
+  ['half', /ended with status 0/], ['failed', /line 1 is not JSON/], ['killed', /by signal SIGKILL/],
 ]) {
   test(`a server that answers so: ${mode}`, guarded, async (t) => {
     const server = fake(t, mode);
@@ -78,7 +78,7 @@ test('a server that was closed before it started', guarded, async () => {
   await assert.rejects(execute('1', { server }), { name: 'WorkerLost', message: /was closed/ });
 });
 
-test('a program that is no program', guarded, async (t) => {
+test('a program that is not a program', guarded, async (t) => {
   await assert.rejects(execute('1', { server: new Server({ program: '/nonexistent' }) }),
     { name: 'SetupFailed', message: /no program that can be executed/ });
   assert.throws(() => new Server({ path: '/x', program: 'y' }), TypeError);

@@ -206,7 +206,7 @@ test('no link is followed', async (t) => {
   assert.ok(!existsSync(target));
   mkdirSync(target);
   symlinkSync(target, join(directory, 'd'));
-  await assert.rejects(made('x', 'd/x').save(directory), /is no directory/);
+  await assert.rejects(made('x', 'd/x').save(directory), /is not a directory/);
   assert.deepEqual(readdirSync(target), []);
   await made('x', 'own').save(join(directory, 'd')); // a link of this program's own
   assert.deepEqual(readdirSync(target), ['own']);

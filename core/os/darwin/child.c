@@ -161,7 +161,7 @@ int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_pro
     if (pid == 0)
         child_main(&plan);
     if (pid < 0) {
-        rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+        rc = laz_error_os(err, errno, "cannot create a process for %s", spawn->argv[0]);
         goto out;
     }
     laz_os_close(&plan.error_fd);

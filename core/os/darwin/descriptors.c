@@ -39,7 +39,7 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     int out =
         laz_posix_above(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (out < 0)
-        return laz_error_os(err, errno, "no file in /tmp for %s could be made", name);
+        return laz_error_os(err, errno, "cannot create a file in /tmp for %s", name);
     int in = laz_posix_above(open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     int failed = in < 0 ? errno : 0;
     (void)unlink(path);

@@ -320,7 +320,7 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
 }
 
 /* Makes a child that runs plan->main; *waited: it has started its program, or ended, when this
- * returns. One that is launched can be made by clone3 only. */
+ * returns. One that is launched can be created by clone3 only. */
 static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
 {
     pid_t pid;
@@ -380,7 +380,7 @@ static int child_make(struct child_plan *plan, struct laz_process *process, pid_
     if (!rc)
         rc = laz_os_cloexec_pipe(errors, &plan->error_fd, err);
     if (!rc && (*pid = child_clone(plan, &process->pidfd, waited)) < 0)
-        rc = laz_error_start(err, errno, "no process could be made for %s", plan->spawn->argv[0]);
+        rc = laz_error_start(err, errno, "cannot create a process for %s", plan->spawn->argv[0]);
     laz_os_close(&plan->error_fd);
     free(plan->fds);
     return rc;

@@ -23,7 +23,7 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     int memory = laz_posix_above(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 
     if (memory < 0)
-        return laz_error_os(err, errno, "no memory file for %s could be made", name);
+        return laz_error_os(err, errno, "cannot create a memory file for %s", name);
     int failed = laz_os_write_all(memory, data, len, &done);
     if (!failed &&
         (lseek(memory, 0, SEEK_SET) != 0 ||

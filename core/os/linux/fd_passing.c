@@ -21,7 +21,7 @@ int laz_os_channel(int *host, int *other, struct laz_error *err)
     int ends[2], on = 1;
 
     if (laz_posix_above_both(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ends) != 0)
-        return laz_error_os(err, errno, "no pair of sockets could be made");
+        return laz_error_os(err, errno, "cannot create a pair of sockets");
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ||
         setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
         int rc = laz_error_os(err, errno, "a socket cannot be set up");

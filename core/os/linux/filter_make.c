@@ -39,7 +39,7 @@ static const struct make_architecture {
 struct make {
     const struct make_architecture *architecture;
     scmp_filter_ctx filter;
-    const char *wrong; /* what cannot be made */
+    const char *wrong; /* what cannot be created */
 };
 
 static int make_fail(struct make *make, const char *call, const char *why)

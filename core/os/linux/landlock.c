@@ -253,7 +253,7 @@ int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t 
                              kernel ? "" : " (none, or it is switched off or filtered)");
     int fd = laz_posix_above((int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u));
     if (fd < 0)
-        return laz_error_os(err, errno, "Landlock: no set of rules can be made");
+        return laz_error_os(err, errno, "Landlock: cannot create a set of rules");
     for (size_t i = 0; i < n && !rc; i++) {
         const struct laz_landlock_opened *opened = landlock_kept_for(kept, i, rules[i].path);
         rc = opened ? landlock_add(fd, attr.files, &rules[i], opened->fd, opened->mode, err)

@@ -429,7 +429,7 @@ int laz_os_launcher(const char *group, struct laz_error *err)
         return rc;
     int os_errno = group ? launcher_settle(group) : 0;
     if (os_errno)
-        return laz_error_os(err, os_errno, "no control group can be made in the one it got");
+        return laz_error_os(err, os_errno, "cannot create a control group in the one it got");
     if (send(LAUNCHER_SOCKET, &up, sizeof up, MSG_NOSIGNAL) != sizeof up)
         return laz_error_os(err, errno, "the host cannot be told");
     while (launcher_serve())

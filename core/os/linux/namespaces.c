@@ -112,7 +112,7 @@ int laz_os_clone_apart(pid_t *pid, struct laz_error *err)
     long made = syscall(SYS_clone3, &args, sizeof args);
 
     if (made < 0)
-        return laz_error_os(err, errno, "no namespaces can be made for a session");
+        return laz_error_os(err, errno, "cannot create namespaces for a session");
     *pid = (pid_t)made;
     return 0;
 }

@@ -86,7 +86,7 @@ static int scope_start(struct laz_scope *scope, struct laz_spawner *spawner,
     struct laz_spawn_fd fds[] = {{-1, 0}, {-1, 2}};
 
     if (laz_os_message_pair(ends) != 0)
-        return laz_error_os(err, errno, "no pair of sockets could be made");
+        return laz_error_os(err, errno, "cannot create a pair of sockets");
     scope->fd = ends[0];
     int rc = laz_os_cloexec_pipe(&scope->words, &words, err);
     if (!rc)

@@ -257,10 +257,11 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     /* All engines of the machine have to choose alike: a shortage does not lead elsewhere. */
     if (!rc && !uids_directory(made, "/run/lazaret-uids") &&
         (laz_errno_is_shortage(errno) || !uids_directory(made, "/tmp/lazaret-uids")))
-        rc = laz_error_set(err, LAZ_ESETUP, errno,
-                           "uids of sessions are locked in /run/lazaret-uids or "
-                           "/tmp/lazaret-uids, and neither is, or can be made, a directory of root "
-                           "with mode 0700");
+        rc = laz_error_set(
+            err, LAZ_ESETUP, errno,
+            "uids of sessions are locked in /run/lazaret-uids or "
+            "/tmp/lazaret-uids, and neither is, or can be created, a directory of root "
+            "with mode 0700");
     int failed = rc ? 0 : uids_open_locks(made);
     if (failed)
         rc = laz_error_os(err, failed, "uids of sessions cannot be locked in %s", made->directory);

@@ -27,7 +27,7 @@ static int bait_listen(int family, const void *address, socklen_t len, int *fd,
     int sock = laz_posix_socket(family, false);
 
     if (sock < 0)
-        return laz_error_os(err, errno, "no socket could be made");
+        return laz_error_os(err, errno, "cannot create a socket");
     if (bind(sock, address, len) != 0 || listen(sock, BAIT_BACKLOG) != 0) {
         int rc = laz_error_os(err, errno, "cannot listen");
         (void)close(sock);

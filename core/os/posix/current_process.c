@@ -128,7 +128,7 @@ static bool limits_has_room(struct rlimit *limit, uint64_t soft)
 
 /* Where the limit counts all processes of the user, in whatever container, their number cannot be
  * read: it is found by trying. The session gets `value` more, and the user a reserve to start other
- * programs without the session's next fork(2) failing. So it is no exact limit, but a fork bomb
+ * programs without the session's next fork(2) failing. So it is not an exact limit, but a fork bomb
  * ends at some hundred. */
 static int limits_set_beside(uint64_t value, struct laz_error *err)
 {

@@ -84,7 +84,7 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
     int ends[2];
 
     if (laz_posix_pipe(ends) != 0)
-        return laz_error_os(err, errno, "no pipe could be made");
+        return laz_error_os(err, errno, "cannot create a pipe");
     *read_end = ends[0];
     *write_end = ends[1];
     return 0;

@@ -29,7 +29,7 @@ int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_
     int rc = 0, fd = -1;
 
     if (mkdir(path, 0700) != 0)
-        return laz_error_os(err, errno, "the directory %s cannot be made", path);
+        return laz_error_os(err, errno, "cannot create the directory %s", path);
     fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0 || ((uid != LAZ_OS_SAME_ID || gid != LAZ_OS_SAME_ID) && fchown(fd, uid, gid) != 0) ||
         fchmod(fd, (mode_t)mode) != 0) {

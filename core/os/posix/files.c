@@ -52,13 +52,13 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
     size_t done;
 
     if (fd < 0)
-        return laz_error_os(err, errno, "the file %s cannot be made", path);
+        return laz_error_os(err, errno, "cannot create the file %s", path);
     int failed = files_finish(fd, path, laz_os_write_all(fd, data, len, &done));
     return failed ? laz_error_os(err, failed, "the file %s cannot be written", path) : 0;
 }
 
 /* A new file has the owner that the old one has: an error where this process may not give it away.
- * It is no error that the group stays another one. 0 or an errno. */
+ * It is not an error that the group stays another one. 0 or an errno. */
 static int files_give(int fd, const struct stat *old)
 {
     struct stat new;
@@ -177,7 +177,7 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
     if (out < 0) {
         failed = errno;
         (void)close(in);
-        return laz_error_os(err, failed, "the file %s cannot be made", to);
+        return laz_error_os(err, failed, "cannot create the file %s", to);
     }
     while (!failed && (n = laz_os_read(in, block, sizeof block)) > 0)
         failed = laz_os_write_all(out, block, (size_t)n, &done);

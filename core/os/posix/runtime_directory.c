@@ -87,7 +87,7 @@ int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
         } else if (errno != EEXIST) {
             rc = laz_error_set(
                 err, LAZ_EOS, errno,
-                "the directory %s cannot be made: %s; lazaret keeps the sockets of its "
+                "cannot create the directory %s: %s; lazaret keeps the sockets of its "
                 "sessions in " DIRECTORY_PARENT ", which has to be writable and not "
                 "full",
                 made, laz_errno_text(errno));
@@ -96,5 +96,5 @@ int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
         if (rc)
             return rc;
     }
-    return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " DIRECTORY_PARENT);
+    return laz_error_set(err, LAZ_EOS, EEXIST, "cannot create a directory in " DIRECTORY_PARENT);
 }

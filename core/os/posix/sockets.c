@@ -72,7 +72,7 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
         return rc;
     int sock = laz_posix_socket(AF_UNIX, false);
     if (sock < 0)
-        return laz_error_os(err, errno, "no socket could be made");
+        return laz_error_os(err, errno, "cannot create a socket");
     (void)fchmod(sock, 0600); /* Linux: the mode that bind gives to the path */
     if (bind(sock, (struct sockaddr *)&address, sizeof address) != 0)
         goto fail;
@@ -105,7 +105,7 @@ int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz
                              "%.100s is not this machine alone: localhost, 127.0.0.1 or ::1", host);
     int sock = laz_posix_socket(is_six ? AF_INET6 : AF_INET, false);
     if (sock < 0)
-        return laz_error_os(err, errno, "no socket could be made");
+        return laz_error_os(err, errno, "cannot create a socket");
     (void)setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(sock, address, len) != 0 || listen(sock, 16) != 0 ||
         getsockname(sock, address, &len) != 0) {
@@ -135,7 +135,7 @@ int laz_os_remove_socket(const char *path, struct laz_error *err)
     if (lstat(path, &st) != 0)
         return errno == ENOENT ? 0 : laz_error_os(err, errno, "%s", path);
     if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
-        return laz_error_set(err, LAZ_EREFUSED, 0, "%s exists, and is no socket of this user",
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s exists, and is not a socket of this user",
                              path);
     return unlink(path) == 0 || errno == ENOENT ? 0 : laz_error_os(err, errno, "%s", path);
 }
@@ -174,7 +174,7 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err)
         return rc;
     int sock = laz_posix_socket(AF_UNIX, true);
     if (sock < 0)
-        return laz_error_os(err, errno, "no socket could be made");
+        return laz_error_os(err, errno, "cannot create a socket");
     while (connect(sock, (struct sockaddr *)&address, sizeof address) != 0) {
         if (errno == EINTR)
             continue;
@@ -191,7 +191,7 @@ int laz_os_stream_pair(int *ours, int *theirs, struct laz_error *err)
     int ends[2];
 
     if (laz_posix_above_both(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ends) != 0)
-        return laz_error_os(err, errno, "no pair of sockets could be made");
+        return laz_error_os(err, errno, "cannot create a pair of sockets");
     if (laz_posix_accepted(ends[0]) < 0 || laz_posix_accepted(ends[1]) < 0 ||
         fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
         int rc = laz_error_os(err, errno, "a socket cannot be set up");

@@ -14,7 +14,7 @@ struct msghdr;
 int laz_posix_socket(int family, bool blocking);
 /* Sets the same for a connection that was accepted: 0, or -1. */
 int laz_posix_accepted(int fd);
-/* Are there names of sockets that are no paths (unix(7), abstract)? */
+/* Are there names of sockets that are not paths (unix(7), abstract)? */
 bool laz_posix_has_abstract_names(void);
 /* recvmsg(2); descriptors that come along are closed by exec. */
 ssize_t laz_posix_receive(int fd, struct msghdr *message);

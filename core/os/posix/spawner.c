@@ -187,7 +187,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
         pthread_cond_destroy(&made->wanted);
         pthread_mutex_destroy(&made->mutex);
         free(made);
-        return laz_error_start(err, failed, "the thread that starts processes could not be made");
+        return laz_error_start(err, failed, "cannot create the thread that starts processes");
     }
     *spawner = made;
     return 0;

@@ -66,7 +66,7 @@ int laz_os_ask_terminal(const struct laz_buf *question, int cancel_fd, struct la
 
     if (rc)
         return rc;
-    (void)tcflush(fd, TCIFLUSH); /* a key pressed before the question is no answer to it */
+    (void)tcflush(fd, TCIFLUSH); /* a key pressed before the question is not an answer to it */
     const int failed = laz_os_write_all(fd, question->data, question->len, &done);
     if (failed)
         rc = laz_error_os(err, failed, "the terminal cannot be written");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptors.c - descriptors for pipes, processes and events, which are no files to the C library.
- * System: Windows.
+/* descriptors.c - descriptors for pipes, processes and events, which are not files to the C
+ * library. System: Windows.
  *
  * A descriptor is an index into a table, which is locked.  What a pipe has read ahead, and what is
  * being written, is in its entry; windows/io.c reads and writes. */
@@ -188,11 +188,11 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     size_t done;
 
     if (!GetTempPathW(MAX_PATH, directory) || !GetTempFileNameW(directory, L"laz", 0, path))
-        return laz_windows_fail(err, "no temporary file for %s could be made", name);
+        return laz_windows_fail(err, "cannot create a temporary file for %s", name);
     HANDLE file = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
                               FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
     if (file == INVALID_HANDLE_VALUE) {
-        int rc = laz_windows_fail(err, "no temporary file for %s could be made", name);
+        int rc = laz_windows_fail(err, "cannot create a temporary file for %s", name);
         DeleteFileW(path);
         return rc;
     }

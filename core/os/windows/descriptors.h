@@ -2,7 +2,7 @@
 /* descriptors.h - what a descriptor is on Windows, and calls for handles.
  *
  * A descriptor is a number of the C library for a file, and from FDS_FIRST on one of the table in
- * windows/descriptors.c: pipes, processes and events are no files to the C library. */
+ * windows/descriptors.c: pipes, processes and events are not files to the C library. */
 #ifndef LAZ_OS_WINDOWS_DESCRIPTORS_H
 #define LAZ_OS_WINDOWS_DESCRIPTORS_H
 

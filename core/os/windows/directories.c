@@ -30,7 +30,7 @@ int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_
     (void)gid;
     return laz_windows_with(path, directories_make)
                ? 0
-               : laz_windows_fail(err, "the directory %s cannot be made", path);
+               : laz_windows_fail(err, "cannot create the directory %s", path);
 }
 
 int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err)

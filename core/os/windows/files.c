@@ -71,7 +71,7 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
 
     (void)mode;
     if (file == INVALID_HANDLE_VALUE)
-        return laz_windows_fail(err, "the file %s cannot be made", path);
+        return laz_windows_fail(err, "cannot create the file %s", path);
     if (laz_windows_write_all(file, data, len, &done))
         rc = laz_windows_fail(err, "the file %s cannot be written", path);
     CloseHandle(file);

@@ -85,7 +85,7 @@ int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *use
     interrupt->user = user;
     int failed = pthread_create(&interrupt->thread, NULL, interrupt_main, interrupt);
     interrupt->runs = !failed;
-    return failed ? laz_error_os(err, failed, "no thread could be made") : 0;
+    return failed ? laz_error_os(err, failed, "cannot create a thread") : 0;
 }
 
 int laz_interrupt_status(const struct laz_interrupt *interrupt)

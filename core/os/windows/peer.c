@@ -14,7 +14,7 @@ int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
     memset(peer, 0, sizeof *peer);
     if (!entry || entry->kind != FDS_PIPE)
         return laz_error_set(err, LAZ_EOS, EBADF,
-                             "this descriptor is no connection, and has no peer");
+                             "this descriptor is not a connection, and has no peer");
     peer->inherited = true;
     return 0;
 }

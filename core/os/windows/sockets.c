@@ -70,7 +70,7 @@ int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_er
     PSECURITY_DESCRIPTOR own = sockets_own_user();
     SECURITY_ATTRIBUTES access = {sizeof access, own, FALSE};
     if (!own)
-        return laz_windows_fail(err, "no access list for a pipe could be made");
+        return laz_windows_fail(err, "cannot create an access list for a pipe");
     *theirs = INVALID_HANDLE_VALUE;
     *ours = CreateNamedPipeA(name,
                              (both_ways ? PIPE_ACCESS_DUPLEX : PIPE_ACCESS_INBOUND) |
@@ -85,7 +85,7 @@ int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_er
             (both_ways ? FILE_FLAG_OVERLAPPED : 0) | SECURITY_SQOS_PRESENT | SECURITY_ANONYMOUS,
             NULL);
     if (*theirs == INVALID_HANDLE_VALUE) {
-        rc = laz_windows_fail(err, "no pipe could be made");
+        rc = laz_windows_fail(err, "cannot create a pipe");
         if (*ours != INVALID_HANDLE_VALUE)
             CloseHandle(*ours);
     }

@@ -91,7 +91,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
     HANDLE job = CreateJobObjectW(NULL, NULL);
 
     if (!job)
-        return laz_windows_fail(err, "no job object for %s could be made", spawn->argv[0]);
+        return laz_windows_fail(err, "cannot create a job object for %s", spawn->argv[0]);
     laz_job_values_make(spawn->job ? spawn->job : &none, &asked);
     limits.BasicLimitInformation.LimitFlags = asked.flags;
     limits.BasicLimitInformation.ActiveProcessLimit = (DWORD)asked.of[LAZ_JOB_NPROC];

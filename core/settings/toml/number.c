@@ -228,7 +228,7 @@ static bool date_value(struct toml_parser *p, struct number_text t, struct laz_t
 
     if (!date_kind(t, &node->type))
         return toml_problem(p, mark,
-                            "this is no date or time (they are written 2024-01-31, 12:00:00, "
+                            "this is not a date or time (they are written 2024-01-31, 12:00:00, "
                             "2024-01-31T12:00:00, 2024-01-31T12:00:00Z)");
     node->len = (size_t)(t.end - t.at);
     char *text = toml_alloc(p->toml, node->len + 1);

@@ -126,7 +126,7 @@ static void acts_call(const struct doctor_order *order, struct doctor_outcome *o
 /* ---- limits --------------------------------------------------------------------------------- */
 
 /* Runs `work` in `n` children that all live until the last of them is done. Returns the sum of
- * their results, without children that could not be made or ended before they were done. */
+ * their results, without children that could not be created or ended before they were done. */
 static int64_t acts_share(int64_t n, int64_t (*work)(int64_t part), int64_t part, int *failed)
 {
     int done[2], gate[2];

@@ -61,7 +61,7 @@ static int luart_load_as(struct luart_state *st, const char *prefix, const char 
     return lua_load(st->L, luart_read, &source, st->chunk ? st->chunk : LUART_CHUNK, "t");
 }
 
-/* Pushes the compiled function, or the parser's message. A file is no expression. */
+/* Pushes the compiled function, or the parser's message. A file is not an expression. */
 static int luart_load(struct luart_state *st, const char *code, size_t len)
 {
     if (len > 1 && code[0] == '#' && code[1] == '!') { /* skip a first line for the shell */

@@ -417,7 +417,7 @@ static int tools_help(lua_State *L)
     }
     const struct luart_tool *tool = luart_tool_of(st, L, 1);
     if (!tool)
-        return luaL_error(L, "help: %s is no tool; help() shows all tools",
+        return luaL_error(L, "help: %s is not a tool; help() shows all tools",
                           lua_type(L, 1) == LUA_TSTRING
                               ? lua_pushfstring(L, "'%s'", lua_tostring(L, 1))
                               : luaL_typename(L, 1));

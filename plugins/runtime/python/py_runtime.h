@@ -200,7 +200,7 @@ struct py_writer {
     PyObject *above[PY_MAX_DEPTH]; /* the enclosing containers, borrowed */
 };
 
-/* 0, or -1 with an exception. A text over its limit is no error here; the writer reports it. */
+/* 0, or -1 with an exception. A text over its limit is not an error here; the writer reports it. */
 int py_write(struct py_writer *writer, PyObject *value);
 /* Kinds of values of numpy and pandas, for the check of arguments. */
 enum py_foreign { PY_FOREIGN_NONE, PY_FOREIGN_SCALAR, PY_FOREIGN_ARRAY, PY_FOREIGN_FRAME };

@@ -92,7 +92,7 @@ int py_renew(void *data, struct laz_error *err)
     PyEval_RestoreThread(state->main_thread);
     done = py_call(state, PY_RENEW, "()");
     if (!done)
-        rc = py_boot_error(err, LAZ_ESETUP, "a session cannot be made of the template");
+        rc = py_boot_error(err, LAZ_ESETUP, "cannot create a session of the template");
     Py_XDECREF(done);
     state->main_thread = PyEval_SaveThread();
     return rc;

@@ -19,7 +19,7 @@ def headline(error):
     try:
         text = str(error)
     except BaseException:
-        text = '<its text cannot be made>'
+        text = '<its text cannot be created>'
     text = '%s: %s' % (name, text) if text else name
     notes = getattr(error, '__notes__', None)
     if isinstance(notes, list):

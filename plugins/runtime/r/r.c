@@ -187,7 +187,7 @@ static int r_choose_packages(struct r_state *state, struct laz_error *err)
         const size_t len = strlen(names[i]);
         if (!len || strspn(names[i], letters) != len)
             rc = laz_fail(err, LAZ_EINVAL,
-                          "runtime.r.default_packages: \"%.100s\" is no name of a package",
+                          "runtime.r.default_packages: \"%.100s\" is not a name of a package",
                           names[i]);
         else if ((i && !r_text_append(&text, ",", 1)) || !r_text_append(&text, names[i], len))
             rc = laz_fail(err, LAZ_ENOMEM, "out of memory");

@@ -89,11 +89,11 @@ int r_renew(void *data, struct laz_error *err)
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
         return laz_fail(
             err, LAZ_ESETUP,
-            "a session cannot be made of the template: the system gives no random numbers");
+            "cannot create a session of the template: the system gives no random numbers");
     srand(seed); /* for tempfile() */
     state->owner = getpid();
     if (!r_protected(state, template_renew))
-        return laz_fail(err, LAZ_ESETUP, "a session cannot be made of the template: %.800s",
+        return laz_fail(err, LAZ_ESETUP, "cannot create a session of the template: %.800s",
                         r_last_error(state));
     template_execute(state, "1 + 1"); /* its pages are copied now, and not while a user waits */
     return 0;

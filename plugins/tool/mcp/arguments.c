@@ -165,7 +165,7 @@ static bool plain_pair(void *user, const char *key, struct mcp_raw item)
         if (!plain->problem && json->next(reader, &token) != LAZ_JSON_ARRAY_END)
             plain->problem = "a malformed map";
     } else {
-        plain->problem = "a map with a key that is no string, which JSON cannot say";
+        plain->problem = "a map with a key that is not a string, which JSON cannot say";
     }
     json->reader_free(reader);
     return plain_goes_on(plain);
@@ -440,7 +440,7 @@ int mcp_write_arguments(const struct laz_json_api *json, const struct mcp_tool *
                              tool->name, MCP_MAX_ARGUMENTS)
                   : laz_fail(err, LAZ_ENOMEM, "out of memory");
     else if (text[0] != '{')
-        ret = laz_fail(err, LAZ_EINVAL, "Tool '%s': the arguments are no object", tool->name);
+        ret = laz_fail(err, LAZ_EINVAL, "Tool '%s': the arguments are not object", tool->name);
     else if (json->scan(text, text_len, &why))
         ret = laz_fail(err, LAZ_EINVAL, "Tool '%s': as plain JSON the arguments are malformed: %s",
                        tool->name, why.text);

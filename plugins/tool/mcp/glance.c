@@ -27,7 +27,7 @@ static bool glance_is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The value of `id` ends here. A string is none of ours: its quotes are no digits. */
+/* The value of `id` ends here. A string is none of ours: its quotes are not digits. */
 static void glance_end_value(struct mcp_glance *glance)
 {
     struct mcp_raw value = {glance->text, glance->n};

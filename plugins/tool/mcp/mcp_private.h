@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_private.h - what reads and writes the JSON of MCP: raw members, texts, messages, schemas, values.
+/* mcp_private.h - what reads and writes the JSON of MCP: raw members, texts, messages, schemas,
+ * values.
  *
  * Everything here takes bytes of a server, which are hostile, or arguments of untrusted code, and
  * has no state.  tests/fuzz/fuzz_mcp_client.c runs it on any bytes. */
@@ -31,7 +32,7 @@ struct mcp_raw {
 };
 
 /* Finds members of an object by their names; those that are absent, or null, get NULL. False: the
- * text is no object. */
+ * text is not an object. */
 bool mcp_members(const struct laz_json_api *json, struct mcp_raw object, const char *const *names,
                  struct mcp_raw *found, size_t n);
 /* One member, or NULL. */
@@ -40,7 +41,7 @@ struct mcp_raw mcp_member(const struct laz_json_api *json, struct mcp_raw object
  * False: it is neither, or `each` was false. */
 bool mcp_each(const struct laz_json_api *json, struct mcp_raw value,
               bool (*each)(void *user, const char *key, struct mcp_raw item), void *user);
-/* The decoded string as a new text; NULL: it is no string, or out of memory. */
+/* The decoded string as a new text; NULL: it is not a string, or out of memory. */
 char *mcp_string(const struct laz_json_api *json, struct mcp_raw value);
 bool mcp_is_text(const struct laz_json_api *json, struct mcp_raw value, const char *text);
 bool mcp_is_true(struct mcp_raw value);

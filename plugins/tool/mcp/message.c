@@ -18,7 +18,7 @@ static int message_error(const struct laz_json_api *json, struct mcp_raw error,
     struct mcp_raw found[3];
 
     if (!mcp_members(json, error, names, found, 3))
-        return laz_fail(err, LAZ_EPARSE, "its error is no object");
+        return laz_fail(err, LAZ_EPARSE, "its error is not an object");
     if (!found[0].text || !mcp_integer(found[0], &message->code))
         message->code = 0;
     message->data = found[2];
@@ -46,7 +46,7 @@ int mcp_incoming_read(const struct laz_json_api *json, char *text, size_t len,
         len--;
     }
     if (!mcp_members(json, (struct mcp_raw){text, len}, message_members, found, MEMBERS))
-        return laz_fail(err, LAZ_EPARSE, "it is no JSON object");
+        return laz_fail(err, LAZ_EPARSE, "it is not JSON object");
     message->id_text = found[MEMBER_ID];
     message->has_id = found[MEMBER_ID].text && mcp_integer(found[MEMBER_ID], &message->id);
     message->params = found[MEMBER_PARAMS];
@@ -54,7 +54,7 @@ int mcp_incoming_read(const struct laz_json_api *json, char *text, size_t len,
     if (found[MEMBER_METHOD].text) {
         char *method = mcp_string(json, found[MEMBER_METHOD]);
         if (!method)
-            return laz_fail(err, LAZ_EPARSE, "its method is no string");
+            return laz_fail(err, LAZ_EPARSE, "its method is not a string");
         snprintf(message->method, sizeof message->method, "%s", method);
         free(method);
         message->kind = found[MEMBER_ID].text ? MCP_REQUEST : MCP_NOTICE;

@@ -419,7 +419,7 @@ int mcp_tool_read(const struct laz_json_api *json, struct mcp_raw text, const ch
 
     *tool = (struct mcp_tool){0};
     if (!mcp_members(json, text, names, found, 5))
-        return laz_fail(err, LAZ_EINVAL, "it is no object");
+        return laz_fail(err, LAZ_EINVAL, "it is not an object");
     tool->remote = mcp_string(json, found[0]);
     if (!tool->remote || !*tool->remote)
         ret = laz_fail(err, LAZ_EINVAL, "it has no name");
@@ -427,7 +427,7 @@ int mcp_tool_read(const struct laz_json_api *json, struct mcp_raw text, const ch
         ret = laz_fail(err, LAZ_EINVAL, "its declaration has %zu bytes, of %zu at most", text.len,
                        MCP_MAX_TOOL);
     else if (found[3].text && found[3].text[0] != '{')
-        ret = laz_fail(err, LAZ_EINVAL, "its inputSchema is no object");
+        ret = laz_fail(err, LAZ_EINVAL, "its inputSchema is not an object");
     if (!ret)
         ret = tool_name(prefix, tool, err);
     if (!ret) {

@@ -215,7 +215,7 @@ static void call_quiet(void *user)
 }
 
 /* Sends a call to a server that is ready, or refuses it: one call that is not taken, because too
- * much was not read yet, is no reason to end those that were. */
+ * much was not read yet, is not a reason to end those that were. */
 static void call_send(struct mcp_request *request)
 {
     struct mcp_server *server = request->server;
@@ -657,7 +657,7 @@ static void server_noise(struct mcp_server *server, const char *text, size_t len
 {
     char *line = mcp_clean(text, len, 200, false);
 
-    server_ignore(server, "it printed a line that is no message to its standard output: %s",
+    server_ignore(server, "it printed a line that is not a message to its standard output: %s",
                   line ? line : "");
     free(line);
 }

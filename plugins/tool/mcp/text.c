@@ -10,7 +10,7 @@
 
 #define TEXT_INVALID UINT32_MAX
 
-/* Bytes of the character at `text`, and its number; 1 and TEXT_INVALID where it is no UTF-8 (RFC
+/* Bytes of the character at `text`, and its number; 1 and TEXT_INVALID where it is not UTF-8 (RFC
  * 3629: overlong forms and surrogates are none). */
 static size_t text_character(const char *text, size_t len, uint32_t *number)
 {

@@ -468,7 +468,7 @@ def without_its_library_it_says_so():
     os.mkdir(folder)
     for number in range(10, 20):
         with open(os.path.join(folder, "libmicrohttpd.so.%d" % number), "w", encoding="ascii") as file:
-            file.write("this is no library\n")
+            file.write("this is not a library\n")
     env = dict(os.environ, LD_LIBRARY_PATH=folder)
     told = subprocess.run([LAZARET, "mcp", "--config", CONFIG, *OPEN, "--listen", place], env=env,
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)

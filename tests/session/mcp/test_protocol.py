@@ -92,7 +92,7 @@ def refuses_what_is_wrong(version):
     missing = one.error("resources/read", {"uri": "lazaret://result/r1-0/x"})
     assert missing["code"] == (-32602 if version == MODERN else -32002), missing
     assert missing["data"]["uri"] == "lazaret://result/r1-0/x"
-    # Arguments that are wrong are mended by a model, so they are no error of the protocol.
+    # Arguments that are wrong are mended by a model, so they are not error of the protocol.
     assert "code" in one.refused("execute")
     assert "language" in one.refused("execute", code="1", language="lua")
     assert "code" in one.refused("execute", code=7)

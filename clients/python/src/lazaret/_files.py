@@ -70,7 +70,7 @@ class Artifact:
             raise LazaretError(f"the artifact {self.name!r} has no data: {why}")
         *above, last = self.name.split("/")
         if any(part in ("", ".", "..") or "\0" in part for part in (*above, last)):
-            raise LazaretError(f"{self.name!r} is no name below a directory")
+            raise LazaretError(f"{self.name!r} is not a name below a directory")
         os.makedirs(directory, exist_ok=True)
         inner = _open_below(directory, above)
         try:
@@ -150,7 +150,7 @@ def _join(messages: Iterable[Dict[str, Any]]) -> Dict[str, Optional[bytes]]:
         try:
             pieces.append(base64.b64decode(message["data"], validate=True))
         except ValueError as error:
-            raise _wrong(f"the artifact {name!r} is no base64") from error
+            raise _wrong(f"the artifact {name!r} is not base64") from error
         if not message.get("more"):
             joined[name] = b"".join(parts.pop(name))
     return joined

@@ -204,7 +204,7 @@ def find_program(program: Optional[str]) -> str:
         if given:
             found = shutil.which(given)
             if not found:
-                raise SetupFailed(f"{what} is {given!r}, which is no program that can be executed")
+                raise SetupFailed(f"{what} is {given!r}, which is not a program that can be executed")
             return found
     here = Path(__file__).resolve().parent
     for place in (here / "bin" / "lazaret", here / "lazaret"):

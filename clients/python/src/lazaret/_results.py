@@ -18,7 +18,7 @@ class Output(NamedTuple):
 
 
 class LostArtifact(NamedTuple):
-    """A file that is no artifact, because it did not come as a whole."""
+    """A file that is not an artifact, because it did not come as a whole."""
 
     name: str
     bytes: int  # that have come, and are gone

@@ -212,7 +212,7 @@ class Server:
                     why = message["message"]
                 self._deliver(message)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            why = f"it has sent what is no message ({error})"
+            why = f"it has sent what is not a message ({error})"
         self._outbox.put((None, 0))
         self._lose(self._channel.why_ended(why))
         self._channel.mark_ended()

@@ -68,7 +68,7 @@ def _pandas() -> Any:
 def _decode_factor(content: Dict[str, Any]) -> List[Any]:
     values = decode(content["values"])
     if not isinstance(values, list):
-        raise ValueError("values that are no list")
+        raise ValueError("values that are not list")
     return values
 
 

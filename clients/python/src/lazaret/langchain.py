@@ -28,7 +28,7 @@ class CodeTool(_Base):
     on_result: called with the Result of each call, for example to save its artifacts
 
     The content is a text for the model: output, value or error, and the names of files. An error of
-    the code is no exception. The artifact of the ToolMessage is the result as JSON.
+    the code is not an exception. The artifact of the ToolMessage is the result as JSON.
     """
 
     name: str = "run_code"

@@ -43,7 +43,7 @@ class _Arguments:
         try:
             parsed = json.loads(value)
         except ValueError as error:
-            raise _exceptions.ModelRetry(f"the arguments are no JSON: {error}") from error
+            raise _exceptions.ModelRetry(f"the arguments are not JSON: {error}") from error
         return self.validate_python(parsed)
 
     def validate_python(self, value: Any, **others: Any) -> Dict[str, Any]:

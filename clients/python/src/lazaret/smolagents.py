@@ -95,7 +95,7 @@ class LazaretExecutor(_Base):
         with self._lock:
             for name, value in variables.items():
                 if not name.isidentifier():
-                    raise ValueError(f"{name!r} is no name of a variable")
+                    raise ValueError(f"{name!r} is not a name of a variable")
                 try:
                     encode(value)
                 except (TypeError, ValueError, RecursionError) as error:
