@@ -2,7 +2,7 @@
 # manual.awk - makes the manual pages of section 3 from the public headers: lazaret(3) from the head
 # comment of lazaret.h, and a page for each of its sections, by whose functions' names it is found.
 #
-#     awk -v folder=docs/man3 -f manual.awk lazaret.1 error.h plugin.h tool.h lazaret.h
+#     awk -v directory=docs/man3 -f manual.awk lazaret.1 error.h plugin.h tool.h lazaret.h
 #
 # Nothing about a function stands here. A comment in the header is about the declarations that
 # follow it without an empty line; one comment serves two functions if the third word of one name
@@ -229,7 +229,7 @@ function put_code(text,   lines, n, i) {
 }
 
 function put_head(name) {
-    out = folder "/" name ".3"
+    out = directory "/" name ".3"
     put(".\\\" Made from lazaret/lazaret.h by manual.awk: change that.")
     put(".\\\" SPDX-License-Identifier: MIT")
     put(".Dd " date)
@@ -343,7 +343,7 @@ function put_page(s,   main, i, j, n, names, text, list) {
     close(out)
     n = split(trim(list), names, " ")
     for (i = 2; i <= n; i++) {
-        out = folder "/" names[i] ".3"
+        out = directory "/" names[i] ".3"
         put(".so man3/" main ".3")
         close(out)
     }

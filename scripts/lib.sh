@@ -119,9 +119,9 @@ configure_in() {
 }
 
 make_in() {
-    make_folder=$1
+    make_directory=$1
     shift
-    make -C "$top/$make_folder" -j"$jobs" "$@"
+    make -C "$top/$make_directory" -j"$jobs" "$@"
 }
 
 # build_prepared PACKAGES - the first steps of quickstart and check: what the build needs, and

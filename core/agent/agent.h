@@ -79,8 +79,8 @@ void agent_calls_forget(struct agent *agent);
 struct agent_artifact;
 
 struct agent_files {
-    char *home;   /* the working directory that the session began with; NULL: it has none */
-    char *folder; /* of artifacts; NULL: none are wanted */
+    char *home;      /* the working directory that the session began with; NULL: it has none */
+    char *directory; /* of artifacts; NULL: none are wanted */
     size_t max_files;
     uint64_t max_bytes;
     struct agent_artifact *known; /* that were sent */
@@ -136,7 +136,7 @@ struct agent {
     struct laz_strv confined, missing;
     struct laz_buf cost;
     /* Of a template: what its sessions get in place of its own. */
-    char *home, *socket_folder;
+    char *home, *socket_directory;
     struct laz_strv shown; /* pairs of paths: in the template, in a session */
     uint64_t tmp_size;
     bool has_groups;         /* each session is made after its control groups have come */

@@ -271,12 +271,12 @@ void agent_files_collect(struct agent *agent)
     struct laz_look look;
 
     laz_strv_fini(&files->left_out);
-    if (!files->folder || laz_os_look(files->folder, false, &look))
+    if (!files->directory || laz_os_look(files->directory, false, &look))
         return;
     if (files->is_watched && look.kind == LAZ_LOOK_DIRECTORY &&
         look.written_ns == files->written_ns)
         return; /* one system call for those who do not use it */
-    int failed = laz_os_walk(files->folder, files_visit, &all);
+    int failed = laz_os_walk(files->directory, files_visit, &all);
     if (failed == EOVERFLOW)
         laz_strv_add(&files->left_out, "some of artifacts/, which has too many names, or "
                                        "directories in directories");
@@ -367,9 +367,9 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
         return 0;
     files->home = laz_strdup(home);
     if (files->max_files)
-        files->folder = laz_strdupf("%s/artifacts", home);
-    if (!files->home || (files->max_files && !files->folder) ||
-        (files->folder && !laz_os_set_variable(FILES_VARIABLE, files->folder)))
+        files->directory = laz_strdupf("%s/artifacts", home);
+    if (!files->home || (files->max_files && !files->directory) ||
+        (files->directory && !laz_os_set_variable(FILES_VARIABLE, files->directory)))
         return laz_error_nomem(err);
     return 0;
 }
@@ -378,6 +378,6 @@ void agent_files_begin(struct agent *agent)
 {
     struct agent_files *files = &agent->files;
 
-    if (files->folder) /* code can do without it, or make it itself */
-        files->is_watched = laz_os_make_watched_directory(files->folder, &files->written_ns);
+    if (files->directory) /* code can do without it, or make it itself */
+        files->is_watched = laz_os_make_watched_directory(files->directory, &files->written_ns);
 }

@@ -71,8 +71,8 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     agent->channel.fd = fd;
     agent_close_descriptors(AGENT_CHANNEL);
     if (agent->role == AGENT_TEMPLATE) {
-        agent->socket_folder = laz_strndup(path, (size_t)(strrchr(path, '/') - path));
-        rc = agent->socket_folder ? start_shown(agent, err) : laz_error_nomem(err);
+        agent->socket_directory = laz_strndup(path, (size_t)(strrchr(path, '/') - path));
+        rc = agent->socket_directory ? start_shown(agent, err) : laz_error_nomem(err);
         if (rc)
             goto out;
     }

@@ -75,7 +75,7 @@ static uint32_t vessel_last_pid(const struct agent *agent)
 
 static struct laz_own_mounts vessel_mounts(const struct agent *agent)
 {
-    return (struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder,
+    return (struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_directory,
                                    &agent->shown, LAZ_STAT_OF_SESSIONS};
 }
 

@@ -128,7 +128,7 @@ static void box_free(struct laz_box *box)
     laz_buf_fini(&box->complaint);
     laz_plan_free(box->plan);
     free(box->runtime_file);
-    free(box->folder);
+    free(box->directory);
     free(box->socket_name);
     memset(box->token, 0, sizeof box->token);
     if (box->kind->leave)
@@ -157,7 +157,7 @@ static void box_remove(struct laz_work *work)
 
     if (box->has_left)
         box_end_left(box); /* first: what lives on could fill the directory again */
-    laz_os_remove_tree(box->folder);
+    laz_os_remove_tree(box->directory);
     laz_loop_post(box->shared->driver->loop, &box->removed);
 }
 
@@ -165,7 +165,7 @@ static void box_remove(struct laz_work *work)
  * take long to end: other sessions do not wait for it. */
 static bool box_leaves_much(const struct laz_box *box)
 {
-    return box->folder && box->ops && !laz_backend_has_own_files(box->ops) &&
+    return box->directory && box->ops && !laz_backend_has_own_files(box->ops) &&
            laz_box_is_ended(box) && box->shared->remover;
 }
 
@@ -205,8 +205,8 @@ static void box_discard(struct laz_box *box)
         return;
     if (box->has_left)
         box_end_left(box);
-    if (box->folder)
-        laz_os_remove_tree(box->folder);
+    if (box->directory)
+        laz_os_remove_tree(box->directory);
     box_free(box);
 }
 

@@ -47,8 +47,8 @@ struct laz_box_shared {
     const struct laz_settings_values *values;
     struct laz_registry *registry;
     struct laz_spawner *spawner;
-    const char *folder; /* /tmp/lazaret-..., with everything of the engine in it */
-    const char *agent;  /* path of lazaret-agent */
+    const char *directory; /* /tmp/lazaret-..., with everything of the engine in it */
+    const char *agent;     /* path of lazaret-agent */
     struct laz_programs_store programs;
     struct laz_staged *staged;   /* agent and runtimes */
     struct laz_uids *uids;       /* as root */
@@ -170,7 +170,7 @@ struct laz_box {
     struct laz_post removed;
     struct laz_box_owner owner;
     char token[33];
-    char *folder;      /* directory of the session: of its socket, its files, its home */
+    char *directory;   /* directory of the session: of its socket, its files, its home */
     char *socket_name; /* the agent connects to it; NULL: nothing */
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     const struct laz_backend_ops *ops; /* whose program it runs; NULL: it is from a template */

@@ -30,7 +30,8 @@
 
 bool laz_box_has_socket(const struct laz_box *box)
 {
-    return box->socket_name && strncmp(box->socket_name, box->folder, strlen(box->folder)) == 0;
+    return box->socket_name &&
+           strncmp(box->socket_name, box->directory, strlen(box->directory)) == 0;
 }
 
 void laz_box_close_channel(struct laz_box *box)

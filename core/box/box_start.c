@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int start_folder(const struct laz_box *box, const char *name, struct laz_error *err)
+static int start_directory(const struct laz_box *box, const char *name, struct laz_error *err)
 {
-    char *path = laz_strdupf("%s/%s", box->folder, name);
+    char *path = laz_strdupf("%s/%s", box->directory, name);
     int rc =
         path ? laz_os_make_directory(path, 0700, box->uid, box->uid, err) : laz_error_nomem(err);
 
@@ -33,24 +33,24 @@ static int start_folder(const struct laz_box *box, const char *name, struct laz_
 }
 
 /* Directories of the session: the socket's, and a home where the backend makes none of its own. */
-static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,
-                         struct laz_error *err)
+static int start_directories(struct laz_box *box, const struct laz_box_purpose *purpose,
+                             struct laz_error *err)
 {
     bool own_uid = box->uid != LAZ_SPAWN_SAME_ID;
 
-    box->folder = laz_strdupf("%s/b%s", box->shared->folder, box->name);
-    if (!box->folder)
+    box->directory = laz_strdupf("%s/b%s", box->shared->directory, box->name);
+    if (!box->directory)
         return laz_error_nomem(err);
     /* with a uid of its own the session must be able to pass, not to list */
-    int rc = laz_os_make_directory(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID,
+    int rc = laz_os_make_directory(box->directory, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID,
                                    LAZ_OS_SAME_ID, err);
     if (!rc)
-        rc = start_folder(box, "socket", err);
+        rc = start_directory(box, "socket", err);
     if (!rc && purpose->is_template)
-        rc = start_folder(box, "empty", err);
+        rc = start_directory(box, "empty", err);
     if (rc || laz_backend_has_own_files(purpose->choice->ops))
         return rc;
-    return start_folder(box, "home", err);
+    return start_directory(box, "home", err);
 }
 
 static int start_listener(struct laz_box *box, struct laz_error *err)
@@ -59,7 +59,7 @@ static int start_listener(struct laz_box *box, struct laz_error *err)
 
     if (rc)
         return rc;
-    box->socket_name = laz_os_socket_name(box->folder);
+    box->socket_name = laz_os_socket_name(box->directory);
     return box->socket_name
                ? laz_os_listen(box->socket_name, box->uid, box->uid, &box->listener, err)
                : laz_error_nomem(err);
@@ -111,11 +111,11 @@ static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpo
     int rc = start_check_agent(shared->agent, err);
 
     if (!rc)
-        rc = laz_staged_find(&shared->staged, shared->folder, shared->agent, session->uid, true,
+        rc = laz_staged_find(&shared->staged, shared->directory, shared->agent, session->uid, true,
                              &session->agent, err);
     if (!rc && purpose->runtime)
-        rc = laz_staged_find(&shared->staged, shared->folder, purpose->runtime->file, session->uid,
-                             false, &session->runtime_file, err);
+        rc = laz_staged_find(&shared->staged, shared->directory, purpose->runtime->file,
+                             session->uid, false, &session->runtime_file, err);
     if (!rc && purpose->runtime && laz_backend_hides_files(ops))
         rc = laz_programs_find(&shared->programs, purpose->runtime, session->uid,
                                laz_backend_has_own_files(ops), purpose->read, &programs, err);
@@ -135,7 +135,7 @@ static int start_make_plan(struct laz_box *box, const struct laz_box_purpose *pu
     /* where there need not be a sandbox, a trial finds out whether there is a box at all */
     uint32_t require = purpose->runtime || values->sandbox.strict ? choice->require : 0;
     int rc = laz_plan_make(choice->ops, choice->name, &policy->policy, &box->host, require,
-                           box->folder, &box->plan, err);
+                           box->directory, &box->plan, err);
 
     if (rc)
         return rc;
@@ -154,11 +154,11 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     const struct laz_backend_choice *choice = purpose->choice;
     const struct laz_settings_values *values = box->shared->values;
     struct laz_policy_box *policy = NULL;
-    char *socket_folder = laz_strdupf("%s/socket", box->folder);
-    char *empty = laz_strdupf("%s/empty", box->folder);
+    char *socket_directory = laz_strdupf("%s/socket", box->directory);
+    char *empty = laz_strdupf("%s/empty", box->directory);
     const char *const *agent_of_template = purpose->is_template ? template : NULL;
     struct laz_policy_session session = {
-        .socket_folder = socket_folder,
+        .socket_directory = socket_directory,
         .socket = laz_box_has_socket(box) ? NULL : box->socket_name,
         .token = box->token,
         .command_tail = purpose->runtime ? agent_of_template : probe,
@@ -167,8 +167,8 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .nests = purpose->is_template,
         .empty = empty,
     };
-    int rc = socket_folder && empty ? start_stage(box->shared, purpose, &session, err)
-                                    : laz_error_nomem(err);
+    int rc = socket_directory && empty ? start_stage(box->shared, purpose, &session, err)
+                                       : laz_error_nomem(err);
 
     if (!rc)
         rc = laz_policy_new(values, purpose->runtime, &session,
@@ -179,7 +179,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     if (rc == LAZ_EREFUSED && !laz_settings_place(values, "sandbox.require", NULL, err))
         laz_settings_place(values, "sandbox.backend", choice->name, err);
     laz_policy_free(policy);
-    free(socket_folder);
+    free(socket_directory);
     free(empty);
     return rc;
 }
@@ -306,7 +306,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     struct laz_spawn_fd *fds = calloc(4 + box->plan->n_data, sizeof *fds);
     struct laz_cgroup_door door = {.launcher = -1, .into = -1};
     const bool has_home = !laz_backend_has_own_files(purpose->choice->ops);
-    char *home = has_home ? laz_strdupf("%s/home", box->folder) : NULL;
+    char *home = has_home ? laz_strdupf("%s/home", box->directory) : NULL;
     size_t n = 0;
     int rc = fds && (home || !has_home) ? start_ends(box, purpose->input, fds, &n, err)
                                         : laz_error_nomem(err);
@@ -353,7 +353,7 @@ static int start_prepare(struct laz_box *box, const struct laz_box_purpose *purp
     if (box->shared->uids)
         rc = laz_uids_take(box->shared->uids, &box->uid, err);
     if (!rc)
-        rc = start_folders(box, purpose, err);
+        rc = start_directories(box, purpose, err);
     if (!rc && purpose->runtime)
         rc = start_listener(box, err);
     if (!rc)

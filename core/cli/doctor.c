@@ -87,7 +87,7 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
     doctor_progress(doctor, unconfined->name, "a session to compare with");
     int rc = doctor_place_open(doctor, open, &doctor->control, err);
     if (!rc)
-        rc = doctor_bait_init(&doctor->bait, doctor->control.engine->folder, doctor->cli->values,
+        rc = doctor_bait_init(&doctor->bait, doctor->control.engine->directory, doctor->cli->values,
                               err);
     if (!rc)
         rc = doctor_place_victim(&doctor->control, doctor->bait.secret, err);

@@ -174,7 +174,7 @@ int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz
     struct laz_engine *engine = place->engine;
     uint32_t uid = laz_session_uid(place->session);
     char *agent = NULL;
-    int rc = laz_stage_file(engine->folder, engine->agent, uid, true, &agent, err);
+    int rc = laz_stage_file(engine->directory, engine->agent, uid, true, &agent, err);
 
     if (rc)
         return rc;

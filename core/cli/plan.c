@@ -23,7 +23,7 @@
 /* Placeholders for paths of a session and of an installation on another system. */
 static const struct plan_stand_in {
     const char *platform; /* NULL: any other */
-    const char *folder, *socket_folder, *staged, *socket, *agent;
+    const char *directory, *socket_directory, *staged, *socket, *agent;
 } plan_stand_ins[] = {
     {"windows", "C:/Temp/lazaret-session", "C:/Temp/lazaret-session/socket",
      "C:/Temp/lazaret-session/programs", "stdin", "C:/Program Files/lazaret/lazaret-agent.exe"},
@@ -87,7 +87,7 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
     const struct laz_settings_values *values = parts->cli->values;
     const struct plan_stand_in *stand_in = parts->stand_in;
     struct laz_policy_session session = {
-        .socket_folder = stand_in->socket_folder,
+        .socket_directory = stand_in->socket_directory,
         .socket = stand_in->socket,
         .token = PLAN_TOKEN,
         .uid = parts->own_uid ? PLAN_UID : LAZ_OS_SAME_ID,
@@ -143,15 +143,15 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
     const uint32_t require =
         parts->choice ? parts->choice->require : parts->cli->values->sandbox.require;
 
-    if (laz_plan_make(parts->ops, name, policy, &host, require, parts->stand_in->folder,
+    if (laz_plan_make(parts->ops, name, policy, &host, require, parts->stand_in->directory,
                       &parts->plan, refusal) == 0)
         return 0;
     if (refusal->code != LAZ_EREFUSED) {
         *err = *refusal;
         return err->code;
     }
-    return laz_plan_make(parts->ops, name, policy, &host, 0, parts->stand_in->folder, &parts->plan,
-                         err);
+    return laz_plan_make(parts->ops, name, policy, &host, 0, parts->stand_in->directory,
+                         &parts->plan, err);
 }
 
 /* A plan is shown although `run` refuses it; `status` says that. */

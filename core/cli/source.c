@@ -110,14 +110,14 @@ static void source_empty_first_line(struct source *source)
 static char *source_path(const struct source *source)
 {
     const char *slash = strrchr(source->name, '/');
-    char *folder =
+    char *directory =
         slash ? laz_strndup(source->name, (size_t)(slash - source->name) + 1) : laz_strdup(".");
-    char *real = folder ? laz_os_real_path(folder) : NULL;
+    char *real = directory ? laz_os_real_path(directory) : NULL;
     char *path = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real,
                                     slash ? slash + 1 : source->name)
                       : NULL;
 
-    free(folder);
+    free(directory);
     free(real);
     return path;
 }

@@ -332,11 +332,11 @@ static int engine_join(struct laz_engine *engine, const struct laz_engine *first
     boxes->values = engine->values;
     boxes->registry = engine->registry;
     boxes->spawner = engine->spawner;
-    boxes->folder = engine->folder;
+    boxes->directory = engine->directory;
     boxes->agent = engine->agent;
     boxes->death_ms = ENGINE_DEATH_MS;
     boxes->programs.values = engine->values;
-    boxes->programs.folder = engine->folder;
+    boxes->programs.directory = engine->directory;
     int rc = laz_os_is_root() ? laz_uids_new(engine->values->sandbox.uids, &boxes->uids, err) : 0;
     rc = laz_settings_wrong(engine->values, "sandbox.uids", NULL, rc, err);
     if (!rc)
@@ -386,7 +386,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     *out = NULL;
     if (!engine)
         return laz_error_nomem(err);
-    engine->folder_lock = -1;
+    engine->directory_lock = -1;
     engine->is_owned = beside->is_owned;
     engine->tools_ms = ENGINE_TOOLS_MS;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
@@ -407,7 +407,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(engine->values, &engine->driver.log, &engine->registry, err)) ||
         (rc = laz_tables_check(engine->registry, engine->settings, err)) ||
-        (rc = laz_os_runtime_directory(&engine->folder, &engine->folder_lock, err)) ||
+        (rc = laz_os_runtime_directory(&engine->directory, &engine->directory_lock, err)) ||
         (rc = engine_join(engine, beside->first, err)))
         goto fail;
     *out = engine;
@@ -438,11 +438,11 @@ int laz_engine_inspect(const struct laz_settings *settings,
 /* Frees what no callback of a tool or a hook can use. */
 static void engine_free_boxes(struct laz_engine *engine)
 {
-    if (engine->folder)
-        laz_os_remove_tree(engine->folder);
+    if (engine->directory)
+        laz_os_remove_tree(engine->directory);
     laz_box_shared_fini(&engine->boxes);
-    free(engine->folder);
-    laz_os_close(&engine->folder_lock);
+    free(engine->directory);
+    laz_os_close(&engine->directory_lock);
     laz_audit_free(engine->sessions.audit);
     free(engine->agent);
 }

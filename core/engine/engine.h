@@ -20,8 +20,8 @@ struct laz_engine {
     const struct laz_settings_values *values;
     struct laz_registry *registry;
     struct laz_spawner *spawner;
-    char *folder;       /* /tmp/lazaret-...: directory for all files of this engine */
-    int folder_lock;    /* descriptor that shows that the directory is in use */
+    char *directory;    /* /tmp/lazaret-...: directory for all files of this engine */
+    int directory_lock; /* descriptor that shows that the directory is in use */
     char *agent;        /* path of lazaret-agent */
     bool is_owned;      /* it is that of a group, and freed by laz_engine_end alone */
     atomic_uint pooled; /* sessions of its pools, see struct laz_session_shared */

@@ -12,14 +12,14 @@ int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_
                           struct laz_error *err);
 /* Appends the names of at most `most` entries, sorted, without "." and "..". LAZ_ETOOBIG: there are
  * more, of which some were appended. */
-int laz_os_list_some(const char *path, size_t most, struct laz_strv *names, struct laz_error *err);
+int laz_os_list_some(const char *at, size_t most, struct laz_strv *names, struct laz_error *err);
 /* The same of all entries. */
-static inline int laz_os_list_directory(const char *directory, struct laz_strv *names,
+static inline int laz_os_list_directory(const char *at, struct laz_strv *names,
                                         struct laz_error *err)
 {
-    return laz_os_list_some(directory, SIZE_MAX, names, err);
+    return laz_os_list_some(at, SIZE_MAX, names, err);
 }
-void laz_os_remove_tree(const char *path);            /* follows no link; errors are ignored */
-bool laz_os_can_execute_below(const char *directory); /* its file system is not mounted noexec */
+void laz_os_remove_tree(const char *at);       /* follows no link; errors are ignored */
+bool laz_os_can_execute_below(const char *at); /* its file system is not mounted noexec */
 
 #endif

@@ -82,7 +82,8 @@ static const char *plan_file(struct laz_plan *plan, const char *name, const void
 
     if (!item)
         return NULL;
-    item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
+    item->path =
+        laz_strdupf("%s/%s", plan->directory ? plan->directory : "/tmp/lazaret-session", name);
     laz_buf_append(&item->content, data, len);
     plan->failed |= !item->path || item->content.failed;
     return plan->failed ? NULL : item->path;
@@ -326,7 +327,7 @@ static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_e
 
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, const struct laz_plan_host *host,
-                  uint32_t require, const char *folder, struct laz_plan **plan,
+                  uint32_t require, const char *directory, struct laz_plan **plan,
                   struct laz_error *err)
 {
     const struct laz_plan_api api = {
@@ -358,8 +359,8 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     made->job = laz_job_limits_none();
     made->require = require;
     made->backend = laz_strdup(backend);
-    made->folder = laz_strdup(folder);
-    if (!made->backend || (folder && !made->folder))
+    made->directory = laz_strdup(directory);
+    if (!made->backend || (directory && !made->directory))
         made->failed = true;
     made->any_program = !policy->programs;
     for (const char *const *program = policy->programs; program && *program; program++)
@@ -503,7 +504,7 @@ void laz_plan_free(struct laz_plan *plan)
     struct laz_field_numbers *limits = &plan->agent.limits;
     struct laz_wire_rule *rules = plan->agent.landlock.rules.items;
     free(plan->backend);
-    free(plan->folder);
+    free(plan->directory);
     laz_strv_fini(&plan->argv);
     laz_strv_fini(&plan->env);
     laz_strv_fini(&plan->programs);

@@ -37,7 +37,7 @@ struct laz_plan_unmet { /* a limit of the policy that nothing enforces */
 
 struct laz_plan {
     char *backend;
-    char *folder; /* directory where files are written; NULL if the plan is only shown */
+    char *directory; /* directory where files are written; NULL if the plan is only shown */
     struct laz_strv argv, env;
     struct laz_plan_data *data;
     size_t n_data;
@@ -75,12 +75,12 @@ struct laz_plan_host {
 
 /* Makes a plan, which the caller frees: calls the backend's `plan`, and checks that it declares no
  * bit that it cannot enforce and all bits of `require` (else LAZ_EREFUSED, naming each missing one
- * and the remedy). `folder`: directory for the plan's files, which may not exist yet; NULL: the
+ * and the remedy). `directory`: directory for the plan's files, which may not exist yet; NULL: the
  * plan is only shown. `host`: what the host enforces itself; NULL: nothing. Other errors:
  * LAZ_EPLUGIN, LAZ_ENOMEM, those of the backend. */
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, const struct laz_plan_host *host,
-                  uint32_t require, const char *folder, struct laz_plan **plan,
+                  uint32_t require, const char *directory, struct laz_plan **plan,
                   struct laz_error *err);
 /* Makes the plan of a session that is cloned from a template with this plan: what it enforces and
  * how it ends, without command and files. `confine`: JSON of the template's plan, borrowed until

@@ -190,17 +190,17 @@ static char *policy_followed(const struct policy_work *work, const char *path)
     return work->here ? laz_os_real_path(path) : NULL;
 }
 
-/* True if `path` is `folder` or inside of it, as written or with links followed. */
-static bool policy_lies_in(const struct policy_work *work, const char *path, const char *folder)
+/* True if `path` is `directory` or inside of it, as written or with links followed. */
+static bool policy_lies_in(const struct policy_work *work, const char *path, const char *directory)
 {
     char *real = path ? policy_followed(work, path) : NULL;
-    char *real_folder = policy_followed(work, folder);
-    bool lies = path && laz_path_is_within(path, folder);
+    char *real_directory = policy_followed(work, directory);
+    bool lies = path && laz_path_is_within(path, directory);
 
-    if (real && real_folder)
-        lies |= laz_path_is_within(real, real_folder);
+    if (real && real_directory)
+        lies |= laz_path_is_within(real, real_directory);
     free(real);
-    free(real_folder);
+    free(real_directory);
     return lies;
 }
 
@@ -211,7 +211,7 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
 {
     const struct laz_policy_session *session = work->session;
 
-    if (!work->own_files && policy_lies_in(work, session->socket_folder, path))
+    if (!work->own_files && policy_lies_in(work, session->socket_directory, path))
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s: %s cannot be given as a whole, the directories of all sessions "
                              "are in it: name the directories in it that are needed",
@@ -269,14 +269,14 @@ static const char *policy_around(const struct policy_work *work, const char *pat
 
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < lists[l]->n; i++) {
-            const char *folder = lists[l]->items[i];
-            size_t len = strlen(folder);
-            while (len > 1 && folder[len - 1] == '/')
+            const char *directory = lists[l]->items[i];
+            size_t len = strlen(directory);
+            while (len > 1 && directory[len - 1] == '/')
                 len--;
-            if (len < *most || strncmp(path, folder, len) != 0 || path[len] != '/')
+            if (len < *most || strncmp(path, directory, len) != 0 || path[len] != '/')
                 continue; /* a name in both lists counts as writable, as in the box */
             *most = len;
-            around = folder;
+            around = directory;
             *writable = l == 1;
         }
     }
@@ -482,7 +482,7 @@ static void policy_own_paths(struct policy_work *work)
     const char *box, *text, *runtime = session->runtime_file;
 
     policy_own_path(work, session->agent, LAZ_BOX_AGENT);
-    policy_own_path(work, session->socket_folder, LAZ_BOX_SOCKET);
+    policy_own_path(work, session->socket_directory, LAZ_BOX_SOCKET);
     if (runtime) {
         char *file = work->own_files ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(runtime))
                                      : laz_strdup(runtime);
@@ -506,14 +506,14 @@ static void policy_show_as_windows(const struct policy_work *work, char *path)
 
 static void policy_home(struct policy_work *work)
 {
-    const char *folder = work->session->socket_folder;
+    const char *directory = work->session->socket_directory;
 
-    if (work->own_files || !folder) {
+    if (work->own_files || !directory) {
         work->memory->home = laz_strdup(LAZ_BOX_HOME);
         return;
     }
-    size_t parent = (size_t)(policy_base_name(folder) - folder);
-    work->memory->home = laz_strdupf("%.*shome", (int)parent, folder);
+    size_t parent = (size_t)(policy_base_name(directory) - directory);
+    work->memory->home = laz_strdupf("%.*shome", (int)parent, directory);
     if (work->memory->home)
         policy_add(work, LAZ_PATH_WRITE, LAZ_POLICY_OWN, work->memory->home, work->memory->home);
     policy_show_as_windows(work, work->memory->home);
@@ -532,9 +532,9 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
         laz_policy_env_hide(work->platform, work->values, &memory->env);
     if (session->socket)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s", session->socket);
-    else if (session->socket_folder)
+    else if (session->socket_directory)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s/ipc.sock",
-                      work->own_files ? LAZ_BOX_SOCKET : session->socket_folder);
+                      work->own_files ? LAZ_BOX_SOCKET : session->socket_directory);
     if (session->token)
         laz_strv_addf(&memory->env, "LAZARET_TOKEN=%s", session->token);
     return 0;
@@ -557,7 +557,8 @@ static void policy_command(struct policy_work *work)
 /* Replaces the session's own paths by real ones, before others are made from them. */
 static void policy_real_session(const struct policy_work *work, struct laz_policy_session *session)
 {
-    const char **const paths[] = {&session->socket_folder, &session->agent, &session->runtime_file};
+    const char **const paths[] = {&session->socket_directory, &session->agent,
+                                  &session->runtime_file};
     struct laz_strv *real = &work->memory->real;
 
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {

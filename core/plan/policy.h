@@ -12,9 +12,9 @@ struct laz_programs; /* programs.h */
 
 /* What differs from one session to the next. Strings are borrowed for laz_policy_new. */
 struct laz_policy_session {
-    const char *socket_folder; /* directory on the host; read-only in the box */
-    const char *socket;        /* where the host listens, if that is not the file ipc.sock in
-                                  socket_folder (a pipe of Windows); NULL: it is */
+    const char *socket_directory; /* directory on the host; read-only in the box */
+    const char *socket;           /* where the host listens, if that is not the file ipc.sock in
+                                     socket_directory (a pipe of Windows); NULL: it is */
     const char *token;
     const char *agent;               /* path on the host that the session's uid can reach */
     const char *runtime_file;        /* likewise; NULL for a probe */
@@ -44,7 +44,7 @@ struct laz_policy_box {
  * LAZ_BOX_*, else at the paths of the host. The environment has LAZARET_SOCKET, LAZARET_TOKEN, for
  * a template LAZARET_SHOWN (a JSON list, laz_policy_paths_hide), HOME, TMPDIR and what [env] and
  * the built-in allowlist permit. Without a new file system, the home is the directory "home" beside
- * `socket_folder`, which the host has to make, for the session's uid and with mode 0700. Errors:
+ * `socket_directory`, which the host has to make, for the session's uid and with mode 0700. Errors:
  * LAZ_ECONFIG (a path of sandbox.read does not exist, say), LAZ_EREFUSED, LAZ_ENOMEM. */
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
                    const struct laz_policy_session *session, bool own_files, const char *platform,
@@ -64,10 +64,10 @@ bool laz_policy_content(size_t n, const char **box, const char **text);
 #define LAZ_BOX_UID     1000u /* uid and gid shown inside */
 
 /* Gives the path by which a session with `uid` can use a file (a new string). A file that it cannot
- * reach (a build below /root) is copied once into a directory below `folder`, under its name; a
+ * reach (a build below /root) is copied once into a directory below `directory`, under its name; a
  * file that has changed is copied again. */
-int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
-                   struct laz_error *err);
+int laz_stage_file(const char *directory, const char *path, uint32_t uid, bool execute,
+                   char **staged, struct laz_error *err);
 
 /* What laz_stage_file gave, of the files that an engine uses again and again. */
 struct laz_staged {
@@ -80,7 +80,7 @@ struct laz_staged {
 
 /* As laz_stage_file, but asks again only when the file has changed; *staged is borrowed from the
  * list, which begins as NULL, until the next call for this file. */
-int laz_staged_find(struct laz_staged **list, const char *folder, const char *path, uint32_t uid,
+int laz_staged_find(struct laz_staged **list, const char *directory, const char *path, uint32_t uid,
                     bool execute, const char **staged, struct laz_error *err);
 void laz_staged_free(struct laz_staged *list);
 
@@ -108,7 +108,7 @@ struct laz_programs_found {
 
 struct laz_programs_store {
     const struct laz_settings_values *values;
-    const char *folder; /* directory of the engine */
+    const char *directory; /* directory of the engine */
     struct laz_programs_found *first;
 };
 

@@ -134,13 +134,13 @@ static bool paths_is_alias(const struct laz_policy_path *path,
 
     if (path->kind != LAZ_PATH_READ || laz_path_is_within(written->box, path->box))
         return false;
-    char *real = laz_os_real_path(path->host), *folder = laz_os_real_path(written->host);
-    if (real && folder)
-        is_alias = laz_path_is_within(real, folder) || laz_path_is_within(folder, real) ||
-                   (!laz_os_look(real, true, &look) && !laz_os_look(folder, true, &other) &&
+    char *real = laz_os_real_path(path->host), *directory = laz_os_real_path(written->host);
+    if (real && directory)
+        is_alias = laz_path_is_within(real, directory) || laz_path_is_within(directory, real) ||
+                   (!laz_os_look(real, true, &look) && !laz_os_look(directory, true, &other) &&
                     look.device == other.device && look.inode == other.inode);
     free(real);
-    free(folder);
+    free(directory);
     return is_alias;
 }
 

@@ -97,27 +97,27 @@ static bool programs_is_default(const char *name)
 
 /* ---- directories of programs ---------------------------------------------------------------- */
 
-static void programs_folder(void *user, const char *path, bool among_libraries)
+static void programs_directory(void *user, const char *path, bool among_libraries)
 {
     struct laz_programs *programs = user;
-    struct laz_programs_folder *folder =
-        laz_grow(&programs->folders, &programs->n_folders, sizeof *folder);
+    struct laz_programs_directory *directory =
+        laz_grow(&programs->directories, &programs->n_directories, sizeof *directory);
 
-    if (folder)
-        *folder = (struct laz_programs_folder){.path = laz_strdup(path),
-                                               .among_libraries = among_libraries};
-    programs->failed |= !folder || !folder->path;
+    if (directory)
+        *directory = (struct laz_programs_directory){.path = laz_strdup(path),
+                                                     .among_libraries = among_libraries};
+    programs->failed |= !directory || !directory->path;
 }
 
-struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
-                                                   const char *path)
+struct laz_programs_directory *laz_programs_directory_of(const struct laz_programs *programs,
+                                                         const char *path)
 {
-    struct laz_programs_folder *found = NULL;
+    struct laz_programs_directory *found = NULL;
 
-    for (size_t i = 0; i < programs->n_folders; i++)
-        if (laz_path_is_below(path, programs->folders[i].path) &&
-            (!found || strlen(found->path) < strlen(programs->folders[i].path)))
-            found = &programs->folders[i];
+    for (size_t i = 0; i < programs->n_directories; i++)
+        if (laz_path_is_below(path, programs->directories[i].path) &&
+            (!found || strlen(found->path) < strlen(programs->directories[i].path)))
+            found = &programs->directories[i];
     return found;
 }
 
@@ -133,15 +133,16 @@ static void programs_mark(struct laz_programs *programs)
 {
     for (size_t i = 0; i < programs->n_parts; i++) {
         struct laz_programs_part *part = &programs->parts[i];
-        struct laz_programs_folder *folder = laz_programs_folder_of(programs, part->path);
-        part->folder = folder;
-        if (folder)
-            folder->used = true;
+        struct laz_programs_directory *directory = laz_programs_directory_of(programs, part->path);
+        part->directory = directory;
+        if (directory)
+            directory->used = true;
         if (part->kind != LAZ_PATH_READ)
             continue;
-        for (size_t k = 0; k < programs->n_folders; k++)
-            programs->folders[k].whole |= strcmp(part->path, programs->folders[k].path) == 0;
-        part->mounted = folder && programs_is_large(part);
+        for (size_t k = 0; k < programs->n_directories; k++)
+            programs->directories[k].whole |=
+                strcmp(part->path, programs->directories[k].path) == 0;
+        part->mounted = directory && programs_is_large(part);
         laz_strv_add(&programs->allowed, part->path);
     }
 }
@@ -282,7 +283,7 @@ static int programs_add_here(struct programs_work *work, const char *name, struc
 /* Programs that another system has outside of /usr/bin, and what they start: sh(1) of macOS
  * executes the shell that /private/var/select/sh names, which is bash. */
 static const struct {
-    const char *platform, *names, *folder, *starts;
+    const char *platform, *names, *directory, *starts;
 } programs_elsewhere[] = {
     {"darwin", " sh ", "/bin", "/bin/bash"},
     {"darwin", " cat chmod cp date echo expr ln ls mkdir mv pwd rm rmdir sleep ", "/bin", NULL},
@@ -290,17 +291,18 @@ static const struct {
 
 static void programs_add_elsewhere(const struct programs_work *work, const char *name)
 {
-    const char *folder = "/usr/bin", *starts = NULL;
+    const char *directory = "/usr/bin", *starts = NULL;
     char word[64];
 
     snprintf(word, sizeof word, " %s ", name);
     for (size_t i = 0; i < sizeof programs_elsewhere / sizeof programs_elsewhere[0]; i++)
         if (strcmp(programs_elsewhere[i].platform, work->platform) == 0 &&
             strstr(programs_elsewhere[i].names, word)) {
-            folder = programs_elsewhere[i].folder;
+            directory = programs_elsewhere[i].directory;
             starts = programs_elsewhere[i].starts;
         }
-    char *path = laz_os_is_absolute(name) ? laz_strdup(name) : laz_strdupf("%s/%s", folder, name);
+    char *path =
+        laz_os_is_absolute(name) ? laz_strdup(name) : laz_strdupf("%s/%s", directory, name);
     if (path)
         programs_add_part(work->programs, LAZ_PATH_READ, path, path);
     else
@@ -370,9 +372,9 @@ int laz_programs_new(const struct laz_settings_values *values,
         programs_read_paths(&work);
     }
     if (!rc && !programs->any) {
-        laz_os_program_directories(programs_folder, programs);
+        laz_os_program_directories(programs_directory, programs);
         if (work.here) {
-            programs_folder(programs, LAZ_PROGRAMS_ETC, false);
+            programs_directory(programs, LAZ_PROGRAMS_ETC, false);
             programs_etc(&work);
         }
         if (!programs->failed)
@@ -396,10 +398,10 @@ void laz_programs_free(struct laz_programs *programs)
     if (!programs)
         return;
     programs_keep(programs, 0);
-    for (size_t i = 0; i < programs->n_folders; i++)
-        free(programs->folders[i].path);
+    for (size_t i = 0; i < programs->n_directories; i++)
+        free(programs->directories[i].path);
     free(programs->parts);
-    free(programs->folders);
+    free(programs->directories);
     for (size_t i = 0; i < programs->n_system; i++) {
         free(programs->system[i].host);
         free(programs->system[i].box);

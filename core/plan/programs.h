@@ -8,7 +8,7 @@
 
 #define LAZ_PROGRAMS_ETC "/etc"
 
-struct laz_programs_folder {
+struct laz_programs_directory {
     char *path;
     bool among_libraries; /* inside a directory that boxes show anyway: it has to be covered */
     bool whole;           /* listed itself: shown as it is */
@@ -20,10 +20,10 @@ struct laz_programs_part {
                       directory */
     char *path;    /* only its last component may be a link */
     char *text;
-    const struct laz_programs_folder *folder; /* of programs, which contains it; NULL: none */
-    struct laz_look look;                     /* of a file or directory, before it is copied */
-    bool exists;                              /* this is so */
-    bool mounted; /* has a mount of its own, over an empty file in that directory */
+    const struct laz_programs_directory *directory; /* of programs, which contains it; NULL: none */
+    struct laz_look look; /* of a file or directory, before it is copied */
+    bool exists;          /* this is so */
+    bool mounted;         /* has a mount of its own, over an empty file in that directory */
 };
 
 /* A path of this host that boxes show, as laz_os_system_paths visits it. */
@@ -43,8 +43,8 @@ struct laz_programs {
     struct laz_strv allowed; /* files and directories that may be executed, for the policy */
     struct laz_programs_part *parts;
     size_t n_parts;
-    struct laz_programs_folder *folders;
-    size_t n_folders;
+    struct laz_programs_directory *directories;
+    size_t n_directories;
     struct laz_strv etc; /* small files of /etc that boxes show */
     bool failed;
 };
@@ -59,8 +59,8 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
  * laz_policy_content. */
 bool laz_programs_has_etc(const struct laz_programs *programs, const char *path);
 /* The innermost directory of programs that contains a path, or NULL. */
-struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
-                                                   const char *path);
+struct laz_programs_directory *laz_programs_directory_of(const struct laz_programs *programs,
+                                                         const char *path);
 /* Makes the new directory `staged` for laz_programs_paths. It has a directory for each directory of
  * programs, with links as they are, copies of small programs, and an empty file or directory to
  * mount over for each large one and for each path of `shown` (host paths that the box shows anyway;

@@ -52,14 +52,14 @@ static void share_describe(const struct laz_programs *programs, const struct laz
     struct laz_look look;
 
     laz_buf_puts(text, "lazaret " LAZ_VERSION " " SHARE_FORM "\n");
-    for (size_t i = 0; i < programs->n_folders; i++) {
-        const struct laz_programs_folder *folder = &programs->folders[i];
-        laz_buf_printf(text, "folder %s %d %d %d\n", folder->path, folder->among_libraries,
-                       folder->whole, folder->used);
+    for (size_t i = 0; i < programs->n_directories; i++) {
+        const struct laz_programs_directory *directory = &programs->directories[i];
+        laz_buf_printf(text, "directory %s %d %d %d\n", directory->path, directory->among_libraries,
+                       directory->whole, directory->used);
     }
     for (size_t i = 0; i < programs->n_parts; i++) {
         const struct laz_programs_part *part = &programs->parts[i];
-        if (!part->folder)
+        if (!part->directory)
             continue; /* not in the staged directory: the policy shows it */
         if (part->kind == LAZ_PATH_SYMLINK)
             laz_buf_printf(text, "link %s %s\n", part->path, part->text);
@@ -77,7 +77,7 @@ static void share_describe(const struct laz_programs *programs, const struct laz
         if (programs->system[i].kind == LAZ_PATH_READ)
             share_place(text, programs->system[i].host);
     for (size_t i = 0; shown && i < shown->n; i++)
-        if (laz_programs_folder_of(programs, shown->items[i]))
+        if (laz_programs_directory_of(programs, shown->items[i]))
             share_place(text, shown->items[i]);
 }
 

@@ -26,15 +26,16 @@
 /* True if the part is in a staged directory. */
 static bool stage_has(const struct laz_programs_part *part)
 {
-    return part->folder && !part->folder->whole;
+    return part->directory && !part->directory->whole;
 }
 
 /* /etc, if it is staged: for programs of this host, unless all of it was listed. */
-static struct laz_programs_folder *stage_etc_folder(const struct laz_programs *programs)
+static struct laz_programs_directory *stage_etc_directory(const struct laz_programs *programs)
 {
-    for (size_t i = 0; i < programs->n_folders; i++)
-        if (strcmp(programs->folders[i].path, LAZ_PROGRAMS_ETC) == 0 && !programs->folders[i].whole)
-            return &programs->folders[i];
+    for (size_t i = 0; i < programs->n_directories; i++)
+        if (strcmp(programs->directories[i].path, LAZ_PROGRAMS_ETC) == 0 &&
+            !programs->directories[i].whole)
+            return &programs->directories[i];
     return NULL;
 }
 
@@ -42,7 +43,7 @@ bool laz_programs_has_etc(const struct laz_programs *programs, const char *path)
 {
     const char *box, *text;
 
-    if (!stage_etc_folder(programs) || !laz_path_is_below(path, LAZ_PROGRAMS_ETC))
+    if (!stage_etc_directory(programs) || !laz_path_is_below(path, LAZ_PROGRAMS_ETC))
         return false;
     for (size_t i = 0; laz_policy_content(i, &box, &text); i++)
         if (strcmp(box, path) == 0)
@@ -54,12 +55,13 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
                         void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
                         void *user)
 {
-    for (size_t i = 0; i < programs->n_folders; i++) {
-        const struct laz_programs_folder *folder = &programs->folders[i];
-        if (folder->whole || (!folder->used && !folder->among_libraries))
+    for (size_t i = 0; i < programs->n_directories; i++) {
+        const struct laz_programs_directory *directory = &programs->directories[i];
+        if (directory->whole || (!directory->used && !directory->among_libraries))
             continue;
-        char *host = laz_strdupf("%s%s", staged, folder->used ? folder->path : "/" STAGE_EMPTY);
-        visit(user, LAZ_PATH_READ, host, folder->path);
+        char *host =
+            laz_strdupf("%s%s", staged, directory->used ? directory->path : "/" STAGE_EMPTY);
+        visit(user, LAZ_PATH_READ, host, directory->path);
         free(host);
     }
     for (size_t i = 0; i < programs->n_parts; i++) {
@@ -125,13 +127,13 @@ static int stage_part(const struct laz_programs_part *part, const char *staged,
 
 /* The staged directory in which an existing path needs a file or directory to mount over; NULL:
  * none. */
-static struct laz_programs_folder *stage_folder_around(const struct laz_programs *programs,
-                                                       const char *path)
+static struct laz_programs_directory *stage_directory_around(const struct laz_programs *programs,
+                                                             const char *path)
 {
-    struct laz_programs_folder *folder = laz_programs_folder_of(programs, path);
+    struct laz_programs_directory *directory = laz_programs_directory_of(programs, path);
     struct laz_look look;
 
-    return folder && !folder->whole && laz_os_look(path, true, &look) == 0 ? folder : NULL;
+    return directory && !directory->whole && laz_os_look(path, true, &look) == 0 ? directory : NULL;
 }
 
 /* Makes the file or directory to mount over for a path that boxes show anyway, if a staged
@@ -139,7 +141,7 @@ static struct laz_programs_folder *stage_folder_around(const struct laz_programs
 static int stage_shown(struct laz_programs *programs, const char *shown, const char *staged,
                        struct laz_error *err)
 {
-    if (!stage_folder_around(programs, shown))
+    if (!stage_directory_around(programs, shown))
         return 0;
     char *path;
     int rc = stage_path(staged, shown, &path, err);
@@ -151,17 +153,17 @@ static int stage_shown(struct laz_programs *programs, const char *shown, const c
 
 void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *shown, bool copies)
 {
-    struct laz_programs_folder *folder = stage_etc_folder(programs);
+    struct laz_programs_directory *directory = stage_etc_directory(programs);
 
-    if (folder)
-        folder->used = true;
+    if (directory)
+        directory->used = true;
     for (size_t i = 0; !copies && i < programs->n_parts; i++)
         programs->parts[i].mounted |=
             programs->parts[i].kind == LAZ_PATH_READ && stage_has(&programs->parts[i]);
     for (size_t i = 0; shown && i < shown->n; i++) {
-        folder = stage_folder_around(programs, shown->items[i]);
-        if (folder)
-            folder->used = true;
+        directory = stage_directory_around(programs, shown->items[i]);
+        if (directory)
+            directory->used = true;
     }
 }
 
@@ -187,7 +189,7 @@ static int stage_etc(struct laz_programs *programs, const char *staged, struct l
     const char *box, *text;
     int rc = 0;
 
-    if (!stage_etc_folder(programs))
+    if (!stage_etc_directory(programs))
         return 0;
     for (size_t i = 0; !rc && i < programs->etc.n; i++)
         rc = stage_etc_file(staged, programs->etc.items[i], NULL, err);
@@ -255,7 +257,7 @@ static int stage_for(struct laz_programs_store *store, struct laz_programs_found
     if (shown.failed) {
         rc = laz_error_nomem(err);
     } else if (!laz_programs_share(made->list, &shown, &made->staged, &made->lock)) {
-        made->staged = laz_strdupf("%s/programs-%s", store->folder, made->runtime->name);
+        made->staged = laz_strdupf("%s/programs-%s", store->directory, made->runtime->name);
         rc = made->staged ? laz_programs_stage(made->list, &shown, made->staged, err)
                           : laz_error_nomem(err);
     }

@@ -45,8 +45,8 @@ static int stage_copy(const char *path, const char *into, const char *staged, bo
     return rc;
 }
 
-int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
-                   struct laz_error *err)
+int laz_stage_file(const char *directory, const char *path, uint32_t uid, bool execute,
+                   char **staged, struct laz_error *err)
 {
     char *into = NULL, *copy = NULL;
     const char *slash = strrchr(path, '/');
@@ -59,8 +59,8 @@ int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool exec
         copy = laz_strdup(path);
         goto out;
     }
-    into = laz_strdupf("%s/copy-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, folder, look.device,
-                       look.inode, look.size, (uint64_t)look.written_ns);
+    into = laz_strdupf("%s/copy-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, directory,
+                       look.device, look.inode, look.size, (uint64_t)look.written_ns);
     if (into)
         copy = laz_strdupf("%s/%s", into, slash ? slash + 1 : path);
     if (!copy)
@@ -111,7 +111,7 @@ static struct laz_staged *staged_entry(struct laz_staged **list, const char *pat
     return *list = entry;
 }
 
-int laz_staged_find(struct laz_staged **list, const char *folder, const char *path, uint32_t uid,
+int laz_staged_find(struct laz_staged **list, const char *directory, const char *path, uint32_t uid,
                     bool execute, const char **staged, struct laz_error *err)
 {
     struct laz_staged *entry = staged_entry(list, path, uid, execute);
@@ -123,7 +123,7 @@ int laz_staged_find(struct laz_staged **list, const char *folder, const char *pa
     if (failed || !entry->staged || !staged_is_unchanged(&entry->look, &look)) {
         free(entry->staged);
         entry->staged = NULL;
-        int rc = laz_stage_file(folder, path, uid, execute, &entry->staged, err);
+        int rc = laz_stage_file(directory, path, uid, execute, &entry->staged, err);
         if (rc)
             return rc;
         entry->look = look; /* before it was staged */

@@ -31,34 +31,35 @@ struct confinement {
     const struct laz_backend_choice *choice;
     struct laz_policy_box *policy;
     uint32_t uid;
-    char *folder, *agent, *runtime_file;
+    char *directory, *agent, *runtime_file;
 };
 
 static void confinement_fini(struct confinement *confinement)
 {
     laz_policy_free(confinement->policy);
-    if (confinement->folder)
-        laz_os_remove_tree(confinement->folder);
+    if (confinement->directory)
+        laz_os_remove_tree(confinement->directory);
     if (confinement->uid != LAZ_SPAWN_SAME_ID)
         laz_uids_give_back(confinement->engine->boxes.uids, confinement->uid);
-    free(confinement->folder);
+    free(confinement->directory);
     free(confinement->agent);
     free(confinement->runtime_file);
 }
 
 /* Makes directories like those of a session: the socket's, and a home for backends that make
  * none. */
-static int confinement_folders(struct confinement *confinement, char *socket, size_t size,
-                               struct laz_error *err)
+static int confinement_directories(struct confinement *confinement, char *socket, size_t size,
+                                   struct laz_error *err)
 {
     char home[256];
 
-    confinement->folder = laz_strdupf("%s/bench", confinement->engine->folder);
-    if (!confinement->folder)
+    confinement->directory = laz_strdupf("%s/bench", confinement->engine->directory);
+    if (!confinement->directory)
         return laz_error_nomem(err);
-    snprintf(socket, size, "%s/socket", confinement->folder);
-    snprintf(home, sizeof home, "%s/home", confinement->folder);
-    int rc = laz_os_make_directory(confinement->folder, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    snprintf(socket, size, "%s/socket", confinement->directory);
+    snprintf(home, sizeof home, "%s/home", confinement->directory);
+    int rc =
+        laz_os_make_directory(confinement->directory, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (!rc)
         rc = laz_os_make_directory(socket, 0700, confinement->uid, confinement->uid, err);
     return rc ? rc : laz_os_make_directory(home, 0700, confinement->uid, confinement->uid, err);
@@ -93,12 +94,12 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
     if (!rc && engine->boxes.uids)
         rc = laz_uids_take(engine->boxes.uids, &confinement->uid, err);
     if (!rc)
-        rc = confinement_folders(confinement, socket, sizeof socket, err);
+        rc = confinement_directories(confinement, socket, sizeof socket, err);
     if (!rc)
-        rc = laz_stage_file(engine->folder, engine->agent, confinement->uid, true,
+        rc = laz_stage_file(engine->directory, engine->agent, confinement->uid, true,
                             &confinement->agent, err);
     if (!rc)
-        rc = laz_stage_file(engine->folder, runtime->file, confinement->uid, false,
+        rc = laz_stage_file(engine->directory, runtime->file, confinement->uid, false,
                             &confinement->runtime_file, err);
     bool own_files = !rc && laz_backend_has_own_files(confinement->choice->ops);
     if (!rc)
@@ -107,7 +108,7 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
     if (rc)
         return rc;
     const struct laz_policy_session session = {
-        .socket_folder = socket,
+        .socket_directory = socket,
         .token = "0123456789abcdef0123456789abcdef",
         .agent = confinement->agent,
         .runtime_file = confinement->runtime_file,
@@ -129,7 +130,7 @@ static int confinement_plan(struct confinement *confinement, const char *const *
 
     policy.command = command;
     int rc = laz_plan_make(confinement->choice->ops, confinement->choice->name, &policy, NULL, 0,
-                           confinement->folder, plan, err);
+                           confinement->directory, plan, err);
     if (!rc)
         rc = laz_os_find_program((*plan)->argv.items[0], &program, err);
     if (rc)

@@ -76,11 +76,11 @@ static const struct peer {
 /* Finds the program in a directory of PATH; false: there is none. */
 static bool peer_find(const char *name, char *path, size_t size)
 {
-    const char *folders = getenv("PATH");
+    const char *directories = getenv("PATH");
 
-    for (const char *end; folders && *folders; folders = *end ? end + 1 : end) {
-        end = folders + strcspn(folders, ":");
-        snprintf(path, size, "%.*s/%s", (int)(end - folders), folders, name);
+    for (const char *end; directories && *directories; directories = *end ? end + 1 : end) {
+        end = directories + strcspn(directories, ":");
+        snprintf(path, size, "%.*s/%s", (int)(end - directories), directories, name);
         if (*path == '/' && access(path, X_OK) == 0)
             return true;
     }
@@ -135,7 +135,7 @@ static pid_t peer_start(const struct bench_point *point, const struct peer *peer
         argv[n + 1] = peer->words[n];
         n++;
     }
-    snprintf(script, sizeof script, "%s/%s", BENCH_FOLDER, peer->words[0]);
+    snprintf(script, sizeof script, "%s/%s", BENCH_DIRECTORY, peer->words[0]);
     snprintf(samples, sizeof samples, "%d", point->wanted);
     argv[1] = script;
     argv[n + 1] = samples;

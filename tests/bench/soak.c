@@ -264,7 +264,7 @@ int main(int argc, char **argv)
     struct soak soak = {.n_players = N_PLAYERS};
     struct picture before, after;
     struct laz_engine *engine = NULL;
-    char folder[300];
+    char directory[300];
 
     if (seconds < 1 || argc > 3) {
         fprintf(stderr, "usage: lazaret-soak SECONDS [SEED]\n");
@@ -289,12 +289,12 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < N_PLAYERS; i++)
         soak_player_fini(&soak.players[i]);
     after = picture_take();
-    trace_folder(folder, sizeof folder);
-    if (after.children || after.threads != before.threads || *folder ||
+    trace_directory(directory, sizeof directory);
+    if (after.children || after.threads != before.threads || *directory ||
         after.descriptors != before.descriptors) {
-        soak_wrong(&soak, "left behind: %d processes, %d threads, %d descriptors, folder \"%s\"",
+        soak_wrong(&soak, "left behind: %d processes, %d threads, %d descriptors, directory \"%s\"",
                    after.children, after.threads - before.threads,
-                   after.descriptors - before.descriptors, folder);
+                   after.descriptors - before.descriptors, directory);
         soak_list_descriptors();
     }
     free(soak.players);

@@ -7,8 +7,8 @@
  * forked child with a time limit, against a host in the same process: a crash or a changed global
  * state affects only one case. A start takes longer than most cases, so cases that do not depend on
  * it run in copies of one process with a started interpreter. The plugin is
- * plugins/runtime/RUNTIME/.libs/RUNTIME.so below the build folder, or $CONTRACT_PLUGIN. A runtime
- * that is not built is skipped (77), unless LAZARET_TEST_NEED lists it. */
+ * plugins/runtime/RUNTIME/.libs/RUNTIME.so below the build directory, or $CONTRACT_PLUGIN. A
+ * runtime that is not built is skipped (77), unless LAZARET_TEST_NEED lists it. */
 #include "cases.h"
 #include "host.h"
 
@@ -554,21 +554,21 @@ static int runtime_run(const char *runtime, const char *file, const struct case_
 
 int main(int argc, char **argv)
 {
-    char file[4096], *folder = NULL, *common = NULL, *runtime = NULL;
+    char file[4096], *directory = NULL, *common = NULL, *runtime = NULL;
     struct case_list list = {0};
     struct laz_error err = {0};
     const char *given = getenv("CONTRACT_PLUGIN");
     int status = 2;
 
     if (argc < 2) {
-        fputs("usage: contract-runtime FOLDER/RUNTIME.cases [NAME-PART]\n", stderr);
+        fputs("usage: contract-runtime DIRECTORY/RUNTIME.cases [NAME-PART]\n", stderr);
         return 2;
     }
     const char *slash = strrchr(argv[1], '/');
     const char *base = slash ? slash + 1 : argv[1];
-    folder = slash ? laz_strndup(argv[1], (size_t)(slash - argv[1])) : laz_strdup(".");
+    directory = slash ? laz_strndup(argv[1], (size_t)(slash - argv[1])) : laz_strdup(".");
     runtime = laz_strndup(base, strcspn(base, "."));
-    common = laz_strdupf("%s/common.cases", folder);
+    common = laz_strdupf("%s/common.cases", directory);
     if (given)
         snprintf(file, sizeof file, "%s", given);
     else
@@ -588,6 +588,6 @@ int main(int argc, char **argv)
     case_list_fini(&list);
     free(common);
     free(runtime);
-    free(folder);
+    free(directory);
     return status;
 }

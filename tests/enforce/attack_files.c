@@ -24,10 +24,10 @@ static const char *files_own(const char *name)
     return path;
 }
 
-static int files_read_at(int folder, const char *path)
+static int files_read_at(int directory, const char *path)
 {
     char text[8192];
-    int fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(directory, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     ssize_t n;
 
     do /* /dev/kmsg says by EPIPE that records are lost meanwhile, and goes on with the next one */
@@ -283,26 +283,15 @@ static int files_notify(char **args)
 }
 
 const struct attack attack_files[] = {
-    {"read", 1, files_read},
-    {"list", 1, files_list},
-    {"stat", 1, files_stat},
-    {"open-write", 1, files_open_write},
-    {"create", 1, files_create},
-    {"mkdir", 1, files_mkdir},
-    {"unlink", 1, files_unlink},
-    {"rename", 2, files_rename},
-    {"chmod", 1, files_chmod},
-    {"truncate", 1, files_truncate},
-    {"symlink", 1, files_symlink},
-    {"link", 2, files_link},
-    {"dotdot", 1, files_dotdot},
-    {"via-processes", 1, files_via_processes},
-    {"via-self", 1, files_via_self},
-    {"write-programs", 0, files_write_programs},
-    {"device", 3, files_device},
-    {"watch", 1, files_watch},
-    {"lease", 0, files_lease},
-    {"lock-description", 0, files_lock},
-    {"notify", 1, files_notify},
-    {0},
+    {"read", 1, files_read},         {"list", 1, files_list},
+    {"stat", 1, files_stat},         {"open-write", 1, files_open_write},
+    {"create", 1, files_create},     {"mkdir", 1, files_mkdir},
+    {"unlink", 1, files_unlink},     {"rename", 2, files_rename},
+    {"chmod", 1, files_chmod},       {"truncate", 1, files_truncate},
+    {"symlink", 1, files_symlink},   {"link", 2, files_link},
+    {"dotdot", 1, files_dotdot},     {"via-processes", 1, files_via_processes},
+    {"via-self", 1, files_via_self}, {"write-programs", 0, files_write_programs},
+    {"device", 3, files_device},     {"watch", 1, files_watch},
+    {"lease", 0, files_lease},       {"lock-description", 0, files_lock},
+    {"notify", 1, files_notify},     {0},
 };

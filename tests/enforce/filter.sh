@@ -13,8 +13,8 @@ if [ ! -x "$make" ]; then
     echo "SKIP filter: built without one"
     exit 77
 fi
-folder=$(mktemp -d "${TMPDIR:-/tmp}/filter-test.XXXXXXXX") || exit 1
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d "${TMPDIR:-/tmp}/filter-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$directory"' EXIT
 failed=0
 
 wrong() {
@@ -24,11 +24,11 @@ wrong() {
 
 # compiles CPU - does the output for this CPU compile with this build's compiler?
 compiles() {
-    "$make" "$1" >"$folder/made.h" || wrong "nothing is made for $1"
+    "$make" "$1" >"$directory/made.h" || wrong "nothing is made for $1"
     printf '#include <linux/filter.h>\n#include "made.h"\nint n = sizeof filter_session + %s;\n' \
-        'sizeof filter_same_user' >"$folder/use.c"
+        'sizeof filter_same_user' >"$directory/use.c"
     # shellcheck disable=SC2086
-    ${CC:-cc} -c -o "$folder/use.o" "$folder/use.c" 2>"$folder/err"
+    ${CC:-cc} -c -o "$directory/use.o" "$directory/use.c" 2>"$directory/err"
 }
 
 here=$(uname -m)
@@ -39,15 +39,15 @@ for cpu in x86_64 aarch64 riscv64; do
         n=$((n + 1))
     elif compiles "$cpu"; then
         wrong "a filter for $cpu compiles on $here"
-    elif ! grep -q 'for another architecture' "$folder/err"; then
-        wrong "$(cat "$folder/err")"
+    elif ! grep -q 'for another architecture' "$directory/err"; then
+        wrong "$(cat "$directory/err")"
     fi
 done
 [ "$n" -eq 1 ] || echo "SKIP filter: none is known for $here"
 
-if "$make" vax >"$folder/made.h" 2>"$folder/err"; then
+if "$make" vax >"$directory/made.h" 2>"$directory/err"; then
     wrong "a filter was made for a vax"
 fi
-[ ! -s "$folder/made.h" ] || wrong "something was made for a vax"
-grep -q 'No filter is known for vax' "$folder/err" || wrong "it does not say what it does not know"
+[ ! -s "$directory/made.h" ] || wrong "something was made for a vax"
+grep -q 'No filter is known for vax' "$directory/err" || wrong "it does not say what it does not know"
 exit "$failed"

@@ -7,9 +7,9 @@
 set -u
 LC_ALL=C
 export LC_ALL
-folder=$(mktemp -d /tmp/layers-test.XXXXXXXX) || exit 1
-trap 'rm -rf "$folder"' EXIT
-chmod 755 "$folder"
+directory=$(mktemp -d /tmp/layers-test.XXXXXXXX) || exit 1
+trap 'rm -rf "$directory"' EXIT
+chmod 755 "$directory"
 failed=0
 whole= # tests that pass with the complete agent
 ulimit -S -c "$(ulimit -H -c)" # otherwise the step that disables core dumps would change nothing
@@ -17,22 +17,22 @@ ulimit -S -c "$(ulimit -H -c)" # otherwise the step that disables core dumps wou
 # agent STEP - makes a copy that leaves STEP out.
 agent() {
     word=$(printf '%s________________' "$1" | cut -c1-15)
-    rm -f "$folder/lazaret-agent" # the last one may still run, and cannot be written then
+    rm -f "$directory/lazaret-agent" # the last one may still run, and cannot be written then
     sed "s/LAZ_TEST_WITHOUT=nothing________/LAZ_TEST_WITHOUT=${word}/" tests/enforce/agent-layers \
-        >"$folder/lazaret-agent"
-    chmod 755 "$folder/lazaret-agent"
-    grep -q "LAZ_TEST_WITHOUT=$word" "$folder/lazaret-agent" && return 0
+        >"$directory/lazaret-agent"
+    chmod 755 "$directory/lazaret-agent"
+    grep -q "LAZ_TEST_WITHOUT=$word" "$directory/lazaret-agent" && return 0
     echo "$1: the copy does not leave it out"
     failed=1
 }
 
 # red TEST PROGRAM - 0: the test failed; 2: it was not run.
 red() {
-    UNIT_ONLY=$1 LAZARET_AGENT=$folder/lazaret-agent "./$2" >"$folder/out" 2>&1
+    UNIT_ONLY=$1 LAZARET_AGENT=$directory/lazaret-agent "./$2" >"$directory/out" 2>&1
     awk -v name="$1" '
         /^  Test: / { inside = index($0, "Test: " name " ") > 0; if (inside) found = 1 }
         inside && /FAILED/ { bad = 1 }
-        END { exit found ? !bad : 2 }' "$folder/out"
+        END { exit found ? !bad : 2 }' "$directory/out"
 }
 
 # noticed STEP PROGRAM TEST - the test passes with the complete agent and fails without STEP.
@@ -44,7 +44,7 @@ noticed() {
             red "$3" "$2"
             [ $? -eq 1 ] || {
                 echo "$3 of $2 fails, or is not run, though nothing is left out"
-                cat "$folder/out"
+                cat "$directory/out"
                 failed=1
             }
             whole="$whole $2:$3"
@@ -56,7 +56,7 @@ noticed() {
         return
     }
     echo "without $1 nothing fails in $3 of $2"
-    cat "$folder/out"
+    cat "$directory/out"
     failed=1
 }
 

@@ -80,7 +80,7 @@ static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *
     struct laz_policy_session session = {.agent = probe,
                                          .command_tail = args,
                                          .uid = box_uid,
-                                         .socket_folder = in_base("socket"),
+                                         .socket_directory = in_base("socket"),
                                          .programs = programs,
                                          .staged = programs ? in_base("staged") : NULL};
     struct laz_policy_box *policy = NULL;
@@ -174,11 +174,12 @@ static void live_bwrap_writes_nowhere_but_home_and_shm(void)
 
 static void live_bwrap_shows_what_the_settings_name(void)
 {
-    const char *folder = in_base("given"), *file = in_base("given/file");
+    const char *directory = in_base("given"), *file = in_base("given/file");
 
     if (skipped())
         return;
-    CU_ASSERT_FATAL(laz_os_make_directory(folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_make_directory(directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ==
+                    0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "data\n", 5, 0666, NULL) == 0);
     UNIT_TEXT(INSIDE("read", in_base("given/file")), errno_line(ENOENT));
     laz_strv_add(&values.sandbox.read, in_base("given")); /* in /tmp, which the box's home covers */
@@ -303,7 +304,7 @@ static const char *loader(void)
 static void live_bwrap_has_the_listed_programs_and_no_others(void)
 {
     static const char *const listed[] = {"echo", "cat", NULL};
-    static const char program[] = "/usr/bin/printf", folder[] = "/usr/bin";
+    static const char program[] = "/usr/bin/printf", directory[] = "/usr/bin";
 
     if (skipped())
         return;
@@ -323,12 +324,12 @@ static void live_bwrap_has_the_listed_programs_and_no_others(void)
     UNIT_TEXT(INSIDE("exists", "/usr/sbin"), errno_line(ENOENT));
     UNIT_TEXT(INSIDE("mkdir", "/usr/bin/x"), errno_line(EROFS));
     CU_ASSERT_EQUAL(strncmp(INSIDE("open-write", "/usr/bin/echo"), "errno ", 6), 0);
-    UNIT_TEXT(INSIDE("exists", folder), "ok");
+    UNIT_TEXT(INSIDE("exists", directory), "ok");
     CU_ASSERT_TRUE(choose_programs(NULL));
     UNIT_TEXT(INSIDE("exec", program, "ok\n"), "ok"); /* with all programs */
 }
 
-static void live_bwrap_empties_folders_of_programs_among_libraries(void)
+static void live_bwrap_empties_directories_of_programs_among_libraries(void)
 {
     static const char *const listed[] = {"cat", NULL};
     static const char program[] = "/usr/lib/git-core/git";
@@ -664,7 +665,7 @@ static const struct unit_test tests[] = {
     UNIT(live_bwrap_covers_what_proc_tells_of_the_host),
     UNIT(live_bwrap_has_few_devices),
     UNIT(live_bwrap_has_the_listed_programs_and_no_others),
-    UNIT(live_bwrap_empties_folders_of_programs_among_libraries),
+    UNIT(live_bwrap_empties_directories_of_programs_among_libraries),
     UNIT(live_bwrap_has_no_network),
     UNIT(live_bwrap_sees_and_hurts_no_process),
     UNIT(live_bwrap_counts_the_processes_of_the_box_alone),
@@ -733,12 +734,12 @@ static int run_as_ordinary_user(void)
 
 int main(void)
 {
-    char folder[] = "/tmp/laz-test-source-XXXXXX";
+    char directory[] = "/tmp/laz-test-source-XXXXXX";
     const struct laz_plugin *plugin = backends_load("bwrap");
     static const char *const set[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
     int rc = 0;
 
-    if (!plugin || !mkdtemp(folder) || chmod(folder, 0755) != 0)
+    if (!plugin || !mkdtemp(directory) || chmod(directory, 0755) != 0)
         return 1;
     bwrap = plugin->ops;
     values.sandbox.tmp_size = TMP_SIZE;
@@ -750,7 +751,7 @@ int main(void)
                                               .session_cpu_s = 60,
                                               .stack_bytes = LAZ_UNLIMITED};
     laz_strv_add(&values.env.set, set[0]);
-    snprintf(source, sizeof source, "%s/probe", folder);
+    snprintf(source, sizeof source, "%s/probe", directory);
     if (laz_os_copy_file(backends_built("probe"), source, 0755, NULL)) {
         rc = 1;
     } else if (laz_os_is_root()) {
@@ -760,7 +761,7 @@ int main(void)
     } else {
         rc = run_here("box of an ordinary user");
     }
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
     laz_strv_fini(&values.env.set);
     return rc;
 }

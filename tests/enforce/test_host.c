@@ -647,35 +647,36 @@ static void a_full_disk_is_an_error_and_no_weaker_box(void)
     CU_ASSERT_EQUAL(host_with_small_tmp("256m", 6), 1);
 }
 
-/* ---- the folder ----------------------------------------------------------------------------- */
+/* ---- the directory -----------------------------------------------------------------------------
+ */
 
 /* An entry that has the name of an engine's directory but is none is not followed, and not removed
  * when it belongs to another user. It gets a uid that no test uses, or that user's engines would
  * remove it. */
-static void foreign_folders_are_left_alone(void)
+static void foreign_directories_are_left_alone(void)
 {
     const char *file = world_get("removable");
-    char link_path[32], folder_path[32], made[] = "/tmp/laz-test-stranger-XXXXXX";
+    char link_path[32], directory_path[32], made[] = "/tmp/laz-test-stranger-XXXXXX";
     struct laz_engine *engine;
     struct stat st;
 
     snprintf(link_path, sizeof link_path, "/tmp/lazaret-L%07d", (int)getpid() % 10000000);
-    snprintf(folder_path, sizeof folder_path, "/tmp/lazaret-F%07d", (int)getpid() % 10000000);
+    snprintf(directory_path, sizeof directory_path, "/tmp/lazaret-F%07d", (int)getpid() % 10000000);
     CU_ASSERT_EQUAL(symlink(world_get("open"), link_path), 0);
     if (laz_os_is_root()) { /* it has its owner before it has its name */
         CU_ASSERT_PTR_NOT_NULL(mkdtemp(made));
         CU_ASSERT_EQUAL(chown(made, STRANGER_UID, STRANGER_UID), 0);
-        CU_ASSERT_EQUAL(rename(made, folder_path), 0);
+        CU_ASSERT_EQUAL(rename(made, directory_path), 0);
     }
     engine = test_engine("");
     CU_ASSERT_PTR_NOT_NULL(engine);
     CU_ASSERT_EQUAL(stat(file, &st), 0); /* the target of the link */
     if (laz_os_is_root()) {
-        CU_ASSERT_EQUAL(stat(folder_path, &st), 0);
-        (void)rmdir(folder_path);
+        CU_ASSERT_EQUAL(stat(directory_path, &st), 0);
+        (void)rmdir(directory_path);
     }
     if (engine) {
-        CU_ASSERT_EQUAL(lstat(engine->folder, &st), 0);
+        CU_ASSERT_EQUAL(lstat(engine->directory, &st), 0);
         CU_ASSERT(S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 0066));
     }
     laz_engine_free(engine);
@@ -690,7 +691,7 @@ static const struct unit_test tests[] = {
     UNIT(the_command_bears_closed_descriptors),
     UNIT(an_application_without_standard_descriptors_is_served),
     UNIT(a_full_disk_is_an_error_and_no_weaker_box),
-    UNIT(foreign_folders_are_left_alone),
+    UNIT(foreign_directories_are_left_alone),
     {0},
 };
 

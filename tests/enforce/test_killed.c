@@ -44,14 +44,14 @@
     (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |         \
      PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL)
 
-static char killed_folder[] = "/tmp/test-killed-XXXXXX";
+static char killed_directory[] = "/tmp/test-killed-XXXXXX";
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
 struct kind {
     const char *name, *backend;
     bool warm;
-    const char *program; /* in place of bwrap, a file in the test's folder; NULL: bwrap */
+    const char *program; /* in place of bwrap, a file in the test's directory; NULL: bwrap */
     const char *code;    /* NULL: it calls the tool */
 };
 
@@ -70,7 +70,7 @@ static bool killed_settings(void)
 {
     char path[64];
 
-    snprintf(path, sizeof path, "%s/config.toml", killed_folder);
+    snprintf(path, sizeof path, "%s/config.toml", killed_directory);
     FILE *file = fopen(path, "we");
     if (!file)
         return false;
@@ -81,7 +81,7 @@ static bool killed_settings(void)
             "[[tools]]\nprovider = \"command\"\n"
             "[[tools.tool]]\nname = \"stay\"\ntimeout = 0\n"
             "command = [\"/bin/sh\", \"-c\", \"sleep 3600 & sleep " KILLED_LAST " & wait\"]\n",
-            killed_folder);
+            killed_directory);
     return fclose(file) == 0;
 }
 
@@ -92,14 +92,14 @@ static struct laz_engine *killed_engine(const struct kind *kind)
     struct laz_error err = {0};
     char path[64];
 
-    snprintf(path, sizeof path, "%s/config.toml", killed_folder);
+    snprintf(path, sizeof path, "%s/config.toml", killed_directory);
     int rc = laz_settings_new(&settings, &err);
     if (!rc)
         rc = laz_settings_load(settings, path, &err);
     if (!rc)
         rc = laz_settings_set(settings, "sandbox.backend", kind->backend, &err);
     if (!rc && kind->program) {
-        snprintf(path, sizeof path, "%s/%s", killed_folder, kind->program);
+        snprintf(path, sizeof path, "%s/%s", killed_directory, kind->program);
         rc = laz_settings_set(settings, "sandbox.bwrap.program", path, &err);
     }
     if (!rc)
@@ -338,7 +338,7 @@ static void nothing_is_left(pid_t host)
     for (size_t i = 0; i < left.n; i++)
         if (left_is(left.paths[i])) {
             printf("\n    left: %s", left.paths[i]);
-            CU_FAIL("a folder is left");
+            CU_FAIL("a directory is left");
         }
     snprintf(left_group, sizeof left_group, "-%d-", (int)host);
     left_groups = 0;
@@ -362,7 +362,7 @@ static void the_log_is_whole(void)
     char path[64], piece[4096];
     size_t n;
 
-    snprintf(path, sizeof path, "%s/audit.jsonl", killed_folder);
+    snprintf(path, sizeof path, "%s/audit.jsonl", killed_directory);
     FILE *file = fopen(path, "re");
     laz_audit_verify_init(&verify, killed_finding, NULL);
     while (file && (n = fread(piece, 1, sizeof piece, file)) > 0)
@@ -433,7 +433,7 @@ static void the_second_process_of_bubblewrap_ends_with_the_host(void)
 {
     char path[64];
 
-    snprintf(path, sizeof path, "%s/%s", killed_folder, kind_deaf.program);
+    snprintf(path, sizeof path, "%s/%s", killed_directory, kind_deaf.program);
     CU_ASSERT_EQUAL_FATAL(laz_os_copy_file("tests/enforce/weak_bwrap", path, 0755, NULL), 0);
     CU_ASSERT(host_is_killed(&kind_deaf, (struct moment){0}, NULL));
 }
@@ -631,14 +631,14 @@ int main(void)
     sigprocmask(SIG_BLOCK, &child, NULL); /* the test waits for it */
     if (!killed_can_trace())
         return unit_skip("ptrace", "a process cannot be traced here") ? 77 : 1;
-    if (!mkdtemp(killed_folder) || chmod(killed_folder, 0755) != 0 || !killed_settings()) {
-        printf("%s cannot be created\n", killed_folder);
+    if (!mkdtemp(killed_directory) || chmod(killed_directory, 0755) != 0 || !killed_settings()) {
+        printf("%s cannot be created\n", killed_directory);
         return 1;
     }
-    setenv("HOME", killed_folder, 1); /* ignore the configuration of this machine's user */
+    setenv("HOME", killed_directory, 1); /* ignore the configuration of this machine's user */
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("LAZARET_CONFIG");
     int rc = unit_run("killed", tests);
-    laz_os_remove_tree(killed_folder);
+    laz_os_remove_tree(killed_directory);
     return rc;
 }

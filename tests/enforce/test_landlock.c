@@ -104,14 +104,14 @@ static int try_rename(void)
     return made(rename(in_base("file"), in_base("new")));
 }
 
-static int try_rename_into_another_folder(void)
+static int try_rename_into_another_directory(void)
 {
-    return made(rename(in_base("file"), in_base("folder/file")));
+    return made(rename(in_base("file"), in_base("directory/file")));
 }
 
 static int try_hard_link(void)
 {
-    return made(link(in_base("file"), in_base("folder/link")));
+    return made(link(in_base("file"), in_base("directory/link")));
 }
 
 static int try_device(void)
@@ -202,9 +202,9 @@ static void lay_out(void)
     unlink(in_base("new"));
     unlink(in_base("link"));
     rmdir(in_base("new"));
-    unlink(in_base("folder/file"));
-    unlink(in_base("folder/link"));
-    mkdir(in_base("folder"), 0700);
+    unlink(in_base("directory/file"));
+    unlink(in_base("directory/link"));
+    mkdir(in_base("directory"), 0700);
     int fd = open(in_base("file"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     CU_ASSERT_FATAL(fd >= 0 && write(fd, "text\n", 5) == 5);
     close(fd);
@@ -534,23 +534,23 @@ static void live_landlock_of_an_older_kernel_refuses_less(void)
         }
 }
 
-static void live_landlock_joins_no_folders_of_different_rights(void)
+static void live_landlock_joins_no_directories_of_different_rights(void)
 {
-    char folder[64];
+    char directory[64];
     const struct laz_landlock_rule all[] = {{base, LAZ_LANDLOCK_READ | LAZ_LANDLOCK_WRITE, false}};
-    const struct laz_landlock_rule one[] = {{folder, LAZ_LANDLOCK_WRITE, false}};
+    const struct laz_landlock_rule one[] = {{directory, LAZ_LANDLOCK_WRITE, false}};
 
     if (skipped())
         return;
-    CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_rename_into_another_folder), 0);
+    CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_rename_into_another_directory), 0);
     CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_hard_link), 0);
     /* Before version 2 there is no right for it: it is always refused. */
-    CU_ASSERT_EQUAL(attempt(1, all, 1, try_rename_into_another_folder), EXDEV);
+    CU_ASSERT_EQUAL(attempt(1, all, 1, try_rename_into_another_directory), EXDEV);
     if (kernel >= 2) {
-        CU_ASSERT_EQUAL(attempt(2, all, 1, try_rename_into_another_folder), 0);
+        CU_ASSERT_EQUAL(attempt(2, all, 1, try_rename_into_another_directory), 0);
         CU_ASSERT_EQUAL(attempt(2, all, 1, try_hard_link), 0);
     }
-    snprintf(folder, sizeof folder, "%s/folder", base);
+    snprintf(directory, sizeof directory, "%s/directory", base);
     CU_ASSERT_EQUAL(attempt(kernel, one, 1, try_hard_link), EXDEV);
 }
 
@@ -620,7 +620,7 @@ static const struct unit_test tests[] = {
     UNIT(live_landlock_is_the_same_with_files_that_were_kept),
     UNIT(live_landlock_keeps_what_stays_the_same),
     UNIT(live_landlock_of_an_older_kernel_refuses_less),
-    UNIT(live_landlock_joins_no_folders_of_different_rights),
+    UNIT(live_landlock_joins_no_directories_of_different_rights),
     UNIT(landlock_says_what_it_cannot_do),
     UNIT(live_landlock_passes_over_what_may_be_missing),
     UNIT(landlock_rights_have_letters),

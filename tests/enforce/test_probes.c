@@ -175,7 +175,7 @@ static void attacks_get_nowhere(void)
 
     if (!arena_open(&neighbour, backend, probe_runtimes[PROBE_ATTACK], ""))
         return;
-    world_set("neighbour", arena_folder(&neighbour));
+    world_set("neighbour", arena_directory(&neighbour));
     probes_of(PROBE_ATTACK);
     arena_close(&neighbour);
 }
@@ -204,27 +204,27 @@ static void lua_gets_nowhere(void)
 /* What others do with a directory while a control watches it is nothing that ends the control. */
 static void a_watched_directory_may_be_read_by_others(void)
 {
-    char folder[] = "/tmp/probes-lazaret-XXXXXX", line[64], word[64] = "through";
+    char directory[] = "/tmp/probes-lazaret-XXXXXX", line[64], word[64] = "through";
 
     if (strcmp(backend, "bwrap") != 0) /* once */
         return;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
     pid_t reader = fork();
     while (reader == 0) {
-        DIR *list = opendir(folder);
+        DIR *list = opendir(directory);
         while (list && readdir(list))
             ;
         if (!list || getppid() == 1)
             _exit(0);
         closedir(list);
     }
-    snprintf(line, sizeof line, "notify %s", folder);
+    snprintf(line, sizeof line, "notify %s", directory);
     for (int i = 0; i < 300 && strcmp(word, "through") == 0; i++)
         attack_run(line, word, sizeof word);
     UNIT_TEXT(word, "through");
     kill(reader, SIGKILL);
     CU_ASSERT_EQUAL(waitpid(reader, NULL, 0), reader);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 static const struct unit_test tests[] = {

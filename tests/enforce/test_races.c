@@ -47,9 +47,9 @@ enum races_hit {
 
 static struct races_board {
     atomic_bool ends;
-    atomic_int hits;              /* successful attempts on the test's engine */
-    char ours[64];                /* the directory of the test's engine; other tests have theirs */
-    atomic_ulong rounds, folders; /* directories of engines that were attacked */
+    atomic_int hits; /* successful attempts on the test's engine */
+    char ours[64];   /* the directory of the test's engine; other tests have theirs */
+    atomic_ulong rounds, directories; /* directories of engines that were attacked */
 } * board;
 
 /* ---- the other user -------------------------------------------------------------------------- */
@@ -68,12 +68,12 @@ static int races_connect(const char *path)
 }
 
 /* Tries everything on the paths of one box. */
-static int races_on_box(const char *folder, unsigned number)
+static int races_on_box(const char *directory, unsigned number)
 {
     char path[200], other[220];
     int hits = 0;
 
-    snprintf(path, sizeof path, "%s/b%u/socket/ipc.sock", folder, number);
+    snprintf(path, sizeof path, "%s/b%u/socket/ipc.sock", directory, number);
     hits |= races_connect(path);
     snprintf(other, sizeof other, "%s.new", path);
     if (symlink("/tmp", other) == 0)
@@ -84,26 +84,26 @@ static int races_on_box(const char *folder, unsigned number)
         hits |= RACES_MOVED;
     if (unlink(path) == 0)
         hits |= RACES_UNLINKED;
-    snprintf(path, sizeof path, "%s/b%u", folder, number + 1); /* that of the next box */
+    snprintf(path, sizeof path, "%s/b%u", directory, number + 1); /* that of the next box */
     if (mkdir(path, 0777) == 0)
         hits |= RACES_MADE;
-    snprintf(path, sizeof path, "%s/b%u/socket", folder, number);
-    snprintf(other, sizeof other, "%s/b%u/mine", folder, number);
+    snprintf(path, sizeof path, "%s/b%u/socket", directory, number);
+    snprintf(other, sizeof other, "%s/b%u/mine", directory, number);
     if (rename(path, other) == 0)
         hits |= RACES_MOVED;
     return hits;
 }
 
-static int races_on_folder(const char *folder, unsigned boxes)
+static int races_on_directory(const char *directory, unsigned boxes)
 {
-    int hits = 0, fd = open(folder, O_RDONLY | O_DIRECTORY);
+    int hits = 0, fd = open(directory, O_RDONLY | O_DIRECTORY);
 
     if (fd >= 0) {
         hits |= RACES_LISTED;
         close(fd);
     }
     for (unsigned i = 0; i < boxes; i++)
-        hits |= races_on_box(folder, i);
+        hits |= races_on_box(directory, i);
     return hits;
 }
 
@@ -139,11 +139,11 @@ static void races_be_other(void)
             if (strncmp(entry->d_name, "lazaret-", 8) != 0 || strlen(entry->d_name) != 16 ||
                 lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0)
                 continue;
-            int hits = races_on_folder(path, RACES_BOXES);
+            int hits = races_on_directory(path, RACES_BOXES);
             if (strcmp(path, board->ours) != 0)
                 continue;
             atomic_fetch_or(&board->hits, hits);
-            atomic_fetch_add(&board->folders, 1);
+            atomic_fetch_add(&board->directories, 1);
         }
         if (tmp)
             closedir(tmp);
@@ -157,14 +157,14 @@ static void races_be_other(void)
  * users may write, with a socket that sends something. */
 static int races_unhindered(void)
 {
-    static const char *const folders[] = {"", "/b0", "/b0/socket"};
+    static const char *const directories[] = {"", "/b0", "/b0/socket"};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char base[] = "/tmp/races-lazaret-XXXXXX", path[100];
     int how = 0, fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
     CU_ASSERT_FATAL(mkdtemp(base) != NULL && fd >= 0);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s%s", base, folders[i]);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(path, sizeof path, "%s%s", base, directories[i]);
         (void)mkdir(path, 0777);
         CU_ASSERT(chmod(path, 0777) == 0);
     }
@@ -181,7 +181,7 @@ static int races_unhindered(void)
     if (other == 0) {
         if (setgroups(0, NULL) != 0 || setresuid(RACES_UID, RACES_UID, RACES_UID) != 0)
             _exit(0);
-        _exit(races_on_folder(base, 1) & ~RACES_HEARD); /* the timing of this one is random */
+        _exit(races_on_directory(base, 1) & ~RACES_HEARD); /* the timing of this one is random */
     }
     waitpid(other, &how, 0);
     kill(speaker, SIGKILL);
@@ -211,9 +211,9 @@ static void another_user_gets_nothing_and_stops_nothing(void)
         usleep(100);
     for (int i = 0; i < RACES_SESSIONS; i++) {
         struct laz_engine *engine = test_engine(""); /* new names every second time */
-        unsigned long before = atomic_load(&board->folders);
+        unsigned long before = atomic_load(&board->directories);
         if (engine)
-            snprintf(board->ours, sizeof board->ours, "%s", engine->folder);
+            snprintf(board->ours, sizeof board->ours, "%s", engine->directory);
         for (int k = 0; k < 2 && engine; k++) {
             struct laz_session *session = test_session(engine, "lua");
             if (!session)
@@ -222,17 +222,17 @@ static void another_user_gets_nothing_and_stops_nothing(void)
             test_expect(session, "return 6 * 7", LAZ_VERDICT_OK, "42");
             laz_session_free(session);
         }
-        while (engine && atomic_load(&board->folders) == before)
+        while (engine && atomic_load(&board->directories) == before)
             usleep(100); /* give the other user time on a busy machine */
         laz_engine_free(engine);
     }
     atomic_store(&board->ends, true);
     waitpid(other, NULL, 0);
-    printf("%d sessions, %lu rounds, %lu folders ", opened, atomic_load(&board->rounds),
-           atomic_load(&board->folders));
+    printf("%d sessions, %lu rounds, %lu directories ", opened, atomic_load(&board->rounds),
+           atomic_load(&board->directories));
     CU_ASSERT_EQUAL(opened, 2 * RACES_SESSIONS);
     CU_ASSERT_EQUAL(atomic_load(&board->hits), 0);
-    CU_ASSERT(atomic_load(&board->folders) >= RACES_SESSIONS);
+    CU_ASSERT(atomic_load(&board->directories) >= RACES_SESSIONS);
     CU_ASSERT_EQUAL(access(world_get("removable"), F_OK),
                     0); /* the targets of the links are unharmed */
     munmap(board, sizeof *board);

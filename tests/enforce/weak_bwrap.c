@@ -93,13 +93,13 @@ static void weak_bind(const char *option, const char *path)
     weak_add(path);
 }
 
-static void weak_change(const char *folder)
+static void weak_change(const char *directory)
 {
     for (size_t i = 0; i < weak_n_given; i++) {
         size_t missing = weak_missing(i);
         if (weak_lacks("files") && strcmp(weak_given[i], "--remount-ro") == 0 &&
             i + 1 < weak_n_given && strcmp(weak_given[i + 1], "/") == 0)
-            weak_bind("--bind", folder); /* while directories can still be made */
+            weak_bind("--bind", directory); /* while directories can still be made */
         if (missing) {
             i += missing - 1;
         } else if (strcmp(weak_given[i], "--unshare-all") == 0) {
@@ -216,7 +216,7 @@ __attribute__((noreturn)) static void weak_be_stranger(void)
 
 int main(int argc, char **argv)
 {
-    static char folder[512];
+    static char directory[512];
     char *program = strrchr(argv[0], '/');
 
     if (argc < 5 || !program || strncmp(program, "/bwrap-", 7) != 0) {
@@ -224,10 +224,10 @@ int main(int argc, char **argv)
         return 1;
     }
     weak_name = program + 7;
-    snprintf(folder, sizeof folder, "%s", argv[0]);
+    snprintf(directory, sizeof directory, "%s", argv[0]);
     int fd = atoi(argv[2]);
     weak_read(fd);
-    weak_change(dirname(folder));
+    weak_change(dirname(directory));
     if (weak_write(fd) != 0)
         return 1;
     char bwrap[] = "/usr/bin/bwrap", sleeps[] = "/usr/bin/sleep", seconds[] = "60";

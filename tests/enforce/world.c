@@ -118,7 +118,7 @@ static bool world_file(const char *name, const char *file, unsigned mode)
     return laz_os_write_file(path, "secret\n", 7, mode, NULL) == 0 && chmod(path, mode) == 0;
 }
 
-static bool world_folder(const char *name, const char *file, unsigned mode)
+static bool world_directory(const char *name, const char *file, unsigned mode)
 {
     char path[128];
 
@@ -211,10 +211,11 @@ bool world_make(void)
     setenv(WORLD_SECRET, "hidden-value", 1);
     (void)gethostname(name, sizeof name - 1);
     world_set("host", name);
-    bool good = world_file("canary", "canary", 0644) && world_file("writable", "writable", 0666) &&
-                world_folder("ssh", ".ssh", 0755) && world_file("identity", ".ssh/id_test", 0644) &&
-                world_folder("open", "open", 0777) && world_file("removable", "open/file", 0666) &&
-                world_sockets() && world_key() && world_shared();
+    bool good =
+        world_file("canary", "canary", 0644) && world_file("writable", "writable", 0666) &&
+        world_directory("ssh", ".ssh", 0755) && world_file("identity", ".ssh/id_test", 0644) &&
+        world_directory("open", "open", 0777) && world_file("removable", "open/file", 0666) &&
+        world_sockets() && world_key() && world_shared();
     /* open in this process and inherited by exec: a library cannot know what its host has open */
     int fd = open(world_get("canary"), O_RDONLY | O_CLOEXEC), high = fcntl(fd, F_DUPFD, 200);
     laz_os_close(&fd);
@@ -273,11 +274,11 @@ bool arena_open(struct arena *arena, const char *backend, const char *runtime, c
     return false;
 }
 
-const char *arena_folder(const struct arena *arena)
+const char *arena_directory(const struct arena *arena)
 {
     static char path[160];
 
-    snprintf(path, sizeof path, "%s/b0", arena->engine->folder);
+    snprintf(path, sizeof path, "%s/b0", arena->engine->directory);
     return path;
 }
 

@@ -45,7 +45,7 @@ bool arena_open(struct arena *arena, const char *backend, const char *runtime,
 bool arena_engine(struct arena *arena, const char *backend, const char *settings);
 void arena_close(struct arena *arena);
 /* The directory of its box on the host. */
-const char *arena_folder(const struct arena *arena);
+const char *arena_directory(const struct arena *arena);
 /* Ensures that an unharmed victim exists, named by `@victim@`. */
 bool arena_victim(struct arena *arena);
 /* Fills in the names and executes; returns the value if it is text, else the verdict and the error.

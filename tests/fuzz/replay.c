@@ -130,19 +130,19 @@ static int replay_path(const char *path, unsigned *files)
         ++*files;
         return replay_file(path);
     }
-    DIR *folder = opendir(path);
-    if (!folder) {
+    DIR *directory = opendir(path);
+    if (!directory) {
         fprintf(stderr, "%s: cannot be read\n", path);
         return 1;
     }
-    for (struct dirent *entry; (entry = readdir(folder));) {
+    for (struct dirent *entry; (entry = readdir(directory));) {
         if (entry->d_name[0] == '.')
             continue;
         snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
         ++*files;
         failed |= replay_file(file);
     }
-    closedir(folder);
+    closedir(directory);
     return failed;
 }
 

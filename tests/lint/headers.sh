@@ -3,12 +3,12 @@
 # headers.sh - each public header compiles alone and twice, in C and in C++, without a warning.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-folder=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$directory"' EXIT
 
 # compile COMPILER SUFFIX FLAGS...
 compile() {
-    compiler=$1 source=$folder/alone.$2
+    compiler=$1 source=$directory/alone.$2
     shift 2
     for header in $(cd "$srcdir/core/include" && find lazaret -name '*.h' | sort); do
         printf '#include <%s>\n#include <%s>\nextern int alone;\nint alone;\n' "$header" "$header" \

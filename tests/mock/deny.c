@@ -30,11 +30,11 @@
 #define SO_PEERPIDFD 77
 #endif
 
-#define DENY_SITES   2048u
-#define DENY_DEPTH   4
-#define DENY_STARTED 256u
-#define DENY_FOLDERS 256u
-#define DENY_PATH    200
+#define DENY_SITES       2048u
+#define DENY_DEPTH       4
+#define DENY_STARTED     256u
+#define DENY_DIRECTORIES 256u
+#define DENY_PATH        200
 
 struct deny_call {
     const char *name;
@@ -53,10 +53,10 @@ static struct deny_state {
     atomic_ullong target; /* the key */
     atomic_int error;
     atomic_ulong came;
-    atomic_size_t n, n_started, n_folders;
+    atomic_size_t n, n_started, n_directories;
     struct deny_site sites[DENY_SITES];
     int started[DENY_STARTED];
-    char folders[DENY_FOLDERS][DENY_PATH];
+    char directories[DENY_DIRECTORIES][DENY_PATH];
 } * deny;
 
 __attribute__((constructor)) static void deny_make(void)
@@ -194,12 +194,12 @@ bool deny_started(int pid)
     return false;
 }
 
-static void deny_note_folder(const char *path)
+static void deny_note_directory(const char *path)
 {
-    size_t n = atomic_fetch_add(&deny->n_folders, 1);
+    size_t n = atomic_fetch_add(&deny->n_directories, 1);
 
-    if (n < DENY_FOLDERS && strlen(path) < DENY_PATH)
-        memcpy(deny->folders[n], path, strlen(path) + 1);
+    if (n < DENY_DIRECTORIES && strlen(path) < DENY_PATH)
+        memcpy(deny->directories[n], path, strlen(path) + 1);
 }
 
 /* Is it a directory that all engines share, made by the first that needs it? */
@@ -214,17 +214,17 @@ static bool deny_is_lasting(const char *path)
     return false;
 }
 
-size_t deny_folders_left(bool print)
+size_t deny_directories_left(bool print)
 {
-    size_t left = 0, n = atomic_exchange(&deny->n_folders, 0);
+    size_t left = 0, n = atomic_exchange(&deny->n_directories, 0);
 
-    for (size_t i = 0; i < n && i < DENY_FOLDERS; i++) {
+    for (size_t i = 0; i < n && i < DENY_DIRECTORIES; i++) {
         struct stat st;
-        if (stat(deny->folders[i], &st) != 0 || deny_is_lasting(deny->folders[i]))
+        if (stat(deny->directories[i], &st) != 0 || deny_is_lasting(deny->directories[i]))
             continue;
         left++;
         if (print)
-            printf("\n    left: %s", deny->folders[i]);
+            printf("\n    left: %s", deny->directories[i]);
     }
     return left;
 }
@@ -266,8 +266,8 @@ DENY(setsockopt, (int fd, int level, int name, const void *value, socklen_t len)
      (fd, level, name, value, len), ENOMEM)
 DENY(fdatasync, (int fd), (fd), EIO)
 DENY(ftruncate, (int fd, off_t size), (fd, size), ENOSPC)
-DENY(renameat, (int folder, const char *from, int other, const char *to), (folder, from, other, to),
-     ENOSPC)
+DENY(renameat, (int directory, const char *from, int other, const char *to),
+     (directory, from, other, to), ENOSPC)
 DENY(pipe2, (int ends[2], int flags), (ends, flags), EMFILE)
 DENY(dup2, (int from, int to), (from, to), EBUSY)
 DENY(poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), ENOMEM, EINTR)
@@ -314,7 +314,7 @@ DENY_BYTES(readlink, (const char *path, char *text, size_t size), (path, text, s
 DENY_FULL(off_t, -1, lseek, false, (int fd, off_t at, int from), (fd, at, from), ESPIPE)
 DENY_FULL(DIR *, NULL, opendir, true, (const char *path), (path), EMFILE)
 DENY_FULL(DIR *, NULL, fdopendir, true, (int fd), (fd), ENOMEM)
-DENY_FULL(struct dirent *, NULL, readdir, true, (DIR * folder), (folder), EIO)
+DENY_FULL(struct dirent *, NULL, readdir, true, (DIR * directory), (directory), EIO)
 DENY_POINTER(FILE *, fopen, (const char *path, const char *mode), (path, mode), EMFILE)
 DENY_POINTER(char *, realpath, (const char *path, char *out), (path, out), EACCES)
 
@@ -447,7 +447,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
         return -1;
     int rc = __real_mkdir(path, mode);
     if (rc == 0 && (atomic_load(&deny->acts) || atomic_load(&deny->learns)))
-        deny_note_folder(path);
+        deny_note_directory(path);
     return rc;
 }
 

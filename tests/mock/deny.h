@@ -37,6 +37,6 @@ bool deny_removes(size_t site);
 bool deny_started(int pid);
 /* Counts directories made by these calls that still exist, except those that engines share; `print`
  * prints them. Forgets all of them. */
-size_t deny_folders_left(bool print);
+size_t deny_directories_left(bool print);
 
 #endif

@@ -94,7 +94,7 @@
   (deny process-exec-interpreter path "/y")
   (deny process-fork))
 
- ("folders above, and not what is in them"
+ ("directories above, and not what is in them"
   "(version 1) (deny default) (allow file-read-metadata (path-ancestors \"/a/b/c\"))"
   () ()
   (allow file-read-metadata path "/")
@@ -143,7 +143,7 @@
   (deny system-socket domain AF_INET))
 
  ("an unknown operation" "(version 1) (deny default) (allow file-raed*)" () ("file-raed*"))
- ("an unknown filter" "(version 1) (deny default) (allow file-read* (subfolder \"/a\"))" () ("unknown filter")
+ ("an unknown filter" "(version 1) (deny default) (allow file-read* (subdirectory \"/a\"))" () ("unknown filter")
   (deny file-read-data path "/a"))
  ("an unknown word" "(version 1) (deny default) (allow signal (target everyone))" () ("everyone")
   (deny signal target others))

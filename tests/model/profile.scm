@@ -179,14 +179,14 @@
 (define (one-of texts) (lambda (value) (member value texts)))
 (define (begins-with texts) (lambda (value) (any (lambda (t) (string-prefix? t value)) texts)))
 
-(define (is-below? path folder)
-  (and (string-prefix? folder path)
-       (let ((len (string-length folder)))
+(define (is-below? path directory)
+  (and (string-prefix? directory path)
+       (let ((len (string-length directory)))
          (or (= len (string-length path))
              (= len 1)                  ; the root
              (char=? (string-ref path len) #\/)))))
-(define (is-above? path folder)
-  (and (not (string=? path folder)) (is-below? folder path)))
+(define (is-above? path directory)
+  (and (not (string=? path directory)) (is-below? directory path)))
 
 (define path-filters
   `((literal ,one-of)

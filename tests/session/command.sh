@@ -176,7 +176,7 @@ expect plan_of_a_backend_of_another_system 2 '' 'windows-job is made for windows
 
 # ---- code that is not there ----------------------------------------------------------------------
 expect run_missing_file 2 '' 'missing.py: cannot be opened: No such file' run missing.py
-expect run_folder 2 '' 'is a directory' run "$work"
+expect run_directory 2 '' 'is a directory' run "$work"
 : >code.cob
 expect run_unknown_suffix 2 '' 'no installed runtime takes files that end in .cob' run code.cob
 expect run_unknown_runtime 2 '' '"cobol"' run --runtime cobol -e 1

@@ -11,8 +11,8 @@
 # leave no room for one more call.
 set -u
 unset LD_PRELOAD # delays (tests/mock/delays.c) would be counted
-folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-counts.XXXXXXXX") || exit 1
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-counts.XXXXXXXX") || exit 1
+trap 'rm -rf "$directory"' EXIT
 trap 'exit 1' INT TERM
 failed=0
 
@@ -41,9 +41,9 @@ strace -qq -o /dev/null true 2>/dev/null || skip strace 'no process can be trace
 
 executions=400 calls=800
 status=0
-strace -f -qq -o "$folder/trace" ./counts $executions $calls >"$folder/out" 2>"$folder/err" || status=$?
-[ "$status" -ne 77 ] || skip lua "$(cat "$folder/err")"
-[ "$status" -eq 0 ] || { cat "$folder/err"; exit 1; }
+strace -f -qq -o "$directory/trace" ./counts $executions $calls >"$directory/out" 2>"$directory/err" || status=$?
+[ "$status" -ne 77 ] || skip lua "$(cat "$directory/err")"
+[ "$status" -eq 0 ] || { cat "$directory/err"; exit 1; }
 
 # Counts for each part: calls of the host, its calls to wait or wake, calls of the agent. The agent
 # is the process that sends "ready"; the host's are the threads of the program. Its first eventfd is
@@ -68,7 +68,7 @@ awk '
     / (futex|poll|ppoll|epoll_wait|epoll_pwait)\(/ { w[part]++; next }
     loop && $2 ~ "^(read|write)[(]" loop ",$" { w[part]++; next }
     { h[part]++ }
-    END { for (p in h) print p, h[p], w[p], a[p] }' "$folder/trace" >"$folder/calls"
+    END { for (p in h) print p, h[p], w[p], a[p] }' "$directory/trace" >"$directory/calls"
 
 # judge WHAT N HOST WAITS AGENT MEMORY - compares the counts for N of them with bounds for each one.
 judge() {
@@ -84,7 +84,7 @@ judge() {
                 printf "more than %s, %s, %s, %s\n", most_h, most_w, most_a, most_m
                 exit 1
             }
-        }' "$folder/out" "$folder/calls" || failed=1
+        }' "$directory/out" "$directory/calls" || failed=1
 }
 
 # The fresh box is searched for nothing: the code before it cannot have locked files. Three calls read
@@ -118,5 +118,5 @@ awk '
     END {
         printf "second start: %d opened, %d asked again\n", opened, wrong
         exit !ended || !opened || wrong
-    }' "$folder/trace" || failed=1
+    }' "$directory/trace" || failed=1
 exit "$failed"

@@ -80,8 +80,8 @@ leaves_nothing() {
     done
     # directories of engines: those of other tests are in the same place, so strace records which
     # ones are made here
-    for folder in $(grep -oE '/tmp/lazaret-[A-Za-z0-9]+"' calls | tr -d '"' | sort -u); do
-        [ ! -e "$folder" ] || echo "$folder" >>traces.new
+    for directory in $(grep -oE '/tmp/lazaret-[A-Za-z0-9]+"' calls | tr -d '"' | sort -u); do
+        [ ! -e "$directory" ] || echo "$directory" >>traces.new
     done
     [ ! -s traces.new ] || wrong "$name leaves" "$(cat traces.new)"
 }
@@ -95,11 +95,11 @@ watched() {
     fi
 }
 
-# made_folders - if strace is installed, it has seen directories of engines.
-made_folders() {
+# made_directories - if strace is installed, it has seen directories of engines.
+made_directories() {
     strace -qq -o /dev/null true 2>/dev/null || return 0
     cases=$((cases + 1))
-    grep -q '"/tmp/lazaret-' calls || wrong "$1" 'no folder of an engine was seen'
+    grep -q '"/tmp/lazaret-' calls || wrong "$1" 'no directory of an engine was seen'
 }
 
 # When bwrap does not work, the next backend is chosen and the reason reported. This case also looks
@@ -147,7 +147,7 @@ plugins() {
 
 all_is_well() {
     leaves_nothing well expect well 0 '*' '' watched $doctor $all --json
-    made_folders well
+    made_directories well
     sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    all is well: \1 ms/p' out
     if command -v python3 >/dev/null 2>&1; then
         cases=$((cases + 1))
@@ -279,7 +279,7 @@ cancel() {
     cases=$((cases + 1))
     ls -A "$HOME" | grep -q lazaret-doctor || wrong cancelled 'there is no canary to be removed'
     readlink /proc/$pid/fd/* 2>/dev/null | sed -n 's|^/tmp/lazaret-[^/]*$|"&"|p' >calls
-    [ -s calls ] || wrong cancelled 'the folder of its engine is not known'
+    [ -s calls ] || wrong cancelled 'the directory of its engine is not known'
     kill -TERM $pid
     status=0
     wait $pid || status=$?

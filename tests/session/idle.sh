@@ -10,7 +10,7 @@
 # come to rest, and the ticking process itself counts its ticks.
 set -u
 unset LD_PRELOAD # delays (tests/mock/delays.c) would be counted
-folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-idle.XXXXXXXX") || exit 1
+directory=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-idle.XXXXXXXX") || exit 1
 pids=
 
 # The programs exit at the end of their standard input.
@@ -20,7 +20,7 @@ finish() {
     for pid in $pids; do
         wait "$pid" 2>/dev/null
     done
-    rm -rf "$folder"
+    rm -rf "$directory"
 }
 trap finish EXIT
 trap 'exit 1' INT TERM
@@ -47,19 +47,19 @@ await() {
     done
 }
 
-mkfifo "$folder/idle" "$folder/waiting" "$folder/ticking" || exit 1
-: >"$folder/idle.out" >"$folder/waiting.out" >"$folder/ticking.out"
-./idle idle <"$folder/idle" >"$folder/idle.out" 2>&1 &
+mkfifo "$directory/idle" "$directory/waiting" "$directory/ticking" || exit 1
+: >"$directory/idle.out" >"$directory/waiting.out" >"$directory/ticking.out"
+./idle idle <"$directory/idle" >"$directory/idle.out" 2>&1 &
 idle=$!
-./idle waiting <"$folder/waiting" >"$folder/waiting.out" 2>&1 &
+./idle waiting <"$directory/waiting" >"$directory/waiting.out" 2>&1 &
 waiting=$!
-./idle ticking <"$folder/ticking" >"$folder/ticking.out" 2>&1 &
+./idle ticking <"$directory/ticking" >"$directory/ticking.out" 2>&1 &
 ticking=$!
 pids="$idle $waiting $ticking"
-exec 3>"$folder/idle" 4>"$folder/waiting" 5>"$folder/ticking"
-await ready "$folder/idle.out" "$idle"
-await ready "$folder/waiting.out" "$waiting"
-await ready "$folder/ticking.out" "$ticking"
+exec 3>"$directory/idle" 4>"$directory/waiting" 5>"$directory/ticking"
+await ready "$directory/idle.out" "$idle"
+await ready "$directory/waiting.out" "$waiting"
+await ready "$directory/ticking.out" "$ticking"
 
 # tree PID... - prints the processes and all their descendants.
 tree() {
@@ -108,15 +108,15 @@ trace() {
         options="$options -p $pid"
     done
     # shellcheck disable=SC2086
-    strace -f -ttt -o "$folder/calls" $options 2>"$folder/strace.err" &
+    strace -f -ttt -o "$directory/calls" $options 2>"$directory/strace.err" &
     tracer=$!
     until [ -z "$(look $(tree "$idle" "$waiting" "$ticking") | grep -v " $tracer\$")" ]; do
-        if grep -qiE 'not permitted|could not' "$folder/strace.err" || ! kill -0 "$tracer" 2>/dev/null
+        if grep -qiE 'not permitted|could not' "$directory/strace.err" || ! kill -0 "$tracer" 2>/dev/null
         then
             kill -INT "$tracer" 2>/dev/null
             wait "$tracer"
             tracer=
-            reason=$(head -n 1 "$folder/strace.err")
+            reason=$(head -n 1 "$directory/strace.err")
             return
         fi
         sleep 0.05
@@ -136,7 +136,7 @@ printf '%s\n' "$before" | awk '{ n++ } END { print n " threads"; exit n < 6 }' |
 begin=$(date +%s.%N)
 ticks=$(sleeps)
 echo tick >&5
-await ticked "$folder/ticking.out" "$ticking"
+await ticked "$directory/ticking.out" "$ticking"
 after=$(look $(tree "$idle" "$waiting"))
 ticks=$(($(sleeps) - ticks))
 failed=0
@@ -158,7 +158,7 @@ if [ -n "$tracer" ]; then
         END {
             printf "system calls: %d; of the process that ticks: %d\n", calls, ticks
             exit calls > 0 || ticks < 20
-        }' "$folder/calls" || failed=1
+        }' "$directory/calls" || failed=1
 elif needed strace; then
     echo "needed but missing: strace: $reason"
     failed=1

@@ -69,11 +69,11 @@ static int peer_listen(struct peer *peer, struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    snprintf(peer->folder, sizeof peer->folder, "/tmp/lazaret-peer-XXXXXX");
-    if (fd < 0 || !mkdtemp(peer->folder))
+    snprintf(peer->directory, sizeof peer->directory, "/tmp/lazaret-peer-XXXXXX");
+    if (fd < 0 || !mkdtemp(peer->directory))
         return -1;
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(address->sun_path, sizeof address->sun_path, "%s/ipc.sock", peer->folder);
+    snprintf(address->sun_path, sizeof address->sun_path, "%s/ipc.sock", peer->directory);
     if (bind(fd, (struct sockaddr *)address, sizeof *address) || listen(fd, 1)) {
         close(fd);
         return -1;
@@ -103,7 +103,7 @@ bool peer_open(struct peer *peer)
         close(listener);
         unlink(address.sun_path);
     }
-    rmdir(peer->folder);
+    rmdir(peer->directory);
     CU_ASSERT(peer->fd >= 0);
     return peer->fd >= 0;
 }

@@ -17,7 +17,7 @@ struct peer {
     pid_t pid;
     int fd;  /* the connection */
     int out; /* standard output and error of the agent */
-    char folder[64];
+    char directory[64];
     struct laz_buf in; /* read, but not yet returned */
     char *line;        /* the last line */
 };

@@ -7,8 +7,8 @@
 # that is killed (docs/design-limits.md, "What the loop reads").
 set -u
 unset LD_PRELOAD # delays (tests/mock/delays.c) would be counted
-folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-reads.XXXXXXXX") || exit 1
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-reads.XXXXXXXX") || exit 1
+trap 'rm -rf "$directory"' EXIT
 trap 'exit 1' INT TERM
 failed=0
 
@@ -40,14 +40,14 @@ reads() {
     how=$1
     shift
     status=0
-    strace -f -qq -e trace=%file,write,kcmp -o "$folder/trace" ./reads "$how" >"$folder/out" 2>&1 ||
+    strace -f -qq -e trace=%file,write,kcmp -o "$directory/trace" ./reads "$how" >"$directory/out" 2>&1 ||
         status=$?
     if [ "$status" -eq 77 ] && [ "$how" = group ]; then
         echo '    SKIP group: no control group counts memory here'
         return
     fi
-    [ "$status" -ne 77 ] || skip lua "$(cat "$folder/out")"
-    [ "$status" -eq 0 ] || { cat "$folder/out"; failed=1; return; }
+    [ "$status" -ne 77 ] || skip lua "$(cat "$directory/out")"
+    [ "$status" -eq 0 ] || { cat "$directory/out"; failed=1; return; }
     awk -v how="$how" -v what="$*" '
         NR == 1 { loop = $1 }
         $1 == loop && / write\(1, "begin/ { inside = 1 }
@@ -68,7 +68,7 @@ reads() {
             for (name in seen) total += seen[name]
             printf "%s: %d reads by other threads, %d wrong\n", how, total, wrong
             exit !!wrong
-        }' "$folder/trace" || failed=1
+        }' "$directory/trace" || failed=1
 }
 
 reads group task fdinfo stat

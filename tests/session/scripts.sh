@@ -102,12 +102,12 @@ paths_of_python() {
     python=$("$lazaret" run -e 'import sys; print(sys.executable)')
     cat >"$work/declared.py" <<'END'
 import os, site, sys
-listed = [folder for folder in site.getsitepackages() if os.path.isdir(folder)]
-for folder in list(listed):
-    for name in sorted(os.listdir(folder)):
+listed = [directory for directory in site.getsitepackages() if os.path.isdir(directory)]
+for directory in list(listed):
+    for name in sorted(os.listdir(directory)):
         if name.endswith('.pth'):
-            with open(os.path.join(folder, name)) as file:
-                listed += [os.path.abspath(os.path.join(folder, line.rstrip())) for line in file
+            with open(os.path.join(directory, name)) as file:
+                listed += [os.path.abspath(os.path.join(directory, line.rstrip())) for line in file
                            if line.strip() and not line.startswith(('#', 'import ', 'import\t'))]
 own = sys.argv[1].splitlines() # without site
 print(*(path for path in sys.path if path in own + listed), sep='\n')

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct laz_server *server;
-char folder[64], path[80];
+char directory[64], path[80];
 unsigned server_engines = 1;
 static pthread_t server_thread;
 
@@ -50,9 +50,9 @@ bool server_begin(const char *settings)
 {
     struct laz_error err = {0};
 
-    snprintf(folder, sizeof folder, "/tmp/serve-test.XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/socket", folder);
+    snprintf(directory, sizeof directory, "/tmp/serve-test.XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/socket", directory);
     server = server_make(settings, &err);
     if (!server)
         printf("    %s\n", err.text);
@@ -78,7 +78,7 @@ void server_is_gone(void)
 {
     server = NULL;
     CU_ASSERT_EQUAL(access(path, F_OK), -1);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 void client_open(struct client *client)

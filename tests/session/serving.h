@@ -16,7 +16,7 @@
 
 /* The server that server_begin has started, and where it listens. */
 extern struct laz_server *server;
-extern char folder[64], path[80];
+extern char directory[64], path[80];
 
 /* How many engines the next server has (1). */
 extern unsigned server_engines;

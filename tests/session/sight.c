@@ -53,9 +53,9 @@ static void sight_prepare(struct sight *sight)
 
     snprintf(sight_code, sizeof sight_code, look, file ? file : "");
     free(file);
-    snprintf(sight->folder, sizeof sight->folder, "/tmp/sight-lazaret-XXXXXX");
-    CU_ASSERT_FATAL(mkdtemp(sight->folder) != NULL);
-    snprintf(sight->file, sizeof sight->file, "%s/sight.toml", sight->folder);
+    snprintf(sight->directory, sizeof sight->directory, "/tmp/sight-lazaret-XXXXXX");
+    CU_ASSERT_FATAL(mkdtemp(sight->directory) != NULL);
+    snprintf(sight->file, sizeof sight->file, "%s/sight.toml", sight->directory);
     CU_ASSERT_FATAL(
         laz_os_write_file(sight->file, configuration, sizeof configuration - 1, 0600, NULL) == 0);
 }
@@ -279,7 +279,7 @@ bool sight_begin(struct sight *sight)
 void sight_end(struct sight *sight)
 {
     unlink(sight->file);
-    rmdir(sight->folder);
+    rmdir(sight->directory);
     free(sight->sight);
     free(sight->isolation);
     free(sight->require);

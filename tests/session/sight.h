@@ -29,8 +29,8 @@ struct sight {
     char *sight;            /* the value of the first session, without a fault */
     char *isolation;        /* of its result */
     unsigned good, bad;     /* sessions that succeeded, and that failed */
-    char folder[40], file[64]; /* of the configuration */
-    int descriptors, threads;  /* before the first session */
+    char directory[40], file[64]; /* of the configuration */
+    int descriptors, threads;     /* before the first session */
 };
 
 /* Makes one engine first, so that libraries have made what they keep. False: skipped. */

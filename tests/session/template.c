@@ -80,7 +80,7 @@ void template_file(const struct template_box *box, const char *name, const char 
     CU_ASSERT(chmod(path, 0644) == 0);
 }
 
-void template_folder(const struct template_box *box, const char *name)
+void template_directory(const struct template_box *box, const char *name)
 {
     char path[192];
 
@@ -186,7 +186,7 @@ static void template_argv(const struct template_box *box, const struct laz_json 
     laz_strv_addf(argv, "%s/written", box->stage);
     laz_strv_add(argv, "/run/lazaret/written");
     laz_strv_add(argv, "--ro-bind");
-    laz_strv_add(argv, box->peer.folder);
+    laz_strv_add(argv, box->peer.directory);
     laz_strv_add(argv, "/run/lazaret/socket");
     laz_strv_add(argv, "--remount-ro");
     laz_strv_add(argv, "/");
@@ -219,13 +219,13 @@ static int template_listen(struct template_box *box)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    snprintf(box->peer.folder, sizeof box->peer.folder, "/tmp/lazaret-peer-XXXXXX");
-    if (fd < 0 || !mkdtemp(box->peer.folder))
+    snprintf(box->peer.directory, sizeof box->peer.directory, "/tmp/lazaret-peer-XXXXXX");
+    if (fd < 0 || !mkdtemp(box->peer.directory))
         return -1;
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/ipc.sock", box->peer.folder);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/ipc.sock", box->peer.directory);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, 1) ||
         chown(address.sun_path, template_uid(), (gid_t)-1) ||
-        chown(box->peer.folder, template_uid(), (gid_t)-1)) {
+        chown(box->peer.directory, template_uid(), (gid_t)-1)) {
         close(fd);
         return -1;
     }
@@ -339,10 +339,10 @@ void template_close(struct template_box *box)
 {
     char path[128];
 
-    if (box->peer.folder[0]) {
-        snprintf(path, sizeof path, "%s/ipc.sock", box->peer.folder);
+    if (box->peer.directory[0]) {
+        snprintf(path, sizeof path, "%s/ipc.sock", box->peer.directory);
         unlink(path);
-        laz_os_remove_tree(box->peer.folder);
+        laz_os_remove_tree(box->peer.directory);
     }
     peer_close(&box->peer);
     if (box->stage[0])

@@ -50,7 +50,7 @@ bool template_stage(struct template_box *box, const char *runtime);
 void template_file(const struct template_box *box, const char *name, const char *text);
 /* Makes a directory of the stage in which everybody may write; what is in `written` is in
  * /run/lazaret/written of the box, and can be written there. */
-void template_folder(const struct template_box *box, const char *name);
+void template_directory(const struct template_box *box, const char *name);
 /* Starts the box and the template. `options`: more members of `options` of init, or "". Returns the
  * answer, `ready` or an error, borrowed; NULL: none. */
 const char *template_start(struct template_box *box, const char *options);

@@ -57,19 +57,19 @@ static void execute(struct peer *peer, int id, const char *code)
 
 /* ---- the start ------------------------------------------------------------------------------ */
 
-static bool folder_is_empty_but(const char *path, const char *names)
+static bool directory_is_empty_but(const char *path, const char *names)
 {
-    DIR *folder = opendir(path);
+    DIR *directory = opendir(path);
     struct dirent *entry;
-    bool ok = folder != NULL;
+    bool ok = directory != NULL;
 
-    while (folder && (entry = readdir(folder)))
+    while (directory && (entry = readdir(directory)))
         if (entry->d_name[0] != '.' && !strstr(names, entry->d_name)) {
             printf("\n    %s has %s\n", path, entry->d_name);
             ok = false;
         }
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
     return ok;
 }
 
@@ -88,7 +88,7 @@ static void agent_wipes_token_before_init(void)
     CU_ASSERT(strstr(environment, "ipc.sock") == NULL);
     free(environment);
     snprintf(path, sizeof path, "/proc/%ld/fd", (long)peer.pid);
-    CU_ASSERT(folder_is_empty_but(path, "0 1 2 3")); /* PEER_CANARY is closed */
+    CU_ASSERT(directory_is_empty_but(path, "0 1 2 3")); /* PEER_CANARY is closed */
     peer_close(&peer);
 }
 

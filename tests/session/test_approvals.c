@@ -364,10 +364,10 @@ static void a_decision_may_come_after_the_engine(void)
 
 static void decisions_are_recorded(void)
 {
-    char folder[] = "/tmp/laz-test-approvals-XXXXXX", text[8192] = "";
+    char directory[] = "/tmp/laz-test-approvals-XXXXXX", text[8192] = "";
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    char *settings = laz_strdupf("audit.file=%s/log", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    char *settings = laz_strdupf("audit.file=%s/log", directory);
     struct laz_session *session = session_with(settings, true, true);
     if (session) {
         test_expect(session, "erase('a')", LAZ_VERDICT_OK, NULL);
@@ -389,7 +389,7 @@ static void decisions_are_recorded(void)
               NULL);
     CU_ASSERT_PTR_NULL(strstr(no, "\"tool_result\"")); /* it was not called */
     unlink(strchr(settings, '=') + 1);
-    rmdir(folder);
+    rmdir(directory);
     free(settings);
 }
 

@@ -490,13 +490,13 @@ static void a_callback_opens_the_engine_to_its_own_thread_only(void)
 
 /* Makes the directory, and an engine with a hook that looks at code with the word "slow" until the
  * file `over` exists. */
-static struct laz_engine *engine_with_slow_hook(char *folder, char *over, size_t size)
+static struct laz_engine *engine_with_slow_hook(char *directory, char *over, size_t size)
 {
     char script[64], text[200];
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(script, sizeof script, "%s/hook", folder);
-    snprintf(over, size, "%s/over", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(script, sizeof script, "%s/hook", directory);
+    snprintf(over, size, "%s/over", directory);
     int n = snprintf(text, sizeof text,
                      "grep -q slow || exit 0\nuntil test -e %s; do sleep 0.05; done\n", over);
     CU_ASSERT_EQUAL(laz_os_write_file(script, text, (size_t)n, 0600, NULL), 0);
@@ -508,10 +508,10 @@ static struct laz_engine *engine_with_slow_hook(char *folder, char *over, size_t
  * until its timeout. */
 static void a_slow_hook_delays_nobody_else(void)
 {
-    char folder[] = "/tmp/lazaret-test-XXXXXX", over[64];
+    char directory[] = "/tmp/lazaret-test-XXXXXX", over[64];
     struct told told;
 
-    engine = engine_with_slow_hook(folder, over, sizeof over);
+    engine = engine_with_slow_hook(directory, over, sizeof over);
     struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(0) : NULL;
     if (b) {
         begin(a, "return 'slow'", &told);
@@ -532,7 +532,7 @@ static void a_slow_hook_delays_nobody_else(void)
         test_expect(a, "3", LAZ_VERDICT_OK, "3");
     }
     laz_engine_free(engine);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 static void box_is_killed(struct laz_box *box)
@@ -551,10 +551,10 @@ static void box_misbehaves(struct laz_box *box)
  * accused of having closed a channel. */
 static void a_box_may_be_lost_while_a_hook_runs(void)
 {
-    char folder[] = "/tmp/lazaret-test-XXXXXX", over[64];
+    char directory[] = "/tmp/lazaret-test-XXXXXX", over[64];
     struct told told;
 
-    engine = engine_with_slow_hook(folder, over, sizeof over);
+    engine = engine_with_slow_hook(directory, over, sizeof over);
     struct laz_session *session = engine ? open_lua(0) : NULL;
     void (*const losses[])(struct laz_box *) = {box_misbehaves, box_is_killed};
     for (size_t i = 0; session && i < sizeof losses / sizeof *losses; i++) {
@@ -573,7 +573,7 @@ static void a_box_may_be_lost_while_a_hook_runs(void)
         }
     }
     laz_engine_free(engine);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 static pthread_barrier_t occupied, let_go;

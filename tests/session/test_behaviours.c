@@ -607,31 +607,31 @@ static void extension_modules_load_in_the_box(void)
     test_each_kept("", loading_modules);
 }
 
-static void write_file(const char *folder, const char *name, const char *text)
+static void write_file(const char *directory, const char *name, const char *text)
 {
     char path[200];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     fputs(text, file);
     fclose(file);
 }
 
-static void folders_of_a_runtimes_options_are_visible_and_searched(void)
+static void directories_of_a_runtimes_options_are_visible_and_searched(void)
 {
-    char folder[] = "/tmp/laz-test-XXXXXX", settings[200];
+    char directory[] = "/tmp/laz-test-XXXXXX", settings[200];
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    chmod(folder, 0755); /* so that a session with its own uid can enter it */
-    write_file(folder, "laz_extra.py", "answer = 42\n");
-    write_file(folder, "laz_extra.lua", "return {answer = 42}\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    chmod(directory, 0755); /* so that a session with its own uid can enter it */
+    write_file(directory, "laz_extra.py", "answer = 42\n");
+    write_file(directory, "laz_extra.lua", "return {answer = 42}\n");
     static const char *const codes[][2] = {
         {"python", "import laz_extra\nlaz_extra.answer"},
         {"lua", "require('laz_extra').answer"},
     };
     for (size_t i = 0; i < 2; i++) {
-        snprintf(settings, sizeof settings, "runtime.%s.path=[\"%s\"]", codes[i][0], folder);
+        snprintf(settings, sizeof settings, "runtime.%s.path=[\"%s\"]", codes[i][0], directory);
         struct laz_engine *without = test_engine("");
         struct laz_session *session = test_session(without, codes[i][0]);
         if (session)
@@ -643,11 +643,11 @@ static void folders_of_a_runtimes_options_are_visible_and_searched(void)
             test_expect(session, codes[i][1], LAZ_VERDICT_OK, "42");
         laz_engine_free(engine);
     }
-    snprintf(settings, sizeof settings, "%s/laz_extra.py", folder);
+    snprintf(settings, sizeof settings, "%s/laz_extra.py", directory);
     unlink(settings);
-    snprintf(settings, sizeof settings, "%s/laz_extra.lua", folder);
+    snprintf(settings, sizeof settings, "%s/laz_extra.lua", directory);
     unlink(settings);
-    CU_ASSERT_EQUAL(rmdir(folder), 0);
+    CU_ASSERT_EQUAL(rmdir(directory), 0);
 }
 
 /* ---- editors of other systems --------------------------------------------------------------- */
@@ -701,7 +701,7 @@ static const struct unit_test tests[] = {
     UNIT(a_hook_of_the_application_can_block),
     UNIT(a_hook_command_can_block),
     UNIT(extension_modules_load_in_the_box),
-    UNIT(folders_of_a_runtimes_options_are_visible_and_searched),
+    UNIT(directories_of_a_runtimes_options_are_visible_and_searched),
     {0},
 };
 

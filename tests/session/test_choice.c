@@ -32,14 +32,14 @@ static const char script[] = "#!/bin/sh\n"
                              "echo \"run $n fails\" >&2\n"
                              "exit 3\n";
 
-static char folder[64];
+static char directory[64];
 
 static bool choice_write(const char *name, const char *text)
 {
     char path[128], before[128];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    snprintf(before, sizeof before, "%s/new", folder);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(before, sizeof before, "%s/new", directory);
     FILE *file = fopen(before, "w");
     bool ok = file && fputs(text, file) >= 0;
     ok = file && !fclose(file) && ok;
@@ -58,7 +58,7 @@ static bool choice_has_run(unsigned run)
 {
     char path[128];
 
-    snprintf(path, sizeof path, "%s/runs/%u", folder, run);
+    snprintf(path, sizeof path, "%s/runs/%u", directory, run);
     return access(path, F_OK) == 0;
 }
 
@@ -80,17 +80,17 @@ static struct laz_engine *choice_engine(const char *settings)
     char runs[96];
     struct laz_buf text = LAZ_BUF_INIT;
 
-    snprintf(folder, sizeof folder, "/tmp/lazaret-choice-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(runs, sizeof runs, "%s/runs", folder);
-    CU_ASSERT_EQUAL_FATAL(chmod(folder, 0755), 0);
+    snprintf(directory, sizeof directory, "/tmp/lazaret-choice-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(runs, sizeof runs, "%s/runs", directory);
+    CU_ASSERT_EQUAL_FATAL(chmod(directory, 0755), 0);
     CU_ASSERT_EQUAL_FATAL(mkdir(runs, 0755), 0);
     CU_ASSERT_EQUAL_FATAL(chmod(runs, 0777), 0); /* the script has the uid of its session */
-    laz_buf_printf(&text, script, folder);
+    laz_buf_printf(&text, script, directory);
     CU_ASSERT_TRUE_FATAL(choice_write("bwrap", laz_buf_text(&text)));
     laz_buf_clear(&text);
-    laz_buf_printf(&text, "sandbox.bwrap.program=%s/bwrap;audit.file=%s/log;%s", folder, folder,
-                   settings);
+    laz_buf_printf(&text, "sandbox.bwrap.program=%s/bwrap;audit.file=%s/log;%s", directory,
+                   directory, settings);
     struct laz_engine *engine = test_engine(laz_buf_text(&text));
     laz_buf_fini(&text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
@@ -101,7 +101,7 @@ static void choice_end(struct laz_engine *engine)
 {
     laz_engine_free(engine);
     CU_ASSERT_EQUAL(trace_children(), 0);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 static struct laz_session *choice_session(struct laz_engine *engine, bool warm)
@@ -272,7 +272,7 @@ static void records_name_the_backend_of_the_box(void)
         struct laz_buf log = LAZ_BUF_INIT;
         struct laz_engine *engine =
             choice_at_trial("sandbox.backend=[\"bwrap\",\"landlock\"]", sessions);
-        snprintf(file, sizeof file, "%s/log", folder);
+        snprintf(file, sizeof file, "%s/log", directory);
         choice_let(3, "fail");
         choice_await(engine, sessions[0]);
         CU_ASSERT_STRING_EQUAL(engine->boxes.choice.name, "landlock"); /* whether or not it works */

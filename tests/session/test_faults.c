@@ -5,10 +5,10 @@
  * The rule: an error, or the same value and isolation as without the fault; never a crash, a weaker
  * box, or a leftover descriptor, thread, process or directory. That a signal came (EINTR) is no
  * error either. Two sessions without a fault record the places (deny.h: a function with its four
- * callers). A random sample selects some functions, a place of each, and a way to fail: which error,
- * once or always. With LAZARET_TEST_FULL all places fail in all ways, with TEST_FAULTS=FUNCTION
- * those of one function. Places that only an older system reaches are recorded and tested in the
- * same way.
+ * callers). A random sample selects some functions, a place of each, and a way to fail: which
+ * error, once or always. With LAZARET_TEST_FULL all places fail in all ways, with
+ * TEST_FAULTS=FUNCTION those of one function. Places that only an older system reaches are recorded
+ * and tested in the same way.
  *
  * Only what the system refused to remove may be left: the next engine removes it. */
 #include "deny.h"
@@ -155,11 +155,11 @@ static void faults_session(struct sight *box)
         CU_FAIL("a signal makes a difference");
     }
     faults_no_process_is_left();
-    size_t left = deny_folders_left(!may_be_left);
+    size_t left = deny_directories_left(!may_be_left);
     if (left && !may_be_left) {
         printf("\n    ");
         faults_name();
-        CU_FAIL("a folder is left");
+        CU_FAIL("a directory is left");
     }
     alarm(0);
 }
@@ -311,13 +311,13 @@ static void what_a_dead_program_leaves_is_ended(void)
 {
     static const char text[] = "#!/bin/sh\nsleep 600 &\nexit 3\n";
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
-    char folder[] = "/tmp/faults-lazaret-XXXXXX", path[64], settings[128];
+    char directory[] = "/tmp/faults-lazaret-XXXXXX", path[64], settings[128];
     struct laz_session *session = NULL;
     struct laz_error err = {0};
 
     memset(&fault, 0, sizeof fault);
-    CU_ASSERT_FATAL(mkdtemp(folder) != NULL && chmod(folder, 0755) == 0);
-    snprintf(path, sizeof path, "%s/bwrap", folder);
+    CU_ASSERT_FATAL(mkdtemp(directory) != NULL && chmod(directory, 0755) == 0);
+    snprintf(path, sizeof path, "%s/bwrap", directory);
     CU_ASSERT_FATAL(laz_os_write_file(path, text, sizeof text - 1, 0755, NULL) == 0);
     snprintf(settings, sizeof settings, "sandbox.backend=bwrap;sandbox.bwrap.program=%s", path);
     for (int i = 0; i < 5; i++) {
@@ -327,7 +327,7 @@ static void what_a_dead_program_leaves_is_ended(void)
         faults_no_process_is_left();
     }
     unlink(path);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 static int faults_spawn(struct laz_error *err)

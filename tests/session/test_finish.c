@@ -39,38 +39,38 @@ static const struct phrase leaving = {
            "return 7",
 };
 
-static const char *folder_of_host(char *folder)
+static const char *directory_of_host(char *directory)
 {
-    CU_ASSERT_FATAL(mkdtemp(folder) && chmod(folder, 0777) == 0);
-    return folder;
+    CU_ASSERT_FATAL(mkdtemp(directory) && chmod(directory, 0777) == 0);
+    return directory;
 }
 
 /* What was written into the file, and perhaps not from the interpreter to the file. */
-static void has(const char *folder, const char *expected)
+static void has(const char *directory, const char *expected)
 {
     struct laz_buf text = LAZ_BUF_INIT;
     char path[80];
 
-    snprintf(path, sizeof path, "%s/file", folder);
+    snprintf(path, sizeof path, "%s/file", directory);
     CU_ASSERT_EQUAL(laz_os_read_file(path, 100, &text, NULL), 0);
     UNIT_TEXT(laz_buf_text(&text), expected);
     laz_buf_fini(&text);
 }
 
-static struct laz_engine *engine_writing(bool warm, const char *folder)
+static struct laz_engine *engine_writing(bool warm, const char *directory)
 {
     char text[200];
 
     snprintf(text, sizeof text, "%ssandbox.write=[\"%s\"]", warm ? "pool.warm=template;" : "",
-             folder);
+             directory);
     return test_engine(text);
 }
 
-static char *code_of(const struct words *w, const char *folder)
+static char *code_of(const struct words *w, const char *directory)
 {
     const char *code = test_phrase(w, &leaving), *at = strchr(code, '@');
 
-    return laz_strdupf("%.*s%s%s", (int)(at - code), code, folder, at + 1);
+    return laz_strdupf("%.*s%s%s", (int)(at - code), code, directory, at + 1);
 }
 
 static struct laz_result *run_once(struct laz_engine *engine, const char *runtime, const char *code,
@@ -128,14 +128,14 @@ static void one_shot(const struct words *w,
                      struct laz_result *(*run)(struct laz_engine *, const char *, const char *,
                                                const struct laz_execute_options *))
 {
-    char folder[] = "/var/tmp/laz-test-XXXXXX";
-    struct laz_engine *engine = engine_writing(false, folder_of_host(folder));
+    char directory[] = "/var/tmp/laz-test-XXXXXX";
+    struct laz_engine *engine = engine_writing(false, directory_of_host(directory));
     struct laz_buf lines = LAZ_BUF_INIT;
     const struct laz_execute_options options = {
         .size = sizeof options, .line = add_line, .user = &lines};
     const char *expected =
         strcmp(w->runtime, "python") == 0 ? "main\nthread\nbye\n" : "main\nbye\n";
-    char *code = code_of(w, folder);
+    char *code = code_of(w, directory);
     struct laz_result *result = engine && code ? run(engine, w->runtime, code, &options) : NULL;
 
     if (result) {
@@ -145,13 +145,13 @@ static void one_shot(const struct words *w,
         UNIT_TEXT(output, expected);
         UNIT_TEXT(laz_buf_text(&lines), expected);
         CU_ASSERT_TRUE(test_result_has(result, "\"warnings\":[]"));
-        has(folder, "kept");
+        has(directory, "kept");
         free(output);
     }
     laz_result_free(result);
     laz_engine_free(engine);
     laz_buf_fini(&lines);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
     free(code);
 }
 
@@ -268,12 +268,12 @@ static void a_script_that_does_not_start(void)
 static void leave(const struct words *w, bool warm, void (*by)(struct laz_session *session),
                   bool writes)
 {
-    char folder[] = "/var/tmp/laz-test-XXXXXX";
-    struct laz_engine *engine = engine_writing(warm, folder_of_host(folder));
+    char directory[] = "/var/tmp/laz-test-XXXXXX";
+    struct laz_engine *engine = engine_writing(warm, directory_of_host(directory));
     struct laz_session *session = !engine ? NULL
                                   : warm  ? test_warm_session(engine, w->runtime)
                                           : test_session(engine, w->runtime);
-    char *code = code_of(w, folder);
+    char *code = code_of(w, directory);
 
     if (session && code) {
         test_expect(session, code, LAZ_VERDICT_OK, "7");
@@ -282,8 +282,8 @@ static void leave(const struct words *w, bool warm, void (*by)(struct laz_sessio
     }
     laz_engine_free(engine);
     if (session)
-        has(folder, writes ? "kept" : "");
-    laz_os_remove_tree(folder);
+        has(directory, writes ? "kept" : "");
+    laz_os_remove_tree(directory);
     free(code);
 }
 

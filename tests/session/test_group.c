@@ -287,12 +287,12 @@ static void look_for_box(void *user, struct laz_engine *engine)
 static void a_start_is_late_however_many_calls_come(void)
 {
     struct laz_group *group = gates_group("", 1);
-    char folder[] = "/tmp/laz-test-XXXXXX", script[64];
+    char directory[] = "/tmp/laz-test-XXXXXX", script[64];
     struct gate_told hangs = {0};
     bool starts = false;
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(script, sizeof script, "%s/agent", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(script, sizeof script, "%s/agent", directory);
     FILE *file = fopen(script, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     CU_ASSERT(fputs("#!/bin/sh\nexec sleep 3600\n", file) >= 0);
@@ -313,7 +313,7 @@ static void a_start_is_late_however_many_calls_come(void)
     gate_told_await(&hangs);
     CU_ASSERT_EQUAL(hangs.verdict, LAZ_VERDICT_SETUP_FAILED);
     laz_group_free(group);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 /* ---- runs and tools -------------------------------------------------------------------------- */
@@ -720,14 +720,14 @@ static void records_are_in_order(const char *text)
 
 static void all_engines_write_one_log(void)
 {
-    char folder[] = "/tmp/laz-test-XXXXXX", path[64], settings[200];
+    char directory[] = "/tmp/laz-test-XXXXXX", path[64], settings[200];
     struct gate_told told[LOGGED] = {{0}};
     struct laz_buf text = LAZ_BUF_INIT;
     struct log_seen seen = {0};
     struct laz_audit_verify verify;
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/log", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/log", directory);
     snprintf(settings, sizeof settings, "audit.file=%s", path);
     struct laz_group *group = gates_group(settings, ENGINES);
     for (unsigned i = 1; i < ENGINES; i++)
@@ -749,7 +749,7 @@ static void all_engines_write_one_log(void)
     laz_audit_verify_fini(&verify);
     records_are_in_order(laz_buf_text(&text));
     laz_buf_fini(&text);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 static const struct unit_test tests[] = {

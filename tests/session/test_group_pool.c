@@ -476,11 +476,11 @@ static void only_one_start(void *user, struct laz_engine *engine)
 {
     static char script[80];
     char text[512];
-    const char *folder = user;
+    const char *directory = user;
 
-    snprintf(script, sizeof script, "%s/agent", folder);
+    snprintf(script, sizeof script, "%s/agent", directory);
     snprintf(text, sizeof text, "#!/bin/sh\nmkdir %s/once 2>/dev/null || exit 1\nexec %s \"$@\"\n",
-             folder, engine->agent);
+             directory, engine->agent);
     FILE *file = fopen(script, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     CU_ASSERT(fputs(text, file) >= 0);
@@ -496,15 +496,15 @@ static void a_place_that_fails_is_the_error_of_a_new_pool(void)
     const struct laz_pool_options four = {.size = sizeof four, .members = 4};
     struct laz_group_pool *pool = NULL;
     struct laz_error err = {0};
-    char folder[] = "/tmp/laz-test-XXXXXX";
+    char directory[] = "/tmp/laz-test-XXXXXX";
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    gates_run(group, 0, only_one_start, folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    gates_run(group, 0, only_one_start, directory);
     CU_ASSERT_EQUAL(laz_group_pool_new(group, &four, &pool, &err), LAZ_ESETUP);
     CU_ASSERT(!pool && err.code == LAZ_ESETUP && *err.text);
     gates_run(group, 0, break_agent, NULL);
     laz_group_free(group);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ static void my_handler(int number)
 struct picture {
     struct sigaction actions[32];
     sigset_t mask;
-    char locale[256], folder[4096];
+    char locale[256], directory[4096];
     struct laz_buf environment;
     int descriptors, threads, children;
 };
@@ -43,8 +43,8 @@ static void take_picture(struct picture *picture)
         sigaction(i, NULL, &picture->actions[i]);
     pthread_sigmask(SIG_SETMASK, NULL, &picture->mask);
     snprintf(picture->locale, sizeof picture->locale, "%s", setlocale(LC_ALL, NULL));
-    if (!getcwd(picture->folder, sizeof picture->folder))
-        picture->folder[0] = '\0';
+    if (!getcwd(picture->directory, sizeof picture->directory))
+        picture->directory[0] = '\0';
     for (char **at = environ; *at; at++)
         laz_buf_printf(&picture->environment, "%s\n", *at);
     picture->descriptors = trace_descriptors();
@@ -61,7 +61,7 @@ static void compare_pictures(struct picture *a, struct picture *b)
     for (int i = 1; i < 32; i++)
         CU_ASSERT_EQUAL(sigismember(&a->mask, i), sigismember(&b->mask, i));
     UNIT_TEXT(b->locale, a->locale);
-    UNIT_TEXT(b->folder, a->folder);
+    UNIT_TEXT(b->directory, a->directory);
     UNIT_TEXT(laz_buf_text(&b->environment), laz_buf_text(&a->environment));
     CU_ASSERT_EQUAL(a->descriptors, b->descriptors);
     CU_ASSERT_EQUAL(a->threads, b->threads);
@@ -75,10 +75,10 @@ static void use_everything(const char *settings)
     struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 300};
     struct laz_engine *engine = test_engine(settings);
     struct laz_session *session = test_session(engine, "lua");
-    char folder[300];
+    char directory[300];
 
-    trace_folder(folder, sizeof folder);
-    CU_ASSERT(*folder && access(folder, F_OK) == 0);
+    trace_directory(directory, sizeof directory);
+    CU_ASSERT(*directory && access(directory, F_OK) == 0);
     if (session) {
         test_expect(session, "add(2, 0.5)", LAZ_VERDICT_OK, "2.5");
         laz_result_free(test_run(session, "os.execute('sleep 3000')", &options));
@@ -89,7 +89,7 @@ static void use_everything(const char *settings)
     }
     laz_session_free(session);
     laz_engine_free(engine);
-    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_NOT_EQUAL(access(directory, F_OK), 0);
 }
 
 static void an_application_finds_its_own_as_it_was(void)

@@ -51,7 +51,7 @@ static bool directory_is_there(const struct laz_engine *engine, unsigned box)
 {
     char path[300];
 
-    snprintf(path, sizeof path, "%s/b%u", engine->folder, box);
+    snprintf(path, sizeof path, "%s/b%u", engine->directory, box);
     return access(path, F_OK) == 0;
 }
 
@@ -90,15 +90,15 @@ static void an_engine_is_freed_with_the_files_of_its_sessions(void)
 {
     struct laz_engine *engine = test_engine("sandbox.backend=landlock");
     struct laz_session *session = test_session(engine, "lua");
-    char *folder = engine ? laz_strdup(engine->folder) : NULL;
+    char *directory = engine ? laz_strdup(engine->directory) : NULL;
 
     if (session) {
         test_expect(session, many_files, LAZ_VERDICT_OK, "1");
         laz_session_free(session); /* its directory is on its way */
     }
     laz_engine_free(engine);
-    CU_ASSERT(folder && access(folder, F_OK) != 0);
-    free(folder);
+    CU_ASSERT(directory && access(directory, F_OK) != 0);
+    free(directory);
 }
 
 /* ---- callbacks ------------------------------------------------------------------------------ */
@@ -137,9 +137,9 @@ static void an_engine_is_freed_though_a_callback_does_not_return(void)
         CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CANCELLED);
         laz_result_free(result);
     }
-    char *folder = laz_strdup(left->folder);
+    char *directory = laz_strdup(left->directory);
     laz_engine_free(left);
-    CU_ASSERT(access(folder, F_OK) != 0);
+    CU_ASSERT(access(directory, F_OK) != 0);
     CU_ASSERT_EQUAL(trace_children(), 0);
     if (session) {
         CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&told), "1 callbacks of tools did not return"));
@@ -147,7 +147,7 @@ static void an_engine_is_freed_though_a_callback_does_not_return(void)
         while (sem_wait(&gate.over) != 0)
             ;
     }
-    free(folder);
+    free(directory);
     test_told = NULL;
     laz_buf_fini(&told);
 }

@@ -377,8 +377,8 @@ static void nofile_limit_refuses_one_more(void)
     each_raised(&open_1000_files);
 }
 
-static void folder_is_full(struct laz_session *session, const struct words *w,
-                           struct laz_result *result)
+static void directory_is_full(struct laz_session *session, const struct words *w,
+                              struct laz_result *result)
 {
     (void)w;
     CU_ASSERT_NOT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
@@ -394,7 +394,7 @@ static void a_full_tmp_is_an_error_of_the_language(void)
     if (backend && strcmp(backend, "landlock") == 0)
         each_of(&narrow, &write_5_mib, succeeds);
     else
-        each_of(&narrow, &write_5_mib, folder_is_full);
+        each_of(&narrow, &write_5_mib, directory_is_full);
     each_raised(&write_5_mib);
 }
 

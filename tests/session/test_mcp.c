@@ -528,11 +528,11 @@ static void clock_moves(int fd, uint64_t ms)
 static void headers_have_a_deadline_that_no_byte_moves(void)
 {
     static const char half[] = "POST /mcp HTTP/1.1\r\nHost: local";
-    char folder[] = "/tmp/lazaret-test-XXXXXX", path[60];
+    char directory[] = "/tmp/lazaret-test-XXXXXX", path[60];
     int drips, other, asks; /* accepted in this order */
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/socket", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/socket", directory);
     if (begin_at(path, "")) {
         CU_ASSERT_EQUAL_FATAL(laz_os_connect(path, &drips, NULL), 0);
         CU_ASSERT_EQUAL_FATAL(laz_os_connect(path, &other, NULL), 0);
@@ -559,7 +559,7 @@ static void headers_have_a_deadline_that_no_byte_moves(void)
         close(asks);
         end();
     }
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 static const struct unit_test tests[] = {

@@ -266,15 +266,15 @@ static void *canceller_of_a_trial(void *user)
 
 /* Writes a program in place of bwrap that fails at first, so that the next backend would be tried,
  * and hangs in the trial that shows whether the session or the backend is at fault. */
-static bool write_hanging_bwrap(const char *folder, const char *path)
+static bool write_hanging_bwrap(const char *directory, const char *path)
 {
     FILE *file =
-        chmod(folder, 01777) ? NULL : fopen(path, "w"); /* sessions have uids of their own */
+        chmod(directory, 01777) ? NULL : fopen(path, "w"); /* sessions have uids of their own */
 
     if (!file)
         return false;
     fprintf(file, "#!/bin/sh\n[ -e %s/1 ] || { : >%s/1; exit 1; }\n: >%s/2\nexec sleep 3600\n",
-            folder, folder, folder);
+            directory, directory, directory);
     return fclose(file) == 0 && chmod(path, 0755) == 0;
 }
 

@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "os/files.h"
 #include "session/session.h"
-#include "work_folder.h"
+#include "work_directory.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -104,7 +104,7 @@ static void with_session(const char *settings, void (*body)(struct laz_session *
 {
     int descriptors = trace_descriptors(), threads = trace_threads();
     struct laz_engine *engine = test_engine(settings);
-    char folder[300];
+    char directory[300];
 
     if (!engine)
         return;
@@ -116,14 +116,14 @@ static void with_session(const char *settings, void (*body)(struct laz_session *
         gate_set(&gates[i], false);
     }
     struct laz_session *session = test_session(engine, "lua");
-    trace_folder(folder, sizeof folder);
+    trace_directory(directory, sizeof directory);
     if (session)
         body(session);
     for (size_t i = 0; i < 2; i++)
         gate_set(&gates[i], true);
     laz_session_free(session);
     laz_engine_free(engine);
-    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_NOT_EQUAL(access(directory, F_OK), 0);
     CU_ASSERT_EQUAL(trace_children(), 0);
     CU_ASSERT_EQUAL(trace_threads(), threads);
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/lazaret-test-XXXXXX";
+static char directory[] = "/tmp/lazaret-test-XXXXXX";
 
 /* No timeout ends code or a start. */
 #define PATIENT "[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n"
@@ -36,8 +36,8 @@ static void count_never_answered(void *user, uint32_t level, const char *text)
 /* Makes an engine from a configuration file with this text. */
 static struct laz_engine *engine_of(const char *toml, struct laz_error *err)
 {
-    char *path = laz_strdupf("%s/live.toml", folder);
-    char *text = laz_strdupf("[plugins]\npath = [\"%s\"]\n%s\n" PATIENT, MOCK_FOLDER, toml);
+    char *path = laz_strdupf("%s/live.toml", directory);
+    char *text = laz_strdupf("[plugins]\npath = [\"%s\"]\n%s\n" PATIENT, MOCK_DIRECTORY, toml);
     const struct laz_engine_options options = {
         .size = sizeof options, .log = count_never_answered, .log_level = LAZ_LOG_ERROR};
     struct laz_settings *settings = NULL;
@@ -478,9 +478,9 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 1;
     int status = unit_run("providers_live", tests);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
     return status;
 }

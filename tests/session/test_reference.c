@@ -128,18 +128,19 @@ static void nothing_of_the_hosts_environment_is_inside(void)
     unsetenv("R_LIBS_USER");
 }
 
-/* ---- folders -------------------------------------------------------------------------------- */
+/* ---- directories --------------------------------------------------------------------------------
+ */
 
 /* Counts the directories of an engine's boxes; `name` gets one of them. */
-static int box_folders(const char *folder, char *name, size_t size)
+static int box_directories(const char *directory, char *name, size_t size)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(directory);
     int n = 0;
 
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         char path[600];
         struct stat info;
-        snprintf(path, sizeof path, "%s/%s/socket", folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s/socket", directory, entry->d_name);
         if (entry->d_name[0] == '.' || stat(path, &info))
             continue;
         n++;
@@ -151,29 +152,29 @@ static int box_folders(const char *folder, char *name, size_t size)
     return n;
 }
 
-static void folders_of_a_session_go_with_it(void)
+static void directories_of_a_session_go_with_it(void)
 {
     const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
     struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 200};
     struct laz_engine *engine = test_engine("");
     struct laz_session *session = NULL;
-    char folder[300], first[256] = "", second[256] = "";
+    char directory[300], first[256] = "", second[256] = "";
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
     test_kept_free(); /* so that only one engine's directory exists */
-    trace_folder(folder, sizeof folder);
-    CU_ASSERT_NOT_EQUAL(*folder, '\0');
+    trace_directory(directory, sizeof directory);
+    CU_ASSERT_NOT_EQUAL(*directory, '\0');
     CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &session, NULL), 0);
-    CU_ASSERT_EQUAL(box_folders(folder, first, sizeof first), 1);
+    CU_ASSERT_EQUAL(box_directories(directory, first, sizeof first), 1);
     laz_result_free(test_run(session, "while true do end", &options));
     test_expect(session, "1", LAZ_VERDICT_OK, "1");
-    CU_ASSERT_EQUAL(box_folders(folder, second, sizeof second), 1);
+    CU_ASSERT_EQUAL(box_directories(directory, second, sizeof second), 1);
     CU_ASSERT_STRING_NOT_EQUAL(first, second);
     laz_session_close(session);
-    CU_ASSERT_EQUAL(box_folders(folder, second, sizeof second), 0);
+    CU_ASSERT_EQUAL(box_directories(directory, second, sizeof second), 0);
     laz_session_free(session);
     laz_engine_free(engine);
-    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_NOT_EQUAL(access(directory, F_OK), 0);
 }
 
 /* ---- one execution, one check --------------------------------------------------------------- */
@@ -326,7 +327,7 @@ static const struct unit_test tests[] = {
     UNIT(calls_without_a_limit_are_not_limited),
     UNIT(checking_parses_and_runs_nothing),
     UNIT(nothing_of_the_hosts_environment_is_inside),
-    UNIT(folders_of_a_session_go_with_it),
+    UNIT(directories_of_a_session_go_with_it),
     UNIT(executing_once_needs_no_session),
     UNIT(only_a_verbose_session_tells_what_it_does),
     {0},

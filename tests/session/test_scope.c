@@ -305,7 +305,7 @@ static void the_launched_end_with_the_spawner(void)
 /* ---- asking -------------------------------------------------------------------------------------
  */
 
-static char folder[64]; /* $XDG_RUNTIME_DIR of the tests */
+static char directory[64]; /* $XDG_RUNTIME_DIR of the tests */
 
 static bool there_is_systemd_run(void)
 {
@@ -405,7 +405,7 @@ static void a_manager_that_gives_nothing_is_a_reason(void)
         struct asking row = rows[i];
         struct manager_asked asked = {0};
         struct manager manager;
-        CU_ASSERT_TRUE_FATAL(manager_start(&manager, folder, NULL, row.way));
+        CU_ASSERT_TRUE_FATAL(manager_start(&manager, directory, NULL, row.way));
         CU_ASSERT_EQUAL(as_user(ask_one, &row), 0);
         if (row.way != MANAGER_IS_MUTE && row.way != MANAGER_HANGS) {
             CU_ASSERT_TRUE(manager_asked(&manager, &asked));
@@ -422,7 +422,7 @@ static void where_nobody_can_be_asked_nothing_is_started(void)
     struct asking no_controllers = {MANAGER_GRANTS, LAZ_EREFUSED, "are not of version 2 here"};
     char path[256];
 
-    snprintf(path, sizeof path, "%s/systemd/private", folder);
+    snprintf(path, sizeof path, "%s/systemd/private", directory);
     (void)unlink(path);
     told_of_controllers = true;
     CU_ASSERT_EQUAL(as_user(ask_one, &nobody), 0);
@@ -659,7 +659,7 @@ static void sessions_are_in_groups_of_the_scope(void)
 
     if (!there_is_systemd_run() || !tree_make(scope, sizeof scope))
         return;
-    snprintf(lua, sizeof lua, "%s/plugins/lua.so", folder);
+    snprintf(lua, sizeof lua, "%s/plugins/lua.so", directory);
     if (access(lua, F_OK) != 0) {
         unit_skip("lua", "the runtime is not built");
         tree_remove(tree);
@@ -669,7 +669,7 @@ static void sessions_are_in_groups_of_the_scope(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct manager manager;
         char launcher[700];
-        CU_ASSERT_TRUE_FATAL(manager_start(&manager, folder, scope, rows[i].way));
+        CU_ASSERT_TRUE_FATAL(manager_start(&manager, directory, scope, rows[i].way));
         CU_ASSERT_EQUAL(as_user(rows[i].run, NULL), 0);
         manager_end(&manager);
         snprintf(launcher, sizeof launcher, "%s/launcher", scope);
@@ -704,7 +704,7 @@ static void a_real_manager_gives_groups(void)
     UNIT_TEXT(laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, false), "cgroup-v2");
     laz_cgroup_free(group);
     laz_cgroups_free(groups);
-    setenv("XDG_RUNTIME_DIR", folder, 1);
+    setenv("XDG_RUNTIME_DIR", directory, 1);
 }
 
 static const struct unit_test tests[] = {
@@ -726,8 +726,9 @@ static bool copy_for_user(void)
     char *command = laz_strdupf(
         "cd %s && cp -L '%s' agent && mkdir plugins && for d in $(echo '%s' | tr : ' '); "
         "do cp -L $d/bwrap.* $d/none.* $d/lua.* plugins/ 2>/dev/null; done; chmod -R a+rX,go-w .",
-        folder, getenv("LAZARET_AGENT"), getenv("LAZARET_PLUGIN_PATH"));
-    char *agent = laz_strdupf("%s/agent", folder), *plugins = laz_strdupf("%s/plugins", folder);
+        directory, getenv("LAZARET_AGENT"), getenv("LAZARET_PLUGIN_PATH"));
+    char *agent = laz_strdupf("%s/agent", directory),
+         *plugins = laz_strdupf("%s/plugins", directory);
     bool copied = system(command) == 0 && setenv("LAZARET_AGENT", agent, 1) == 0 &&
                   setenv("LAZARET_PLUGIN_PATH", plugins, 1) == 0;
 
@@ -741,16 +742,16 @@ int main(void)
 {
     char command[128];
 
-    snprintf(folder, sizeof folder, "/tmp/scope-test-XXXXXX");
-    if (!mkdtemp(folder))
+    snprintf(directory, sizeof directory, "/tmp/scope-test-XXXXXX");
+    if (!mkdtemp(directory))
         return 1;
-    (void)chmod(folder, 0755);
-    setenv("XDG_RUNTIME_DIR", folder, 1);
+    (void)chmod(directory, 0755);
+    setenv("XDG_RUNTIME_DIR", directory, 1);
     unsetenv("DBUS_SESSION_BUS_ADDRESS");
     if (laz_os_is_root() && !copy_for_user())
         printf("the agent and the plugins cannot be copied\n");
     int status = unit_run("scope", tests);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
     (void)!system(command);
     return status;
 }

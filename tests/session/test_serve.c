@@ -635,7 +635,7 @@ static void every_request_is_answered_once(void)
     server_end();
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
     CU_ASSERT_EQUAL(trace_children(), children);
-    trace_folder(left, sizeof left);
+    trace_directory(left, sizeof left);
     CU_ASSERT_STRING_EQUAL(left, "");
 }
 
@@ -688,8 +688,8 @@ static void socket_is_for_its_user_and_for_one_server(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another process listens there"));
     server_end();
     /* what a server that was killed has left is replaced, anything else is not */
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(strcpy(folder, "/tmp/serve-test.XXXXXX")));
-    snprintf(path, sizeof path, "%s/socket", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(strcpy(directory, "/tmp/serve-test.XXXXXX")));
+    snprintf(path, sizeof path, "%s/socket", directory);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -711,7 +711,7 @@ static void socket_is_for_its_user_and_for_one_server(void)
     CU_ASSERT_PTR_NULL(server_make(OPEN, &err));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no socket of this user"));
     unlink(path);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 static void processes_of_other_users_are_refused(void)
@@ -723,7 +723,7 @@ static void processes_of_other_users_are_refused(void)
         return;
     }
     server_begin(OPEN);
-    CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
+    CU_ASSERT_EQUAL(chmod(directory, 0755), 0);
     CU_ASSERT_EQUAL(chmod(path, 0666), 0); /* the kernel would let it in */
     /* of this thread alone, which seteuid(3) would not do */
     CU_ASSERT_EQUAL_FATAL(syscall(SYS_setresuid, -1, 65534, -1), 0);

@@ -56,7 +56,7 @@ static void await_clients(unsigned number, unsigned n)
 /* ---- who comes where ------------------------------------------------------------------------- */
 
 /* The directory of the engine in which its session runs. */
-static void client_engine(struct client *client, char folder_of[64])
+static void client_engine(struct client *client, char directory_of[64])
 {
     say(client,
         "{\"type\":\"execute\",\"id\":1,\"session\":%lld,"
@@ -64,7 +64,7 @@ static void client_engine(struct client *client, char folder_of[64])
         client->session);
     expect(client, "\"id\":1,\"result\":{\"ok\":true,\"value\":\"/tmp/lazaret-");
     const char *begin = strstr(client->line, "/tmp/lazaret-");
-    snprintf(folder_of, 64, "%.*s", (int)strcspn(begin, "\""), begin);
+    snprintf(directory_of, 64, "%.*s", (int)strcspn(begin, "\""), begin);
 }
 
 static void clients_are_spread_over_the_engines(void)
@@ -482,9 +482,9 @@ static void a_server_is_made_as_a_whole_or_not_at_all(void)
     struct rlimit limit;
     unsigned failed = 0;
 
-    snprintf(folder, sizeof folder, "/tmp/serve-test.XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/socket", folder);
+    snprintf(directory, sizeof directory, "/tmp/serve-test.XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/socket", directory);
     server_engines = LAZ_SERVER_ENGINES + 1;
     CU_ASSERT_PTR_NULL(server_make(OPEN, &err));
     CU_ASSERT_EQUAL(err.code, LAZ_EINVAL);

@@ -255,9 +255,9 @@ static void a_client_that_never_reads_is_given_up(void)
     if (!getenv("LAZARET_TEST_FULL"))
         return;
     neighbour_begin(OPEN ";session.max_output_size=16MiB;limits.memory=unlimited");
-    snprintf(gate, sizeof gate, "%s/gate", folder);
+    snprintf(gate, sizeof gate, "%s/gate", directory);
     CU_ASSERT_EQUAL_FATAL(mkfifo(gate, 0644), 0);
-    CU_ASSERT_EQUAL(chmod(folder, 0755), 0); /* sessions of root have uids of their own */
+    CU_ASSERT_EQUAL(chmod(directory, 0755), 0); /* sessions of root have uids of their own */
     CU_ASSERT_EQUAL(chmod(gate, 0644), 0);
     client_greet(&deaf);
     for (int i = 1; i <= EXECUTIONS; i++)

@@ -113,11 +113,11 @@ static void start_fails_as(const struct failing *f)
     int descriptors = trace_descriptors(), threads = trace_threads();
     struct laz_engine *engine = start_engine(f->script, f->settings);
     struct laz_error err = {0};
-    char folder[300];
+    char directory[300];
 
     if (!engine)
         return;
-    trace_folder(folder, sizeof folder);
+    trace_directory(directory, sizeof directory);
     int rc = course_run(engine, f->ms, f->n, f->hangs_up, &err);
     if (rc == LAZ_ENOENT) {
         unit_skip("lua", err.text);
@@ -134,7 +134,7 @@ static void start_fails_as(const struct failing *f)
     CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED);
     laz_result_free(result);
     laz_engine_free(engine);
-    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_NOT_EQUAL(access(directory, F_OK), 0);
     CU_ASSERT_EQUAL(trace_children(), 0);
     CU_ASSERT_EQUAL(trace_threads(), threads);
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
@@ -333,7 +333,7 @@ static void a_replaced_box_may_wait_for_the_application(void)
 
 /* Connects to the first socket below the engine's directory, as `uid`, and waits until the
  * connection is closed. */
-static void stranger(const char *folder, uid_t uid)
+static void stranger(const char *directory, uid_t uid)
 {
     struct timespec moment = {0, 1000000};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -343,7 +343,7 @@ static void stranger(const char *folder, uid_t uid)
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
     alarm(600); /* in case it is not closed */
-    snprintf(pattern, sizeof pattern, "%s/b*/socket/ipc.sock", folder);
+    snprintf(pattern, sizeof pattern, "%s/b*/socket/ipc.sock", directory);
     while (glob(pattern, 0, NULL, &found) != 0)
         nanosleep(&moment, NULL);
     /* the owner of the directory identifies the session, because the socket gets its owner only
@@ -371,16 +371,16 @@ static void stranger_is_refused(uid_t uid, const char *part)
     struct laz_engine *engine = start_engine("wait", "");
     struct laz_session *session = NULL;
     struct laz_error err = {0};
-    char folder[300];
+    char directory[300];
     int how = -1;
 
     if (!engine)
         return;
-    trace_folder(folder, sizeof folder);
+    trace_directory(directory, sizeof directory);
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)
-        stranger(folder, uid);
+        stranger(directory, uid);
     int rc = laz_session_open(engine, &options, &session, &err);
     CU_ASSERT_EQUAL(rc, LAZ_ESETUP);
     if (!strstr(err.text, part))

@@ -157,9 +157,9 @@ static void a_session_comes_from_a_template(void)
     int descriptors = trace_descriptors(), threads = trace_threads();
     struct laz_engine *engine = template_engine("A='b'", "pool.warm=template");
     struct laz_session *session = warm_session(engine);
-    char folder[300];
+    char directory[300];
 
-    trace_folder(folder, sizeof folder);
+    trace_directory(directory, sizeof directory);
     if (session) {
         CU_ASSERT(is_warm(session));
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
@@ -169,7 +169,7 @@ static void a_session_comes_from_a_template(void)
         laz_session_free(session);
     }
     laz_engine_free(engine);
-    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_NOT_EQUAL(access(directory, F_OK), 0);
     CU_ASSERT_EQUAL(trace_children(), 0);
     CU_ASSERT_EQUAL(trace_threads(), threads);
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);

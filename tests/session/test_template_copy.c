@@ -487,16 +487,16 @@ static void found_rules(struct found *found)
 
 static bool copy_stage(struct template_box *box)
 {
-    static const char *const folders[] = {"written", "written/both", "written/read",
-                                          "written/none"};
+    static const char *const directories[] = {"written", "written/both", "written/read",
+                                              "written/none"};
     static const char *const files[] = {"written/both/file", "written/read/file",
                                         "written/none/file"};
     char path[192];
 
     if (!template_stage(box, "python"))
         return false;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        template_folder(box, folders[i]);
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+        template_directory(box, directories[i]);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         template_file(box, files[i], "");
         snprintf(path, sizeof path, "%s/%s", box->stage, files[i]);

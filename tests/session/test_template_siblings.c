@@ -262,13 +262,13 @@ static void terminals_and_queues_are_of_one_session(void)
     done();
 }
 
-static void the_socket_folder_of_the_template_is_hidden(void)
+static void the_socket_directory_of_the_template_is_hidden(void)
 {
     char path[128];
     struct stat st;
 
     if (begin()) {
-        snprintf(path, sizeof path, "%s/mark", box.peer.folder);
+        snprintf(path, sizeof path, "%s/mark", box.peer.directory);
         FILE *file = fopen(path, "we");
         CU_ASSERT(file != NULL);
         if (file)
@@ -452,7 +452,7 @@ static const struct unit_test tests[] = {
     UNIT(files_are_of_one_session),
     UNIT(files_of_a_session_are_numbered),
     UNIT(terminals_and_queues_are_of_one_session),
-    UNIT(the_socket_folder_of_the_template_is_hidden),
+    UNIT(the_socket_directory_of_the_template_is_hidden),
     UNIT(places_have_the_size_of_the_box),
     UNIT(sockets_of_siblings_cannot_be_reached),
     UNIT(no_descriptor_is_inherited),

@@ -422,7 +422,7 @@ static void servers_start_with_the_first_session_and_side_by_side(void)
 
 static void a_check_of_the_configuration_starts_no_server(void)
 {
-    char *path = laz_strdupf("%s/mcp.toml", mcp_folder);
+    char *path = laz_strdupf("%s/mcp.toml", mcp_directory);
     laz_engine_free(mcp_engine_of(mcp_server("m", "modern", "", ""), NULL)); /* writes it */
     const struct laz_engine_options options = {.size = sizeof options, .log = mcp_tell};
     struct laz_settings *settings = NULL;
@@ -461,7 +461,7 @@ static void mistakes_in_the_table_are_found_without_a_server(void)
         struct laz_settings *settings = NULL;
         struct laz_engine *engine = NULL;
         struct laz_error err = {0};
-        char *path = laz_strdupf("%s/wrong.toml", mcp_folder);
+        char *path = laz_strdupf("%s/wrong.toml", mcp_directory);
         char *text = laz_strdupf("[[tools]]\nprovider = \"mcp\"\n%s", rows[i].table);
         unlink(path);
         CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0600, NULL), 0);

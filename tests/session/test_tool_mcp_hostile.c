@@ -106,7 +106,7 @@ static void a_server_that_cannot_start_is_refused(void)
     session_is_refused("modern", "refuses", "", "refused initialize: not  today");
     session_is_refused("modern", "wrong_version", "", "speaks no version of MCP");
     session_is_refused("modern", "fork_at_start",
-                       "env = { pids = \"/tmp/lazaret-no-folder/pids\" }", "has ended");
+                       "env = { pids = \"/tmp/lazaret-no-directory/pids\" }", "has ended");
 }
 
 /* Moves the clock once. */
@@ -248,7 +248,7 @@ static bool process_is_over(pid_t pid)
 
 static void a_server_that_ends_or_closes_fails_its_calls(void)
 {
-    char *pids = laz_strdupf("%s/pids", mcp_folder);
+    char *pids = laz_strdupf("%s/pids", mcp_directory);
     char *more = laz_strdupf("env = { pids = \"%s\" }", pids);
     char text[32] = "";
 
@@ -271,7 +271,7 @@ static void a_server_that_ends_or_closes_fails_its_calls(void)
 /* It is not killed with the group, and gets no reader back. */
 static void one_that_left_the_group_holds_nobody_up(void)
 {
-    char *pids = laz_strdupf("%s/left", mcp_folder);
+    char *pids = laz_strdupf("%s/left", mcp_directory);
     char *more = laz_strdupf("env = { pids = \"%s\" }", pids);
     char text[32] = "";
 

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/lazaret-test-XXXXXX";
+static char directory[] = "/tmp/lazaret-test-XXXXXX";
 static struct laz_buf told;
 
 static size_t strays; /* answers to nobody that were taken */
@@ -69,7 +69,7 @@ static void web_engine(struct web *web, const char *scheme, const char *more)
 {
     const struct laz_engine_options options = {
         .size = sizeof options, .log = tell, .log_level = LAZ_LOG_DEBUG};
-    char *path = laz_strdupf("%s/http.toml", folder), *keys = mcp_patient(more);
+    char *path = laz_strdupf("%s/http.toml", directory), *keys = mcp_patient(more);
     char *text = laz_strdupf("[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n"
                              "[[tools]]\nprovider = \"mcp\"\nname = \"m\"\n"
                              "url = \"%s:%s/mcp?key=hidden\"\n%s\n",
@@ -139,7 +139,7 @@ static void tools_of_each_era_and_form_work(void)
 
 static void headers_come_from_where_secrets_are(void)
 {
-    char *file = laz_strdupf("%s/secret", folder);
+    char *file = laz_strdupf("%s/secret", directory);
     char *from_file = laz_strdupf("headers_file = { X-Secret = \"%s\" }", file);
     const char *const rows[] = {"headers_env = { X-Secret = \"LAZARET_TEST_SECRET\" }", from_file,
                                 "headers = { X-Secret = \"s3cr3t\" }"};
@@ -217,7 +217,7 @@ static void mistakes_in_the_address_are_found(void)
         struct laz_settings *settings = NULL;
         struct laz_engine *engine = NULL;
         struct laz_error err = {0};
-        char *path = laz_strdupf("%s/wrong.toml", folder);
+        char *path = laz_strdupf("%s/wrong.toml", directory);
         char *text = laz_strdupf("[[tools]]\nprovider = \"mcp\"\nname = \"m\"\n%s\n", rows[i].url);
         unlink(path);
         CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0600, NULL), 0);
@@ -549,10 +549,10 @@ int main(void)
     unsetenv("http_proxy");
     unsetenv("https_proxy");
     unsetenv("all_proxy");
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 1;
     int status = unit_run("mcp_http", tests);
     laz_buf_fini(&told);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
     return status;
 }

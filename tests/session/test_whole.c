@@ -68,7 +68,7 @@ static bool shares_with_others(int64_t pid)
 {
     const bool is_v2 = strcmp(groups_counted_by(LAZ_CGROUP_SHARE), "cgroup-v2") == 0;
     struct laz_buf mountinfo = LAZ_BUF_INIT, groups = LAZ_BUF_INIT;
-    char *folder = NULL, path[48];
+    char *directory = NULL, path[48];
     struct laz_cgroup_name name;
     bool shares = false;
     size_t top;
@@ -76,14 +76,14 @@ static bool shares_with_others(int64_t pid)
     snprintf(path, sizeof path, "/proc/%lld/cgroup", (long long)pid);
     if (laz_os_read_file(path, 1 << 20, &groups, NULL) == 0 &&
         laz_os_read_file("/proc/self/mountinfo", 1 << 20, &mountinfo, NULL) == 0)
-        folder = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&groups),
-                                      is_v2 ? "" : "cpu", &top);
-    char *own = folder ? strrchr(folder, '/') : NULL;
+        directory = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&groups),
+                                         is_v2 ? "" : "cpu", &top);
+    char *own = directory ? strrchr(directory, '/') : NULL;
     if (own && laz_cgroup_name_parse(own + 1, &name)) {
         *own = '\0';
-        shares = laz_cgroup_name_parse(strrchr(folder, '/') + 1, &name);
+        shares = laz_cgroup_name_parse(strrchr(directory, '/') + 1, &name);
     }
-    free(folder);
+    free(directory);
     laz_buf_fini(&mountinfo);
     laz_buf_fini(&groups);
     return shares;
@@ -266,19 +266,19 @@ static void runs_out_between_executions(const char *limits, const char *why)
                                "        x = bytearray(b'x') * (30 << 20)\n"
                                "        time.sleep(3000)\n"
                                "'done'";
-    char folder[] = "/tmp/laz-test-XXXXXX", text[400];
+    char directory[] = "/tmp/laz-test-XXXXXX", text[400];
     struct laz_result *result = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_FATAL(mkdtemp(folder) && chmod(folder, 0755) == 0);
-    snprintf(text, sizeof text, "%s;sandbox.read=[\"%s\"]", limits, folder);
+    CU_ASSERT_FATAL(mkdtemp(directory) && chmod(directory, 0755) == 0);
+    snprintf(text, sizeof text, "%s;sandbox.read=[\"%s\"]", limits, directory);
     struct laz_engine *engine = test_engine(text);
     struct laz_session *session = test_session(engine, "python");
     if (session) {
-        snprintf(text, sizeof text, form, folder);
+        snprintf(text, sizeof text, form, directory);
         test_expect(session, text, LAZ_VERDICT_OK, "\"done\"");
         CU_ASSERT_TRUE(laz_session_is_alive(session));
-        snprintf(text, sizeof text, "%s/go", folder);
+        snprintf(text, sizeof text, "%s/go", directory);
         CU_ASSERT_EQUAL(laz_os_write_file(text, "", 0, 0600, NULL), 0);
         while (laz_session_is_alive(session))
             poll(NULL, 0, 5);
@@ -290,7 +290,7 @@ static void runs_out_between_executions(const char *limits, const char *why)
         test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     }
     laz_engine_free(engine);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 static bool has_groups(void)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-char mcp_folder[] = "/tmp/lazaret-test-XXXXXX";
+char mcp_directory[] = "/tmp/lazaret-test-XXXXXX";
 struct laz_buf mcp_told;
 struct mcp_when mcp_when;
 
@@ -77,7 +77,7 @@ struct laz_engine *mcp_engine_of(char *one, char *other)
 {
     const struct laz_engine_options options = {
         .size = sizeof options, .log = mcp_tell, .log_level = LAZ_LOG_INFO};
-    char *path = laz_strdupf("%s/mcp.toml", mcp_folder);
+    char *path = laz_strdupf("%s/mcp.toml", mcp_directory);
     char *text = laz_strdupf("[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n%s%s", one,
                              other ? other : "");
     struct laz_settings *settings = NULL;
@@ -130,10 +130,10 @@ int mcp_run(const char *suite, const struct unit_test *tests)
 {
     if (access(PYTHON, X_OK) != 0)
         return unit_skip("python3", PYTHON " is not installed") ? 77 : 1;
-    if (!mkdtemp(mcp_folder))
+    if (!mkdtemp(mcp_directory))
         return 1;
     int status = unit_run(suite, tests);
     laz_buf_fini(&mcp_told);
-    laz_os_remove_tree(mcp_folder);
+    laz_os_remove_tree(mcp_directory);
     return status;
 }

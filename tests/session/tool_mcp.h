@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_mcp.h (tests) - servers of MCP (tests/mock/mcp_server.py) for tests, and engines that have them.
+/* tool_mcp.h (tests) - servers of MCP (tests/mock/mcp_server.py) for tests, and engines that have
+ * them.
  */
 #ifndef LAZ_TESTS_TOOL_MCP_H
 #define LAZ_TESTS_TOOL_MCP_H
@@ -11,7 +12,7 @@
 
 #define PYTHON "/usr/bin/python3"
 
-extern char mcp_folder[];
+extern char mcp_directory[];
 extern struct laz_buf mcp_told; /* the log of the engine */
 
 /* If set, moves the clock of an engine by so much when its log has this text. */
@@ -28,7 +29,8 @@ bool mcp_was_told(const char *part);
 /* Lines of keys with those of the limits of time that they do not set, so long that a busy machine
  * reaches none. The caller frees the text. */
 char *mcp_patient(const char *more);
-/* A [[tools]] table; `more`: further keys, beside those of mcp_patient. The caller frees the text. */
+/* A [[tools]] table; `more`: further keys, beside those of mcp_patient. The caller frees the text.
+ */
 char *mcp_server(const char *name, const char *era, const char *fault, const char *more);
 /* An engine with these tables; takes them. */
 struct laz_engine *mcp_engine_of(char *one, char *other);

@@ -12,13 +12,13 @@
 
 static int trace_entries(const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *directory = opendir(path);
     int n = 0;
 
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
         n += entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
     return n;
 }
 
@@ -71,12 +71,12 @@ int trace_children(void)
     return n;
 }
 
-void trace_folder(char *out, size_t size)
+void trace_directory(char *out, size_t size)
 {
-    DIR *folder = opendir("/proc/self/fd");
+    DIR *directory = opendir("/proc/self/fd");
 
     *out = '\0';
-    for (struct dirent *entry; folder && !*out && (entry = readdir(folder));) {
+    for (struct dirent *entry; directory && !*out && (entry = readdir(directory));) {
         char link[300], target[300];
         snprintf(link, sizeof link, "/proc/self/fd/%s", entry->d_name);
         ssize_t n = readlink(link, target, sizeof target - 1);
@@ -84,8 +84,8 @@ void trace_folder(char *out, size_t size)
         if (strncmp(target, "/tmp/lazaret-", 13) == 0) /* the directory itself is locked */
             snprintf(out, size, "%s", target);
     }
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
 }
 
 long trace_peak_kib(void)

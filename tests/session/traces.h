@@ -10,7 +10,7 @@ int trace_descriptors(void);
 int trace_threads(void);
 int trace_children(void); /* started by any thread of this process */
 /* The directory of an engine of this process, found by its lock; "" when there is none. */
-void trace_folder(char *out, size_t size);
+void trace_directory(char *out, size_t size);
 /* Peak resident memory since the last trace_peak_reset, or since the start. */
 long trace_peak_kib(void);
 void trace_peak_reset(void);

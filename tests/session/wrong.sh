@@ -69,7 +69,7 @@ END
     fails config_missing 2 setup_failed 'missing.toml' $run --config missing.toml -e "$code"
     fails config_named_by_environment 2 setup_failed 'LAZARET_CONFIG: ' \
         env LAZARET_CONFIG=missing.toml $run -e "$code"
-    fails config_folder 2 setup_failed 'not a regular file' $run --config "$work" -e "$code"
+    fails config_directory 2 setup_failed 'not a regular file' $run --config "$work" -e "$code"
     fails set_unknown 2 setup_failed 'did you mean session.timeout?' \
         $run --set session.timeuot=3 -e "$code"
     fails set_wrong_type 2 setup_failed 'session.timeout: expected' \
@@ -154,7 +154,7 @@ unreadable() { # a file that cannot be read; root can read everything
 wrong_code() {
     fails code_missing 2 setup_failed 'missing.lua: cannot be opened: No such file' \
         "$lazaret" run missing.lua
-    fails code_folder 2 setup_failed 'is a directory' "$lazaret" run "$work"
+    fails code_directory 2 setup_failed 'is a directory' "$lazaret" run "$work"
     echo "$code" >code.cob
     fails code_unknown_suffix 2 setup_failed 'no installed runtime takes files that end in .cob' \
         "$lazaret" run code.cob
@@ -227,7 +227,7 @@ wrong_plugins() {
     mkdir open
     cp "$LAZARET_PLUGIN_PATH"/*.so "$LAZARET_PLUGIN_PATH"/*.json open
     chmod 777 open
-    fails plugin_folder_of_everybody 2 setup_failed 'every user can write this directory (mode 0777)' \
+    fails plugin_directory_of_everybody 2 setup_failed 'every user can write this directory (mode 0777)' \
         env LAZARET_PLUGIN_PATH="$work/open" $run -e "$code"
     chmod 755 open
     echo 'not a plugin' >open/odd.so
@@ -278,7 +278,7 @@ wrong_agents() {
         env LAZARET_AGENT=/nowhere/agent $run -e "$code"
     fails agent_not_executable 125 setup_failed 'it is not a program that can be executed' \
         env LAZARET_AGENT="$work/plain" $run -e "$code"
-    fails agent_folder 125 setup_failed 'it is not a program that can be executed' \
+    fails agent_directory 125 setup_failed 'it is not a program that can be executed' \
         env LAZARET_AGENT="$work" $run -e "$code"
     fails agent_relative 125 setup_failed 'not an absolute path' \
         env LAZARET_AGENT=lazaret-agent $run -e "$code"
@@ -499,7 +499,7 @@ after_signal() {
     exec 3<pipe
     read -r line <&3
     family=$(descendants "$child")
-    folder=$(ls -l "/proc/$child/fd" | sed -n 's/.* -> \(\/tmp\/lazaret-[^/]*\)$/\1/p' | head -n 1)
+    directory=$(ls -l "/proc/$child/fd" | sed -n 's/.* -> \(\/tmp\/lazaret-[^/]*\)$/\1/p' | head -n 1)
     kill -s "$1" "$child"
     # shellcheck disable=SC2086
     await_end $family
@@ -510,18 +510,18 @@ after_signal() {
     # shellcheck disable=SC2086
     set -- $family
     [ $# -ge 3 ] || wrong after_signal "only $# processes were there"
-    [ -n "$folder" ] || wrong after_signal 'its folder is not known'
+    [ -n "$directory" ] || wrong after_signal 'its directory is not known'
 }
 
 signals() {
     after_signal INT 130 cancelled
-    [ ! -e "$folder" ] || wrong after_INT "$folder stays"
+    [ ! -e "$directory" ] || wrong after_INT "$directory stays"
     after_signal TERM 143 cancelled
-    [ ! -e "$folder" ] || wrong after_TERM "$folder stays"
+    [ ! -e "$directory" ] || wrong after_TERM "$directory stays"
     after_signal KILL 137 ''
     # The next engine on the machine, perhaps of another test, removes what is left.
     expect start_after_a_kill 0 1 '' $run -e 1
-    while [ -e "$folder" ]; do
+    while [ -e "$directory" ]; do
         sleep 0.02
     done
 

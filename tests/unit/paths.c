@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *unit_absolute(const char *folder, const char *path)
+static char *unit_absolute(const char *directory, const char *path)
 {
-    char *whole = realpath(folder, NULL), *joined = NULL;
+    char *whole = realpath(directory, NULL), *joined = NULL;
 
     if (whole) {
         size_t size = strlen(whole) + strlen(path) + 2;

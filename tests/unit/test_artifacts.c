@@ -9,7 +9,7 @@
 #include "os/files.h"
 #include "os/walk.h"
 #include "session/result.h"
-#include "work_folder.h"
+#include "work_directory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -323,7 +323,7 @@ static void artifacts_are_saved_over_nothing_and_through_no_link(void)
     expect_file("out/sub/b-2.txt", "two");
     laz_result_free(result);
 
-    make_folder("elsewhere", 0700); /* links that somebody has put there */
+    make_directory("elsewhere", 0700); /* links that somebody has put there */
     CU_ASSERT_EQUAL(symlink(in_work("elsewhere"), in_work("out/link")), 0);
     CU_ASSERT_EQUAL(symlink(in_work("elsewhere/new"), in_work("out/c.txt")), 0);
     result = result_with("c.txt", "link/b.txt");
@@ -402,8 +402,8 @@ static void a_walk_follows_no_link_and_opens_files_only(void)
     char deep[200];
 
     work_begin();
-    make_folder("top", 0700);
-    make_folder("top/sub", 0700);
+    make_directory("top", 0700);
+    make_directory("top/sub", 0700);
     write_file(in_work("top/b"), "x", 1, 0600);
     write_file(in_work("top/sub/a"), "x", 1, 0600);
     CU_ASSERT_EQUAL(symlink("/etc", in_work("top/etc")), 0);
@@ -417,7 +417,7 @@ static void a_walk_follows_no_link_and_opens_files_only(void)
     strcpy(deep, "top");
     for (int i = 0; i < LAZ_WALK_DEPTH; i++) {
         strcat(deep, "/d");
-        make_folder(deep, 0700);
+        make_directory(deep, 0700);
     }
     CU_ASSERT_EQUAL(laz_os_walk(in_work("top"), see, &seen), EOVERFLOW);
     laz_buf_fini(&seen.names);

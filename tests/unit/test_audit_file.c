@@ -128,9 +128,9 @@ static struct verdict verify(const char *path)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-static void the_file_is_private_and_made_with_its_folders(void)
+static void the_file_is_private_and_made_with_its_directories(void)
 {
-    const char *path = in_base("new/folders/log");
+    const char *path = in_base("new/directories/log");
     mode_t before = umask(0);
     struct stat st;
 
@@ -140,7 +140,7 @@ static void the_file_is_private_and_made_with_its_folders(void)
     laz_audit_free(audit);
     umask(before);
     CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
-    CU_ASSERT(stat(in_base("new/folders"), &st) == 0 && (st.st_mode & 07777) == 0700);
+    CU_ASSERT(stat(in_base("new/directories"), &st) == 0 && (st.st_mode & 07777) == 0700);
     CU_ASSERT(verify(path).good && verify(path).records == 1);
     /* a file that others can read is refused */
     CU_ASSERT_EQUAL(chmod(path, 0644), 0);
@@ -167,20 +167,20 @@ static void links_and_devices_are_refused(void)
     laz_audit_free(audit);
     CU_ASSERT_EQUAL(mkfifo(in_base("fifo"), 0600), 0);
     is_refused(in_base("fifo"), "is a pipe");
-    CU_ASSERT_EQUAL(mkdir(in_base("folder"), 0700), 0);
-    is_refused(in_base("folder"), "is a directory");
+    CU_ASSERT_EQUAL(mkdir(in_base("directory"), 0700), 0);
+    is_refused(in_base("directory"), "is a directory");
     is_refused("/dev/null", "is a device");
     is_refused("/dev/stderr", "/dev/stderr is a");
     is_refused("relative", "is not an absolute path");
 }
 
 /* The same file in the same directory is accepted until others can write there. */
-static void folders_that_others_write_are_refused(void)
+static void directories_that_others_write_are_refused(void)
 {
-    const char *folder = in_base("shared"), *below = in_base("shared/own"),
+    const char *directory = in_base("shared"), *below = in_base("shared/own"),
                *path = in_base("shared/own/log");
 
-    CU_ASSERT_EQUAL(mkdir(folder, 0755), 0);
+    CU_ASSERT_EQUAL(mkdir(directory, 0755), 0);
     CU_ASSERT_EQUAL(mkdir(below, 0755), 0);
     struct laz_audit *audit = open_log(path, true);
     CU_ASSERT_PTR_NOT_NULL(audit);
@@ -190,9 +190,9 @@ static void folders_that_others_write_are_refused(void)
     CU_ASSERT_EQUAL(chmod(below, 01777), 0); /* others could make the next directory first */
     is_refused(path, "every user can write this directory");
     CU_ASSERT_EQUAL(chmod(below, 0755), 0);
-    CU_ASSERT_EQUAL(chmod(folder, 0777), 0); /* others could replace the directory */
+    CU_ASSERT_EQUAL(chmod(directory, 0777), 0); /* others could replace the directory */
     is_refused(path, "every user can write this directory");
-    CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
+    CU_ASSERT_EQUAL(chmod(directory, 0755), 0);
     /* through a link */
     CU_ASSERT_EQUAL(mkdir(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(chmod(in_base("open"), 0777), 0);
@@ -467,7 +467,7 @@ static void a_full_disk_refuses_or_is_told_later(void)
 /* Runs as a user who can be denied access to a directory. Returns the number of the failed step. */
 static int begin_without_a_log(void)
 {
-    const char *folder = in_base("locked-away"), *path = in_base("locked-away/log");
+    const char *directory = in_base("locked-away"), *path = in_base("locked-away/log");
     const struct laz_audit_options strict = {.file = path, .refuse = true, .log = &silent};
     struct laz_audit *audit = NULL;
     struct laz_error err = {0};
@@ -479,7 +479,7 @@ static int begin_without_a_log(void)
     audit = open_log(path, false);
     if (!audit || write_one(audit, "session_start", NULL))
         return 3;
-    if (chmod(folder, 0700) || write_one(audit, "tool_call", NULL))
+    if (chmod(directory, 0700) || write_one(audit, "tool_call", NULL))
         return 4;
     laz_audit_free(audit);
     return verify(path).good && verify(path).lost == 1 ? 0 : 5;
@@ -487,13 +487,13 @@ static int begin_without_a_log(void)
 
 static void a_log_that_cannot_be_opened_refuses_or_comes_later(void)
 {
-    const char *folder = in_base("locked-away");
+    const char *directory = in_base("locked-away");
     int status = 0;
 
-    CU_ASSERT_EQUAL(mkdir(folder, 0700), 0);
+    CU_ASSERT_EQUAL(mkdir(directory, 0700), 0);
     if (geteuid() == 0)
-        CU_ASSERT_EQUAL(chmod(base, 0711) | chown(folder, 65534, 65534), 0);
-    CU_ASSERT_EQUAL(chmod(folder, 0500), 0);
+        CU_ASSERT_EQUAL(chmod(base, 0711) | chown(directory, 65534, 65534), 0);
+    CU_ASSERT_EQUAL(chmod(directory, 0500), 0);
     pid_t child = fork();
     if (child == 0)
         _exit(begin_without_a_log());
@@ -627,9 +627,9 @@ static void no_log_is_no_mistake(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(the_file_is_private_and_made_with_its_folders),
+    UNIT(the_file_is_private_and_made_with_its_directories),
     UNIT(links_and_devices_are_refused),
-    UNIT(folders_that_others_write_are_refused),
+    UNIT(directories_that_others_write_are_refused),
     UNIT(a_file_of_something_else_is_left_alone),
     UNIT(processes_append_to_one_chain),
     UNIT(killed_writers_leave_a_chain),

@@ -35,7 +35,7 @@ static struct {
     int peer;                  /* the far end of the template's channel */
     int ends[LAZ_OS_HANDOVER]; /* of the session that was asked for */
     size_t n_ends;
-    char folder[64];
+    char directory[64];
     struct laz_buf log;           /* errors */
     unsigned came, broken, ended; /* reports of the session's box */
     struct laz_error why;
@@ -132,8 +132,8 @@ static void world_open(enum template_state state, enum laz_warm warm)
     CU_ASSERT_EQUAL_FATAL(laz_loop_new(&world.driver.loop, NULL), 0);
     laz_loop_hold_clock(world.driver.loop);
     world.driver.log = (struct laz_log){world_log, &world.log, LAZ_LOG_ERROR};
-    snprintf(world.folder, sizeof world.folder, "/tmp/lazaret-test-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(world.folder));
+    snprintf(world.directory, sizeof world.directory, "/tmp/lazaret-test-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(world.directory));
     world.values.pool.warm = warm;
     world.runtime.name = name;
     world.runtime.file = file;
@@ -141,7 +141,7 @@ static void world_open(enum template_state state, enum laz_warm warm)
     world.plan.status_fd = -1;
     world.shared.driver = &world.driver;
     world.shared.values = &world.values;
-    world.shared.folder = world.folder;
+    world.shared.directory = world.directory;
     world.shared.agent = "/nowhere/agent";
     world.shared.death_ms = 1000;
     struct laz_templates *set = calloc(1, sizeof *set);
@@ -181,7 +181,7 @@ static void world_close(void)
     CU_ASSERT_EQUAL(laz_loop_handles(world.driver.loop), 0);
     laz_loop_free(world.driver.loop);
     laz_os_close(&world.peer);
-    laz_os_remove_tree(world.folder);
+    laz_os_remove_tree(world.directory);
     laz_buf_fini(&world.log);
 }
 

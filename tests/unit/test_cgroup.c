@@ -45,10 +45,10 @@ static const char both_self[] = "9:name=systemd:/\n"
                                 "2:cpu,cpuacct:/\n"
                                 "0::/user.slice\n";
 
-static void cgroup_folder_is_where_the_mount_shows_it(void)
+static void cgroup_directory_is_where_the_mount_shows_it(void)
 {
     static const struct {
-        const char *mountinfo, *self, *controller, *folder;
+        const char *mountinfo, *self, *controller, *directory;
         size_t top;
     } rows[] = {
         {both_mounts, both_self, "memory", "/sys/fs/cgroup/memory/a:b/c", 21},
@@ -76,12 +76,13 @@ static void cgroup_folder_is_where_the_mount_shows_it(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t top = 0;
-        char *folder =
+        char *directory =
             laz_cgroup_directory(rows[i].mountinfo, rows[i].self, rows[i].controller, &top);
-        UNIT_TEXT(folder ? folder : "(none)", rows[i].folder ? rows[i].folder : "(none)");
-        if (rows[i].folder)
+        UNIT_TEXT(directory ? directory : "(none)",
+                  rows[i].directory ? rows[i].directory : "(none)");
+        if (rows[i].directory)
             CU_ASSERT_EQUAL(top, rows[i].top);
-        free(folder);
+        free(directory);
     }
 }
 
@@ -640,8 +641,8 @@ static void live_groups_of_dead_hosts_are_swept(void)
     laz_cgroups_free(groups);
 }
 
-/* In the group `folder`: a host that exits without cleaning up, or one that comes after it. */
-static void host_in(const char *folder, bool dies)
+/* In the group `directory`: a host that exits without cleaning up, or one that comes after it. */
+static void host_in(const char *directory, bool dies)
 {
     char path[4300];
     int status = -1;
@@ -651,7 +652,7 @@ static void host_in(const char *folder, bool dies)
     if (host == 0) {
         struct laz_cgroups *own = NULL;
         struct laz_cgroup *group = NULL;
-        snprintf(path, sizeof path, "%s/tasks", folder);
+        snprintf(path, sizeof path, "%s/tasks", directory);
         int fd = open(path, O_WRONLY | O_CLOEXEC);
         bool good = write(fd, "0", 1) == 1 && laz_cgroups_new(false, &own, NULL) == 0;
         if (dies)
@@ -765,7 +766,7 @@ static void groups_that_cannot_be_had_are_not_claimed(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(cgroup_folder_is_where_the_mount_shows_it),
+    UNIT(cgroup_directory_is_where_the_mount_shows_it),
     UNIT(cgroup_counters_are_whole_lines),
     UNIT(cgroup_names_are_ours_or_nobodys),
     UNIT(live_group_limits_processes_and_ends_them),

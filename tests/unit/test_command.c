@@ -164,14 +164,14 @@ static void *cancel_when_started(void *data)
 
 static void cancelling_kills_the_whole_group(void)
 {
-    char folder[] = "/tmp/lazaret-test-XXXXXX";
+    char directory[] = "/tmp/lazaret-test-XXXXXX";
     struct canceller canceller = {0};
     struct run r = RUN_INIT;
     pthread_t thread;
     int ends[2];
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    char *fifo = laz_strdupf("%s/fifo", folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    char *fifo = laz_strdupf("%s/fifo", directory);
     char *script = laz_strdupf("sleep 1000 & echo $! > %s; wait", fifo);
     CU_ASSERT_EQUAL(mkfifo(fifo, 0600), 0);
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
@@ -189,7 +189,7 @@ static void cancelling_kills_the_whole_group(void)
     close(ends[0]);
     close(ends[1]);
     unlink(fifo);
-    rmdir(folder);
+    rmdir(directory);
     free(fifo);
     free(script);
     run_fini(&r);

@@ -2,7 +2,7 @@
 /* test_descriptions.c - what plugins declare in files beside their objects: who is considered for
  * `auto`, in which order, and what cannot be used. */
 #include "unit.h"
-#include "work_folder.h"
+#include "work_directory.h"
 
 #include "plugin/plugin.h"
 
@@ -20,13 +20,13 @@ static void write_text(const char *name, const char *text)
 }
 
 /* A file that would not load, and its description. */
-static void write_backend(const char *folder, const char *name, const char *members)
+static void write_backend(const char *directory, const char *name, const char *members)
 {
     char file[80], text[400];
 
-    snprintf(file, sizeof file, "%s/%s.so", folder, name);
+    snprintf(file, sizeof file, "%s/%s.so", directory, name);
     write_text(file, "not an object");
-    snprintf(file, sizeof file, "%s/%s.backend.json", folder, name);
+    snprintf(file, sizeof file, "%s/%s.backend.json", directory, name);
     snprintf(text, sizeof text, "{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"%s\"%s}", name,
              members);
     write_text(file, text);
@@ -64,8 +64,8 @@ static void assert_auto(struct laz_registry *registry, const char *platform, con
 static void auto_goes_by_rank_then_by_name(void)
 {
     work_begin();
-    make_folder("a", 0755);
-    make_folder("b", 0755);
+    make_directory("a", 0755);
+    make_directory("b", 0755);
     write_backend("a", "mock_c", ",\"auto\":{\"linux\":2,\"darwin\":1}");
     write_backend("a", "mock_b", ",\"auto\":{\"linux\":2}");
     write_backend("a", "mock_z", ",\"auto\":{\"linux\":1}");
@@ -93,7 +93,7 @@ static void auto_begins_with_what_cannot_be_judged(void)
     struct laz_error err = {0};
 
     work_begin();
-    make_folder("a", 0755);
+    make_directory("a", 0755);
     write_backend("a", "mock_b", ",\"auto\":{\"linux\":1}");
     write_backend("a", "mock_c", ",\"auto\":{\"linux\":2}");
     copy_mock("mock_good.so", "a/mock_good.so", 0644);
@@ -122,8 +122,8 @@ static void descriptions_that_are_missing_are_named(void)
     char missing[200];
 
     work_begin();
-    make_folder("a", 0755);
-    make_folder("b", 0755);
+    make_directory("a", 0755);
+    make_directory("b", 0755);
     copy_mock("mock_good.so", "a/mock_good.so", 0644);
     copy_mock("mock_short.so", "a/mock_short.so", 0644);
     copy_mock("tool_evented.so", "a/tool_evented.so", 0644);
@@ -153,7 +153,7 @@ static void backends_declare_hints(void)
     struct laz_error err = {0};
 
     work_begin();
-    make_folder("a", 0755);
+    make_directory("a", 0755);
     write_backend("a", "mock_a",
                   ",\"auto\":{\"linux\":3},\"missing\":{\"tool\":\"install tool\"},"
                   "\"advice\":{\"signals\":\"take mock_a\"}");

@@ -19,12 +19,12 @@
 
 #define DATA "tests/data/mcp-install"
 
-static bool writes;                                 /* --write */
-static char folder[] = "/tmp/laz-test-edit-XXXXXX"; /* removed by main */
+static bool writes;                                  /* --write */
+static char scratch[] = "/tmp/laz-test-edit-XXXXXX"; /* removed by main */
 
-static char *in_folder(const char *name)
+static char *in_directory(const char *name)
 {
-    return laz_strdupf("%s/%s", folder, name);
+    return laz_strdupf("%s/%s", scratch, name);
 }
 
 static const char *const arguments[] = {"mcp", "--config", "/etc/lazaret/team.toml"};
@@ -405,8 +405,8 @@ static unsigned mode_of(const char *path)
 
 static void a_file_keeps_its_mode_and_an_older_copy(void)
 {
-    char *path = in_folder("kept.json"), *backup = NULL;
-    char *first = in_folder("kept.json.bak"), *second = in_folder("kept.json.bak.1");
+    char *path = in_directory("kept.json"), *backup = NULL;
+    char *first = in_directory("kept.json.bak"), *second = in_directory("kept.json.bak.1");
 
     CU_ASSERT_EQUAL_FATAL(laz_os_write_file(path, "old", 3, 0640, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_os_write_file(first, "older", 5, 0600, NULL), 0);
@@ -425,8 +425,8 @@ static void a_file_keeps_its_mode_and_an_older_copy(void)
 
 static void a_link_leads_to_the_file(void)
 {
-    char *path = in_folder("target.json"), *link = in_folder("link.json"), *backup = NULL;
-    char *copy = in_folder("target.json.bak"), *nowhere = in_folder("nowhere.json");
+    char *path = in_directory("target.json"), *link = in_directory("link.json"), *backup = NULL;
+    char *copy = in_directory("target.json.bak"), *nowhere = in_directory("nowhere.json");
     struct laz_look look;
     struct laz_error err = {0};
 
@@ -448,7 +448,7 @@ static void a_link_leads_to_the_file(void)
 
 static void a_missing_file_is_made_with_its_directory(void)
 {
-    char *path = in_folder("a/b/new.json"), *directory = in_folder("a"), *backup = NULL;
+    char *path = in_directory("a/b/new.json"), *directory = in_directory("a"), *backup = NULL;
 
     CU_ASSERT_EQUAL(write_file(path, "new", &backup, NULL), 0);
     CU_ASSERT_PTR_NULL(backup);
@@ -461,7 +461,7 @@ static void a_missing_file_is_made_with_its_directory(void)
 
 static void what_is_no_file_or_too_large_is_refused(void)
 {
-    char *directory = in_folder("directory"), *large = in_folder("large"), *backup = NULL;
+    char *directory = in_directory("directory"), *large = in_directory("large"), *backup = NULL;
     struct laz_error err = {0};
     struct laz_buf text = LAZ_BUF_INIT;
 
@@ -481,7 +481,7 @@ static void what_is_no_file_or_too_large_is_refused(void)
 
 static void a_file_that_another_program_has_changed_stays(void)
 {
-    char *path = in_folder("changed.json"), *copy = in_folder("changed.json.bak");
+    char *path = in_directory("changed.json"), *copy = in_directory("changed.json.bak");
     char *backup = NULL;
     struct laz_edit_file file;
     struct laz_buf text = LAZ_BUF_INIT;
@@ -525,9 +525,9 @@ static const struct unit_test tests[] = {
 int main(int argc, char **argv)
 {
     writes = argc > 1 && strcmp(argv[1], "--write") == 0;
-    if (!mkdtemp(folder))
+    if (!mkdtemp(scratch))
         return 1;
     int status = unit_run("edit", tests);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(scratch);
     return status;
 }

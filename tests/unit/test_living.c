@@ -186,13 +186,14 @@ static void sweep_from_below(void)
 
     HOLDS(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL) == 0);
     HOLDS(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL) == 0);
-    char *folder = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
-    if (!folder) { /* version 2 allows no process in a group that delegates controllers */
+    char *directory =
+        laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
+    if (!directory) { /* version 2 allows no process in a group that delegates controllers */
         printf("    SKIP cpu: no control groups of version 1\n");
         fflush(stdout);
         return;
     }
-    snprintf(below, sizeof below, "%s/below-%ld", folder, (long)getpid());
+    snprintf(below, sizeof below, "%s/below-%ld", directory, (long)getpid());
     snprintf(procs, sizeof procs, "%s/cgroup.procs", below);
     HOLDS(mkdir(below, 0755) == 0);
     pid_t pid = fork();
@@ -510,10 +511,10 @@ static uint32_t test_uid(char *range, size_t size)
 /* The lock file of a uid, in one of two directories depending on the host. */
 static bool lock_path(uint32_t uid, char *path, size_t size)
 {
-    static const char *const folders[] = {"/run/lazaret-uids", "/tmp/lazaret-uids"};
+    static const char *const directories[] = {"/run/lazaret-uids", "/tmp/lazaret-uids"};
 
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, size, "%s/%u", folders[i], uid);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(path, size, "%s/%u", directories[i], uid);
         if (access(path, F_OK) == 0)
             return true;
     }

@@ -123,35 +123,36 @@ static void opening_tells_what_was_opened_and_waits_for_nobody(void)
     CU_ASSERT_EQUAL(errno, ENOENT);
 }
 
-static void names_of_a_folder_are_sorted_and_appended(void)
+static void names_of_a_directory_are_sorted_and_appended(void)
 {
     static const char *const made[] = {"b", "B", "a.so", ".hidden", "zz"};
     static const char *const listed[] = {"first", ".hidden", "B", "a.so", "b", "zz"};
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(mkdir(in_base("folder"), 0700), 0);
+    CU_ASSERT_EQUAL(mkdir(in_base("directory"), 0700), 0);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         char name[64];
-        snprintf(name, sizeof name, "folder/%s", made[i]);
+        snprintf(name, sizeof name, "directory/%s", made[i]);
         put(name, "");
     }
     laz_strv_add(&names, "first");
-    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("folder"), &names, &err), 0);
+    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("directory"), &names, &err), 0);
     CU_ASSERT_EQUAL_FATAL(names.n, sizeof listed / sizeof *listed);
     for (size_t i = 0; i < names.n; i++)
         CU_ASSERT_STRING_EQUAL(names.items[i], listed[i]);
     laz_strv_fini(&names);
     CU_ASSERT_EQUAL(
-        laz_os_list_some(in_base("folder"), sizeof listed / sizeof *listed - 1, &names, &err), 0);
+        laz_os_list_some(in_base("directory"), sizeof listed / sizeof *listed - 1, &names, &err),
+        0);
     CU_ASSERT_EQUAL(names.n, sizeof listed / sizeof *listed - 1);
     laz_strv_fini(&names);
-    CU_ASSERT_EQUAL(laz_os_list_some(in_base("folder"), 1, &names, &err), LAZ_ETOOBIG);
+    CU_ASSERT_EQUAL(laz_os_list_some(in_base("directory"), 1, &names, &err), LAZ_ETOOBIG);
     CU_ASSERT_EQUAL(names.n, 1);
     laz_strv_fini(&names);
-    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("folder/b"), &names, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("directory/b"), &names, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOTDIR);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/folder/b: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/directory/b: "));
     CU_ASSERT_EQUAL(names.n, 0);
 }
 
@@ -270,7 +271,7 @@ static const struct unit_test tests[] = {
     UNIT(times_are_exact_to_the_nanosecond),
     UNIT(links_are_followed_when_asked),
     UNIT(opening_tells_what_was_opened_and_waits_for_nobody),
-    UNIT(names_of_a_folder_are_sorted_and_appended),
+    UNIT(names_of_a_directory_are_sorted_and_appended),
     UNIT(only_regular_files_with_the_right_can_be_executed),
     UNIT(a_variable_is_taken_and_its_place_wiped),
     UNIT(a_descriptor_gets_its_number_and_leaves_the_old),

@@ -192,7 +192,7 @@ static void spawn_resets_signals(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void spawn_gives_session_folder_and_environment(void)
+static void spawn_gives_session_directory_and_environment(void)
 {
     char out[512];
     struct laz_exit how;
@@ -760,7 +760,7 @@ static const struct unit_test tests[] = {
     UNIT(spawn_survives_colliding_and_missing_descriptors),
     UNIT(spawn_refuses_a_closed_descriptor),
     UNIT(spawn_resets_signals),
-    UNIT(spawn_gives_session_folder_and_environment),
+    UNIT(spawn_gives_session_directory_and_environment),
     UNIT(spawn_drops_to_another_user),
     UNIT(spawn_gives_a_keyring_of_its_own),
     UNIT(spawn_can_drop_a_priority),

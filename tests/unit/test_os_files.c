@@ -156,9 +156,9 @@ static void a_path_too_long_for_a_socket_is_refused(void)
     CU_ASSERT_EQUAL(laz_os_peer(-1, &(struct laz_peer){0}, &err), LAZ_EOS);
 }
 
-static void make_folder_gives_exact_mode_and_owner(void)
+static void make_directory_gives_exact_mode_and_owner(void)
 {
-    const char *path = in_base("folder");
+    const char *path = in_base("directory");
     mode_t before = umask(0777);
     int rc = laz_os_make_directory(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL);
 
@@ -260,7 +260,7 @@ static char left_behind[64];
 
 /* Starts a process that makes a runtime directory, reports its name and is killed without removing
  * it; until then the directory exists, even if others clean up. */
-static bool leave_folder(void)
+static bool leave_directory(void)
 {
     int ends[2];
     pid_t pid;
@@ -288,7 +288,7 @@ static bool leave_folder(void)
     return held;
 }
 
-static void runtime_folder_removes_what_the_dead_left(void)
+static void runtime_directory_removes_what_the_dead_left(void)
 {
     char *mine = NULL, *next = NULL;
     int lock = -1, next_lock = -1;
@@ -297,7 +297,7 @@ static void runtime_folder_removes_what_the_dead_left(void)
     CU_ASSERT_EQUAL(strncmp(mine, "/tmp/lazaret-", 13), 0);
     CU_ASSERT_EQUAL(strlen(mine), 21);
     CU_ASSERT_EQUAL(mode_of(mine), laz_os_is_root() ? 0711 : 0700);
-    CU_ASSERT_FATAL(leave_folder());
+    CU_ASSERT_FATAL(leave_directory());
     CU_ASSERT_FATAL(laz_os_runtime_directory(&next, &next_lock, NULL) == 0);
     while (exists(left_behind)) /* its holder is dead; another host may be removing it right now */
         usleep(1000);
@@ -311,28 +311,29 @@ static void runtime_folder_removes_what_the_dead_left(void)
     free(next);
 }
 
-static void shared_folders_are_used_by_whoever_owns_them(void)
+static void shared_directories_are_used_by_whoever_owns_them(void)
 {
-    const char *folder = in_base("kept"), *link = in_base("kept-link");
+    const char *directory = in_base("kept"), *link = in_base("kept-link");
 
-    CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
-    CU_ASSERT_FATAL(laz_os_make_directory(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
-    int first = laz_os_shared_use(folder), second = laz_os_shared_use(folder);
+    CU_ASSERT_EQUAL(laz_os_shared_use(directory), -1);
+    CU_ASSERT_FATAL(laz_os_make_directory(directory, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ==
+                    0);
+    int first = laz_os_shared_use(directory), second = laz_os_shared_use(directory);
     CU_ASSERT(first >= 0 && second >= 0); /* any number of users at the same time */
     laz_os_close(&first);
     laz_os_close(&second);
-    CU_ASSERT_FATAL(chmod(folder, 0775) == 0); /* its group may have written to it */
-    CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
-    CU_ASSERT_FATAL(chmod(folder, 0755) == 0 && symlink("kept", link) == 0);
+    CU_ASSERT_FATAL(chmod(directory, 0775) == 0); /* its group may have written to it */
+    CU_ASSERT_EQUAL(laz_os_shared_use(directory), -1);
+    CU_ASSERT_FATAL(chmod(directory, 0755) == 0 && symlink("kept", link) == 0);
     CU_ASSERT_EQUAL(laz_os_shared_use(link), -1);
     if (laz_os_is_root()) {
-        CU_ASSERT_FATAL(chown(folder, 65534, 65534) == 0);
-        CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
+        CU_ASSERT_FATAL(chown(directory, 65534, 65534) == 0);
+        CU_ASSERT_EQUAL(laz_os_shared_use(directory), -1);
     }
-    CU_ASSERT(rmdir(folder) == 0 && unlink(link) == 0);
+    CU_ASSERT(rmdir(directory) == 0 && unlink(link) == 0);
 }
 
-static void old_shared_folders_are_removed_when_nobody_uses_them(void)
+static void old_shared_directories_are_removed_when_nobody_uses_them(void)
 {
     static const char *const names[] = {"cache/old", "cache/held", "cache/young", "cache/.draft"};
     const struct timespec times[2] = {{.tv_sec = time(NULL) - 90000},
@@ -378,15 +379,15 @@ static void old_shared_folders_are_removed_when_nobody_uses_them(void)
     laz_os_remove_tree(in_base("cache"));
 }
 
-static void reachable_looks_at_every_folder(void)
+static void reachable_looks_at_every_directory(void)
 {
-    const char *folder = in_base("closed");
+    const char *directory = in_base("closed");
     char file[256], link[256];
     uint32_t other = 2080000009u;
 
-    snprintf(file, sizeof file, "%s/file", folder);
+    snprintf(file, sizeof file, "%s/file", directory);
     snprintf(link, sizeof link, "%s/link", base);
-    CU_ASSERT_FATAL(mkdir(folder, 0755) == 0 && chmod(base, 0711) == 0);
+    CU_ASSERT_FATAL(mkdir(directory, 0755) == 0 && chmod(base, 0711) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "x", 1, 0644, NULL) == 0);
     CU_ASSERT_TRUE(laz_os_is_reachable(file, other, false));
     CU_ASSERT_FALSE(laz_os_is_reachable(file, other, true));
@@ -397,10 +398,10 @@ static void reachable_looks_at_every_folder(void)
     CU_ASSERT_TRUE(laz_os_is_reachable(file, (uint32_t)geteuid(), false));
     chmod(file, 0755);
     CU_ASSERT_TRUE(laz_os_is_reachable(file, other, true));
-    chmod(folder, 0700);
+    chmod(directory, 0700);
     CU_ASSERT_FALSE(laz_os_is_reachable(file, other, true));
     CU_ASSERT_FALSE(laz_os_is_reachable(link, other, false));
-    chmod(folder, 0755);
+    chmod(directory, 0755);
     chmod(base, 0700);
     CU_ASSERT_FALSE(laz_os_is_reachable(file, other, true));
     CU_ASSERT_FALSE(laz_os_is_reachable("relative", other, false));
@@ -412,7 +413,7 @@ static void reachable_looks_at_every_folder(void)
     laz_os_remove_tree(in_base("closed"));
 }
 
-static void programs_are_found_in_fixed_folders_only(void)
+static void programs_are_found_in_fixed_directories_only(void)
 {
     struct laz_error err = {0};
     char *path = NULL;
@@ -617,7 +618,7 @@ static void facts_are_read_below_a_root(void)
         {"proc/self/uid_map", "         0       1000          1\n"},
         {"run/systemd/container", "lxc\n"},
     };
-    static const char *const folders[] = {
+    static const char *const directories[] = {
         "proc", "proc/sys", "proc/sys/user", "proc/sys/kernel", "proc/self", "run", "run/systemd"};
     struct laz_buf facts = LAZ_BUF_INIT;
     char root[256], path[512];
@@ -626,8 +627,8 @@ static void facts_are_read_below_a_root(void)
     laz_os_facts(root, &facts);
     UNIT_TEXT(laz_buf_text(&facts), ""); /* no such place, no facts */
     CU_ASSERT_EQUAL_FATAL(mkdir(root, 0700), 0);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, directories[i]);
         CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -765,14 +766,14 @@ static const struct unit_test tests[] = {
     UNIT(close_from_keeps_one),
     UNIT(listen_makes_a_private_socket_and_knows_its_peer),
     UNIT(a_path_too_long_for_a_socket_is_refused),
-    UNIT(make_folder_gives_exact_mode_and_owner),
+    UNIT(make_directory_gives_exact_mode_and_owner),
     UNIT(files_are_written_read_and_copied_whole),
     UNIT(remove_tree_takes_any_tree_and_follows_no_link),
-    UNIT(runtime_folder_removes_what_the_dead_left),
-    UNIT(shared_folders_are_used_by_whoever_owns_them),
-    UNIT(old_shared_folders_are_removed_when_nobody_uses_them),
-    UNIT(reachable_looks_at_every_folder),
-    UNIT(programs_are_found_in_fixed_folders_only),
+    UNIT(runtime_directory_removes_what_the_dead_left),
+    UNIT(shared_directories_are_used_by_whoever_owns_them),
+    UNIT(old_shared_directories_are_removed_when_nobody_uses_them),
+    UNIT(reachable_looks_at_every_directory),
+    UNIT(programs_are_found_in_fixed_directories_only),
     UNIT(facts_are_read_below_a_root),
     UNIT(system_paths_have_programs_when_asked_and_no_secrets),
     UNIT(parts_of_a_program_are_links_file_interpreter_and_loader),

@@ -7,7 +7,7 @@
 
 #include "base/enforce.h"
 #include "plugin/plugin.h"
-#include "work_folder.h"
+#include "work_directory.h"
 #include "settings/settings.h"
 
 #include <errno.h>
@@ -153,8 +153,8 @@ static void module_open_says_what_is_no_object(void)
     ASSERT_REFUSED(in_work("text.so"), "ELF");
     CU_ASSERT_FATAL(mkfifo(in_work("fifo.so"), 0600) == 0);
     ASSERT_REFUSED(in_work("fifo.so"), "not a regular file");
-    make_folder("folder.so", 0700);
-    ASSERT_REFUSED(in_work("folder.so"), "not a regular file");
+    make_directory("directory.so", 0700);
+    ASSERT_REFUSED(in_work("directory.so"), "not a regular file");
     work_end();
 }
 
@@ -222,8 +222,8 @@ static void modules_that_others_can_change_are_refused(void)
     ASSERT_REFUSED(copy_mock("mock_good.so", "mock_good.so", 0757), "mode 0757");
     ASSERT_REFUSED(in_work("mock_good.so"), "chmod");
     ASSERT_LOADS(copy_mock("mock_good.so", "mock_good.so", 0644));
-    make_folder("above", 0777);
-    make_folder("above/plugins", 0755);
+    make_directory("above", 0777);
+    make_directory("above/plugins", 0755);
     copy_mock("mock_good.so", "above/plugins/mock_good.so", 0644);
     ASSERT_REFUSED(in_work("above/plugins/mock_good.so"), "every user can write this directory");
     CU_ASSERT(chmod(in_work("above"), 01777) == 0);
@@ -335,12 +335,12 @@ static void runtime_description_is_read_strictly(void)
 /* ---- registry ------------------------------------------------------------------------------- */
 
 /* Makes a directory with a backend, a provider, a runtime and an unusable plugin. */
-static void fill_folder(void)
+static void fill_directory(void)
 {
     struct laz_buf json = LAZ_BUF_INIT;
 
-    make_folder("a", 0755);
-    make_folder("b", 0755);
+    make_directory("a", 0755);
+    make_directory("b", 0755);
     copy_mock("mock_good.so", "a/mock_good.so", 0644);
     copy_mock("tool_evented.so", "a/tool_evented.so", 0644);
     copy_mock("mock_runtime.so", "a/mock_runtime.so", 0644);
@@ -357,7 +357,7 @@ static void registry_finds_by_kind_and_name(void)
     struct laz_error err = {0};
 
     work_begin();
-    fill_folder();
+    fill_directory();
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) == 0);
     CU_ASSERT_FATAL(plugin != NULL);
@@ -386,7 +386,7 @@ static void registry_finds_files_that_are_marked_as_plugins(void)
     struct laz_buf json = LAZ_BUF_INIT;
 
     work_begin();
-    make_folder("a", 0755);
+    make_directory("a", 0755);
     copy_mock("mock_good.so", "a/mock_good-lazaret.so", 0644);
     copy_mock("mock_good.so", "a/mock_evil-lazaret.so", 0644);
     copy_mock("mock_runtime.so", "a/mock_runtime-lazaret.so", 0644);
@@ -413,7 +413,7 @@ static void registry_says_what_is_missing(void)
     struct laz_error err = {0};
 
     work_begin();
-    fill_folder();
+    fill_directory();
     write_file(in_work("a/mock_later.language.json"), later, sizeof later - 1, 0644);
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
     /* similar to no plugin, whatever is installed in this build's prefix */
@@ -444,13 +444,13 @@ static void registry_says_what_is_missing(void)
     work_end();
 }
 
-static void registry_takes_the_first_folder(void)
+static void registry_takes_the_first_directory(void)
 {
     const struct laz_plugin *plugin = NULL;
     struct laz_error err = {0};
 
     work_begin();
-    fill_folder();
+    fill_directory();
     copy_mock("mock_magic.so", "b/mock_good.so", 0644);
     struct laz_registry *registry = open_registry(in_work("a"), in_work("b"));
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) == 0);
@@ -464,13 +464,13 @@ static void registry_takes_the_first_folder(void)
     work_end();
 }
 
-static void registry_passes_over_folders_others_can_write(void)
+static void registry_passes_over_directories_others_can_write(void)
 {
     const struct laz_plugin *plugin = NULL;
     struct laz_error err = {0};
 
     work_begin();
-    fill_folder();
+    fill_directory();
     CU_ASSERT(chmod(in_work("a"), 0777) == 0);
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) ==
@@ -486,7 +486,7 @@ static void registry_passes_over_folders_others_can_write(void)
     work_end();
 }
 
-static void registry_refuses_a_folder_that_is_missing(void)
+static void registry_refuses_a_directory_that_is_missing(void)
 {
     struct laz_settings_values values = {0};
     struct laz_registry *registry = NULL;
@@ -508,7 +508,7 @@ static void registry_refuses_descriptions_others_can_write(void)
     struct laz_error err = {0};
 
     work_begin();
-    fill_folder();
+    fill_directory();
     CU_ASSERT(chmod(in_work("a/mock_runtime.json"), 0666) == 0);
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
     CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == LAZ_EPLUGIN);
@@ -526,7 +526,7 @@ static void registry_reads_again_after_a_shortage(void)
     struct rlimit before, none;
 
     work_begin();
-    fill_folder();
+    fill_directory();
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
     CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &before) == 0);
     none = before;
@@ -551,7 +551,7 @@ static void runtimes_have_what_is_declared_of_their_language(void)
     struct laz_error err = {0};
 
     work_begin();
-    fill_folder();
+    fill_directory();
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
     CU_ASSERT_FATAL(laz_registry_runtime(registry, "mock_runtime", &info, &err) == 0);
     CU_ASSERT(info->language == NULL);
@@ -583,7 +583,7 @@ static void registry_looks_in_the_variable_first(void)
     char list[400];
 
     work_begin();
-    fill_folder();
+    fill_directory();
     copy_mock("mock_magic.so", "b/mock_good.so", 0644);
     snprintf(list, sizeof list, "%s/absent::%s", work, in_work("b"));
     setenv("LAZARET_PLUGIN_PATH", list, 1);
@@ -613,7 +613,7 @@ static void registry_visit_shows_all(void)
     struct laz_buf text = LAZ_BUF_INIT;
 
     work_begin();
-    fill_folder();
+    fill_directory();
     copy_mock("mock_good.so", "b/mock_good.so", 0644);
     copy_mock("mock_runtime.so", "b/mock_runtime.so", 0644); /* without its description */
     write_file(in_work("b/.hidden.so"), "", 0, 0644);
@@ -682,9 +682,9 @@ static const struct unit_test tests[] = {
     UNIT(registry_finds_by_kind_and_name),
     UNIT(registry_finds_files_that_are_marked_as_plugins),
     UNIT(registry_says_what_is_missing),
-    UNIT(registry_takes_the_first_folder),
-    UNIT(registry_passes_over_folders_others_can_write),
-    UNIT(registry_refuses_a_folder_that_is_missing),
+    UNIT(registry_takes_the_first_directory),
+    UNIT(registry_passes_over_directories_others_can_write),
+    UNIT(registry_refuses_a_directory_that_is_missing),
     UNIT(registry_refuses_descriptions_others_can_write),
     UNIT(registry_reads_again_after_a_shortage),
     UNIT(runtimes_have_what_is_declared_of_their_language),

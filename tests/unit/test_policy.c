@@ -58,7 +58,7 @@ static int attempt_run(struct attempt *attempt)
     struct laz_strv options = strv_of(attempt->options);
     static const char *const tail[] = {"--runtime", "x", NULL};
     struct laz_policy_session session = {
-        .socket_folder = "/tmp/lazaret-test/b0/socket",
+        .socket_directory = "/tmp/lazaret-test/b0/socket",
         .token = "the-token",
         .agent = "/opt/build/lazaret-agent",
         .runtime_file = "/opt/build/python.so",
@@ -284,7 +284,7 @@ static void loader_and_interpreter_variables_are_refused(void)
     laz_policy_free(attempt.box);
 }
 
-static void paths_come_after_the_folders_they_lie_in(void)
+static void paths_come_after_the_directories_they_lie_in(void)
 {
     char outer[128], inner[128], innermost[128];
     size_t at_outer = 0, at_inner = 0, at_innermost = 0;
@@ -315,7 +315,7 @@ static void paths_come_after_the_folders_they_lie_in(void)
 }
 
 /* A path deep in a directory that code can write: no directory above it can be replaced. */
-static void the_way_through_a_writable_folder_is_held(void)
+static void the_way_through_a_writable_directory_is_held(void)
 {
     char outer[128], way[128], deep[128], elsewhere[128], link[128], through[128];
     size_t at_outer = 0, at_way = 0, at_deep = 0;
@@ -391,7 +391,7 @@ static void what_sessions_share_is_not_given(void)
     }
 }
 
-static void a_folder_of_the_settings_is_shown_as_it_is(void)
+static void a_directory_of_the_settings_is_shown_as_it_is(void)
 {
     static const char *const read[] = {"/etc", NULL};
     struct attempt attempt = {.can_enforce = OWN_FILES, .read = read};
@@ -598,14 +598,14 @@ static void links_are(struct laz_policy_paths *paths, const struct link_row *row
 static void links_are_followed_where_they_are(void)
 {
     struct laz_policy_paths paths = {0};
-    char folder[128], name[128], missing[128], inside[160], through[160];
+    char directory[128], name[128], missing[128], inside[160], through[160];
 
-    snprintf(folder, sizeof folder, "%s/real", base);
+    snprintf(directory, sizeof directory, "%s/real", base);
     snprintf(name, sizeof name, "%s/name", base);
     snprintf(missing, sizeof missing, "%s/missing", base);
-    snprintf(inside, sizeof inside, "%s/x", folder);
+    snprintf(inside, sizeof inside, "%s/x", directory);
     snprintf(through, sizeof through, "%s/x", name);
-    CU_ASSERT_FATAL(mkdir(folder, 0755) == 0 && mkdir(inside, 0755) == 0 &&
+    CU_ASSERT_FATAL(mkdir(directory, 0755) == 0 && mkdir(inside, 0755) == 0 &&
                     symlink("real", name) == 0);
     laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_READ}, through, through);
     laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_WRITE}, missing,
@@ -619,7 +619,7 @@ static void links_are_followed_where_they_are(void)
         {"", inside, inside, LAZ_PATH_READ},
     };
     links_are(&paths, rows, sizeof rows / sizeof rows[0]);
-    CU_ASSERT(unlink(name) == 0 && rmdir(inside) == 0 && rmdir(folder) == 0);
+    CU_ASSERT(unlink(name) == 0 && rmdir(inside) == 0 && rmdir(directory) == 0);
 }
 
 /* As R is installed on macOS: Resources leads through Current. */
@@ -691,35 +691,36 @@ static void a_path_the_session_cannot_reach_is_refused(void)
 
 static void files_out_of_reach_are_copied_once_and_anew_when_changed(void)
 {
-    char closed[128], file[160], folder[128];
+    char closed[128], file[160], directory[128];
     char *staged = NULL, *again = NULL, *changed = NULL;
     struct stat st;
 
     snprintf(closed, sizeof closed, "%s/build", base);
     snprintf(file, sizeof file, "%s/plug.so", closed);
-    snprintf(folder, sizeof folder, "%s/engine", base);
-    CU_ASSERT_FATAL(chmod(base, 0755) == 0 && mkdir(closed, 0700) == 0 && mkdir(folder, 0711) == 0);
+    snprintf(directory, sizeof directory, "%s/engine", base);
+    CU_ASSERT_FATAL(chmod(base, 0755) == 0 && mkdir(closed, 0700) == 0 &&
+                    mkdir(directory, 0711) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "one", 3, 0644, NULL) == 0);
-    CU_ASSERT_EQUAL(laz_stage_file(folder, file, LAZ_SPAWN_SAME_ID, false, &staged, NULL), 0);
+    CU_ASSERT_EQUAL(laz_stage_file(directory, file, LAZ_SPAWN_SAME_ID, false, &staged, NULL), 0);
     UNIT_TEXT(staged, file); /* readable */
     free(staged);
-    CU_ASSERT_EQUAL_FATAL(laz_stage_file(folder, file, FOREIGN_UID, true, &staged, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_stage_file(directory, file, FOREIGN_UID, true, &staged, NULL), 0);
     CU_ASSERT_STRING_NOT_EQUAL(staged, file);
     UNIT_TEXT(strrchr(staged, '/'), "/plug.so");
     CU_ASSERT_TRUE(laz_os_is_reachable(staged, FOREIGN_UID, true));
     CU_ASSERT(stat(staged, &st) == 0 && (st.st_mode & 07777) == 0755);
-    CU_ASSERT_EQUAL(laz_stage_file(folder, file, FOREIGN_UID, true, &again, NULL), 0);
+    CU_ASSERT_EQUAL(laz_stage_file(directory, file, FOREIGN_UID, true, &again, NULL), 0);
     UNIT_TEXT(again, staged);
     unlink(file);
     CU_ASSERT_FATAL(laz_os_write_file(file, "other", 5, 0644, NULL) == 0);
-    CU_ASSERT_EQUAL(laz_stage_file(folder, file, FOREIGN_UID, true, &changed, NULL), 0);
+    CU_ASSERT_EQUAL(laz_stage_file(directory, file, FOREIGN_UID, true, &changed, NULL), 0);
     CU_ASSERT_STRING_NOT_EQUAL(changed, staged);
     free(staged);
     free(again);
     free(changed);
     unlink(file);
     struct laz_error err = {0};
-    CU_ASSERT_EQUAL(laz_stage_file(folder, file, FOREIGN_UID, true, &staged, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_stage_file(directory, file, FOREIGN_UID, true, &staged, &err), LAZ_EOS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, file));
 }
 
@@ -753,10 +754,10 @@ static const struct unit_test tests[] = {
     UNIT(box_without_files_of_its_own_has_the_hosts),
     UNIT(environment_is_an_allowlist),
     UNIT(loader_and_interpreter_variables_are_refused),
-    UNIT(paths_come_after_the_folders_they_lie_in),
-    UNIT(the_way_through_a_writable_folder_is_held),
+    UNIT(paths_come_after_the_directories_they_lie_in),
+    UNIT(the_way_through_a_writable_directory_is_held),
     UNIT(what_sessions_share_is_not_given),
-    UNIT(a_folder_of_the_settings_is_shown_as_it_is),
+    UNIT(a_directory_of_the_settings_is_shown_as_it_is),
     UNIT(paths_that_cannot_be_given_are_refused),
     UNIT(a_template_sees_nothing_that_sessions_write),
     UNIT(a_template_reads_nothing_that_sessions_write),

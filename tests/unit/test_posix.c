@@ -126,7 +126,7 @@ static void descriptors_come_all_or_none(void)
     laz_os_close(&pair[1]);
 }
 
-static void a_folder_is_unlocked_and_a_link_is_not_followed(void)
+static void a_directory_is_unlocked_and_a_link_is_not_followed(void)
 {
     char base[] = "/tmp/lazaret-test-posix-XXXXXX", name[64];
     struct stat st;
@@ -150,16 +150,16 @@ static void a_folder_is_unlocked_and_a_link_is_not_followed(void)
 static void what_is_immutable_is_removed(void)
 {
 #if defined UF_IMMUTABLE
-    char base[] = "/tmp/lazaret-test-posix-XXXXXX", folder[64], file[80];
+    char base[] = "/tmp/lazaret-test-posix-XXXXXX", directory[64], file[80];
     struct stat st;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(base));
-    snprintf(folder, sizeof folder, "%s/folder", base);
-    snprintf(file, sizeof file, "%s/file", folder);
-    CU_ASSERT_EQUAL(mkdir(folder, 0755), 0);
+    snprintf(directory, sizeof directory, "%s/directory", base);
+    snprintf(file, sizeof file, "%s/file", directory);
+    CU_ASSERT_EQUAL(mkdir(directory, 0755), 0);
     CU_ASSERT_EQUAL(mkdir(file, 0755), 0);
     CU_ASSERT_EQUAL(chflags(file, UF_IMMUTABLE), 0);
-    CU_ASSERT_EQUAL(chflags(folder, UF_APPEND), 0);
+    CU_ASSERT_EQUAL(chflags(directory, UF_APPEND), 0);
     CU_ASSERT_EQUAL(chflags(base, UF_IMMUTABLE), 0);
     laz_os_remove_tree(base);
     CU_ASSERT_EQUAL(lstat(base, &st), -1);
@@ -378,7 +378,7 @@ static const struct unit_test tests[] = {
     UNIT(descriptors_are_closed_by_exec),
     UNIT(received_descriptors_are_closed_by_exec),
     UNIT(descriptors_come_all_or_none),
-    UNIT(a_folder_is_unlocked_and_a_link_is_not_followed),
+    UNIT(a_directory_is_unlocked_and_a_link_is_not_followed),
     UNIT(what_is_immutable_is_removed),
     UNIT(a_signal_is_taken_and_its_absence_noticed),
     UNIT(a_condition_is_waited_for_until_a_time),

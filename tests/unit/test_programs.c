@@ -128,7 +128,7 @@ static void the_defaults_are_named_in_the_documents(void)
     const char *name, *why;
     size_t n = 0;
 
-    CU_ASSERT_EQUAL_FATAL(laz_os_read_file(DOCS_FOLDER "/sandbox.md", 1 << 20, &page, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_read_file(DOCS_DIRECTORY "/sandbox.md", 1 << 20, &page, NULL), 0);
     for (; laz_programs_default(n, &name, &why); n++) {
         char quoted[64];
         snprintf(quoted, sizeof quoted, "`%s`", name);
@@ -199,7 +199,8 @@ static void another_systems_programs_are_not_looked_for(void)
     laz_strv_fini(&wanted);
 }
 
-/* ---- folders for boxes ---------------------------------------------------------------------- */
+/* ---- directories for boxes ----------------------------------------------------------------------
+ */
 
 static size_t entries(const char *path)
 {
@@ -213,12 +214,13 @@ static size_t entries(const char *path)
     return n;
 }
 
-static size_t parts_in(const struct laz_programs *programs, const char *folder)
+static size_t parts_in(const struct laz_programs *programs, const char *directory)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < programs->n_parts; i++)
-        n += programs->parts[i].folder && strcmp(programs->parts[i].folder->path, folder) == 0;
+        n += programs->parts[i].directory &&
+             strcmp(programs->parts[i].directory->path, directory) == 0;
     return n;
 }
 
@@ -251,7 +253,7 @@ static const char *a_setuid_program(void)
     return NULL;
 }
 
-static void staged_folders_hold_what_is_listed_and_nothing_else(void)
+static void staged_directories_hold_what_is_listed_and_nothing_else(void)
 {
     const char *setuid = a_setuid_program();
     struct laz_programs *programs =
@@ -279,7 +281,7 @@ static void staged_folders_hold_what_is_listed_and_nothing_else(void)
 }
 
 /* Large files are mounted and not copied, and paths of the settings have mount points. */
-static void staged_folders_have_places_for_mounts(void)
+static void staged_directories_have_places_for_mounts(void)
 {
     const char *large = "/usr/bin/bash", *shown = "/usr/bin/env";
     struct laz_strv list = LAZ_STRV_INIT;
@@ -308,7 +310,7 @@ static void staged_folders_have_places_for_mounts(void)
 
 /* Small files of the system, and files with given content, are copied with the programs; mounts
  * have mount points there. */
-static void staged_folders_have_an_etc(void)
+static void staged_directories_have_an_etc(void)
 {
     struct laz_programs *programs = resolved(NOTHING, NULL);
     struct sought sought = {.box = "/etc"};
@@ -358,7 +360,7 @@ static bool share(const char *const *names, char **staged)
     *staged = NULL;
     for (size_t i = 0; i < programs->n_parts; i++) /* as if the tool were in one of them */
         if (strcmp(programs->parts[i].path, in_base("tool")) == 0)
-            programs->parts[i].folder = &programs->folders[0];
+            programs->parts[i].directory = &programs->directories[0];
     bool shared = laz_programs_share(programs, NULL, staged, &lock);
     CU_ASSERT_EQUAL(shared, lock >= 0);
     laz_os_close(&lock);
@@ -416,7 +418,7 @@ static void engines_that_need_the_same_share_it(void)
     unlink(tool);
 }
 
-static void a_folder_stands_for_all_in_it(void)
+static void a_directory_stands_for_all_in_it(void)
 {
     struct laz_programs *programs = resolved(LIST("/usr/bin"), NULL);
     char staged[160];
@@ -481,27 +483,31 @@ static void what_is_known_of_one_program_is_not_looked_up_for_the_next(void)
 static void a_file_that_has_not_changed_is_staged_once(void)
 {
     const char *closed = in_base("again"), *file = in_base("again/plug.so");
-    const char *folder = in_base("of-engine");
+    const char *directory = in_base("of-engine");
     struct laz_staged *list = NULL;
     const char *first = NULL, *other = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_FATAL(mkdir(closed, 0700) == 0 && mkdir(folder, 0711) == 0);
+    CU_ASSERT_FATAL(mkdir(closed, 0700) == 0 && mkdir(directory, 0711) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "one", 3, 0644, NULL) == 0);
-    CU_ASSERT_EQUAL_FATAL(laz_staged_find(&list, folder, file, FOREIGN_UID, true, &first, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_staged_find(&list, directory, file, FOREIGN_UID, true, &first, NULL),
+                          0);
     char *copy = laz_strdup(first);
-    CU_ASSERT_FATAL(chmod(folder, 0) == 0); /* root can pass; it is asked for nothing in it */
-    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, FOREIGN_UID + 1, true, &other, NULL), 0);
+    CU_ASSERT_FATAL(chmod(directory, 0) == 0); /* root can pass; it is asked for nothing in it */
+    CU_ASSERT_EQUAL(laz_staged_find(&list, directory, file, FOREIGN_UID + 1, true, &other, NULL),
+                    0);
     UNIT_TEXT(other, copy);
-    CU_ASSERT_FATAL(chmod(folder, 0711) == 0);
-    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, LAZ_SPAWN_SAME_ID, true, &other, NULL), 0);
+    CU_ASSERT_FATAL(chmod(directory, 0711) == 0);
+    CU_ASSERT_EQUAL(laz_staged_find(&list, directory, file, LAZ_SPAWN_SAME_ID, true, &other, NULL),
+                    0);
     UNIT_TEXT(other, file); /* another kind of session */
     unlink(file);
     CU_ASSERT_FATAL(laz_os_write_file(file, "other", 5, 0644, NULL) == 0);
-    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, FOREIGN_UID, true, &other, NULL), 0);
+    CU_ASSERT_EQUAL(laz_staged_find(&list, directory, file, FOREIGN_UID, true, &other, NULL), 0);
     CU_ASSERT_STRING_NOT_EQUAL(other, copy);
     unlink(file);
-    CU_ASSERT_EQUAL(laz_staged_find(&list, folder, file, FOREIGN_UID, true, &other, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_staged_find(&list, directory, file, FOREIGN_UID, true, &other, &err),
+                    LAZ_EOS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, file));
     laz_staged_free(list);
     free(copy);
@@ -514,11 +520,11 @@ static const struct unit_test tests[] = {
     UNIT(a_listed_program_that_is_missing_is_an_error_that_names_it),
     UNIT(a_program_the_session_may_not_execute_is_an_error),
     UNIT(another_systems_programs_are_not_looked_for),
-    UNIT(staged_folders_hold_what_is_listed_and_nothing_else),
-    UNIT(staged_folders_have_places_for_mounts),
-    UNIT(staged_folders_have_an_etc),
+    UNIT(staged_directories_hold_what_is_listed_and_nothing_else),
+    UNIT(staged_directories_have_places_for_mounts),
+    UNIT(staged_directories_have_an_etc),
     UNIT(engines_that_need_the_same_share_it),
-    UNIT(a_folder_stands_for_all_in_it),
+    UNIT(a_directory_stands_for_all_in_it),
     UNIT(staging_that_fails_leaves_nothing),
     UNIT(what_is_known_of_one_program_is_not_looked_up_for_the_next),
     UNIT(a_file_that_has_not_changed_is_staged_once),

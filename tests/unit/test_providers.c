@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/lazaret-test-XXXXXX";
+static char directory[] = "/tmp/lazaret-test-XXXXXX";
 static struct laz_spawner *spawner;
 static struct laz_registry *registry;
 
@@ -59,7 +59,7 @@ static int make_of_file(struct made *made, const char *path)
 /* The same from a text. */
 static int make(struct made *made, const char *toml)
 {
-    char *path = laz_strdupf("%s/test.toml", folder);
+    char *path = laz_strdupf("%s/test.toml", directory);
 
     unlink(path);
     CU_ASSERT_EQUAL(laz_os_write_file(path, toml, strlen(toml), 0600, NULL), 0);
@@ -173,7 +173,7 @@ static void mistakes_are_found_where_they_were_made(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct made made;
-        char *expected = laz_strdupf("%s/test.toml:%s", folder, rows[i].problem);
+        char *expected = laz_strdupf("%s/test.toml:%s", directory, rows[i].problem);
         CU_ASSERT_EQUAL(make(&made, rows[i].toml), LAZ_ECONFIG);
         CU_ASSERT_EQUAL(made.err.code, LAZ_ECONFIG);
         if (strncmp(made.err.text, expected, strlen(expected)) != 0)
@@ -602,7 +602,7 @@ static void write_runtime(void)
         "{\"kind\":\"runtime\",\"abi\":\"1.0\",\"name\":\"testrt\",\"version\":\"1\","
         "\"summary\":\"s\",\"suffixes\":[],\"libraries\":[],\"read\":[],\"env\":[],"
         "\"reserved_words\":[\"maybe\",\"perhaps\"],\"programs\":[],\"options\":[]}";
-    char *path = laz_strdupf("%s/testrt.json", folder);
+    char *path = laz_strdupf("%s/testrt.json", directory);
 
     laz_os_write_file(path, json, strlen(json), 0644, NULL);
     memcpy(path + strlen(path) - 5, ".so", 4);
@@ -613,24 +613,24 @@ static void write_runtime(void)
 int main(void)
 {
     struct laz_settings_values values = {0};
-    struct laz_strv *folders = &values.plugins.path;
+    struct laz_strv *directories = &values.plugins.path;
     struct laz_error err = {0};
     int status = 1;
 
     unsetenv("LAZARET_PLUGIN_PATH");
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 1;
     write_runtime();
-    laz_strv_add(folders, folder);
-    laz_strv_add(folders, PLUGIN_FOLDER);
-    laz_strv_add(folders, MOCK_FOLDER);
+    laz_strv_add(directories, directory);
+    laz_strv_add(directories, PLUGIN_DIRECTORY);
+    laz_strv_add(directories, MOCK_DIRECTORY);
     if (laz_spawner_new(&spawner, &err) || laz_registry_new(&values, NULL, &registry, &err))
         fprintf(stderr, "%s\n", err.text);
     else
         status = unit_run("providers", tests);
     laz_registry_free(registry);
     laz_spawner_free(spawner);
-    laz_strv_fini(folders);
-    laz_os_remove_tree(folder);
+    laz_strv_fini(directories);
+    laz_os_remove_tree(directory);
     return status;
 }

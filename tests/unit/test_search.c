@@ -24,7 +24,7 @@ static void fill(void)
     add(&set, "writeFile", "Puts text in place of what a file has",
         "[{\"name\":\"path\"},{\"name\":\"content\"}]");
     add(&set, "list.directory", "Names what is in a directory, files and others",
-        "[{\"name\":\"path\",\"description\":\"of the folder\"}]");
+        "[{\"name\":\"path\",\"description\":\"of the directory\"}]");
     add(&set, "HTTPGet", "Fetches a page", "[{\"name\":\"url\"}]");
     add(&set, "users-query", "Looks up people", "[{\"name\":\"where\"}]");
     add(&set, "wetter", "Wie warm ist es in M\xc3\xbcnchen?", NULL);
@@ -59,7 +59,7 @@ static void words_are_found_in_names_descriptions_and_parameters(void)
     fill();
     UNIT_TEXT(found("page", 0), "HTTPGet");
     UNIT_TEXT(found("url", 0), "HTTPGet");
-    UNIT_TEXT(found("folder", 0), "list.directory");
+    UNIT_TEXT(found("directory", 0), "list.directory");
     UNIT_TEXT(found("mail", 0), "send_mail"); /* of a session */
     UNIT_TEXT(found("", 0), "");
     UNIT_TEXT(found(" -_. ", 0), "");

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGENT  "/opt/lazaret/lazaret-agent"
-#define FOLDER "/private/tmp/lazaret-Ab1/b7"
+#define AGENT     "/opt/lazaret/lazaret-agent"
+#define DIRECTORY "/private/tmp/lazaret-Ab1/b7"
 
 static const struct laz_path paths[] = {
     {LAZ_PATH_READ, 0, "/usr/lib", "/usr/lib"},
@@ -19,10 +19,10 @@ static const struct laz_path paths[] = {
     {LAZ_PATH_SYMLINK, 0, "/opt/py/3.12", "/opt/py/current"},
     {LAZ_PATH_READ, 1, "/opt/py/3.12", "/opt/py/3.12"},
     {LAZ_PATH_CONTENT, 0, "sandbox:x:1000:\n", "/private/etc/passwd"},
-    {LAZ_PATH_WRITE, 0, FOLDER "/home", FOLDER "/home"},
+    {LAZ_PATH_WRITE, 0, DIRECTORY "/home", DIRECTORY "/home"},
     {LAZ_PATH_WRITE, 0, "/Users/Ada/out", "/Users/Ada/out"},
 };
-static const char *const env[] = {"PATH=/usr/bin", "LAZARET_SOCKET=" FOLDER "/socket/ipc.sock",
+static const char *const env[] = {"PATH=/usr/bin", "LAZARET_SOCKET=" DIRECTORY "/socket/ipc.sock",
                                   "LAZARET_TOKEN=secret-token", NULL};
 static const char *const command[] = {AGENT, "--probe", NULL};
 static const char *const programs[] = {"/bin/sh", "/opt/py/3.12/bin", NULL};
@@ -34,7 +34,7 @@ static struct laz_policy policy_plain(void)
         .paths = paths,
         .n_paths = sizeof paths / sizeof paths[0],
         .env = env,
-        .home = FOLDER "/home",
+        .home = DIRECTORY "/home",
         .limits = {60, 512u << 20, 50u << 20, 50, 256, LAZ_UNLIMITED},
         .command = command,
         .host_command = AGENT,
@@ -98,7 +98,7 @@ static void sim_seatbelt_gives_paths_as_parameters(void)
         "-D",
         "READ_1=/opt/py/3.12",
         "-D",
-        "WRITE_0=" FOLDER "/home",
+        "WRITE_0=" DIRECTORY "/home",
         "-D",
         "WRITE_1=/Users/Ada/out",
         "-D",
@@ -108,7 +108,7 @@ static void sim_seatbelt_gives_paths_as_parameters(void)
         "-D",
         "EXEC_2=/opt/py/3.12/bin",
         "-D",
-        "SOCKET_0=" FOLDER "/socket/ipc.sock",
+        "SOCKET_0=" DIRECTORY "/socket/ipc.sock",
         "-f",
         "/tmp/f/seatbelt.sb",
         AGENT,

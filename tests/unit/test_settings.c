@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/lazaret-test-settings-XXXXXX";
+static char directory[] = "/tmp/lazaret-test-settings-XXXXXX";
 
 /* Writes a file with this text in the test's directory; its path is static. */
 static const char *write_file(const char *name, const char *text)
 {
     static char path[256];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "wb");
     CU_ASSERT_FATAL(file != NULL);
     CU_ASSERT_EQUAL(fwrite(text, 1, strlen(text), file), strlen(text));
@@ -252,7 +252,7 @@ static void settings_load_says_what_is_wrong_and_where(void)
         struct laz_error err = {0};
         CU_ASSERT_EQUAL(load_text(settings, wrong_files[i].text, &err), LAZ_ECONFIG);
         if (wrong_files[i].problem) {
-            char *expected = laz_strdupf("%s/c.toml:%s", folder, wrong_files[i].problem);
+            char *expected = laz_strdupf("%s/c.toml:%s", directory, wrong_files[i].problem);
             CU_ASSERT_EQUAL(laz_settings_problems(settings), 1);
             UNIT_TEXT(laz_settings_problem(settings, 0), expected);
             UNIT_TEXT(err.text, expected);
@@ -281,7 +281,7 @@ static void settings_load_reports_all_problems_in_order_and_changes_nothing(void
     CU_ASSERT_EQUAL(load_text(settings, text, &err), LAZ_ECONFIG);
     CU_ASSERT_EQUAL_FATAL(laz_settings_problems(settings), 5);
     for (size_t i = 0; i < 5; i++) {
-        char *line = laz_strdupf("%s/c.toml:%s", folder, expected[i]);
+        char *line = laz_strdupf("%s/c.toml:%s", directory, expected[i]);
         UNIT_TEXT(laz_settings_problem(settings, i), line);
         free(line);
     }
@@ -300,13 +300,13 @@ static void settings_load_refuses_what_is_no_readable_file(void)
     struct laz_error err = {0};
     char path[256];
 
-    snprintf(path, sizeof path, "%s/absent.toml", folder);
+    snprintf(path, sizeof path, "%s/absent.toml", directory);
     CU_ASSERT_EQUAL(laz_settings_load(settings, path, &err), LAZ_ECONFIG);
     CU_ASSERT(strstr(err.text, path) && strstr(err.text, "No such file"));
     CU_ASSERT_EQUAL(laz_settings_problems(settings), 1);
-    CU_ASSERT_EQUAL(laz_settings_load(settings, folder, &err), LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(laz_settings_load(settings, directory, &err), LAZ_ECONFIG);
     CU_ASSERT(strstr(err.text, "not a regular file") != NULL);
-    snprintf(path, sizeof path, "%s/pipe", folder);
+    snprintf(path, sizeof path, "%s/pipe", directory);
     CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
     CU_ASSERT_EQUAL(laz_settings_load(settings, path, &err), LAZ_ECONFIG); /* does not block */
     CU_ASSERT(strstr(err.text, "not a regular file") != NULL);
@@ -337,10 +337,10 @@ static void settings_load_finds_its_file_by_the_environment(void)
     struct laz_error err = {0};
     char path[256];
 
-    snprintf(path, sizeof path, "%s/lazaret", folder);
+    snprintf(path, sizeof path, "%s/lazaret", directory);
     CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
     write_file("lazaret/lazaret.toml", "session.timeout = 1\n");
-    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", directory, 1);
     unsetenv("LAZARET_CONFIG");
     CU_ASSERT_EQUAL(laz_settings_load(settings, NULL, &err), 0);
     CU_ASSERT_EQUAL(laz_settings_values(settings)->session.timeout_ms, 1000);
@@ -355,7 +355,7 @@ static void settings_load_finds_its_file_by_the_environment(void)
     UNIT_TEXT(strrchr(laz_settings_file(settings), '/'), "/own.toml");
 
     /* a requested file that does not exist is an error */
-    snprintf(path, sizeof path, "%s/absent.toml", folder);
+    snprintf(path, sizeof path, "%s/absent.toml", directory);
     setenv("LAZARET_CONFIG", path, 1);
     CU_ASSERT_EQUAL(laz_settings_load(settings, NULL, &err), LAZ_ECONFIG);
     CU_ASSERT(strncmp(err.text, "LAZARET_CONFIG: ", 16) == 0);
@@ -367,7 +367,7 @@ static void settings_load_finds_its_file_by_the_environment(void)
     laz_settings_free(settings);
 }
 
-static void settings_load_does_not_look_into_the_current_folder(void)
+static void settings_load_does_not_look_into_the_current_directory(void)
 {
     struct laz_settings *settings = new_settings();
     struct laz_error err = {0};
@@ -376,14 +376,14 @@ static void settings_load_does_not_look_into_the_current_folder(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
     write_file("lazaret.toml", "session.timeout = 7\n");
     write_file("lazaret/lazaret.toml", "session.timeout = 7\n");
-    CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
+    CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
     setenv("XDG_CONFIG_HOME", ".", 1); /* a relative one is ignored */
     setenv("HOME", "", 1);
     unsetenv("LAZARET_CONFIG");
     CU_ASSERT_EQUAL(laz_settings_load(settings, NULL, &err), 0);
     CU_ASSERT_NOT_EQUAL(laz_settings_values(settings)->session.timeout_ms, 7000);
     CU_ASSERT_EQUAL(chdir(before), 0);
-    snprintf(path, sizeof path, "%s/lazaret.toml", folder);
+    snprintf(path, sizeof path, "%s/lazaret.toml", directory);
     unlink(path);
     laz_settings_free(settings);
 }
@@ -473,7 +473,7 @@ static void settings_keep_the_tables_of_plugins(void)
     UNIT_TEXT(laz_toml_get(table, "program")->text, "/b"); /* the other key is kept */
     CU_ASSERT_FATAL(laz_toml_get(table, "x") != NULL);
     char *where = laz_settings_position(laz_toml_get(table, "x"));
-    snprintf(expected, sizeof expected, "%s/c.toml:3:1", folder);
+    snprintf(expected, sizeof expected, "%s/c.toml:3:1", directory);
     UNIT_TEXT(where, expected);
     free(where);
     where = laz_settings_position(laz_toml_get(table, "program"));
@@ -506,7 +506,7 @@ static void settings_visit_shows_values_and_origins(void)
                           0);
     CU_ASSERT_EQUAL(laz_settings_set(settings, "sandbox.read", "[\"/d\"]", &err), 0);
     laz_settings_visit(settings, collect_line, &text);
-    snprintf(expected, sizeof expected, "session.timeout = \"5m\" # %s/c.toml:2\n", folder);
+    snprintf(expected, sizeof expected, "session.timeout = \"5m\" # %s/c.toml:2\n", directory);
     CU_ASSERT(strstr(text.data, expected) != NULL);
     CU_ASSERT(strstr(text.data, "session.runtime = \"python\" # default\n") == text.data);
     CU_ASSERT(strstr(text.data, "sandbox.read = [\"/d\"] # --set\n") != NULL);
@@ -615,7 +615,7 @@ static void settings_sizes_and_times_are_exact(void)
 
 /* ---- the files that are shipped ---------------------------------------------------------------*/
 
-static unsigned load_folder(const char *path)
+static unsigned load_directory(const char *path)
 {
     char file[4096];
     unsigned n = 0;
@@ -642,8 +642,8 @@ static unsigned load_folder(const char *path)
 
 static void settings_load_accepts_every_shipped_file(void)
 {
-    CU_ASSERT(load_folder(CONFIG_FOLDER) > 0);
-    load_folder(CONFIG_FOLDER "/examples");
+    CU_ASSERT(load_directory(CONFIG_DIRECTORY) > 0);
+    load_directory(CONFIG_DIRECTORY "/examples");
 }
 
 static void read_text(const char *path, struct laz_buf *buf)
@@ -697,7 +697,7 @@ static void settings_annotated_file_shows_every_default(void)
     struct laz_error err = {0};
 
     laz_settings_visit(settings, collect_value, &defaults);
-    read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
+    read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
     CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 50 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
@@ -715,7 +715,7 @@ static void settings_annotated_file_names_every_key(void)
     struct laz_buf shipped = LAZ_BUF_INIT;
     char line[128];
 
-    read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
+    read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
     for (const struct schema_key *row = laz_schema; row->key; row++) {
         snprintf(line, sizeof line, "\n# %s = ", strchr(row->key, '.') + 1);
         if (!strstr(shipped.data, line))
@@ -730,7 +730,7 @@ static void settings_load_accepts_the_examples_of_the_page(void)
     struct laz_buf page = LAZ_BUF_INIT;
     unsigned examples = 0;
 
-    read_text(DOCS_FOLDER "/configuration.md", &page);
+    read_text(DOCS_DIRECTORY "/configuration.md", &page);
     for (char *at = page.data; (at = strstr(at, "```toml\n"));) {
         struct laz_settings *settings = new_settings();
         struct laz_error err = {0};
@@ -757,7 +757,7 @@ static const struct unit_test tests[] = {
     UNIT(settings_load_reports_all_problems_in_order_and_changes_nothing),
     UNIT(settings_load_refuses_what_is_no_readable_file),
     UNIT(settings_load_finds_its_file_by_the_environment),
-    UNIT(settings_load_does_not_look_into_the_current_folder),
+    UNIT(settings_load_does_not_look_into_the_current_directory),
     UNIT(settings_set_takes_bare_strings_and_toml),
     UNIT(settings_set_refuses_what_is_wrong),
     UNIT(settings_keep_the_tables_of_plugins),
@@ -777,17 +777,17 @@ static void remove_files(void)
     char path[256];
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
         unlink(path);
     }
-    snprintf(path, sizeof path, "%s/lazaret", folder);
+    snprintf(path, sizeof path, "%s/lazaret", directory);
     rmdir(path);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 int main(void)
 {
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 1;
     int failed = unit_run("settings", tests);
     remove_files();

@@ -34,15 +34,15 @@
             _exit(__LINE__ % 256 ? __LINE__ % 256 : 255);                                          \
     } while (0)
 
-static char folder[64];
+static char directory[64];
 
 /* A file of the tree that the other user may write, with the directories above it. */
 static void put(const char *name, const char *text)
 {
     char path[256];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    for (char *at = path + strlen(folder) + 1; (at = strchr(at, '/')); *at++ = '/') {
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    for (char *at = path + strlen(directory) + 1; (at = strchr(at, '/')); *at++ = '/') {
         *at = '\0';
         HOLDS(mkdir(path, 0755) == 0 || errno == EEXIST);
         HOLDS(strncmp(name, SCOPE, strlen(SCOPE)) != 0 || chown(path, OTHER_USER, OTHER_USER) == 0);
@@ -57,7 +57,7 @@ static void show(const char *name, pid_t pid, const char *what)
 {
     char path[256], target[64];
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     snprintf(target, sizeof target, "/proc/%ld/%s", (long)pid, what);
     HOLDS(mount(path, target, NULL, MS_BIND, NULL) == 0);
 }
@@ -93,8 +93,8 @@ static void run_row(const struct row *row)
     }
     HOLDS(launcher.pid > 0 && read(ready[0], &byte, 1) == 1);
     HOLDS(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
-    HOLDS(mount("none", folder, "tmpfs", 0, "mode=755") == 0);
-    snprintf(mounted, sizeof mounted, "30 1 0:26 / %s rw - cgroup2 cgroup2 rw\n", folder);
+    HOLDS(mount("none", directory, "tmpfs", 0, "mode=755") == 0);
+    snprintf(mounted, sizeof mounted, "30 1 0:26 / %s rw - cgroup2 cgroup2 rw\n", directory);
     put("mountinfo", mounted);
     put("own", "0::/" OWN "\n");
     put("theirs", "0::/" SCOPE "/launcher\n");
@@ -153,8 +153,8 @@ static void groups_of_a_scope_free_nobody_of_a_limit(void)
         unit_skip("root", "mounts over files of /proc");
         return;
     }
-    snprintf(folder, sizeof folder, "/tmp/sites-test-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(directory, sizeof directory, "/tmp/sites-test-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int status = -1;
         fflush(stdout);
@@ -166,7 +166,7 @@ static void groups_of_a_scope_free_nobody_of_a_limit(void)
             printf("\n    row %zu: status %d, line %d\n", i, status, WEXITSTATUS(status));
         CU_ASSERT_EQUAL(status, 0);
     }
-    (void)rmdir(folder);
+    (void)rmdir(directory);
 }
 
 static const struct unit_test tests[] = {

@@ -178,23 +178,23 @@ static void no_value_is_given_to_a_shell_of_windows(void)
         {"cmd.com", "x", NULL},
         {"python3.11.exec", "-c", NULL},
     };
-    char folder[] = "/tmp/lazaret-test-command-XXXXXX", made[96], tool[256];
+    char directory[] = "/tmp/lazaret-test-command-XXXXXX", made[96], tool[256];
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *name = strcmp(rows[i].name, "a\\\\cmd.exe") ? rows[i].name : "a\\cmd.exe";
-        snprintf(made, sizeof made, "%s/%s", folder, name);
+        snprintf(made, sizeof made, "%s/%s", directory, name);
         CU_ASSERT_EQUAL_FATAL(symlink("/bin/true", made), 0);
         snprintf(tool, sizeof tool,
                  "{\"name\":\"t\",\"command\":[\"%s/%s\",\"%s\",\"{p}\"],"
                  "\"parameters\":[{\"name\":\"p\"}]}",
-                 folder, rows[i].name, rows[i].arg);
+                 directory, rows[i].name, rows[i].arg);
         const char *problem = declare(tool);
         if (rows[i].problem ? !strstr(problem, rows[i].problem) : *problem != '\0')
             UNIT_TEXT(problem, rows[i].name);
         CU_ASSERT_EQUAL(unlink(made), 0);
     }
-    CU_ASSERT_EQUAL(rmdir(folder), 0);
+    CU_ASSERT_EQUAL(rmdir(directory), 0);
 }
 
 static void declarations_that_cannot_work_are_refused(void)

@@ -159,7 +159,7 @@ static void a_link_of_somebody_else_is_no_way(void)
     judge(in_base("round"), "owns this link");
 }
 
-static void a_folder_itself_is_nobodys_to_add_to(void)
+static void a_directory_itself_is_nobodys_to_add_to(void)
 {
     struct laz_error err = {0};
 
@@ -230,7 +230,7 @@ static void what_is_no_file_is_said(void)
     laz_buf_fini(&text);
 }
 
-static void a_relative_path_is_read_from_the_working_folder(void)
+static void a_relative_path_is_read_from_the_working_directory(void)
 {
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0};
@@ -297,7 +297,7 @@ static void the_owner_of_all_passes_where_root_has_no_name(void)
 
 /* Engines of a user share a directory in the user's XDG_RUNTIME_DIR, if that is trusted. Returns
  * the number of the failed row, or 0. */
-static int shared_folders_of_a_user(void)
+static int shared_directories_of_a_user(void)
 {
     static const struct {
         unsigned above, mode;
@@ -334,7 +334,7 @@ static void what_engines_share_is_relied_on(void)
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)
-        _exit(shared_folders_of_a_user());
+        _exit(shared_directories_of_a_user());
     CU_ASSERT_EQUAL_FATAL(waitpid(pid, &how, 0), pid);
     CU_ASSERT_TRUE(WIFEXITED(how));
     CU_ASSERT_EQUAL(WEXITSTATUS(how), 0);
@@ -345,10 +345,10 @@ static const struct unit_test tests[] = {
     UNIT(modes_on_the_way_count),
     UNIT(owners_and_groups_on_the_way_count),
     UNIT(a_link_of_somebody_else_is_no_way),
-    UNIT(a_folder_itself_is_nobodys_to_add_to),
+    UNIT(a_directory_itself_is_nobodys_to_add_to),
     UNIT(an_access_list_opens_a_private_group),
     UNIT(what_is_no_file_is_said),
-    UNIT(a_relative_path_is_read_from_the_working_folder),
+    UNIT(a_relative_path_is_read_from_the_working_directory),
     UNIT(the_owner_of_all_passes_where_root_has_no_name),
     UNIT(what_engines_share_is_relied_on),
     {0},

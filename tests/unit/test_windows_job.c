@@ -58,7 +58,7 @@ static struct laz_policy *policy_of(struct attempt *attempt)
     struct laz_runtime_info runtime = {.env = strv_of(attempt->runtime)};
     static const char *const tail[] = {"--a", "b \"c\" d", "", NULL};
     const struct laz_policy_session session = {
-        .socket_folder = "C:/Temp/lazaret-1/b0/socket",
+        .socket_directory = "C:/Temp/lazaret-1/b0/socket",
         .socket = "stdin",
         .token = "the-token",
         .agent = "C:/Program Files/lazaret/lazaret-agent.exe",

@@ -37,7 +37,7 @@ static const char *in_base(const char *name)
     return path;
 }
 
-static void make_folder(const char *path)
+static void make_directory(const char *path)
 {
     CU_ASSERT_EQUAL(laz_os_make_directory(path, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
 }
@@ -136,18 +136,18 @@ static void a_name_that_is_no_utf8_is_refused(void)
 
 static void what_is_there_is_told(void)
 {
-    struct laz_look file, folder, again;
+    struct laz_look file, directory, again;
     struct laz_strv names = LAZ_STRV_INIT;
 
-    make_folder(in_base("look"));
+    make_directory(in_base("look"));
     write_file(in_base("look/b"), "123");
     write_file(in_base("look/\xc3\xa4"), "");
     write_file(in_base("look/a"), "");
     CU_ASSERT_EQUAL(laz_os_look(in_base("look/b"), true, &file), 0);
     CU_ASSERT(file.kind == LAZ_LOOK_FILE && file.size == 3 && file.written_ns > 0);
-    CU_ASSERT_EQUAL(laz_os_look(in_base("look"), true, &folder), 0);
-    CU_ASSERT_EQUAL(folder.kind, LAZ_LOOK_DIRECTORY);
-    CU_ASSERT(folder.inode != file.inode);
+    CU_ASSERT_EQUAL(laz_os_look(in_base("look"), true, &directory), 0);
+    CU_ASSERT_EQUAL(directory.kind, LAZ_LOOK_DIRECTORY);
+    CU_ASSERT(directory.inode != file.inode);
     CU_ASSERT_EQUAL(laz_os_look(in_base("look/../look/b"), true, &again), 0);
     CU_ASSERT(again.device == file.device && again.inode == file.inode);
     CU_ASSERT_EQUAL(laz_os_look(in_base("look/c"), true, &again), ENOENT);
@@ -165,7 +165,7 @@ static void the_real_path_is_one_of_a_drive(void)
 {
     char *real;
 
-    make_folder(in_base("real"));
+    make_directory(in_base("real"));
     real = laz_os_real_path(in_base("look/../real"));
     CU_ASSERT_PTR_NOT_NULL_FATAL(real);
     CU_ASSERT(laz_os_is_absolute(real));
@@ -187,10 +187,10 @@ static void a_path_may_be_longer_than_max_path(void)
     memset(name, 'x', 100);
     name[100] = '\0';
     snprintf(path, sizeof path, "%s", in_base("long"));
-    make_folder(path);
+    make_directory(path);
     for (int i = 0; i < 3; i++) {
         strcat(strcat(path, "/"), name);
-        make_folder(path);
+        make_directory(path);
     }
     strcat(path, "/../");
     strcat(strcat(path, name), "/file");
@@ -206,15 +206,15 @@ static void a_path_may_be_longer_than_max_path(void)
 
 static void a_tree_is_removed_with_what_is_read_only(void)
 {
-    make_folder(in_base("tree"));
-    make_folder(in_base("tree/in"));
+    make_directory(in_base("tree"));
+    make_directory(in_base("tree/in"));
     write_file(in_base("tree/in/fixed"), "x");
     wchar_t *fixed = laz_windows_path(in_base("tree/in/fixed"));
-    wchar_t *folder = laz_windows_path(in_base("tree/in"));
+    wchar_t *directory = laz_windows_path(in_base("tree/in"));
     CU_ASSERT(SetFileAttributesW(fixed, FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_HIDDEN));
-    CU_ASSERT(SetFileAttributesW(folder, FILE_ATTRIBUTE_READONLY));
+    CU_ASSERT(SetFileAttributesW(directory, FILE_ATTRIBUTE_READONLY));
     free(fixed);
-    free(folder);
+    free(directory);
     laz_os_remove_tree(in_base("tree"));
     CU_ASSERT(!exists(in_base("tree")));
     laz_os_remove_tree(in_base("tree")); /* it does not exist: no effect */
@@ -273,9 +273,9 @@ static void a_junction_is_removed_and_not_followed(void)
 {
     struct laz_look look;
 
-    make_folder(in_base("kept"));
+    make_directory(in_base("kept"));
     write_file(in_base("kept/file"), "kept");
-    make_folder(in_base("mine"));
+    make_directory(in_base("mine"));
     if (!make_junction(in_base("mine/way"), in_base("kept"))) {
         child_skip_in_wine("a_junction_is_removed_and_not_followed: Wine makes no junctions");
         return;
@@ -289,9 +289,10 @@ static void a_junction_is_removed_and_not_followed(void)
     holds(in_base("kept/file"), "kept");
 }
 
-/* ---- the folder of an engine ---------------------------------------------------------------- */
+/* ---- the directory of an engine ----------------------------------------------------------------
+ */
 
-static void a_folder_in_use_is_left_and_a_stale_one_removed(void)
+static void a_directory_in_use_is_left_and_a_stale_one_removed(void)
 {
     char root[80], temp[sizeof base + 8], other[1024];
     const char *const env[] = {root, temp, NULL};
@@ -305,9 +306,9 @@ static void a_folder_in_use_is_left_and_a_stale_one_removed(void)
     CU_ASSERT_FATAL(child_start(&child, words, env));
     snprintf(other, sizeof other, "%s", child_line(&child));
     CU_ASSERT(exists(other));
-    make_folder(in_base("lazaret-AbCd0123"));
+    make_directory(in_base("lazaret-AbCd0123"));
     write_file(in_base("lazaret-AbCd0123/left"), "x");
-    make_folder(in_base("lazaret-of-somebody"));
+    make_directory(in_base("lazaret-of-somebody"));
     CU_ASSERT_EQUAL_FATAL(laz_os_runtime_directory(&path, &lock, NULL), 0);
     CU_ASSERT(exists(path) && exists(other));
     CU_ASSERT(!exists(in_base("lazaret-AbCd0123")));
@@ -343,7 +344,7 @@ static void append(struct laz_append *log, const char *text, bool fresh)
 
 static void a_log_grows_and_is_followed_when_it_is_renamed(void)
 {
-    const char *path = in_base("folder/made/log");
+    const char *path = in_base("directory/made/log");
     struct laz_append log = LAZ_APPEND_INIT(path);
     char text[8] = "";
     uint64_t size = 0;
@@ -354,14 +355,14 @@ static void a_log_grows_and_is_followed_when_it_is_renamed(void)
     UNIT_TEXT(text, "two\n");
     CU_ASSERT_EQUAL(laz_append_size(log.fd, &size, NULL), 0);
     CU_ASSERT_EQUAL(size, 8);
-    wchar_t *from = laz_windows_path(path), *to = laz_windows_path(in_base("folder/old"));
+    wchar_t *from = laz_windows_path(path), *to = laz_windows_path(in_base("directory/old"));
     CU_ASSERT(MoveFileW(from, to)); /* while it is open, as a rotation does */
     free(from);
     free(to);
     append(&log, "three\n", true);
     laz_append_close(&log);
     holds(path, "three\n");
-    holds(in_base("folder/old"), "one\ntwo\n");
+    holds(in_base("directory/old"), "one\ntwo\n");
 }
 
 static void one_process_has_the_lock_of_a_log(void)
@@ -389,7 +390,7 @@ static void one_process_has_the_lock_of_a_log(void)
 static void a_log_is_a_file_with_one_name(void)
 {
     struct laz_error err = {0};
-    struct laz_append relative = LAZ_APPEND_INIT("log"), folder = LAZ_APPEND_INIT(base);
+    struct laz_append relative = LAZ_APPEND_INIT("log"), directory = LAZ_APPEND_INIT(base);
 
     write_file(in_base("first"), "");
     struct laz_append log = LAZ_APPEND_INIT(in_base("first"));
@@ -403,12 +404,12 @@ static void a_log_is_a_file_with_one_name(void)
     free(first);
     free(second);
     CU_ASSERT_EQUAL(laz_append_open(&relative, NULL), LAZ_ECONFIG);
-    CU_ASSERT(laz_append_open(&folder, NULL) != 0);
+    CU_ASSERT(laz_append_open(&directory, NULL) != 0);
 }
 
 /* ---- where things are ----------------------------------------------------------------------- */
 
-static void settings_lie_in_the_user_s_folder(void)
+static void settings_lie_in_the_user_s_directory(void)
 {
     char *path = NULL;
 
@@ -460,11 +461,11 @@ static const struct unit_test tests[] = {
     UNIT(a_tree_is_removed_with_what_is_read_only),
     UNIT(a_tree_may_be_deep),
     UNIT(a_junction_is_removed_and_not_followed),
-    UNIT(a_folder_in_use_is_left_and_a_stale_one_removed),
+    UNIT(a_directory_in_use_is_left_and_a_stale_one_removed),
     UNIT(a_log_grows_and_is_followed_when_it_is_renamed),
     UNIT(one_process_has_the_lock_of_a_log),
     UNIT(a_log_is_a_file_with_one_name),
-    UNIT(settings_lie_in_the_user_s_folder),
+    UNIT(settings_lie_in_the_user_s_directory),
     UNIT(what_is_installed_lies_beside_the_program),
     UNIT(programs_are_not_looked_for_in_path),
     {0},

@@ -295,20 +295,20 @@ static void batch_files_are_not_started(void)
     static const char *const names[] = {"x.bat",    "X.BAT",         "x.bat.",       "x.bat. .",
                                         "./x.bat",  "y.cMd",         "x.bat::$DATA", "z.exe:x.bat",
                                         "link.exe", "sub/../x.bat ", "nowhere.cmd"};
-    char folder[MAX_PATH], path[MAX_PATH + 32], batch[MAX_PATH + 32], marker[MAX_PATH + 32];
+    char directory[MAX_PATH], path[MAX_PATH + 32], batch[MAX_PATH + 32], marker[MAX_PATH + 32];
     struct laz_spawner *spawner = NULL;
     wchar_t *to, *link;
 
     CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
-    CU_ASSERT_FATAL(GetTempPathA(MAX_PATH - 40, folder) > 0);
-    snprintf(folder + strlen(folder), 40, "lazaret-batch-%lu", GetCurrentProcessId());
-    CU_ASSERT_FATAL(CreateDirectoryA(folder, NULL));
-    snprintf(marker, sizeof marker, "%s\\ran", folder);
-    snprintf(path, sizeof path, "%s\\y.cmd", folder);
+    CU_ASSERT_FATAL(GetTempPathA(MAX_PATH - 40, directory) > 0);
+    snprintf(directory + strlen(directory), 40, "lazaret-batch-%lu", GetCurrentProcessId());
+    CU_ASSERT_FATAL(CreateDirectoryA(directory, NULL));
+    snprintf(marker, sizeof marker, "%s\\ran", directory);
+    snprintf(path, sizeof path, "%s\\y.cmd", directory);
     CU_ASSERT(file_make(path, "@echo ran>ran\r\n"));
-    snprintf(batch, sizeof batch, "%s\\x.bat", folder);
+    snprintf(batch, sizeof batch, "%s\\x.bat", directory);
     CU_ASSERT(file_make(batch, "@echo ran>ran\r\n"));
-    snprintf(path, sizeof path, "%s\\link.exe", folder);
+    snprintf(path, sizeof path, "%s\\link.exe", directory);
     to = laz_windows_path(batch);
     link = laz_windows_path(path);
     bool linked = to && link && CreateSymbolicLinkW(link, to, 0) &&
@@ -319,24 +319,24 @@ static void batch_files_are_not_started(void)
         const char *const argv[] = {path, "x\"&calc&rem \"", NULL};
         const struct laz_spawn spawn = {.argv = argv,
                                         .env = argv + 2,
-                                        .directory = folder,
+                                        .directory = directory,
                                         .uid = LAZ_SPAWN_SAME_ID,
                                         .gid = LAZ_SPAWN_SAME_ID};
         struct laz_process process = LAZ_PROCESS_INIT;
         struct laz_error err = {0};
         if (strcmp(names[i], "link.exe") == 0 && !linked)
             continue;
-        snprintf(path, sizeof path, "%s\\%s", folder, names[i]);
+        snprintf(path, sizeof path, "%s\\%s", directory, names[i]);
         if (laz_spawner_spawn(spawner, &spawn, &process, &err) != LAZ_EREFUSED)
             UNIT_TEXT(names[i], err.text);
         laz_process_close(&process);
     }
     CU_ASSERT_EQUAL(GetFileAttributesA(marker), INVALID_FILE_ATTRIBUTES);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s\\%s", folder, names[i]);
+        snprintf(path, sizeof path, "%s\\%s", directory, names[i]);
         (void)DeleteFileA(path);
     }
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
     laz_spawner_free(spawner);
     free(to);
     free(link);
@@ -374,28 +374,28 @@ static int play_libraries(char **args)
     return 0;
 }
 
-static void libraries_are_not_taken_from_the_working_folder(void)
+static void libraries_are_not_taken_from_the_working_directory(void)
 {
     static const char *const told[] = {"found", "not found", "found", "found", "found", "found"};
-    char folder[MAX_PATH], from[MAX_PATH], to[MAX_PATH + 32];
+    char directory[MAX_PATH], from[MAX_PATH], to[MAX_PATH + 32];
     CHILD(child);
 
-    CU_ASSERT_FATAL(GetTempPathA(MAX_PATH - 40, folder) > 0);
-    snprintf(folder + strlen(folder), 40, "lazaret-dll-%lu", GetCurrentProcessId());
-    CU_ASSERT_FATAL(CreateDirectoryA(folder, NULL));
+    CU_ASSERT_FATAL(GetTempPathA(MAX_PATH - 40, directory) > 0);
+    snprintf(directory + strlen(directory), 40, "lazaret-dll-%lu", GetCurrentProcessId());
+    CU_ASSERT_FATAL(CreateDirectoryA(directory, NULL));
     GetSystemDirectoryA(from, MAX_PATH - 20);
     strcat(from, "\\version.dll");
-    snprintf(to, sizeof to, "%s\\planted.dll", folder);
+    snprintf(to, sizeof to, "%s\\planted.dll", directory);
     CU_ASSERT_FATAL(CopyFileA(from, to, TRUE));
-    snprintf(to, sizeof to, "%s\\first.dll", folder);
+    snprintf(to, sizeof to, "%s\\first.dll", directory);
     CU_ASSERT_FATAL(CopyFileA(from, to, TRUE));
-    const char *const words[] = {"libraries", folder, NULL};
+    const char *const words[] = {"libraries", directory, NULL};
     if (child_start(&child, words, NULL))
         for (size_t i = 0; i < sizeof told / sizeof *told; i++)
             UNIT_TEXT(child_line(&child), told[i]);
     laz_process_wait(&child.process, 30000, NULL);
     child_close(&child);
-    laz_os_remove_tree(folder);
+    laz_os_remove_tree(directory);
 }
 
 /* Opens the process with this id, for waiting; NULL: it has ended. */
@@ -590,7 +590,7 @@ static const struct unit_test tests[] = {
     UNIT(only_listed_handles_are_inherited),
     UNIT(how_a_process_ended_is_told),
     UNIT(batch_files_are_not_started),
-    UNIT(libraries_are_not_taken_from_the_working_folder),
+    UNIT(libraries_are_not_taken_from_the_working_directory),
     UNIT(a_descriptor_that_is_not_open_is_no_stream),
     UNIT(a_killed_process_is_told_apart),
     UNIT(closing_a_process_ends_it),

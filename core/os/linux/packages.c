@@ -55,13 +55,13 @@ static bool packages_is_wanted(const char *name, const struct laz_strv *prefixes
 void laz_os_package_configuration(const char *info, const struct laz_strv *prefixes,
                                   struct laz_strv *paths)
 {
-    const char *folder = info ? info : "/var/lib/dpkg/info";
-    DIR *directory = prefixes->n ? laz_posix_opendir(folder) : NULL;
+    const char *path = info ? info : "/var/lib/dpkg/info";
+    DIR *directory = prefixes->n ? laz_posix_opendir(path) : NULL;
     struct dirent *entry;
 
     while (directory && (entry = readdir(directory)) != NULL)
         if (packages_is_wanted(entry->d_name, prefixes))
-            packages_read(folder, entry->d_name, paths);
+            packages_read(path, entry->d_name, paths);
     if (directory)
         closedir(directory);
 }

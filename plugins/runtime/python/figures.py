@@ -9,24 +9,24 @@ import os
 figures = 0  # that were saved
 
 
-def figure_path(folder):
+def figure_path(directory):
     global figures
     while True:
         figures += 1
-        path = os.path.join(folder, 'figure-%d.png' % figures)
+        path = os.path.join(directory, 'figure-%d.png' % figures)
         if not os.path.lexists(path):
             return path
 
 
 def save_figures():
     pyplot = sys.modules.get('matplotlib.pyplot')
-    folder = os.environ.get('LAZARET_ARTIFACTS')
-    if pyplot is None or not folder:
+    directory = os.environ.get('LAZARET_ARTIFACTS')
+    if pyplot is None or not directory:
         return
     for number in pyplot.get_fignums():
         try:
-            os.makedirs(folder, exist_ok=True)
-            pyplot.figure(number).savefig(figure_path(folder), format='png')
+            os.makedirs(directory, exist_ok=True)
+            pyplot.figure(number).savefig(figure_path(directory), format='png')
         except Exception as error:
             print('lazaret: figure %d cannot be saved: %s' % (number, error), file=sys.stderr)
         pyplot.close(number)

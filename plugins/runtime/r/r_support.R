@@ -320,9 +320,9 @@ open_figures <- NULL  # their numbers, while they are open
 
 # The device that R opens when there is none. Each of its pages is a file.
 open_figure <- function(...) {
-    folder <- Sys.getenv("LAZARET_ARTIFACTS")
+    directory <- Sys.getenv("LAZARET_ARTIFACTS")
     figures <<- figures + 1L
-    name <- function(suffix) file.path(folder, sprintf("figure-%d-%%d.%s", figures, suffix))
+    name <- function(suffix) file.path(directory, sprintf("figure-%d-%%d.%s", figures, suffix))
     if (capabilities("cairo"))
         grDevices::png(name("png"), width = 7, height = 7, units = "in", res = 96, type = "cairo")
     else

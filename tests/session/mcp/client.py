@@ -45,8 +45,8 @@ class Schemas:
 
     read = {}  # path: (schema, key, validators by name)
 
-    def __init__(self, folder, version):
-        path = os.path.join(folder, version + ".schema.json")
+    def __init__(self, directory, version):
+        path = os.path.join(directory, version + ".schema.json")
         if path not in self.read:
             with open(path, encoding="utf-8") as file:
                 schema = json.load(file)
@@ -93,11 +93,11 @@ def validator(schema):
 class Client:
     """Starts the server. `answers`: what it says to questions, by elicitation/create."""
 
-    def __init__(self, command, folder, version, capabilities=None, start=True):
+    def __init__(self, command, directory, version, capabilities=None, start=True):
         self.version = version
         self.modern = version == MODERN
         self.capabilities = {} if capabilities is None else capabilities
-        self.schemas = Schemas(folder, version)
+        self.schemas = Schemas(directory, version)
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )

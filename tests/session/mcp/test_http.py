@@ -463,13 +463,13 @@ def a_socket_is_of_this_user_alone():
 
 
 def without_its_library_it_says_so():
-    folder = os.path.join(WORK, "broken")
+    directory = os.path.join(WORK, "broken")
     place = os.path.join(WORK, "none")
-    os.mkdir(folder)
+    os.mkdir(directory)
     for number in range(10, 20):
-        with open(os.path.join(folder, "libmicrohttpd.so.%d" % number), "w", encoding="ascii") as file:
+        with open(os.path.join(directory, "libmicrohttpd.so.%d" % number), "w", encoding="ascii") as file:
             file.write("this is not a library\n")
-    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    env = dict(os.environ, LD_LIBRARY_PATH=directory)
     told = subprocess.run([LAZARET, "mcp", "--config", CONFIG, *OPEN, "--listen", place], env=env,
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     assert told.returncode == 125, told

@@ -89,8 +89,8 @@ def many(version):
     while len(descriptors(pid)) > before:  # what has ended takes a while to be gone
         one.value("1")
     left = descriptors(pid)
-    folders = {"/".join(path.split("/")[:3]) for path in left if path.startswith("/tmp/lazaret-")}
-    assert folders, left
+    directories = {"/".join(path.split("/")[:3]) for path in left if path.startswith("/tmp/lazaret-")}
+    assert directories, left
     processes = []
     for child in children(pid):
         try:
@@ -98,7 +98,7 @@ def many(version):
         except ProcessLookupError:
             pass
     one.end()
-    assert not [folder for folder in folders if os.path.exists(folder)], folders
+    assert not [directory for directory in directories if os.path.exists(directory)], directories
     ended = select.select(processes, [], [], 0)[0]  # not by their numbers, which others may have by now
     assert ended == processes, (ended, processes)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* work_folder.h - a directory of its own for a test of plugins, with copies of those of tests/mock.
+/* work_directory.h - a directory of its own for a test of plugins, with copies of those of
+ * tests/mock.
  */
-#ifndef LAZ_TESTS_WORK_FOLDER_H
-#define LAZ_TESTS_WORK_FOLDER_H
+#ifndef LAZ_TESTS_WORK_DIRECTORY_H
+#define LAZ_TESTS_WORK_DIRECTORY_H
 
 #include "plugin/plugin.h"
 
@@ -22,8 +23,8 @@ const char *mock(const char *name);
 const char *in_work(const char *name);
 void write_file(const char *path, const void *data, size_t len, mode_t mode);
 const char *copy_mock(const char *from, const char *to, mode_t mode);
-const char *make_folder(const char *name, mode_t mode);
+const char *make_directory(const char *name, mode_t mode);
 /* A registry whose settings name these directories. */
-struct laz_registry *open_registry(const char *folder, const char *second);
+struct laz_registry *open_registry(const char *directory, const char *second);
 
 #endif

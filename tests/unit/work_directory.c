@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* work_folder.c - a directory of its own for a test of plugins, with copies of those of tests/mock.
+/* work_directory.c - a directory of its own for a test of plugins, with copies of those of
+ * tests/mock.
  */
-#include "work_folder.h"
+#include "work_directory.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -51,10 +52,10 @@ const char *mock(const char *name)
 {
     static _Thread_local char paths[32][4096];
     static _Thread_local unsigned next;
-    char *path = paths[next++ % 32], *folder = unit_built("tests/mock/.libs");
+    char *path = paths[next++ % 32], *directory = unit_built("tests/mock/.libs");
 
-    snprintf(path, sizeof paths[0], "%s/%s.so", folder ? folder : "", name);
-    free(folder);
+    snprintf(path, sizeof paths[0], "%s/%s.so", directory ? directory : "", name);
+    free(directory);
     return path;
 }
 
@@ -94,7 +95,7 @@ const char *copy_mock(const char *from, const char *to, mode_t mode)
     return path;
 }
 
-const char *make_folder(const char *name, mode_t mode)
+const char *make_directory(const char *name, mode_t mode)
 {
     const char *path = in_work(name);
 
@@ -103,17 +104,17 @@ const char *make_folder(const char *name, mode_t mode)
     return path;
 }
 
-struct laz_registry *open_registry(const char *folder, const char *second)
+struct laz_registry *open_registry(const char *directory, const char *second)
 {
     struct laz_settings_values values = {0};
-    struct laz_strv *folders = &values.plugins.path;
+    struct laz_strv *directories = &values.plugins.path;
     struct laz_registry *registry = NULL;
     struct laz_error err = {0};
 
-    laz_strv_add(folders, folder);
+    laz_strv_add(directories, directory);
     if (second)
-        laz_strv_add(folders, second);
+        laz_strv_add(directories, second);
     CU_ASSERT_FATAL(laz_registry_new(&values, NULL, &registry, &err) == 0);
-    laz_strv_fini(folders);
+    laz_strv_fini(directories);
     return registry;
 }
