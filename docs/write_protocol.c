@@ -84,6 +84,8 @@ static const struct laz_message document_examples[LAZ_MESSAGE_TYPES] = {
                            .cost = "no_new_privs 2, filter 150 us"},
     [LAZ_MESSAGE_CHECK] = {.has_id = true, .id = 1, RAW(code, "1 +")},
     [LAZ_MESSAGE_EXECUTE] = {.has_id = true, .id = 2, RAW(code, "add(1)"), .print = true},
+    [LAZ_MESSAGE_PUT] = {.has_id = true, .id = 3, .name = "a.csv", RAW(data, "eCx5CjEsMgo=")},
+    [LAZ_MESSAGE_REMOVE] = {.has_id = true, .id = 4, .name = "a.csv"},
     [LAZ_MESSAGE_TOOL_CALL] = {.has_id = true, .id = 7, .tool = "add", RAW(args, "{\"a\":1}")},
     [LAZ_MESSAGE_REPLY] = {.has_id = true, .id = 7, RAW(value, "3")},
     [LAZ_MESSAGE_RESULT] =

@@ -100,8 +100,10 @@ class Live(LiveTest):
             self.assertRaises(TypeError, pool.execute, "1", files={"a": 5})
             self.assertRaises(FileNotFoundError, pool.execute, "1", files={"a": "/nonexistent/a"})
             self.assertEqual(pool.execute("return 1", files={}).value, 1)
-        with self.assertRaises(lazaret.SetupFailed):
-            lazaret.execute("1", "cobol", server=self.server, files={"in": b""})
+        broken = self.server_with(sandbox__read=["/nonexistent"])
+        for runtime, server in (("cobol", self.server), ("lua", broken)):
+            with self.assertRaises(lazaret.SetupFailed):
+                lazaret.execute("1", runtime, server=server, files={"in": b""})
 
     def test_files_that_do_not_go_with_the_code(self) -> None:
         server = self.server_with(session__max_value_size="2MiB")
@@ -161,6 +163,13 @@ class Live(LiveTest):
         server = self.server_with(sandbox__read=["/nonexistent"])
         with self.assertLogs("lazaret"), self.assertRaises(lazaret.SetupFailed):
             lazaret.Session("lua", server=server, files={"in": b""})
+
+    def test_files_in_a_session_that_others_use(self) -> None:
+        server = self.server_with(pool__reset=False)
+        with lazaret.Pool("lua", 1, server=server) as pool:
+            code = "kept = (kept or 0) + 1 local f = io.open('in') return {kept, f and f:read('a')}"
+            self.assertEqual(pool.execute(code, files={"in": b"mine"}).value, [1, "mine"])
+            self.assertEqual(pool.execute(code).value, [2])
 
     def test_session_that_executes_is_busy(self) -> None:
         def put() -> str:
