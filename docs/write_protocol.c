@@ -24,7 +24,8 @@ static const struct document_object document_agent_objects[] = {
     {&laz_wire_status, "status"},     {0},
 };
 
-static const struct document_object document_host_objects[] = {{&serve_tool_fields, "tool"}, {0}};
+static const struct document_object document_host_objects[] = {
+    {&serve_tool_fields, "tool"}, {&serve_file_fields, "file"}, {0}};
 
 /* A protocol, and what its page says besides the table. */
 struct document {
@@ -83,6 +84,8 @@ static const struct laz_message document_examples[LAZ_MESSAGE_TYPES] = {
                            .cost = "no_new_privs 2, filter 150 us"},
     [LAZ_MESSAGE_CHECK] = {.has_id = true, .id = 1, RAW(code, "1 +")},
     [LAZ_MESSAGE_EXECUTE] = {.has_id = true, .id = 2, RAW(code, "add(1)"), .print = true},
+    [LAZ_MESSAGE_PUT] = {.has_id = true, .id = 3, .name = "a.csv", RAW(data, "eCx5CjEsMgo=")},
+    [LAZ_MESSAGE_REMOVE] = {.has_id = true, .id = 4, .name = "a.csv"},
     [LAZ_MESSAGE_TOOL_CALL] = {.has_id = true, .id = 7, .tool = "add", RAW(args, "{\"a\":1}")},
     [LAZ_MESSAGE_REPLY] = {.has_id = true, .id = 7, RAW(value, "3")},
     [LAZ_MESSAGE_RESULT] =
@@ -107,6 +110,8 @@ static void document_agent_example(unsigned type, struct laz_buf *line)
 
 #define HOST_ID .has_id = true, .id = 7
 
+static struct serve_given_file document_file = {.name = "a.csv", RAW(data, "eCx5CjEsMgo=")};
+
 static const struct serve_message document_host_examples[SERVE_MESSAGE_TYPES] = {
     [SERVE_HELLO] = {.protocol = SERVE_PROTOCOL,
                      .version = "0.1.0",
@@ -117,8 +122,11 @@ static const struct serve_message document_host_examples[SERVE_MESSAGE_TYPES] = 
     [SERVE_OPEN] = {HOST_ID, .runtime = "python", .warm = true},
     [SERVE_OPEN_POOL] = {HOST_ID, .runtime = "lua", .members = 4},
     [SERVE_OPENED] = {HOST_ID, .has_session = true, .session = 1, .name = "WeUi2fsidRuNjGij"},
+    [SERVE_PUT] = {HOST_ID, .has_session = true, .session = 1, .name = "a.csv",
+                   RAW(data, "eCx5CjEsMgo=")},
     [SERVE_EXECUTE] = {HOST_ID, .has_session = true, .session = 1, RAW(source, "add(1) + 1"),
-                       .has_timeout_ms = true, .timeout_ms = 5000, .print = true, .validate = true},
+                       .has_timeout_ms = true, .timeout_ms = 5000, .print = true, .validate = true,
+                       .files = {.items = &document_file, .n = 1}},
     [SERVE_OUTPUT] = {HOST_ID, .stream = "stdout", RAW(text, "half way\n")},
     [SERVE_TOOL_CALL] = {HOST_ID, .call = 3, .tool = "add", RAW(args, "{\"a\":1}"),
                          .name = "WeUi2fsidRuNjGij"},

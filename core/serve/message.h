@@ -73,7 +73,7 @@ struct serve_message {
 };
 
 extern const struct laz_wire_protocol serve_protocol; /* by enum serve_message_type */
-extern const struct laz_fields serve_tool_fields;
+extern const struct laz_fields serve_tool_fields, serve_file_fields;
 
 /* Appends the line of a message of the server. */
 void serve_message_make(enum serve_message_type type, const struct serve_message *message,

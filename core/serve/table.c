@@ -114,10 +114,13 @@ static const struct laz_field file_members[] = {
      .len_at = offsetof(struct serve_given_file, data_len),
      .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"},
 };
-static const struct laz_fields file_fields = {.name = "a file of 'files'",
-                                              .size = sizeof(struct serve_given_file),
-                                              .items = file_members,
-                                              .n = sizeof file_members / sizeof *file_members};
+const struct laz_fields serve_file_fields = {
+    .name = "a file of 'files'",
+    .size = sizeof(struct serve_given_file),
+    .items = file_members,
+    .n = COUNT(file_members),
+    .help = "A file for the code of an `execute`.",
+};
 
 static const struct laz_field execute_members[] = {
     ID,
@@ -139,8 +142,8 @@ static const struct laz_field execute_members[] = {
      .help = "is output wanted as it comes, by messages `output`?"},
     {"progress", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(progress),
      .help = "are messages `progress` wanted?"},
-    {"files", LAZ_FIELD_LIST, .flags = LAZ_FIELD_OMIT, AT(files), .of = &file_fields,
-     .help = "files for the code, put before it runs; larger ones go into a session by `put`"},
+    {"files", LAZ_FIELD_LIST, .flags = LAZ_FIELD_OMIT, AT(files), .of = &serve_file_fields,
+     .help = "files for the code, put before it runs; at most 64"},
     {"artifacts", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(artifacts),
      .help = "are the artifacts wanted, by messages `artifact`? The result lists them in any case"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),

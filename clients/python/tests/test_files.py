@@ -72,6 +72,64 @@ class Live(LiveTest):
         result = lazaret.execute(COPY, "lua", server=self.server, tools=[tool], files=files)
         self.assertEqual(result.artifacts[0].data, b"first")
 
+    def test_files_of_an_execution(self) -> None:
+        files: Dict[str, Any] = {"in": b"first", "empty": bytearray()}
+        session = self.lua()
+        self.assertEqual(session.execute(COPY, files=files).artifacts[0].data, b"first")
+        self.assertEqual(session.execute("return io.open('empty'):read('a')").value, "")
+        self.assertTrue(session.execute(COPY, files={"in": BYTES}).artifacts[0].data == BYTES)
+        with lazaret.Pool("lua", 1, server=self.server) as pool:
+            self.assertEqual(pool.execute(COPY, files=files).artifacts[0].data, b"first")
+            self.assertTrue(pool.execute("return io.open('in') == nil").value)
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory, "some file")
+            path.write_bytes(b"of a path")
+            result = lazaret.execute(COPY, "lua", server=self.server, files={"in": path})
+        self.assertEqual(result.artifacts[0].data, b"of a path")
+
+    def test_files_of_an_execution_that_cannot_be(self) -> None:
+        with lazaret.Pool("lua", 1, server=self.server_with(sandbox__tmp_size="1MiB")) as pool:
+            for name, data, code in (("a/b", b"", "LAZ_EINVAL"), ("in", BYTES, "LAZ_EOS")):
+                with self.subTest(name):
+                    with self.assertRaises(lazaret.RequestFailed) as caught:
+                        pool.execute("return 1", files={"kept": b"", name: data})
+                    self.assertEqual(caught.exception.code, code)
+                    with self.assertRaises(lazaret.RequestFailed):
+                        lazaret.execute("return 1", "lua", server=pool.server, files={name: data})
+            self.assertRaises(ValueError, pool.execute, "1", files={"a\0b": b""})
+            self.assertRaises(TypeError, pool.execute, "1", files={"a": 5})
+            self.assertRaises(FileNotFoundError, pool.execute, "1", files={"a": "/nonexistent/a"})
+            self.assertEqual(pool.execute("return 1", files={}).value, 1)
+        broken = self.server_with(sandbox__read=["/nonexistent"])
+        for runtime, server in (("cobol", self.server), ("lua", broken)):
+            with self.assertRaises(lazaret.SetupFailed):
+                lazaret.execute("1", runtime, server=server, files={"in": b""})
+
+    def test_files_that_do_not_go_with_the_code(self) -> None:
+        server = self.server_with(session__max_value_size="2MiB")
+        most, many = server.max_line, {f"f{n}": b"x" for n in range(65)}
+        fits, does_not = (most - 1000) // 4 * 3, most // 4 * 3
+        sent = mock.Mock(wraps=server.send)
+        with lazaret.Session("lua", server=server) as session, \
+                mock.patch.object(server, "send", sent):
+            for size, is_put in ((fits, False), (does_not, True), (most - 9, True)):
+                sent.reset_mock()
+                result = session.execute(COPY, files={"other": b"", "in": bytes(size)})
+                self.assertEqual(result.artifacts[0].size, size)
+                kinds = [call.args[0]["type"] for call in sent.mock_calls]
+                self.assertEqual("put" in kinds, is_put)
+            self.assertEqual(session.execute("return io.open('f64'):read('a')", files=many).value,
+                             "x")
+            with self.assertRaises(lazaret.RequestFailed):
+                session.execute("return 1", files={"in": bytes(most + 1)})
+        with lazaret.Pool("lua", 1, server=server) as pool:
+            for files in ({"in": bytes(does_not)}, {"in": "/dev/zero"}, many):
+                for run in (pool.execute, lazaret.execute):
+                    where = {} if run == pool.execute else {"server": server}
+                    with self.assertRaisesRegex(ValueError, f"at most 64, .* {most} bytes"):
+                        run("1", files=files, **where)  # type: ignore[operator]
+            self.assertEqual(pool.execute(COPY, files={"in": bytes(fits)}).artifacts[0].size, fits)
+
     def test_files_belong_to_the_box(self) -> None:
         with lazaret.Session("python", server=self.server, files={"in": b"x"}) as session:
             with self.assertRaises(lazaret.WorkerLost):
@@ -105,6 +163,13 @@ class Live(LiveTest):
         server = self.server_with(sandbox__read=["/nonexistent"])
         with self.assertLogs("lazaret"), self.assertRaises(lazaret.SetupFailed):
             lazaret.Session("lua", server=server, files={"in": b""})
+
+    def test_files_in_a_session_that_others_use(self) -> None:
+        server = self.server_with(pool__reset=False)
+        with lazaret.Pool("lua", 1, server=server) as pool:
+            code = "kept = (kept or 0) + 1 local f = io.open('in') return {kept, f and f:read('a')}"
+            self.assertEqual(pool.execute(code, files={"in": b"mine"}).value, [1, "mine"])
+            self.assertEqual(pool.execute(code).value, [2])
 
     def test_session_that_executes_is_busy(self) -> None:
         def put() -> str:
@@ -188,6 +253,13 @@ class Live(LiveTest):
                                  (len(BYTES), None))
                 with self.assertRaises(lazaret.RequestFailed):
                     await session.put_file("a/b", b"")
+                result = await session.execute(COPY, files={"in": b"with the code"})
+                self.assertEqual(result.artifacts[0].data, b"with the code")
+                with mock.patch.object(self.server, "_max_line", 1 << 20):
+                    result = await session.execute(COPY, files={"in": BYTES})
+                self.assertTrue(result.artifacts[0].data == BYTES)
+                with self.assertRaises(lazaret.RequestFailed):
+                    await session.execute("return 1", files={"a/b": b""})
             refused = lazaret.AsyncSession("lua", server=self.server, files={"a/b": b""})
             for _ in range(2):
                 with self.assertRaises(lazaret.RequestFailed):
@@ -196,6 +268,10 @@ class Live(LiveTest):
             async with lazaret.AsyncPool("lua", 1, server=self.server) as pool:
                 code = "io.open('artifacts/x', 'w'):write('kept'):close()"
                 self.assertEqual((await pool.execute(code)).artifacts[0].data, b"kept")
+                result = await pool.execute(COPY, files={"in": b"first"})
+                self.assertEqual(result.artifacts[0].data, b"first")
+                with self.assertRaisesRegex(ValueError, "do not fit"):
+                    await pool.execute("1", files={"in": "/dev/zero"})
 
         asyncio.run(main())
 

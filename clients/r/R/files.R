@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Files for the code, and the artifacts that it makes.
 #
-# Bytes go in parts in both directions. A file is read as it is sent, so that one which is too large
-# for the server is refused before all of it was read. The names of artifacts come from the code:
-# the server has checked them, and saving relies on that as little as it can.
+# Files go with the code, in the message that executes it, or in parts before it; of one that is too
+# large no more is read than there is room for. Artifacts come in parts. Their names come from the
+# code: the server has checked them, and saving relies on that as little as it can.
 
+most_files <- 64L # of an execution
+file_errors <- c("LAZ_EINVAL", "LAZ_EOS", "LAZ_ETOOBIG") # of one that cannot be put
+id_bytes <- 32L # of the id that a message gets when it is sent
 part_bytes <- 192L * 1024L # of a file in one message; a multiple of 3
 most_names <- 1000L # that are tried for one artifact
 
@@ -29,6 +32,54 @@ piece_reader <- function(data) {
          close = function() close(connection))
 }
 
+quoted_base64 <- function(bytes) {
+    paste0("\"", gsub("\n", "", jsonlite::base64_enc(bytes), fixed = TRUE), "\"")
+}
+
+# A file as bytes; NULL if it has more than `room`.
+read_all <- function(data, room) {
+    pieces <- piece_reader(data)
+    on.exit(pieces$close())
+    read <- list()
+    while (length(piece <- pieces$read())) {
+        read[[length(read) + 1L]] <- piece
+        room <- room - length(piece)
+        if (room < 0)
+            return(NULL)
+    }
+    as.raw(unlist(read))
+}
+
+# The members of an `execute` with the files; NULL if they are too many or too large for its line.
+add_files <- function(server, members, files) {
+    if (!length(files))
+        return(members)
+    room <- server$max_line - length(line_of(server, members)) - id_bytes
+    given <- character()
+    for (name in names(files)) {
+        bytes <- read_all(files[[name]], room)
+        if (is.null(bytes) || length(given) == most_files)
+            return(NULL)
+        file <- paste0("{\"name\":", json_text(name), ",\"data\":", quoted_base64(bytes), "}")
+        room <- room - nchar(file, "bytes") - 1
+        if (room < 0)
+            return(NULL)
+        given <- c(given, file)
+    }
+    c(members, files = json_array(given))
+}
+
+# The same where there is no session to put them.
+add_all_files <- function(server, members, files) {
+    added <- add_files(server, members, files)
+    if (is.null(added)) {
+        fail_argument("the files do not fit: an execution takes at most ", most_files,
+                      ", with its code in a message of ", key_of(server$max_line),
+                      " bytes; a session takes larger ones")
+    }
+    added
+}
+
 session_put_file <- function(state, name, data) {
     check_open(state)
     if (state$executing) {
@@ -45,14 +96,18 @@ session_put_file <- function(state, name, data) {
     repeat {
         following <- pieces$read()
         more <- length(following) > 0L
-        text <- gsub("\n", "", jsonlite::base64_enc(piece), fixed = TRUE)
-        request(state$server, c(members, data = paste0("\"", text, "\""), part = key_of(part),
+        request(state$server, c(members, data = quoted_base64(piece), part = key_of(part),
                                 more = if (more) "true" else "false"))
         if (!more)
             break
         piece <- following
         part <- part + 1
     }
+}
+
+put_files <- function(state, files) {
+    for (name in names(files))
+        session_put_file(state, name, files[[name]])
 }
 
 check_files <- function(files) {

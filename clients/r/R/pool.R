@@ -38,7 +38,8 @@ pool_object <- function(state) {
     self$execute <- function(code, timeout = 30, acquire_timeout = 30, validate = TRUE,
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
-                             result = FALSE, on_progress = NULL, artifacts = TRUE) {
+                             result = FALSE, on_progress = NULL, artifacts = TRUE,
+                             files = list()) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         check_handler(on_progress, "on_progress")
@@ -46,6 +47,7 @@ pool_object <- function(state) {
                                    deadline, validate, max_tool_calls, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
                                    !is.null(on_progress), !is.null(state$approve), artifacts)
+        members <- add_all_files(state$server, members, check_files(files))
         finish(run_execution(state$server, state$tools, members, output_handler, on_progress,
                              state$approve), result)
     }
@@ -74,13 +76,12 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                             result = FALSE, approve = NULL, on_progress = NULL, files = list(),
                             artifacts = TRUE) {
-    if (length(tools) || length(files) || ...length()) {
-        session <- lazaret_session(tools, runtime, server = server, approve = approve,
-                                   files = files, ...)
+    if (length(tools) || ...length()) {
+        session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
                                max_code_length, max_output_lines, deadline, result, on_progress,
-                               artifacts))
+                               artifacts, files))
     }
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
@@ -90,8 +91,12 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                                validate, max_tool_calls, max_output_lines, NULL, result,
                                !is.null(output_handler), !is.null(on_progress), !is.null(approve),
                                artifacts)
-    run <- tryCatch(run_execution(server_of(server), list(), members, output_handler, on_progress,
+    server <- server_of(server)
+    members <- add_all_files(server, members, check_files(files))
+    run <- tryCatch(run_execution(server, list(), members, output_handler, on_progress,
                                   approve), lazaret_request_failed = function(e) {
+        if (length(files) && e$code %in% file_errors)
+            stop(e)
         fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
     })
     finish(run, result)

@@ -146,15 +146,14 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     say_of(verbose)("session started: ", answer$name)
     ready <- FALSE
     on.exit(if (!ready) close_state(state), add = TRUE)
-    for (name in names(files))
-        session_put_file(state, name, files[[name]])
+    put_files(state, files)
     ready <- TRUE
     session_object(state)
 }
 
 session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
                             max_code_length, max_output_lines, deadline, whole, on_progress,
-                            artifacts) {
+                            artifacts, files) {
     check_open(state)
     if (state$executing) {
         fail("lazaret_request_failed",
@@ -171,9 +170,14 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     code <- check_code(code, max_code_length)
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
+    files <- check_files(files)
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_output_lines, NULL, whole, !is.null(output_handler),
                                !is.null(on_progress), !is.null(state$approve), artifacts)
+    with_files <- add_files(state$server, members, files)
+    if (is.null(with_files))
+        put_files(state, files)
+    members <- with_files %||% members
     state$executing <- TRUE
     on.exit(state$executing <- FALSE)
     run <- run_execution(state$server, state$tools, members, output_handler, on_progress,
@@ -229,10 +233,10 @@ session_object <- function(state) {
     self$execute <- function(code, timeout = 30, validate = TRUE, output_handler = NULL,
                              max_tool_calls = NULL, max_code_length = 100000L,
                              max_output_lines = NULL, deadline = NULL, result = FALSE,
-                             on_progress = NULL, artifacts = TRUE) {
+                             on_progress = NULL, artifacts = TRUE, files = list()) {
         session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
                         max_code_length, max_output_lines, deadline, result, on_progress,
-                        artifacts)
+                        artifacts, files)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$put_file <- function(name, data) {

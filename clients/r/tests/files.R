@@ -169,6 +169,66 @@ test("files at opening, which belong to the box", with_session(function(s) {
     same(s$execute("__import__('os').path.exists('in')"), FALSE)
 }, files = list("in" = charToRaw("first"), other = charToRaw("second")), runtime = "python"))
 
+test("files of an execution", with_session(function(s) {
+    files <- list("in" = charToRaw("first"), empty = raw())
+    same(s$execute_result(copy, files = files)$artifacts[[1L]]$data, charToRaw("first"))
+    same(s$execute("return io.open('empty'):read('a')"), "")
+    same(s$execute_result(copy, files = list("in" = bytes))$artifacts[[1L]]$data, bytes)
+    pool <- lazaret_pool("lua", 1, server = server)
+    same(pool$execute_result(copy, files = files)$artifacts[[1L]]$data, charToRaw("first"))
+    same(pool$execute("return io.open('in') == nil"), TRUE)
+    pool$close()
+    path <- file.path(temporary(), "some file")
+    writeBin(charToRaw("of a path"), path)
+    once <- lazaret_execute(copy, "lua", server = server, files = list("in" = path), result = TRUE)
+    same(once$artifacts[[1L]]$data, charToRaw("of a path"))
+}))
+
+test("files of an execution that cannot be", {
+    small <- lazaret_server(settings = list(sandbox.tmp_size = "1MiB"))
+    pool <- lazaret_pool("lua", 1, server = small)
+    for (files in list(list(kept = raw(), "a/b" = raw()), list(kept = raw(), "in" = bytes))) {
+        code <- if ("in" %in% names(files)) "LAZ_EOS" else "LAZ_EINVAL"
+        same(raised(pool$execute("return 1", files = files), "lazaret_request_failed")$code, code)
+        same(raised(lazaret_execute("return 1", "lua", server = small, files = files),
+                    "lazaret_request_failed")$code, code)
+    }
+    raised(pool$execute("1", files = list(raw())), "lazaret_argument_error", "names")
+    raised(pool$execute("1", files = list(a = 5)), "lazaret_argument_error", "raw vector")
+    raised(pool$execute("1", files = list(a = "/nonexistent/a")), "lazaret_argument_error", "read")
+    same(pool$execute("return 1", files = list()), 1)
+    raised(lazaret_execute("1", "cobol", server = small, files = list(a = raw())),
+           "lazaret_setup_failed")
+    small$close()
+})
+
+test("files that do not go with the code", {
+    small <- lazaret_server(settings = list(session.max_value_size = "2MiB"))
+    most <- 2 * 2^20
+    fits <- (most - 1000) %/% 4 * 3
+    many <- structure(rep(list(charToRaw("x")), 65L), names = paste0("f", 1:65))
+    session <- Session$new(runtime = "lua", server = small)
+    last_id <- function() small$.server$next_id
+    for (size in c(fits, most / 4 * 3, most - 9)) {
+        before <- last_id()
+        files <- list(other = raw(), "in" = raw(size))
+        same(session$execute_result(copy, files = files)$artifacts[[1L]]$size, size)
+        same(last_id() - before > 1, size > fits)
+    }
+    same(session$execute("return io.open('f65'):read('a')", files = many), "x")
+    raised(session$execute("return 1", files = list("in" = raw(most + 1))),
+           "lazaret_request_failed")
+    pool <- lazaret_pool("lua", 1, server = small)
+    for (files in list(list("in" = raw(most / 4 * 3)), list("in" = "/dev/zero"), many)) {
+        refused <- "at most 64, .* 2097152 bytes"
+        raised(pool$execute("1", files = files), "lazaret_argument_error", refused)
+        raised(lazaret_execute("1", server = small, files = files), "lazaret_argument_error",
+               refused)
+    }
+    same(pool$execute_result(copy, files = list("in" = raw(fits)))$artifacts[[1L]]$size, fits)
+    small$close()
+})
+
 test("names and sizes that are refused", with_session(function(s) {
     for (name in c("a/b", "..", "", "a\nb"))
         same(raised(s$put_file(name, bytes), "lazaret_request_failed")$code, "LAZ_EINVAL")

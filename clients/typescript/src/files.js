@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Files for the code, and the artifacts that it makes.
 //
-// Bytes go in parts in both directions. A file is read as it is sent, so that one which is too
-// large for the server is refused before all of it was read. The names of artifacts come from the
-// code: the server has checked them, and `save` relies on that as little as it can.
+// Files go with the code, in the message that executes it, or in parts before it; of one that is
+// too large no more is read than there is room for. Artifacts come in parts. Their names come from
+// the code: the server has checked them, and `save` relies on that as little as it can.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,13 +14,18 @@ import { fileURLToPath } from 'node:url';
 import { LazaretError, WorkerLost } from './results.js';
 import { isPlain } from './values.js';
 
+export const FILE_ERRORS = ['LAZ_EINVAL', 'LAZ_EOS', 'LAZ_ETOOBIG']; // of one that cannot be put
+const MOST_FILES = 64; // of an execution
 export const PART_BYTES = 192 << 10; // of a file in one message; a multiple of 3
 const NAMES = 1000; // that are tried for one artifact
 
 // ---- files in -----------------------------------------------------------------------------------
 
 /** The bytes of a file in pieces. */
-async function* pieces(data) {
+async function* pieces(name, data) {
+  if (typeof name !== 'string' || !isPlain(name)) {
+    throw new TypeError('the name of a file must be a text without NUL and lone surrogates');
+  }
   if (typeof data === 'string' || data instanceof URL) {
     yield* createReadStream(data, { highWaterMark: PART_BYTES });
   } else if (data instanceof ArrayBuffer || ArrayBuffer.isView(data)) {
@@ -36,18 +41,43 @@ async function* pieces(data) {
 
 /** The messages `put` of a file, but for the session; each has to be answered first. */
 export async function* partsOf(name, data) {
-  if (typeof name !== 'string' || !isPlain(name)) {
-    throw new TypeError('the name of a file must be a text without NUL and lone surrogates');
-  }
   const message = (part, piece, more) =>
     ({ type: 'put', name, part, more, data: piece.toString('base64') });
   let part = 0;
   let held = null; // until it is known whether another piece follows
-  for await (const piece of pieces(data)) {
+  for await (const piece of pieces(name, data)) {
     if (held) yield message(part++, held, true);
     held = piece;
   }
   yield message(part, held ?? Buffer.alloc(0), false);
+}
+
+/** Add the files to an `execute`, for whose line they may be too many or too large: false. */
+export async function addFiles(message, files, server) {
+  let room = server._room(message);
+  const given = [];
+  for (const [name, data] of Object.entries(files)) {
+    const read = [];
+    let size = 0;
+    for await (const piece of pieces(name, data)) {
+      read.push(piece);
+      size += piece.length;
+      if (size > room) return false;
+    }
+    const file = { name, data: '' };
+    room -= Buffer.byteLength(JSON.stringify(file)) + 1 + Math.ceil(size / 3) * 4;
+    if (room < 0 || given.length === MOST_FILES) return false;
+    file.data = Buffer.concat(read).toString('base64');
+    given.push(file);
+  }
+  message.files = given;
+  return true;
+}
+
+/** The error for files that do not go with the code, where there is no session to put them. */
+export function tooLarge(server) {
+  return new RangeError(`the files do not fit: an execution takes at most ${MOST_FILES}, with ` +
+    `its code in a message of ${server._maxLine} bytes; a session takes larger ones`);
 }
 
 // ---- artifacts out ------------------------------------------------------------------------------

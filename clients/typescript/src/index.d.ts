@@ -295,6 +295,9 @@ export function defaultServer(): Server;
 
 // ---- sessions and pools -------------------------------------------------------------------------
 
+/** Bytes, or the path of a file that is read. */
+export type FileData = ArrayBuffer | ArrayBufferView | string | URL;
+
 export interface ExecutionOptions {
   /** Milliseconds that the code may run, without the time of its tools. */
   timeout?: Milliseconds;
@@ -308,6 +311,11 @@ export interface ExecutionOptions {
   signal?: AbortSignal;
   /** Reject unless the verdict is "ok"? Otherwise give the result. Absent: true. */
   check?: boolean;
+  /**
+   * Are put before the code runs, as `putFile` puts them; if one cannot be, nothing runs. Those of
+   * a pool, or of an execution without a session, have to fit into a message with the code.
+   */
+  files?: Record<string, FileData>;
   /** Are the bytes of artifacts wanted? The result lists them in any case. Absent: true. */
   artifacts?: boolean;
 }
@@ -353,9 +361,6 @@ export type StreamEvent<Value = any> =
   | { type: 'tool_call'; call: number; tool: string; args: Record<string, any> }
   | ({ type: 'progress' } & Progress)
   | { type: 'result'; result: Result<Value> };
-
-/** Bytes, or the path of a file that is read. */
-export type FileData = ArrayBuffer | ArrayBufferView | string | URL;
 
 export interface SessionOptions {
   /** The language, as "python", "r" or "lua"; null: as the configuration says. Absent: python. */
@@ -464,6 +469,4 @@ export function execute<Value = any>(code: string, options?: ExecuteOptions & {
   tools?: Iterable<ToolLike>;
   approve?: Approve;
   server?: Server;
-  /** Are put into the session before the code. */
-  files?: Record<string, FileData>;
 }): Promise<Result<Value>>;

@@ -12,6 +12,7 @@ import { makeTools, milliseconds } from './tools.js';
 
 const PROTOCOL = 1;
 const FIRST_MAX_LINE = 1 << 20; // until the server has said how much it accepts
+const ID_BYTES = 32; // of the id that a message gets when it is sent
 
 /** The members that a message has, and their types. Other messages are ignored. */
 const MESSAGES = {
@@ -203,6 +204,11 @@ export class Server {
         `${this._maxLine}`);
     }
     return line;
+  }
+
+  /** The bytes that can be added to a message. */
+  _room(message) {
+    return this._maxLine - Buffer.byteLength(this._line(message)) - ID_BYTES;
   }
 
   // ---- messages ---------------------------------------------------------------------------------

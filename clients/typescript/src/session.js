@@ -3,7 +3,7 @@
 
 import { LazaretError, RequestFailed, SetupFailed } from './results.js';
 import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
-import { partsOf } from './files.js';
+import { FILE_ERRORS, addFiles, partsOf, tooLarge } from './files.js';
 import { Server, defaultServer } from './server.js';
 import { onAbort } from './signals.js';
 import { count, makeTools } from './tools.js';
@@ -31,6 +31,15 @@ function callback(given, name) {
     throw new TypeError(`${name} must be a function`);
   }
   return given;
+}
+
+/** The files of an execution, or null where there are none. */
+function filesOf({ files }) {
+  if (files === undefined) return null;
+  if (typeof files !== 'object' || files === null) {
+    throw new TypeError('files must be an object with the names of files as names');
+  }
+  return Object.keys(files).length ? files : null;
 }
 
 /** The callbacks of an execution as a consumer of its events, and which events that wants. */
@@ -150,13 +159,27 @@ class Opened {
   /** Run code. `consume` gets the events of the execution that are wanted. */
   async _run(code, options, { consume, wanted }) {
     executeMessage(code, {}, options); // wrong options are reported at once
+    const files = filesOf(options);
     checkSignal(options.signal);
     await unlessAborted(this.open(), options.signal);
     this._checkOpen();
     const message = executeMessage(code, this._where, options,
       { ...wanted, approve: Boolean(this._approve) });
+    if (files) {
+      await unlessAborted(this._give(message, files), options.signal);
+      this._checkOpen();
+    }
     return new Execution(this._server, this._tools, this._approve, consume, this)
       .run(message, options);
+  }
+
+  /** Let files go with the code, or put them before. */
+  async _give(message, files) {
+    if (!await addFiles(message, files, this._server)) await this._putBefore(files);
+  }
+
+  async _putBefore() {
+    throw tooLarge(this._server);
   }
 
   /** Run code and wait for its result. */
@@ -250,6 +273,10 @@ export class Session extends Opened {
     return put;
   }
 
+  async _putBefore(files) {
+    for (const [name, data] of Object.entries(files)) await this.putFile(name, data);
+  }
+
   /** Give the session a fresh interpreter: what code has defined is gone. */
   async restart() {
     await this._request('restart', 'opened');
@@ -318,10 +345,10 @@ export class Pool extends Opened {
 
 /** Run code in a fresh session, which is closed afterwards. */
 export async function execute(code, given = {}) {
-  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, files = {}, ...options } = given;
+  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, ...options } = given;
   const made = makeTools(tools);
-  if (made.size || Object.keys(files).length) {
-    const session = new Session({ runtime, tools: made.values(), approve, server, files });
+  if (made.size) {
+    const session = new Session({ runtime, tools: made.values(), approve, server });
     try {
       return await session.execute(code, options);
     } finally {
@@ -331,12 +358,18 @@ export async function execute(code, given = {}) {
   const { consume, wanted } = consumerOf(options);
   const message = executeMessage(code, runtimeMember(runtime), options,
     { ...wanted, approve: Boolean(callback(approve, 'approve')) });
+  const files = filesOf(options);
   checkSignal(options.signal);
   const where = server ?? defaultServer();
   try {
     await unlessAborted(where.start(), options.signal);
+    if (files && !await unlessAborted(addFiles(message, files, where), options.signal)) {
+      throw tooLarge(where);
+    }
     return await new Execution(where, made, approve, consume).run(message, options);
   } catch (error) {
-    throw error instanceof RequestFailed ? new SetupFailed(error.message, { cause: error }) : error;
+    const isOfFile = files && FILE_ERRORS.includes(error.code);
+    throw error instanceof RequestFailed && !isOfFile
+      ? new SetupFailed(error.message, { cause: error }) : error;
   }
 }

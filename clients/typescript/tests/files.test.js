@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 
 import { LazaretError, Pool, Result, Session, execute } from '../src/index.js';
 import { Artifact, PART_BYTES, artifactsOf, partsOf } from '../src/files.js';
-import { live, lua, serverFor, temporary } from './support.js';
+import { MIB, live, lua, serverFor, temporary } from './support.js';
 
 const COPY = `
 local i = io.open('in', 'rb')
@@ -67,6 +67,71 @@ test('files at opening, which belong to the box', live, async (t) => {
   const tools = [{ name: 'one', execute: () => 1 }];
   const once = await execute(COPY, { runtime: 'lua', server, tools, files });
   assert.equal(text(once.artifacts[0]), 'first');
+});
+
+test('files of an execution', live, async (t) => {
+  const files = { in: Buffer.from('first'), empty: new ArrayBuffer(0) };
+  const session = lua(t);
+  const { server } = await session.open();
+  const pool = new Pool({ runtime: 'lua', size: 1, server });
+  const path = join(temporary(t), 'some file');
+  writeFileSync(path, 'of a path');
+  assert.equal(text((await session.execute(COPY, { files })).artifacts[0]), 'first');
+  assert.equal((await session.execute("return io.open('empty'):read('a')")).value, '');
+  const { artifacts } = await session.execute(COPY, { files: { in: BYTES } });
+  assert.ok(Buffer.from(BYTES).equals(artifacts[0].data));
+  for await (const { type, result } of pool.stream(COPY, { files })) {
+    if (type === 'result') assert.equal(text(result.artifacts[0]), 'first');
+  }
+  assert.equal((await pool.execute("return io.open('in') == nil")).value, true);
+  const once = await execute(COPY, { runtime: 'lua', server, files: { in: pathToFileURL(path) } });
+  assert.equal(text(once.artifacts[0]), 'of a path');
+});
+
+test('files of an execution that cannot be', live, async (t) => {
+  const server = serverFor(t, { settings: { 'sandbox.tmp_size': '1MiB' } });
+  const pool = new Pool({ runtime: 'lua', size: 1, server });
+  for (const [name, data, code] of [['a/b', SOME, 'LAZ_EINVAL'], ['in', BYTES, 'LAZ_EOS']]) {
+    const files = { kept: SOME, [name]: data };
+    await assert.rejects(pool.execute('return 1', { files }), { name: 'RequestFailed', code });
+    await assert.rejects(execute('return 1', { runtime: 'lua', server, files }),
+      { name: 'RequestFailed', code });
+  }
+  await assert.rejects(pool.execute('1', { files: { 'a\0b': SOME } }), TypeError);
+  await assert.rejects(pool.execute('1', { files: { a: 5 } }), TypeError);
+  await assert.rejects(pool.execute('1', { files: null }), TypeError);
+  await assert.rejects(pool.execute('1', { files: { a: '/nonexistent/a' } }), { code: 'ENOENT' });
+  assert.equal((await pool.execute('return 1', { files: {} })).value, 1);
+  await assert.rejects(execute('1', { runtime: 'cobol', server, files: { in: SOME } }),
+    { name: 'SetupFailed' });
+});
+
+test('files that do not go with the code', live, async (t) => {
+  const server = serverFor(t, { settings: { 'session.max_value_size': '2MiB' } });
+  const most = 2 * MIB;
+  const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`f${i}`, SOME]));
+  const [fits, doesNot] = [Math.floor((most - 1000) / 4) * 3, most / 4 * 3];
+  const session = new Session({ runtime: 'lua', server });
+  const sent = t.mock.method(server, '_send');
+  for (const [size, isPut] of [[fits, false], [doesNot, true], [most - 9, true]]) {
+    sent.mock.resetCalls();
+    const files = { other: new Uint8Array(0), in: new Uint8Array(size) };
+    const { artifacts } = await session.execute(COPY, { files });
+    assert.equal(artifacts[0].size, size);
+    assert.equal(sent.mock.calls.some((call) => call.arguments[0].type === 'put'), isPut);
+  }
+  const last = await session.execute("return io.open('f64'):read('a')", { files: many });
+  assert.equal(last.value, 'some');
+  await assert.rejects(session.execute('return 1', { files: { in: new Uint8Array(most + 1) } }),
+    { name: 'RequestFailed' });
+  const pool = new Pool({ runtime: 'lua', size: 1, server });
+  for (const files of [{ in: new Uint8Array(doesNot) }, { in: '/dev/zero' }, many]) {
+    const refused = { name: 'RangeError', message: new RegExp(`at most 64, .* ${most} bytes`) };
+    await assert.rejects(pool.execute('1', { files }), refused);
+    await assert.rejects(execute('1', { server, files }), refused);
+  }
+  const { artifacts } = await pool.execute(COPY, { files: { in: new Uint8Array(fits) } });
+  assert.equal(artifacts[0].size, fits);
 });
 
 test('files at the same time', live, async (t) => {

@@ -62,6 +62,9 @@ export async function use(signal: AbortSignal): Promise<void> {
   result.value.toFixed(1);
   await session.putFile('in.csv', new Uint8Array(3));
   await session.putFile('in.csv', new URL('file:///in.csv'));
+  await session.execute('1', { files: { 'in.csv': new Uint8Array(3) } });
+  // @ts-expect-error a file is bytes or a path
+  session.stream('1', { files: { 'in.csv': 5 } });
   // @ts-expect-error a file is bytes or a path
   await session.putFile('in.csv', 5);
   const artifact: Artifact | undefined = result.artifacts[0];

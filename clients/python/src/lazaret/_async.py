@@ -15,7 +15,7 @@ from ._execution import (
     ProgressCallback,
     request,
 )
-from ._files import Data, Files, parts_of
+from ._files import Data, Files, add_files, parts_of, too_large
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import FINAL, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_pool, open_session
@@ -181,12 +181,22 @@ class _AsyncOpened:
         assert self._server is not None and self._where is not None
         return await _call(self._server, {"type": kind, **self._where, **members})
 
-    async def _execute(self, message: Message, output: Optional[OutputCallback],
-                       on_progress: Optional[ProgressCallback], check: bool) -> Result:
+    async def _execute(self, message: Message, files: Optional[Files],
+                       output: Optional[OutputCallback], on_progress: Optional[ProgressCallback],
+                       check: bool) -> Result:
         await self.open()
         assert self._server is not None and self._where is not None
+        message = {**message, **self._where}
+        if files and not await asyncio.get_running_loop().run_in_executor(  # reading may take long
+                None, add_files, message, files, self._server):
+            await self._put_before(files)
         execution = Execution(self._server, self._tools, self._approve, output, on_progress)
-        return await _Run(execution).run({**message, **self._where}, check)
+        return await _Run(execution).run(message, check)
+
+    async def _put_before(self, files: Files) -> None:
+        """Put files that do not go with the code."""
+        assert self._server is not None
+        raise too_large(self._server)
 
     async def describe(self) -> Message:
         """What the server says of it: `text`, a line for people, and more."""
@@ -264,12 +274,16 @@ class AsyncSession(_AsyncOpened):
         async with self._putting:
             await self._put(name, data)
 
+    async def _put_before(self, files: Files) -> None:
+        for name, data in files.items():
+            await self.put_file(name, data)
+
     async def execute(self, code: str, timeout: Optional[float] = None,
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                       output: Optional[OutputCallback] = None, check: bool = True, *,
                       max_output_lines: Optional[int] = None,
                       on_progress: Optional[ProgressCallback] = None,
-                      artifacts: bool = True) -> Result:
+                      files: Optional[Files] = None, artifacts: bool = True) -> Result:
         """Run code and wait for its result: see Session.execute.
 
         The callbacks can be coroutine functions. Cancelling the task cancels the execution; the
@@ -277,7 +291,7 @@ class AsyncSession(_AsyncOpened):
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
                           artifacts=artifacts)
-        return await self._execute(message, output, on_progress, check)
+        return await self._execute(message, files, output, on_progress, check)
 
     async def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
@@ -353,11 +367,11 @@ class AsyncPool(_AsyncOpened):
                       output: Optional[OutputCallback] = None, check: bool = True,
                       wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
                       on_progress: Optional[ProgressCallback] = None,
-                      artifacts: bool = True) -> Result:
+                      files: Optional[Files] = None, artifacts: bool = True) -> Result:
         """Run code in a session of the pool: see Pool.execute and AsyncSession.execute."""
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait,
                           artifacts)
-        return await self._execute(message, output, on_progress, check)
+        return await self._execute(message, files, output, on_progress, check)
 
     async def status(self) -> Dict[str, int]:
         """How many sessions there are: see Pool.status."""

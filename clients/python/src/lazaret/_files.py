@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Files for the code, and the artifacts that it makes.
 
-Bytes go in parts in both directions. A file is read as it is sent, so that one which is too large
-for the server is refused before all of it was read. The names of artifacts come from the code: the
-server has checked them, and `Artifact.save` relies on that as little as it can.
+Files go with the code, in the message that executes it, or in parts before it; of one that is too
+large no more is read than there is room for. Artifacts come in parts. Their names come from the
+code: the server has checked them, and `Artifact.save` relies on that as little as it can.
 """
 
 import base64
@@ -11,14 +11,17 @@ import hashlib
 import io
 import os
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
 from ._results import LazaretError, WorkerLost
+from ._server import Message, Server
 
 Path = Union[str, "os.PathLike[str]"]
 Data = Union[bytes, bytearray, memoryview, Path]  # a text is the path of a file
 Files = Mapping[str, Data]
 
+FILE_ERRORS = frozenset(["LAZ_EINVAL", "LAZ_EOS", "LAZ_ETOOBIG"])  # of one that cannot be put
+MOST_FILES = 64  # of an execution
 PART_BYTES = 192 << 10  # of a file in one message; a multiple of 3
 _NAMES = 1000  # that are tried for one artifact
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -28,14 +31,17 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # ---- files in -----------------------------------------------------------------------------------
 
 
-def parts_of(name: str, data: Data) -> Iterator[Dict[str, Any]]:
-    """The messages `put` of a file, but for the session; each has to be answered first."""
+def _open(name: str, data: Data) -> BinaryIO:
     if not isinstance(name, str):
         raise TypeError("the name of a file must be a text")
     if "\0" in name:
         raise ValueError("the name of a file cannot contain a NUL character")
-    is_path = isinstance(data, (str, os.PathLike))
-    with open(data, "rb") if is_path else io.BytesIO(data) as stream:  # type: ignore[arg-type]
+    return open(data, "rb") if isinstance(data, (str, os.PathLike)) else io.BytesIO(data)
+
+
+def parts_of(name: str, data: Data) -> Iterator[Dict[str, Any]]:
+    """The messages `put` of a file, but for the session; each has to be answered first."""
+    with _open(name, data) as stream:
         piece, number, more = stream.read(PART_BYTES), 0, True
         while more:
             following = stream.read(PART_BYTES)
@@ -43,6 +49,27 @@ def parts_of(name: str, data: Data) -> Iterator[Dict[str, Any]]:
             yield {"type": "put", "name": name, "part": number, "more": more,
                    "data": base64.b64encode(piece).decode("ascii")}
             piece, number = following, number + 1
+
+
+def add_files(message: Message, files: Files, server: Server) -> bool:
+    """Add the files to an `execute`, for whose line they may be too many or too large: False."""
+    room = server.room_for(message)
+    given: List[Dict[str, str]] = []
+    for name, data in files.items():
+        with _open(name, data) as stream:
+            content = stream.read(max(room, 0) + 1)
+        room -= server.size_of({"name": name, "data": ""}) + (len(content) + 2) // 3 * 4
+        if room < 0 or len(given) == MOST_FILES:
+            return False
+        given.append({"name": name, "data": base64.b64encode(content).decode("ascii")})
+    message["files"] = given
+    return True
+
+
+def too_large(server: Server) -> ValueError:
+    """The error for files that do not go with the code, where there is no session to put them."""
+    return ValueError(f"the files do not fit: an execution takes at most {MOST_FILES}, with its "
+                      f"code in a message of {server.max_line} bytes; a session takes larger ones")
 
 
 # ---- artifacts out ------------------------------------------------------------------------------

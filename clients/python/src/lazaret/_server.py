@@ -26,6 +26,7 @@ Deliver = Callable[[Message], None]
 PROTOCOL = 1
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 FINAL = frozenset(["result", "failed", "lost", "opened", "done", "description", "found"])
+_ADDED = 256  # bytes of what a message gets when it is sent: its id, and which events are wanted
 _servers: "weakref.WeakSet[Server]" = weakref.WeakSet()
 
 
@@ -101,6 +102,11 @@ class Server:
         """The process id of the server, unless it is behind a socket."""
         return self._channel.pid
 
+    @property
+    def max_line(self) -> int:
+        """Bytes of a message that the server accepts."""
+        return self._max_line
+
     def close(self) -> None:
         """End the server with everything that runs in it. Can be called more than once."""
         if self._is_forked:
@@ -161,6 +167,14 @@ class Server:
             raise ValueError(f"a message of {len(line)} bytes is too long for the server, which "
                              f"accepts {self._max_line}")
         return line
+
+    def size_of(self, message: Message) -> int:
+        """The bytes of a message, or of an object in it."""
+        return len(self.line_of(message))
+
+    def room_for(self, message: Message) -> int:
+        """The bytes that can be added to a message."""
+        return self._max_line - self.size_of(message) - _ADDED
 
     def call(self, message: Message) -> Message:
         """Send a request and wait for its answer."""

@@ -13,7 +13,7 @@ from ._execution import (
     request,
     run,
 )
-from ._files import Data, Files, parts_of
+from ._files import FILE_ERRORS, Data, Files, add_files, parts_of, too_large
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
@@ -73,11 +73,18 @@ class _Opened:
         if self._is_closed:
             raise LazaretError(f"this {next(iter(self._where))} is closed")
 
-    def _execute(self, message: Message, output: Optional[OutputCallback],
+    def _execute(self, message: Message, files: Optional[Files], output: Optional[OutputCallback],
                  on_progress: Optional[ProgressCallback], check: bool) -> Result:
         self._check_open()
+        message = {**message, **self._where}
+        if files and not add_files(message, files, self.server):
+            self._put_before(files)
         execution = Execution(self.server, self._tools, self._approve, output, on_progress)
-        return run(execution, {**message, **self._where}, check)
+        return run(execution, message, check)
+
+    def _put_before(self, files: Files) -> None:
+        """Put files that do not go with the code."""
+        raise too_large(self.server)
 
     def describe(self) -> Message:
         """What the server says of it: `text`, a line for people, and more."""
@@ -140,11 +147,16 @@ class Session(_Opened):
             for message in parts_of(name, data):
                 self.server.call({**message, **self._where})
 
+    def _put_before(self, files: Files) -> None:
+        for name, data in files.items():
+            self.put_file(name, data)
+
     def execute(self, code: str, timeout: Optional[float] = None,
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                 output: Optional[OutputCallback] = None, check: bool = True, *,
                 max_output_lines: Optional[int] = None,
-                on_progress: Optional[ProgressCallback] = None, artifacts: bool = True) -> Result:
+                on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
+                artifacts: bool = True) -> Result:
         """Run code and wait for its result.
 
         timeout: seconds that the code may run, without the time of its tools
@@ -154,6 +166,7 @@ class Session(_Opened):
         check: raise an exception unless the verdict is "ok"
         max_output_lines: lines of output that are kept
         on_progress: called about once a second with a Progress; with fewer if it is slow
+        files: are put before the code runs, as `put_file` puts them; if one cannot be, nothing runs
         artifacts: are the bytes of artifacts wanted? The result lists them in any case
 
         Tools and callbacks are called on this thread. An exception of a callback, or Ctrl-C,
@@ -161,7 +174,7 @@ class Session(_Opened):
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
                           artifacts=artifacts)
-        return self._execute(message, output, on_progress, check)
+        return self._execute(message, files, output, on_progress, check)
 
     def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
@@ -230,14 +243,16 @@ class Pool(_Opened):
                 deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                 output: Optional[OutputCallback] = None, check: bool = True,
                 wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
-                on_progress: Optional[ProgressCallback] = None, artifacts: bool = True) -> Result:
+                on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
+                artifacts: bool = True) -> Result:
         """Run code in a session of the pool, as Session.execute does.
 
         wait: seconds to wait for a session; otherwise as long as it takes
+        files: have to fit into a message with the code; otherwise that is a ValueError
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait,
                           artifacts)
-        return self._execute(message, output, on_progress, check)
+        return self._execute(message, files, output, on_progress, check)
 
     @property
     def status(self) -> Dict[str, int]:
@@ -263,19 +278,23 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             approve: Optional[ApproveCallback] = None, *, max_output_lines: Optional[int] = None,
             on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
             artifacts: bool = True) -> Result:
-    """Run code in a fresh session, which is closed afterwards; `files` are put before it."""
+    """Run code in a fresh session, which is closed afterwards; `files` are as those of a Pool."""
     made = make_tools(tools, allow_async=False)
-    if made or files:
-        with Session(runtime, made.values(), server, approve=approve, files=files) as session:
+    if made:
+        with Session(runtime, made.values(), server, approve=approve) as session:
             return session.execute(code, timeout, deadline, max_tool_calls, output, check,
                                    max_output_lines=max_output_lines, on_progress=on_progress,
-                                   artifacts=artifacts)
+                                   files=files, artifacts=artifacts)
     server = server if server is not None else default_server()
     message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
                       artifacts=artifacts)
     if runtime is not None:
         message["runtime"] = runtime
+    if files and not add_files(message, files, server):
+        raise too_large(server)
     try:
         return run(Execution(server, {}, approve, output, on_progress), message, check)
     except RequestFailed as error:
+        if files and error.code in FILE_ERRORS:
+            raise
         raise SetupFailed(str(error)) from error
