@@ -73,7 +73,7 @@ int child_main(int argc, char **argv)
     return 99;
 }
 
-#define FOLDER "C:/Temp/lazaret-Ab1/b0"
+#define DIRECTORY "C:/Temp/lazaret-Ab1/b0"
 
 /* A connection, and a child that echoes on it. */
 struct meeting {
@@ -83,7 +83,7 @@ struct meeting {
 
 static bool meeting_open(struct meeting *m)
 {
-    char *name = laz_os_socket_name(FOLDER);
+    char *name = laz_os_socket_name(DIRECTORY);
     const char *const words[] = {"echo", name, NULL};
 
     *m = (struct meeting){.listener = -1, .channel = -1};
@@ -128,7 +128,7 @@ static void the_peer_is_who_was_given_its_end(void)
 /* The agent's argument is never a name by which another process can connect. */
 static void nobody_connects_by_what_the_agent_is_told(void)
 {
-    char *name = laz_os_socket_name(FOLDER);
+    char *name = laz_os_socket_name(DIRECTORY);
     int listener = -1, fd = -1;
     struct laz_error err = {0};
 

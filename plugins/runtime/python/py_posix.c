@@ -18,7 +18,7 @@
 #endif
 #define PYTHON_LIBRARY "libpython" PYTHON_VERSION PYTHON_THREADED PYTHON_DEBUGGED
 #if defined __APPLE__
-#define PYTHON_SONAME PYTHON_FOLDER "/" PYTHON_LIBRARY ".dylib"
+#define PYTHON_SONAME PYTHON_DIRECTORY "/" PYTHON_LIBRARY ".dylib"
 #if defined WITH_NEXT_FRAMEWORK /* pyconfig.h */
 #define PYTHON_FRAMEWORK "Python"
 #endif
