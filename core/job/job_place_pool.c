@@ -54,7 +54,9 @@ static void pooled_release(struct laz_job *job)
         .user = job,
     };
 
-    if (!has_files)
+    if (job->is_abandoned && session->wanted)
+        laz_seat_cancel(job); /* a file is being removed: pooled_removed comes in here */
+    else if (!has_files)
         pooled_leave(job, false);
     else if (laz_session_ask(session, &removal, false, NULL))
         pooled_leave(job, true);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,10 +244,249 @@ static void what_is_in_progress_is_named(void)
     server_end();
 }
 
+/* ---- files of an execution ------------------------------------------------------------------- */
+
+#define READ "io.open('in') and io.open('in'):read('a')"
+#define FILE_IN                                                                                    \
+    ",\"files\":[{\"name\":\"in\",\"data\":\"aGVsbG8=\"},{\"name\":\"empty\",\"data\":\"\"}]"
+
+/* `where`: members that say in what it is executed. */
+static void ask(struct client *client, int id, const char *where, const char *code,
+                const char *files)
+{
+    say(client, "{\"type\":\"execute\",\"id\":%d%s,\"code\":\"%s\"%s}", id, where, code, files);
+}
+
+static void client_pool(struct client *client, char *where, size_t size)
+{
+    say(client, "{\"type\":\"open_pool\",\"id\":1,\"members\":1}");
+    expect(client, "\"type\":\"opened\",\"id\":1,\"pool\":");
+    snprintf(where, size, ",\"pool\":%lld", member(client, "pool"));
+}
+
+static void an_execution_brings_its_files(void)
+{
+    char in_session[40], in_pool[40];
+    struct client client;
+
+    server_begin(OPEN ";pool.reset=false");
+    client_greet(&client);
+    snprintf(in_session, sizeof in_session, ",\"session\":%lld", client_session(&client, ""));
+    client_pool(&client, in_pool, sizeof in_pool);
+    const char *const places[] = {in_session, in_pool, ""};
+    for (int i = 0; i < 3; i++) {
+        ask(&client, 2, places[i], "x = 41; return " READ " .. io.open('empty'):read('a')",
+            FILE_IN);
+        expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":\"hello\"");
+    }
+    ask(&client, 3, in_session, "return " READ, ""); /* it is the client's session */
+    expect(&client, "\"id\":3,\"result\":{\"ok\":true,\"value\":\"hello\"");
+    ask(&client, 4, in_pool, "return tostring(" READ ") .. x", "");
+    expect(&client, "\"id\":4,\"result\":{\"ok\":true,\"value\":\"nil41\"");
+    client_close(&client);
+    server_end();
+}
+
+/* Lists of files that are wrong: that of 65 is made when it is needed. */
+static const struct {
+    const char *files, *code, *message;
+} wrong_files[] = {
+    {",\"files\":[{\"name\":\"good\",\"data\":\"aGVs\"},{\"name\":\"in\",\"data\":\"aGVsb\"}]",
+     "LAZ_EPROTO", "no base64"},
+    {",\"files\":[{\"name\":\"in\",\"data\":\"a.Vs\"}]", "LAZ_EPROTO", "no base64"},
+    {",\"files\":[{\"name\":\"good\",\"data\":\"aGVs\"},{\"name\":\"../in\",\"data\":\"aGVs\"}]",
+     "LAZ_EINVAL", "the name of a file"},
+    {",\"files\":[{\"name\":\"\",\"data\":\"aGVs\"}]", "LAZ_EINVAL", "the name of a file"},
+    {",\"files\":[{\"data\":\"aGVs\"}]", "LAZ_EPROTO", "name"},
+    {",\"files\":[{\"name\":\"in\"}]", "LAZ_EPROTO", "data"},
+    {",\"files\":[7]", "LAZ_EPROTO", "files"},
+    {",\"files\":{}", "LAZ_EPROTO", "files"},
+    {NULL, "LAZ_ETOOBIG", "64 files"},
+};
+
+/* So many files, of which all can be. */
+static char *many_files(unsigned n)
+{
+    char *text = malloc(40 + n * 40), *at = text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    at += sprintf(at, ",\"files\":[");
+    for (unsigned i = 0; i < n; i++)
+        at += sprintf(at, "%s{\"name\":\"f%u\",\"data\":\"aGVs\"}", i ? "," : "", i);
+    sprintf(at, "]");
+    return text;
+}
+
+/* What a client may have is so little here that whatever stayed would be in its way. */
+static void files_that_are_wrong_are_refused_and_leave_nothing(void)
+{
+    char in_session[40], in_pool[40], code[80];
+    char *most = many_files(64), *too_many = many_files(65);
+    struct client client;
+
+    server_begin(OPEN ";pool.reset=false;pool.max_sessions=3");
+    client_greet(&client);
+    snprintf(in_session, sizeof in_session, ",\"session\":%lld", client_session(&client, ""));
+    client_pool(&client, in_pool, sizeof in_pool);
+    const char *const places[] = {in_session, in_pool, ""};
+    for (size_t i = 0; i < sizeof wrong_files / sizeof *wrong_files; i++)
+        for (int k = 0; k < 3; k++) {
+            const char *files = wrong_files[i].files ? wrong_files[i].files : too_many;
+            ask(&client, 2, places[k], "while true do end", files);
+            snprintf(code, sizeof code, "\"failed\",\"id\":2,\"code\":\"%s\"", wrong_files[i].code);
+            expect(&client, code);
+            if (!has(client.line, wrong_files[i].message))
+                printf("\n    lacks %s: %s", wrong_files[i].message, client.line);
+            CU_ASSERT(has(client.line, wrong_files[i].message));
+        }
+    for (int k = 0; k < 3; k++) {
+        ask(&client, 2, places[k], "io.open('good') == nil and " READ, "");
+        expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":null");
+        ask(&client, 2, places[k], "io.open('f63'):read('a')", most);
+        expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":\"hel\"");
+    }
+    client_close(&client);
+    server_end();
+    free(most);
+    free(too_many);
+}
+
+/* A list with one of 24000 bytes. */
+static char *large_file(void)
+{
+    static const char begin[] = ",\"files\":[{\"name\":\"large\",\"data\":\"", end[] = "\"}]";
+    char *text = malloc(sizeof begin + 32000 + sizeof end);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    memcpy(text, begin, sizeof begin - 1);
+    memset(text + sizeof begin - 1, 'A', 32000);
+    memcpy(text + sizeof begin - 1 + 32000, end, sizeof end);
+    return text;
+}
+
+/* Those of executions that were not answered count together with their code, and no longer. */
+static void files_of_executions_are_bounded_together(void)
+{
+    char in_pool[40], *files = large_file();
+    struct client client;
+
+    server_begin(OPEN ";session.max_value_size=64KiB;pool.reset=false");
+    client_greet(&client);
+    client_pool(&client, in_pool, sizeof in_pool);
+    ask(&client, 2, in_pool, "while true do end", "");
+    for (int round = 0; round < 2; round++) {
+        ask(&client, 3, in_pool, "1", files);
+        ask(&client, 4, in_pool, "1", files);
+        ask(&client, 5, in_pool, "1", files);
+        expect(&client, "\"failed\",\"id\":5,\"code\":\"LAZ_EBUSY\"");
+        for (int id = 3; id <= 4; id++) {
+            say(&client, "{\"type\":\"cancel\",\"id\":6,\"request\":%d}", id);
+            expect(&client, "\"code\":\"LAZ_ECANCELLED\"");
+            expect(&client, "{\"type\":\"done\",\"id\":6}");
+        }
+    }
+    client_close(&client);
+    server_end();
+    free(files);
+}
+
+/* It is no verdict, since the code did not run; the session goes on. */
+static void a_file_for_which_there_is_no_room_fails(void)
+{
+    char in_session[40], in_pool[40], *files = large_file();
+    struct client client;
+
+    server_begin(OPEN ";limits.fsize=16KiB;pool.reset=false");
+    client_greet(&client);
+    snprintf(in_session, sizeof in_session, ",\"session\":%lld", client_session(&client, ""));
+    client_pool(&client, in_pool, sizeof in_pool);
+    const char *const places[] = {in_session, in_pool, ""};
+    for (int i = 0; i < 3; i++) {
+        ask(&client, 2, places[i], "x = 41", "");
+        expect(&client, "\"id\":2,\"result\":{\"ok\":true");
+        ask(&client, 2, places[i], "x = 42", files);
+        expect(&client, "\"failed\",\"id\":2,\"code\":\"LAZ_EOS\"");
+        CU_ASSERT(has(client.line, "the file large cannot be made"));
+        ask(&client, 2, places[i], "return tostring(io.open('large')) .. tostring(x)", "");
+        expect(&client, i < 2 ? "\"value\":\"nil41\"" : "\"value\":\"nilnil\"");
+    }
+    client_close(&client);
+    server_end();
+    free(files);
+}
+
+/* The pool has one session, which is busy. */
+static void what_waits_for_a_pool_can_be_cancelled(void)
+{
+    char in_pool[40];
+    struct client client;
+
+    server_begin(OPEN ";pool.reset=false");
+    client_greet(&client);
+    client_pool(&client, in_pool, sizeof in_pool);
+    say(&client,
+        "{\"type\":\"execute\",\"id\":2%s,\"output\":true,"
+        "\"code\":\"print('on') io.flush() while true do end\"}",
+        in_pool);
+    expect(&client, "{\"type\":\"output\",\"id\":2");
+    ask(&client, 3, in_pool, "while true do end", FILE_IN);
+    ask(&client, 4, in_pool, "return " READ, FILE_IN);
+    say(&client, "{\"type\":\"cancel\",\"id\":5,\"request\":3}");
+    expect(&client, "{\"type\":\"failed\",\"id\":3,\"code\":\"LAZ_ECANCELLED\"");
+    expect(&client, "{\"type\":\"done\",\"id\":5}");
+    say(&client, "{\"type\":\"cancel\",\"id\":5,\"request\":3}"); /* it has ended */
+    expect(&client, "{\"type\":\"done\",\"id\":5}");
+    say(&client, "{\"type\":\"cancel\",\"id\":5,\"request\":2}");
+    expect(&client, "{\"type\":\"done\",\"id\":5}");
+    expect(&client, "\"id\":2,\"result\":{\"ok\":false");
+    CU_ASSERT(has(client.line, "\"cancelled\""));
+    expect(&client, "\"id\":4,\"result\":{\"ok\":true,\"value\":\"hello\"");
+    client_close(&client);
+    server_end();
+}
+
+/* The agent is stopped meanwhile; a client that goes then leaves nothing, either. */
+static void a_file_that_is_being_put_can_be_cancelled(void)
+{
+    char in_session[40];
+    struct client client;
+
+    server_begin(OPEN);
+    for (int goes = 0; goes <= 1; goes++) {
+        client_greet(&client);
+        snprintf(in_session, sizeof in_session, ",\"session\":%lld", client_session(&client, ""));
+        ask(&client, 2, in_session, "io.open('/proc/self/stat'):read('n')", "");
+        expect(&client, "\"id\":2,\"result\":{\"ok\":true,\"value\":");
+        const pid_t pid = (pid_t)atoi(strstr(client.line, "\"value\":") + 8);
+        CU_ASSERT_FATAL(pid > 1);
+        CU_ASSERT_EQUAL(kill(pid, SIGSTOP), 0);
+        ask(&client, 3, in_session, "while true do end", FILE_IN);
+        if (!goes) {
+            say(&client, "{\"type\":\"cancel\",\"id\":4,\"request\":3}");
+            expect(&client, "{\"type\":\"done\",\"id\":4}");
+            expect(&client, "\"id\":3,\"result\":{\"ok\":false");
+            CU_ASSERT(has(client.line, "\"cancelled\""));
+            ask(&client, 5, in_session, "return " READ, FILE_IN);
+            expect(&client, "\"id\":5,\"result\":{\"ok\":true,\"value\":\"hello\"");
+        }
+        client_close(&client);
+    }
+    server_end();
+}
+
 static const struct unit_test tests[] = {
-    UNIT(files_go_in_and_artifacts_come_out), UNIT(what_is_not_whole_is_not_sent),
-    UNIT(a_large_result_holds_up_nobody),     UNIT(files_of_hostile_clients_are_bounded),
-    UNIT(what_is_in_progress_is_named),       {0},
+    UNIT(files_go_in_and_artifacts_come_out),
+    UNIT(what_is_not_whole_is_not_sent),
+    UNIT(a_large_result_holds_up_nobody),
+    UNIT(files_of_hostile_clients_are_bounded),
+    UNIT(what_is_in_progress_is_named),
+    UNIT(an_execution_brings_its_files),
+    UNIT(files_that_are_wrong_are_refused_and_leave_nothing),
+    UNIT(files_of_executions_are_bounded_together),
+    UNIT(a_file_for_which_there_is_no_room_fails),
+    UNIT(what_waits_for_a_pool_can_be_cancelled),
+    UNIT(a_file_that_is_being_put_can_be_cancelled),
+    {0},
 };
 
 int main(void)
