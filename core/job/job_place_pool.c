@@ -9,6 +9,9 @@
 
 #include "job/pool_private.h"
 
+#define POOLED_REMOVE_MS                                                                           \
+    2000u /* for a file: an agent that stands still must not hold up the result */
+
 static void pooled_release(struct laz_job *job);
 
 static void pooled_leave(struct laz_job *job, bool ends)
@@ -45,6 +48,8 @@ static void pooled_release(struct laz_job *job)
     const bool is_same = session->owner && session->box && session->state == LAZ_SESSION_IDLE;
     const bool has_files = job->seat.stage < job->n_put && is_same && !job->is_abandoned &&
                            !job->place.pool->reset && !job->place.pool->closed;
+    job->plain.timeout_ms = POOLED_REMOVE_MS;
+    session->is_cancelled = false; /* that was the job */
     const struct laz_request removal = {
         .asked = LAZ_ASKED_REMOVE,
         .code = "",

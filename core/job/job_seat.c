@@ -8,6 +8,7 @@ void laz_seat_take(struct laz_job *job, struct laz_session *session, const struc
     job->seat.ops = ops;
     job->seat.session = session;
     session->waiters += job->is_awaited;
+    session->is_cancelled = false;
     atomic_store(&session->cancel, false);
     atomic_store(&session->executing, 1 + (unsigned)job->asked);
 }

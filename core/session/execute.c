@@ -640,8 +640,9 @@ int laz_session_ask(struct laz_session *session, const struct laz_request *reque
     execution->checked = execution_checked;
     execution->code_left_ms = request->options->timeout_ms;
     execution_take_output(execution);
+    execution->cancelled = session->is_cancelled; /* between this request and the one before */
     session->wanted = execution;
-    if (at_once)
+    if (at_once && !execution->cancelled)
         execution_admit(execution);
     else
         laz_session_stir(session);

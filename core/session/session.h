@@ -88,12 +88,13 @@ struct laz_session {
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
     atomic_uint executing;           /* somebody has it for something: 1 + enum laz_asked; or 0 */
     atomic_bool cancel;              /* laz_session_cancel was called and not handled yet */
-    atomic_bool closing;             /* close it when the current execution has ended */
-    atomic_bool freeing;             /* free it when the current execution has ended */
-    unsigned waiters;  /* functions that wait in a turn of the loop: it must not be freed */
-    bool is_ending;    /* it is being closed: no execution may start */
-    char *description; /* room for LAZ_DESCRIPTION_SIZE bytes */
-    char in_use[96];   /* that for a thread that finds another one inside */
+    bool is_cancelled;   /* it was handled, for whoever has the session: asking it ends at once */
+    atomic_bool closing; /* close it when the current execution has ended */
+    atomic_bool freeing; /* free it when the current execution has ended */
+    unsigned waiters;    /* functions that wait in a turn of the loop: it must not be freed */
+    bool is_ending;      /* it is being closed: no execution may start */
+    char *description;   /* room for LAZ_DESCRIPTION_SIZE bytes */
+    char in_use[96];     /* that for a thread that finds another one inside */
     /* As last noted, for such a thread: */
     _Atomic int64_t noted_pid;
     atomic_bool noted_alive;

@@ -17,6 +17,7 @@ void laz_sessions_cancel(struct laz_session_shared *shared, bool all)
 {
     for (struct laz_session *session = shared->sessions; session; session = session->next)
         if (atomic_exchange(&session->cancel, false) || all) {
+            session->is_cancelled = true;
             laz_execution_cancel(session);
             laz_session_finish_cancel(session);
         }

@@ -7,8 +7,8 @@
 # and tests/README.md has each file of tests once.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-directory=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
-trap 'rm -rf "$directory"' EXIT
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
 
 installed=$(sed -n 's/^dist_doc_DATA +*= *//p' "$srcdir/docs/module.am" | tr ' ' '\n' | grep '[.]md$')
 [ "$(echo "$installed" | wc -l)" -gt 10 ] || wrong "only these documents are installed: $installed"
@@ -18,8 +18,8 @@ installed="$installed docs/lazaret.1"
 sources() {
     grep -nE '(^|[^A-Za-z0-9_./-])((core|tests|plugins|scripts)/[A-Za-z_*]|docs/[a-z]|config/[a-z])' "$1"
 }
-printf 'see `core/os/trust.h`\n' >"$directory/page.md"
-sources "$directory/page.md" >/dev/null || wrong "a file of the sources was not found in a text"
+printf 'see `core/os/trust.h`\n' >"$scratch/page.md"
+sources "$scratch/page.md" >/dev/null || wrong "a file of the sources was not found in a text"
 for page in $installed; do
     found=$(sources "$srcdir/$page") && wrong "$page is installed and cites files of the sources:
 $found"
@@ -88,8 +88,8 @@ tables() {
         }
         END { leave() }' "$@"
 }
-printf '| a | b |\n|---|---|\n\n| a | b |\n|---|---|\n| c |\n' >"$directory/page.md"
-[ "$(tables "$directory/page.md" | wc -l)" -eq 2 ] || wrong "tables of a wrong shape were not found"
+printf '| a | b |\n|---|---|\n\n| a | b |\n|---|---|\n| c |\n' >"$scratch/page.md"
+[ "$(tables "$scratch/page.md" | wc -l)" -eq 2 ] || wrong "tables of a wrong shape were not found"
 complaints=$(for page in $(lint_files -name '*.md'); do tables "$srcdir/$page"; done)
 [ -z "$complaints" ] || wrong "$complaints"
 
@@ -111,13 +111,13 @@ files_of_tests() (
         case $file in */lib.sh) ;; *) echo "$file" ;; esac
     done
 )
-in_rows >"$directory/rows"
-files_of_tests >"$directory/files"
-[ "$(wc -l <"$directory/files")" -gt 200 ] || wrong "only $(wc -l <"$directory/files") files of tests were found"
-found=$(grep '^missing ' "$directory/rows") && wrong "tests/README.md names what does not exist: $found"
-found=$(sort "$directory/rows" | uniq -d)
+in_rows >"$scratch/rows"
+files_of_tests >"$scratch/files"
+[ "$(wc -l <"$scratch/files")" -gt 200 ] || wrong "only $(wc -l <"$scratch/files") files of tests were found"
+found=$(grep '^missing ' "$scratch/rows") && wrong "tests/README.md names what does not exist: $found"
+found=$(sort "$scratch/rows" | uniq -d)
 [ -z "$found" ] || wrong "tests/README.md has these twice: $found"
-found=$(grep -vxFf "$directory/rows" "$directory/files") && wrong "tests/README.md has no row for: $found"
+found=$(grep -vxFf "$scratch/rows" "$scratch/files") && wrong "tests/README.md has no row for: $found"
 
 # What docs/architecture.md and CONTRIBUTING.md list, and the tree has.
 page=$srcdir/docs/architecture.md
