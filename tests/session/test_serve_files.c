@@ -292,8 +292,8 @@ static const struct {
     const char *files, *code, *message;
 } wrong_files[] = {
     {",\"files\":[{\"name\":\"good\",\"data\":\"aGVs\"},{\"name\":\"in\",\"data\":\"aGVsb\"}]",
-     "LAZ_EPROTO", "no base64"},
-    {",\"files\":[{\"name\":\"in\",\"data\":\"a.Vs\"}]", "LAZ_EPROTO", "no base64"},
+     "LAZ_EPROTO", "not base64"},
+    {",\"files\":[{\"name\":\"in\",\"data\":\"a.Vs\"}]", "LAZ_EPROTO", "not base64"},
     {",\"files\":[{\"name\":\"good\",\"data\":\"aGVs\"},{\"name\":\"../in\",\"data\":\"aGVs\"}]",
      "LAZ_EINVAL", "the name of a file"},
     {",\"files\":[{\"name\":\"\",\"data\":\"aGVs\"}]", "LAZ_EINVAL", "the name of a file"},
@@ -390,7 +390,7 @@ static void files_of_executions_are_bounded_together(void)
     free(files);
 }
 
-/* It is no verdict, since the code did not run; the session goes on. */
+/* It is not a verdict, since the code did not run; the session goes on. */
 static void a_file_for_which_there_is_no_room_fails(void)
 {
     char in_session[40], in_pool[40], *files = large_file();
@@ -406,7 +406,7 @@ static void a_file_for_which_there_is_no_room_fails(void)
         expect(&client, "\"id\":2,\"result\":{\"ok\":true");
         ask(&client, 2, places[i], "x = 42", files);
         expect(&client, "\"failed\",\"id\":2,\"code\":\"LAZ_EOS\"");
-        CU_ASSERT(has(client.line, "the file large cannot be made"));
+        CU_ASSERT(has(client.line, "cannot create the file large"));
         ask(&client, 2, places[i], "return tostring(io.open('large')) .. tostring(x)", "");
         expect(&client, i < 2 ? "\"value\":\"nil41\"" : "\"value\":\"nilnil\"");
     }

@@ -236,8 +236,8 @@ static void what_is_not_whole_or_not_of_its_form_is_refused(void)
         const char *why;
     } rows[] = {
         {"file", "x", true, "to its end"},
-        {"value", "[1", false, "no JSON"},
-        {"text", "\xff", false, "no UTF-8"},
+        {"value", "[1", false, "not JSON"},
+        {"text", "\xff", false, "not UTF-8"},
     };
     const struct laz_message no_base64 = {
         .type = LAZ_MESSAGE_PART, .of = "value", .data = "====", .data_len = 4};
@@ -253,7 +253,7 @@ static void what_is_not_whole_or_not_of_its_form_is_refused(void)
     }
     CU_ASSERT_EQUAL(laz_artifacts_take(&artifacts, &no_base64, MAX_FILES, MAX_SIZE, &why),
                     LAZ_EPROTO);
-    ASSERT_HAS(why, "no base64");
+    ASSERT_HAS(why, "not base64");
     laz_artifacts_fini(&artifacts);
 }
 

@@ -732,7 +732,7 @@ static void without_groups(void)
     HOLDS(gives_nothing());
     /* the groups found before have disappeared: an error, and no invalid group */
     HOLDS(laz_cgroup_new(groups, MIB, 10, false, &group, &err) == LAZ_EOS && !group);
-    HOLDS(strstr(err.text, "cannot create"));
+    HOLDS(strstr(err.text, "cannot be created"));
     laz_cgroups_free(groups);
     HOLDS(umount("/sys/fs/cgroup") == 0 && !gives_nothing());
     /* as in containers: the tree exists but is read-only */

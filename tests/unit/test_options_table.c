@@ -231,7 +231,7 @@ static void limits_are_completed(void)
         }
 }
 
-/* Above the setting nothing is granted, nor what is no limit at all. */
+/* Above the setting nothing is granted, nor what is not a limit at all. */
 static void limits_of_a_remote_caller_are_narrowed(void)
 {
     static const struct {

@@ -245,7 +245,7 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
     if (os_errno) {
         const char *directory = group->n_parts ? group->parts[0].directory : "a control group";
         int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", directory, *file ? ": " : "",
-                              file, *file ? "set" : "made");
+                              file, *file ? "set" : "created");
         cgroup_drop(group);
         return rc;
     }

@@ -98,7 +98,7 @@ def refuses_what_is_wrong(version):
     assert "code" in one.refused("execute", code=7)
     assert "perl" in one.refused("execute", code="1", runtime="perl")
     assert "perl" in one.refused("open_session", runtime="perl")
-    assert "no session" in one.refused("execute", code="1", session="s1-0000000000000000")
+    assert "not a session" in one.refused("execute", code="1", session="s1-0000000000000000")
     assert "search_tools" in one.refused("get_tool_details", name="nothing")
     for line, code in (
         (b"rubbish", -32700),
@@ -219,7 +219,7 @@ def keeps_sessions(version):
     assert "expired" in one.refused("execute", code="x", session=handle)
     assert "expired" in one.refused("close_session", session=handle)
     forged = handle[:-1] + ("0" if handle[-1] != "0" else "1")
-    assert "no session" in one.refused("execute", code="x", session=forged)
+    assert "not a session" in one.refused("execute", code="x", session=forged)
     assert one.value("2 + 2", session=other["session"]) == 4
     assert not one.tool("close_session", session=other["session"]).get("isError")
     give_back(one)
