@@ -2,6 +2,8 @@
 /* enforce.c - looking up bits and words of the table in enforce.h. */
 #include "base/enforce.h"
 
+#include "base/json_write.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -30,4 +32,13 @@ uint32_t laz_enforce_bit(const char *name)
         if (strcmp(enforce_words[i].name, name) == 0)
             return enforce_words[i].bit;
     return 0;
+}
+
+void laz_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits)
+{
+    laz_json_begin_list(write, key);
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
+        if (bits & bit)
+            laz_json_add_text(write, NULL, laz_enforce_name(bit));
+    laz_json_end_list(write);
 }

@@ -26,7 +26,7 @@ static int bait_canary(const struct doctor_bait *bait, const char *path, struct 
 /* Do the settings make the path visible to code? Then it cannot serve as a secret. */
 static bool bait_is_shown(const struct laz_settings_values *values, const char *path)
 {
-    return cli_shows(values, path) || laz_path_is_below(path, "/usr");
+    return laz_settings_shows(values, path) || laz_path_is_below(path, "/usr");
 }
 
 /* Without a writable home only the other canary is used. */

@@ -424,7 +424,7 @@ int doctor_report_json(struct doctor *doctor)
     json_limits(&answer.write, doctor);
     laz_json_add_text(&answer.write, "shared_quotas", report_shared());
     laz_json_add_bool(&answer.write, "tried", doctor->acts_are_tried);
-    cli_enforce_json(&answer.write, "require", doctor->cli->values->sandbox.require);
+    laz_enforce_json(&answer.write, "require", doctor->cli->values->sandbox.require);
     laz_json_begin_list(&answer.write, "backends");
     for (size_t i = 0; i < doctor->names.n; i++) {
         laz_json_new_line(&answer.write);

@@ -7,8 +7,6 @@
  * message. */
 #include "cli/cli.h"
 
-#include "base/enforce.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,15 +67,6 @@ int cli_finish(struct cli *cli, int status)
         return CLI_UNREAD;
     cli_say(cli, "standard output cannot be written: %s", strerror(cli->output_errno));
     return CLI_OUTPUT;
-}
-
-void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits)
-{
-    laz_json_begin_list(write, key);
-    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
-        if (bits & bit)
-            laz_json_add_text(write, NULL, laz_enforce_name(bit));
-    laz_json_end_list(write);
 }
 
 static void output_lines(struct cli *cli, const char *text)
