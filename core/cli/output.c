@@ -49,6 +49,8 @@ void cli_print(struct cli *cli, struct laz_buf *text)
     if (text->len && text->data[text->len - 1] != '\n')
         laz_buf_putc(text, '\n');
     cli_write(cli, laz_buf_text(text), text->len);
+    if (text->failed && !cli->output_errno)
+        cli->output_errno = ENOMEM;
     laz_buf_fini(text);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_bait.c - canaries and listeners, which code in a box must not reach.
+/* bait.c - canaries and listeners, which code in a box must not reach.
  *
  * Each is made by the doctor, has an unpredictable name and random content, and is removed at the
  * end. There are two canaries: one in the home directory, where the caller's secrets are, and one
  * in a directory that every uid can enter, because a session started by root has a uid of its own,
  * which the home's mode may keep out even without a box. */
-#include "cli/doctor.h"
+#include "doctor/doctor_private.h"
 
 #include "base/path.h"
 #include "base/random.h"
