@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+struct laz_json_write;
+
 /* ROW(LAZ_ENFORCE_*, word), with AND between the rows. */
 /* clang-format off */
 #define LAZ_ENFORCE_WORDS(ROW, AND) \
@@ -31,5 +33,7 @@
 const char *laz_enforce_name(uint32_t bit);
 /* The bit of a name; 0: no such name. */
 uint32_t laz_enforce_bit(const char *name);
+/* Adds a list of the names of these bits. */
+void laz_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 
 #include "base/enforce.h"
+#include "base/json_write.h"
 
 #include <string.h>
 
@@ -77,4 +78,13 @@ uint32_t laz_enforce_bit(const char *name)
         if (strcmp(enforce_words[i].name, name) == 0)
             return enforce_words[i].bit;
     return 0;
+}
+
+void laz_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits)
+{
+    laz_json_begin_list(write, key);
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
+        if (bits & bit)
+            laz_json_add_text(write, NULL, laz_enforce_name(bit));
+    laz_json_end_list(write);
 }

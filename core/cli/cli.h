@@ -37,7 +37,8 @@
 #define CLI_UNREAD      141 /* nobody reads standard output any more: as SIGPIPE would end it */
 
 struct cli {
-    const struct cli_command *command; /* NULL: the command line names no subcommand */
+    const struct cli_command *commands; /* the table */
+    const struct cli_command *command;  /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
         *listen, *engines, *search, *limit, *artifacts, *token_file, *install;
@@ -128,8 +129,6 @@ int cli_help(struct cli *cli); /* for cli->command; without one, the general hel
 
 /* Makes the settings from the file and the options; prints every mistake. 0 or an exit status. */
 int cli_load(struct cli *cli);
-/* Do sandbox.read and sandbox.write show the path to the code? */
-bool cli_shows(const struct laz_settings_values *values, const char *path);
 /* Shows these paths to the code as well (sandbox.read). `option`: for messages. 0 or an exit status
  * (printed). */
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths);
@@ -156,8 +155,6 @@ int cli_inspect(struct cli *cli, struct laz_engine **engine);
 void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry);
 /* An engine of the command: it logs to standard error. */
 struct laz_engine_options cli_engine_options(const struct cli *cli);
-/* Adds a list of the names of these LAZ_ENFORCE_* bits. */
-void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
 
 /* ---- terminal.c: what is written while a subcommand works -------------------------------------
  *

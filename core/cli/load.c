@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 
 #include "base/json_write.h"
-#include "base/path.h"
 #include "os/paths.h"
 
 #include <errno.h>
@@ -115,17 +114,6 @@ int cli_choose_runtime(struct cli *cli, const char *option, const char *runtime)
     return load_set(cli, option, "session.runtime", runtime);
 }
 
-bool cli_shows(const struct laz_settings_values *values, const char *path)
-{
-    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
-
-    for (size_t list = 0; list < 2; list++)
-        for (size_t i = 0; i < lists[list]->n; i++)
-            if (laz_path_is_within(path, lists[list]->items[i]))
-                return true;
-    return false;
-}
-
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths)
 {
     return load_extend(cli, option, "sandbox.read", paths);
@@ -162,7 +150,7 @@ static int load_cwd(struct cli *cli)
     cli->cwd_path = laz_os_real_path(cli->cwd);
     if (!cli->cwd_path)
         return cli_problem(cli, "--cwd: %s: %s", cli->cwd, strerror(errno));
-    if (cli_shows(cli->values, cli->cwd_path))
+    if (laz_settings_shows(cli->values, cli->cwd_path))
         return 0;
     laz_strv_add(&path, cli->cwd_path);
     int status = cli_show_paths(cli, "--cwd", &path);

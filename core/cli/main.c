@@ -29,7 +29,7 @@ static int main_dispatch(struct cli *cli)
 
 int main(int argc, char **argv)
 {
-    struct cli cli = {.set = LAZ_STRV_INIT, .code = LAZ_STRV_INIT, .problems = LAZ_STRV_INIT};
+    struct cli cli = {.commands = cli_commands};
     int status;
 
     laz_library_secure();

@@ -204,7 +204,7 @@ void source_show_modules(struct cli *cli, struct source *source, const char *run
                                                                                "shows it";
     for (size_t i = 0; i < beside.found.n && !beside.are_too_many; i++)
         if (!laz_strv_has(&source->shown, beside.found.items[i]) &&
-            !cli_shows(cli->values, beside.found.items[i]))
+            !laz_settings_shows(cli->values, beside.found.items[i]))
             laz_strv_add(&source->shown, beside.found.items[i]);
     source->shown.failed |= beside.found.failed;
     laz_strv_fini(&beside.found);
@@ -218,7 +218,7 @@ static bool missing_is_shown(const struct cli *cli, const struct source *source,
     for (size_t i = 0; i < source->shown.n; i++)
         if (laz_path_is_within(source->shown.items[i], path))
             return true;
-    return cli_shows(cli->values, path);
+    return laz_settings_shows(cli->values, path);
 }
 
 /* The file that a word of a message names, if it is there and not shown. */

@@ -297,7 +297,7 @@ static int parse_command(struct cli *cli, const char *name)
     struct laz_nearest nearest;
 
     laz_nearest_init(&nearest, name);
-    for (const struct cli_command *command = cli_commands; command->name; command++) {
+    for (const struct cli_command *command = cli->commands; command->name; command++) {
         laz_nearest_try(&nearest, command->name);
         if (strcmp(command->name, name) == 0)
             cli->command = command;
@@ -393,7 +393,7 @@ int cli_help(struct cli *cli)
     laz_buf_puts(&text, "usage: lazaret [options] SUBCOMMAND [options] [arguments]\n\n"
                         "Runs code that a language model wrote in a sandbox of the operating "
                         "system,\nwith tools of the host as ordinary functions.\n\nsubcommands:\n");
-    for (command = cli_commands; command->name; command++)
+    for (command = cli->commands; command->name; command++)
         if (command->run)
             laz_buf_printf(&text, "  %-10s %s\n", command->name, command->summary);
     help_options(&text, "\ncommon options:\n", CLI_FOR_ALL, true);

@@ -7,8 +7,6 @@
  * message. */
 #include "cli/cli.h"
 
-#include "base/enforce.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +49,8 @@ void cli_print(struct cli *cli, struct laz_buf *text)
     if (text->len && text->data[text->len - 1] != '\n')
         laz_buf_putc(text, '\n');
     cli_write(cli, laz_buf_text(text), text->len);
+    if (text->failed && !cli->output_errno)
+        cli->output_errno = ENOMEM;
     laz_buf_fini(text);
 }
 
@@ -68,15 +68,6 @@ int cli_finish(struct cli *cli, int status)
         return CLI_UNREAD;
     cli_say(cli, "standard output cannot be written: %s", strerror(cli->output_errno));
     return CLI_OUTPUT;
-}
-
-void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits)
-{
-    laz_json_begin_list(write, key);
-    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
-        if (bits & bit)
-            laz_json_add_text(write, NULL, laz_enforce_name(bit));
-    laz_json_end_list(write);
 }
 
 static void output_lines(struct cli *cli, const char *text)

@@ -223,7 +223,7 @@ static void plugins_json(void *user, const struct laz_plugin_entry *entry)
     }
     if (facts.backend) {
         laz_json_add_text(write, "platforms", facts.backend->platforms);
-        cli_enforce_json(write, "can_enforce", facts.backend->can_enforce);
+        laz_enforce_json(write, "can_enforce", facts.backend->can_enforce);
     }
     plugins_json_options(write, facts.options);
     laz_json_end_object(write);

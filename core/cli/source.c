@@ -136,10 +136,11 @@ static void source_take_file(struct cli *cli, struct source *source)
         const size_t len = (size_t)(strrchr(real, '/') - real);
         source->directory = laz_strndup(real, len ? len : 1);
     }
-    if (is_file && source->directory && !cli_shows(cli->values, source->directory)) {
-        if (!cli_shows(cli->values, path) && source_is_reachable(path))
+    if (is_file && source->directory && !laz_settings_shows(cli->values, source->directory)) {
+        if (!laz_settings_shows(cli->values, path) && source_is_reachable(path))
             laz_strv_add(&source->shown, path);
-        if (strcmp(path, real) != 0 && !cli_shows(cli->values, real) && source_is_reachable(real))
+        if (strcmp(path, real) != 0 && !laz_settings_shows(cli->values, real) &&
+            source_is_reachable(real))
             laz_strv_add(&source->shown, real);
         source_show_modules(cli, source, runtime, look.uid);
     }

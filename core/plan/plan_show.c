@@ -54,11 +54,7 @@ void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json)
 
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "backend", plan->backend);
-    laz_json_begin_list(&write, "enforces");
-    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
-        if (plan->enforces & bit)
-            laz_json_add_text(&write, NULL, laz_enforce_name(bit));
-    laz_json_end_list(&write);
+    laz_enforce_json(&write, "enforces", plan->enforces);
     laz_json_begin_object(&write, "mechanisms");
     for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
         const struct laz_plan_word *word = show_word(plan, bit);

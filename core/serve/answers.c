@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answers.c - results, and the bytes of artifacts, as messages to their client.
+/* answers.c - what is sent to a client: messages, results, and the bytes of artifacts.
  * Side: host.  Input trusted: no (the library has checked what comes from the sandbox).
  *
  * To write a large result as JSON, or files as base64, takes hundreds of milliseconds, in which no
@@ -21,6 +21,29 @@ struct serve_answer {
     bool sends_artifacts;
     uint64_t room; /* bytes of artifacts in base64 that the client may leave unread */
 };
+
+void serve_send(struct serve_client *client, enum serve_message_type type,
+                const struct serve_message *message)
+{
+    struct laz_buf *line = laz_lines_add(&client->lines);
+
+    if (!line)
+        return;
+    serve_message_make(type, message, line);
+    laz_lines_send(&client->lines);
+}
+
+void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err)
+{
+    const struct serve_message message = {
+        .has_id = id != 0,
+        .id = id,
+        .code = laz_error_name(err->code),
+        .message = err->text,
+    };
+
+    serve_send(client, SERVE_FAILED, &message);
+}
 
 /* A client that does not read gets their names only. */
 static void answer_artifacts(struct serve_answer *answer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - the connection of one client: its lines become requests, answers become lines.
+/* client.c - the connection of one client: its lines become requests.
  * Side: host.  Input trusted: no (lines of a client; they are checked by serve/table.c).
  *
  * Nothing here waits (lines/lines.h).  From the first bound of what a client has not read on, its
@@ -12,38 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- writing -------------------------------------------------------------------------------- */
-
-bool serve_client_is_full(const struct serve_client *client)
-{
-    return laz_lines_is_full(&client->lines);
-}
-
-void serve_send(struct serve_client *client, enum serve_message_type type,
-                const struct serve_message *message)
-{
-    struct laz_buf *line = laz_lines_add(&client->lines);
-
-    if (!line)
-        return;
-    serve_message_make(type, message, line);
-    laz_lines_send(&client->lines);
-}
-
-void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err)
-{
-    const struct serve_message message = {
-        .has_id = id != 0,
-        .id = id,
-        .code = laz_error_name(err->code),
-        .message = err->text,
-    };
-
-    serve_send(client, SERVE_FAILED, &message);
-}
-
-/* ---- reading -------------------------------------------------------------------------------- */
 
 /* The id of a request that could not be understood, so that its sender gets an answer; 0: none. */
 static int64_t client_id_of(const char *line, size_t len)

@@ -353,7 +353,7 @@ static size_t output_cut(const char *text, size_t len)
 
 static void output_send(struct serve_request *request, int stream, const char *text, size_t len)
 {
-    if (len && serve_client_is_full(request->client)) {
+    if (len && laz_lines_is_full(&request->client->lines)) {
         request->dropped += len;
         return;
     }
@@ -394,7 +394,7 @@ static void request_progress(void *user, const struct laz_execution_usage *usage
         .tool_calls = (int64_t)usage->tool_calls,
     };
 
-    if (!serve_client_is_full(request->client))
+    if (!laz_lines_is_full(&request->client->lines))
         serve_send(request->client, SERVE_PROGRESS, &progress);
 }
 

@@ -155,13 +155,6 @@ void serve_accept_end(struct laz_server *first);
 
 /* Adds a client; takes the descriptors where they are sockets that were accepted. */
 int serve_client_new(struct laz_server *server, int in, int out, struct laz_error *err);
-/* Sends a message: at once, or when the client reads. */
-void serve_send(struct serve_client *client, enum serve_message_type type,
-                const struct serve_message *message);
-/* Sends that a request has failed (id 0: a line that was none). */
-void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err);
-/* Has it so much unread that output is left out? */
-bool serve_client_is_full(const struct serve_client *client);
 /* Handles one line of each client that has one; false: no client had any. */
 bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */
@@ -176,8 +169,13 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
 /* Ends what the client has opened; what runs is cancelled and answered in here. */
 void serve_sessions_end(struct serve_client *client);
 
-/* ---- answers.c: results ---------------------------------------------------------------------- */
+/* ---- answers.c: what is sent ----------------------------------------------------------------- */
 
+/* Sends a message: at once, or when the client reads. */
+void serve_send(struct serve_client *client, enum serve_message_type type,
+                const struct serve_message *message);
+/* Sends that a request has failed (id 0: a line that was none). */
+void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err);
 /* Answers an execution by its result, which it takes, or by an error. False: the answer is large,
  * and being made beside the loop; the request is freed when it is there. */
 bool serve_answer(struct serve_request *request, struct laz_result *result,

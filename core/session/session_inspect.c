@@ -150,3 +150,15 @@ int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *er
     laz_driver_leave(shared->driver);
     return rc;
 }
+
+int laz_sessions_choose(struct laz_session_shared *shared, struct laz_error *err)
+{
+    struct inspection inspection = {.shared = shared};
+    int rc = laz_driver_enter(shared->driver, err);
+
+    if (rc)
+        return rc;
+    rc = inspect_ask(&inspection, laz_box_backend, err);
+    laz_driver_leave(shared->driver);
+    return rc;
+}

@@ -54,6 +54,8 @@ int laz_sessions_open(struct laz_session_shared *shared, const struct laz_sessio
  * tried. Errors: as laz_session_open; where mistakes are collected (laz_settings_collect), it goes
  * on after each that others do not depend on. */
 int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *err);
+/* Has the backend chosen, as for a first session: waits until that is done. As laz_box_backend. */
+int laz_sessions_choose(struct laz_session_shared *shared, struct laz_error *err);
 /* When all sessions are free: the threads that look at boxes (looks.h). Waits for them no longer
  * than a second: one that the kernel holds ends by itself, and the last one frees what they share.
  * NULL is allowed. */

@@ -10,6 +10,7 @@
 #include "settings/schema.h"
 
 #include "base/json_write.h"
+#include "base/path.h"
 #include "os/current_process.h"
 #include "os/files.h"
 #include "os/paths.h"
@@ -454,6 +455,17 @@ const char *laz_settings_file(const struct laz_settings *settings)
         if (settings->documents[i]->has_lines)
             file = settings->documents[i]->name;
     return file;
+}
+
+bool laz_settings_shows(const struct laz_settings_values *values, const char *path)
+{
+    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
+
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->n; i++)
+            if (laz_path_is_within(path, lists[list]->items[i]))
+                return true;
+    return false;
 }
 
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,

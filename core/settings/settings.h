@@ -83,6 +83,8 @@ const struct laz_settings_values *laz_settings_values(const struct laz_settings 
 const char *laz_settings_file(const struct laz_settings *settings);
 /* session.runtime, or the schema's default. Borrowed from `values`, or static. */
 const char *laz_settings_runtime(const struct laz_settings_values *values);
+/* Do sandbox.read and sandbox.write show the path to the code? */
+bool laz_settings_shows(const struct laz_settings_values *values, const char *path);
 int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
                       struct laz_error *err);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # calls.sh - who calls whom, from what the compiler made: symbols that an object defines and wants.
 #
-# A file of core wants nothing of a room that its own may not use (layers.sh has the order; here a
+# A file of core wants nothing of a room that its own may not use (rooms.txt has the order; here a
 # declaration written by hand does not help). No circle of calls goes through two rooms, and none in a
 # room through more than three files. Calls through tables of functions are not seen: that is what
 # such tables are for.
@@ -10,35 +10,33 @@
 
 command -v nm >/dev/null 2>&1 || lint_skip nm "binutils are not installed"
 
-# OBJECT:SYMBOL TYPE ..., of the objects of libraries and of the agent; those of tests have prefixes.
+lint_rooms
+
+# Each .c of core as "source FILE"; OBJECT: SYMBOL TYPE ... of what was built of it. Objects of tests
+# have prefixes, and one whose source is gone was left behind.
 symbols() {
-    {
-        find core -path '*/.libs/*.o'
-        find core/agent -name '*.o' ! -name '*tests_*'
-    } | xargs nm -A -P 2>/dev/null
+    lint_files -path './core/*.c' | sed 's/^/source /'
+    find core -name '*.o' ! -name 'tests_*' | xargs nm -A -P 2>/dev/null
 }
 
 found=$(symbols | awk '
-    BEGIN {
-        n = split("base os wire settings plugin loop plan box tool audit advice session job engine group", order)
-        for (i = 1; i <= n; i++) before = may[order[i]] = before " " order[i] " "
-        may["box"] = may["plan"] " box "
-        may["tool"] = may["plan"] " tool "
-        may["audit"] = " base os audit "
-        may["advice"] = " base os settings plugin advice "
-        may["serve"] = before " serve "
-        may["cli"] = before " serve cli "
-        may["agent"] = " base os wire plugin agent "
-        most = 3
+    BEGIN { most = 3 }
+    NR == FNR {
+        if ($0 !~ /^#/) may[$1] = " " $0 " "
+        next
+    }
+    $1 == "source" {
+        is_source[$2] = 1
+        next
     }
     {
         file = $1
-        sub(/:$/, "", file)
-        sub(/\/[.]libs\//, "/", file)
-        sub(/[a-z_]*_la-/, "", file)
-        sub(/lazaret_agent-/, "", file)
-        sub(/[.]o$/, ".c", file)
+        sub(/[.]o:$/, ".c", file)
+        sub(/[.]libs\//, "", file)
+        sub(/[^\/]*-/, "", file)
+        if (!(file in is_source)) next
         if (!(file in number)) files[number[file] = ++n_files] = file
+        seen[room(file)] = 1
         if ($3 ~ /^[TDBRVW]$/ && !($2 in defined)) defined[$2] = file
         else if ($3 == "U") wants[file] = wants[file] " " $2
     }
@@ -88,7 +86,8 @@ found=$(symbols | awk '
         }
         for (i = 1; i <= n_files; i++)
             if (!(files[i] in index_of)) visit(files[i])
-        if (n_files < 100) print "only " n_files " objects were found"
-    }') || wrong "the objects could not be looked at"
+        for (name in may)
+            if (!(name in seen)) print "core/" name ": no object of it was found"
+    }' "$rooms" -) || wrong "the objects could not be looked at"
 [ -z "$found" ] || wrong "$found"
 lint_end

@@ -41,6 +41,24 @@ lint_files() {
     )
 }
 
+# The table of the rooms of core. lint_rooms - its rows are the directories of core, and each uses only
+# rows above it.
+rooms=$srcdir/tests/lint/rooms.txt
+lint_rooms() {
+    lint_found=$( (cd "$srcdir/core" && ls -d */) | tr -d / | awk '
+        NR == FNR && /^#/ { next }
+        NR == FNR {
+            for (i = 2; i <= NF; i++)
+                if (!($i in row)) print $1 " uses " $i ", which is no row above it"
+            row[$1] = 1
+            next
+        }
+        $1 != "include" && !($1 in row) { print "core/" $1 " has no row" }
+        { delete row[$1] }
+        END { for (name in row) print name " is no directory of core" }' "$rooms" -)
+    [ -z "$lint_found" ] || wrong "$rooms: $lint_found"
+}
+
 # lint_test_exists FILE TEST - FILE is below tests/; TEST is a function of a .c file, a title of a
 # .cases file, or a text that a script contains.
 lint_test_exists() {

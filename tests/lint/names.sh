@@ -24,8 +24,7 @@ core/cli/options.c python            usage, which is printed before any plugin i
 core/cli/options.c javascript        as above
 core/cli/options.c lua               as above
 core/cli/commands.c doctor           the subcommand
-core/cli/doctor.c doctor             the runtime that makes the acts of the subcommand: a part of it
-core/cli/doctor_place.c doctor       as above
+core/doctor/doctor_private.h doctor  the runtime that makes the acts of the subcommand: a part of it
 '
 
 names() {

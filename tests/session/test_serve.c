@@ -709,7 +709,7 @@ static void socket_is_for_its_user_and_for_one_server(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     fclose(file);
     CU_ASSERT_PTR_NULL(server_make(OPEN, &err));
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no socket of this user"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not a socket of this user"));
     unlink(path);
     rmdir(directory);
 }

@@ -3,7 +3,7 @@
  * nothing believed, when its time is up. */
 #include "unit.h"
 
-#include "cli/doctor.h"
+#include "doctor/doctor_private.h"
 
 #include "base/enforce.h"
 
@@ -12,18 +12,23 @@
 #include <string.h>
 
 /* A doctor that has tried things with one backend. */
-static struct cli cli;
-static struct doctor doctor;
+static struct laz_doctor doctor;
 static struct doctor_backend backend;
 static char name[] = "bwrap";
 
+static void progress(void *user, const char *of, const char *what)
+{
+    (void)user;
+    (void)of;
+    (void)what;
+}
+
 static void setup(void)
 {
-    memset(&cli, 0, sizeof cli);
     memset(&doctor, 0, sizeof doctor);
     memset(&backend, 0, sizeof backend);
-    pthread_mutex_init(&doctor.open.lock, NULL);
-    doctor.cli = &cli;
+    pthread_mutex_init(&doctor.lock, NULL);
+    doctor.options.progress = progress;
     doctor.acts_are_tried = true;
     doctor.time.end_us = UINT64_MAX;
     backend.name = name;
@@ -143,7 +148,7 @@ static void a_start_that_was_too_slow_needs_more_time(void)
 static void nothing_is_begun_when_the_time_is_up(void)
 {
     static const char *const nothing[] = {NULL};
-    struct doctor_place place;
+    struct doctor_session session;
     struct doctor_try tried = {.came = DOCTOR_WORKED};
     struct laz_error err = {0};
 
@@ -152,9 +157,10 @@ static void nothing_is_begun_when_the_time_is_up(void)
     CU_ASSERT_EQUAL(doctor_may_begin(&doctor, &err), 0);
     doctor.time.end_us = 0;
     CU_ASSERT_TRUE(doctor_is_late(&doctor));
-    CU_ASSERT_EQUAL(doctor_place_open(&doctor, nothing, &place, &err), LAZ_ETIMEOUT);
-    CU_ASSERT_PTR_NULL(place.engine);
-    CU_ASSERT_EQUAL(doctor_act_try(&doctor, &place, &doctor_acts[0], &tried, &err), 0);
+    CU_ASSERT_EQUAL(doctor_session_open(&doctor, nothing, &doctor_acting, &session, &err),
+                    LAZ_ETIMEOUT);
+    CU_ASSERT_PTR_NULL(session.engine);
+    CU_ASSERT_EQUAL(doctor_act_try(&doctor, &session, &doctor_acts[0], &tried, &err), 0);
     CU_ASSERT_EQUAL(tried.came, DOCTOR_LATE);
     CU_ASSERT_EQUAL(doctor_backend_try(&doctor, &backend, &err), 0);
     UNIT_TEXT(backend.problem, DOCTOR_OUT_OF_TIME);
@@ -179,11 +185,12 @@ static void the_user_is_told_from_the_time(void)
 
 static void what_is_required_and_not_proven_is_a_problem(void)
 {
+    struct laz_settings *settings = NULL;
     struct laz_error err = {0};
 
     setup();
-    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&cli.settings, &err), 0);
-    cli.values = laz_settings_values(cli.settings);
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    doctor.values = laz_settings_values(settings);
     doctor.chosen = &backend;
     for (unsigned i = 0; laz_enforce_name(1u << i); i++)
         backend.bits[i].state = DOCTOR_IN_FORCE;
@@ -196,7 +203,7 @@ static void what_is_required_and_not_proven_is_a_problem(void)
     UNIT_TEXT(doctor.problems.items[0],
               "sandbox.require asks for fs_read, which is not proven with the backend bwrap: wait");
     laz_strv_fini(&doctor.problems);
-    laz_settings_free(cli.settings);
+    laz_settings_free(settings);
 }
 
 static const struct unit_test tests[] = {

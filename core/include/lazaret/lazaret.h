@@ -37,8 +37,8 @@
  * hooks, callbacks of nonblocking tools and completion callbacks (`done`, `got`) run on the thread
  * that drives the engine.
  * Completion callbacks, and only those, may use the engine and free their objects. What each
- * function does in each kind of callback is in docs/callbacks.md. No lock is held while any
- * callback runs.
+ * function does in each kind of callback is in docs/callbacks.md. No lock is held while any callback
+ * runs.
  *
  * A handle that is NULL is an error of the caller, never a fault: a function that can fail returns
  * LAZ_EINVAL, one that gives a text or an object NULL, a descriptor, time or process id -1, a
@@ -99,8 +99,8 @@ LAZ_EXPORT const struct laz_json_api *laz_json_api(void);
 LAZ_EXPORT int laz_settings_new(struct laz_settings **settings, struct laz_error *err);
 /* Reads a TOML file; its values replace those set before. `path` NULL: $LAZARET_CONFIG, which must
  * exist when it is set, else the first of $XDG_CONFIG_HOME/lazaret/lazaret.toml (~/.config without
- * it) and /etc/lazaret/lazaret.toml that exists; none is not an error. A file with a mistake
- * changes nothing. Errors: LAZ_ECONFIG; every mistake of the file is in laz_settings_problems. */
+ * it) and /etc/lazaret/lazaret.toml that exists; none is not an error. A file with a mistake changes
+ * nothing. Errors: LAZ_ECONFIG; every mistake of the file is in laz_settings_problems. */
 LAZ_EXPORT int laz_settings_load(struct laz_settings *settings, const char *path,
                                  struct laz_error *err);
 /* Sets one key, "session.timeout" say; `value` in TOML notation, a string may be bare.
@@ -136,10 +136,9 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               struct laz_error *err);
 /* Closes all sessions and pools that are still open, frees everything and removes the engine's
  * directories. Running executions are cancelled and report that, before anything is freed; in these
- * callbacks nothing can be begun any more (LAZ_ECLOSED). When it has returned, no session or pool
- * of the engine exists: none may be used, closed or freed. Called by any callback, in
- * laz_group_run, or while another thread uses the engine, it has no effect, which is logged as an
- * error.
+ * callbacks nothing can be begun any more (LAZ_ECLOSED). When it has returned, no session or pool of
+ * the engine exists: none may be used, closed or freed. Called by any callback, in laz_group_run, or
+ * while another thread uses the engine, it has no effect, which is logged as an error.
  *
  * It waits ten seconds for callbacks of tools that have not returned. Those that have not returned
  * then are reported in the log as an error, and may return, and answer, at any time later. Until
@@ -178,10 +177,9 @@ struct laz_reply; /* the answer to one call */
 
 /* A tool of the application, offered to sessions opened later. `tool` is copied. `call` runs on a
  * worker thread, several at once, workers.max at most; that of a `nonblocking` tool on the thread
- * that drives the engine. `args` is a checked JSON object, borrowed for the call; it answers
- * through `reply` before it returns (no answer: null), or later, if it calls laz_reply_keep.
- * Errors: LAZ_EINVAL for a bad name, one that a language would spell as that of another tool, or
- * bad parameters. */
+ * that drives the engine. `args` is a checked JSON object, borrowed for the call; it answers through
+ * `reply` before it returns (no answer: null), or later, if it calls laz_reply_keep. Errors: LAZ_EINVAL for a bad name, one that a language would spell as that of
+ * another tool, or bad parameters. */
 LAZ_EXPORT int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
                                    void (*call)(void *user, const char *args, size_t args_len,
                                                 struct laz_reply *reply),
@@ -199,22 +197,20 @@ LAZ_EXPORT int laz_engine_set_approver(struct laz_engine *engine,
                                                       struct laz_reply *reply),
                                        void *user, struct laz_error *err);
 /* Finds tools by words, for a model that is not shown all of them: in *found a JSON list as that of
- * laz_session_tools, the best ones first, `limit` at most (0: 10). Looked at are the tools that
- * every session has: their names, descriptions and parameters, ranked by BM25. Any thread, also
- * that of a tool; several at once. Borrowed until the same thread searches this engine again, or
- * asks it for its tools or a stub. Errors: LAZ_EINVAL, LAZ_ENOMEM; where tools have to be asked for
- * first (see laz_session_open), those of laz_engine_check_tools. */
+ * laz_session_tools, the best ones first, `limit` at most (0: 10). Looked at are the tools that every
+ * session has: their names, descriptions and parameters, ranked by BM25. Any thread, also that of a
+ * tool; several at once. Borrowed until the same thread searches this engine again, or asks it for
+ * its tools or a stub. Errors: LAZ_EINVAL, LAZ_ENOMEM; where tools have to be asked for first (see
+ * laz_session_open), those of laz_engine_check_tools. */
 LAZ_EXPORT int laz_engine_search_tools(struct laz_engine *engine, const char *words, size_t limit,
                                        const char **found, struct laz_error *err);
-/* All of these tools, in the order in which they were declared; otherwise the same. NULL: a NULL,
- * out of memory, or tools that have to be asked for cannot be (laz_engine_check_tools has the
- * error). */
+/* All of these tools, in the order in which they were declared; otherwise the same. NULL: a NULL, out
+ * of memory, or tools that have to be asked for cannot be (laz_engine_check_tools has the error). */
 LAZ_EXPORT const char *laz_engine_tools(struct laz_engine *engine);
-/* What a model is shown of one of them: in *stub its signature with its documentation, in a
- * language (NULL: that of the settings). `name`: as it is declared, or as the language spells it.
- * Borrowed as what a search finds. Thread that uses the engine, also in its callbacks. Errors:
- * LAZ_ENOENT (no such tool), LAZ_EINVAL (no such language), LAZ_EBUSY (another thread is inside),
- * LAZ_ENOMEM. */
+/* What a model is shown of one of them: in *stub its signature with its documentation, in a language
+ * (NULL: that of the settings). `name`: as it is declared, or as the language spells it. Borrowed as
+ * what a search finds. Thread that uses the engine, also in its callbacks. Errors: LAZ_ENOENT (no
+ * such tool), LAZ_EINVAL (no such language), LAZ_EBUSY (another thread is inside), LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_tool_stub(struct laz_engine *engine, const char *name,
                                     const char *language, const char **stub, struct laz_error *err);
 /* A tool of one session, in struct laz_session_options; as laz_engine_add_tool has it. */
@@ -226,9 +222,9 @@ struct laz_session_tool {
 };
 #define LAZ_SESSION_TOOL_INIT LAZ_INIT(struct laz_session_tool)
 /* Could a session have these tools, besides those that every session has? Checked as
- * laz_session_open does it, whose error comes only when a session is opened. Errors: LAZ_EINVAL
- * with a sentence that names the tool, LAZ_ECONFIG (an [[approve]] table means another one),
- * LAZ_EBUSY, LAZ_ENOMEM. */
+ * laz_session_open does it, whose error comes only when a session is opened. Errors: LAZ_EINVAL with
+ * a sentence that names the tool, LAZ_ECONFIG (an [[approve]] table means another one), LAZ_EBUSY,
+ * LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_check_tools(struct laz_engine *engine,
                                       const struct laz_session_tool *const *tools, size_t n,
                                       struct laz_error *err);
@@ -250,17 +246,17 @@ LAZ_EXPORT const struct laz_caller *laz_reply_caller(const struct laz_reply *rep
  * is occupied meanwhile. The reply is the caller's from now on, and has to be freed (with
  * laz_reply_free), also after laz_engine_free. */
 LAZ_EXPORT int laz_reply_keep(struct laz_reply *reply);
-/* Frees a reply that was kept; without an answer so far, the answer is null. Afterwards the
- * function given to laz_reply_on_cancel is not called any more; while it runs on another thread,
- * this waits for its end. Any thread, also that function itself. NULL is allowed. */
+/* Frees a reply that was kept; without an answer so far, the answer is null. Afterwards the function
+ * given to laz_reply_on_cancel is not called any more; while it runs on another thread, this waits
+ * for its end. Any thread, also that function itself. NULL is allowed. */
 LAZ_EXPORT void laz_reply_free(struct laz_reply *reply);
 /* Nobody waits for the answer any more: the tool's timeout is over, or its execution has ended. Any
  * thread. */
 LAZ_EXPORT bool laz_reply_is_cancelled(struct laz_reply *reply);
 /* Has `cancelled` called once, when that happens: on the thread that drives the engine, at once if
  * it has happened already. It must not block, nor use the engine. It is not called after `call` has
- * returned, or the kept reply was freed. A function set before is not called any more, and has
- * ended when this returns, unless it is the caller. NULL: nothing is called. */
+ * returned, or the kept reply was freed. A function set before is not called any more, and has ended
+ * when this returns, unless it is the caller. NULL: nothing is called. */
 LAZ_EXPORT int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(void *user),
                                    void *user);
 
@@ -282,7 +278,7 @@ struct laz_session_options {
                          session is closed; NULL: that is empty. Such a session is in a box of its
                          own. LAZ_EINVAL for anything else, a terminal or a file: code could write
                          to it. Not on Windows. */
-    void *user;       /* for whom the session is: told to tools (laz_reply_caller) */
+    void *user; /* for whom the session is: told to tools (laz_reply_caller) */
     /* Tools of this session only, beside those of the engine; copied, but for what `user` of each
      * points to, which is used until their last call has been answered. Such a session is in a box
      * of its own. */
@@ -344,13 +340,13 @@ struct laz_execute_options {
      * milliseconds, 0: 1000. Borrowed for the call. */
     void (*progress)(void *user, const struct laz_execution_usage *usage);
     uint32_t progress_ms;
-    /* The trace that the execution belongs to; NULL: none. It is in the records of the audit log,
-     * and told to tools (laz_reply_caller). LAZ_EINVAL: it is not as W3C Trace Context has it. */
+    /* The trace that the execution belongs to; NULL: none. It is in the records of the audit log, and
+     * told to tools (laz_reply_caller). LAZ_EINVAL: it is not as W3C Trace Context has it. */
     const struct laz_trace *trace;
-    /* Files that are put before the code runs, one after the other, as laz_session_put_file does
-     * it; where one cannot be, nothing runs, and that function's error is the outcome. They stay in
-     * the session; but in one of a pool that others use afterwards (pool.reset is false) they are
-     * removed when the execution has ended. */
+    /* Files that are put before the code runs, one after the other, as laz_session_put_file does it;
+     * where one cannot be, nothing runs, and that function's error is the outcome. They stay in the
+     * session; but in one of a pool that others use afterwards (pool.reset is false) they are removed
+     * when the execution has ended. */
     const struct laz_file *const *files;
     size_t n_files;
 };
@@ -383,8 +379,8 @@ LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, 
 /* Puts a copy of these bytes into the working directory that the session begins with, as a file
  * that its code can read and not write to (mode 0400; the directory is the code's, so it may delete
  * the file), in place of a file of that name. `name`: without directories, as every system allows
- * it. While the session is idle; it waits as an execution does, with the clocks of the settings.
- * The file is in this interpreter's box: after a restart, or when the box was replaced
+ * it. While the session is idle; it waits as an execution does, with the clocks of the settings. The
+ * file is in this interpreter's box: after a restart, or when the box was replaced
  * (laz_result_replaced), it is gone. Errors: LAZ_EINVAL (the name), LAZ_EOS (it cannot be written
  * there: no room, say), those of laz_session_execute, LAZ_ESETUP, LAZ_ECANCELLED, LAZ_ETIMEOUT. */
 LAZ_EXPORT int laz_session_put_file(struct laz_session *session, const char *name, const void *data,
@@ -420,15 +416,15 @@ LAZ_EXPORT const char *laz_session_id(const struct laz_session *session);
 /* The tools its code can call: JSON list of {"name","description","parameters"}. Borrowed. */
 LAZ_EXPORT const char *laz_session_tools(const struct laz_session *session);
 /* As laz_engine_search_tools, among the tools that the code of this session can call, named as its
- * language names them. Borrowed until the same thread searches this session again, or the session
- * is freed. */
-LAZ_EXPORT int laz_session_search_tools(struct laz_session *session, const char *words,
-                                        size_t limit, const char **found, struct laz_error *err);
+ * language names them. Borrowed until the same thread searches this session again, or the session is
+ * freed. */
+LAZ_EXPORT int laz_session_search_tools(struct laz_session *session, const char *words, size_t limit,
+                                        const char **found, struct laz_error *err);
 /* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>"; while another thread
  * uses the engine, "<session python [in use]>". Borrowed until the next call on the session. */
 LAZ_EXPORT const char *laz_session_describe(const struct laz_session *session);
-/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed until
- * the session is used again. NULL while another thread uses the engine. */
+/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed until the
+ * session is used again. NULL while another thread uses the engine. */
 LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 
 /* Opens a session, executes the code in it and closes it. As laz_session_execute; a failed start
@@ -440,14 +436,15 @@ LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_o
 
 /* The same without waiting: the result comes when nothing of its session runs any more. `session`
  * (its no_wait as there), `code` and `options` are copied, `done` is called once, as in
- * laz_session_execute_async. Errors, and then `done` is not called: those of laz_session_open but
- * for LAZ_ESETUP, which is a verdict; LAZ_EINVAL. A start that fails later by one of the others is
+ * laz_session_execute_async. Errors, and then `done` is not called: those of laz_session_open but for
+ * LAZ_ESETUP, which is a verdict; LAZ_EINVAL. A start that fails later by one of the others is
  * reported to `done` with that error. */
-LAZ_EXPORT int
-laz_execute_async(struct laz_engine *engine, const struct laz_session_options *session,
-                  const char *code, size_t len, const struct laz_execute_options *options,
-                  void (*done)(void *user, struct laz_result *result, const struct laz_error *err),
-                  void *user, struct laz_error *err);
+LAZ_EXPORT int laz_execute_async(struct laz_engine *engine,
+                                 const struct laz_session_options *session, const char *code,
+                                 size_t len, const struct laz_execute_options *options,
+                                 void (*done)(void *user, struct laz_result *result,
+                                              const struct laz_error *err),
+                                 void *user, struct laz_error *err);
 
 /* ---- pool: sessions kept ready --------------------------------------------------------------- */
 
@@ -530,10 +527,10 @@ LAZ_EXPORT void laz_pool_free(struct laz_pool *pool);
  * many processors that is the bound; a group has several engines behind one handle and decides for
  * each call which of them takes it. Its functions may be called from any thread, several at once.
  *
- * Callbacks run on the threads of the engines, which the group has made and in which all signals
- * are blocked: `done`, handlers of output, hooks, nonblocking tools; those of different engines at
- * the same time. What they share the application has to lock. In them, a call that would wait for
- * an engine of the group is refused with LAZ_EBUSY; the asynchronous ones are allowed. */
+ * Callbacks run on the threads of the engines, which the group has made and in which all signals are
+ * blocked: `done`, handlers of output, hooks, nonblocking tools; those of different engines at the
+ * same time. What they share the application has to lock. In them, a call that would wait for an
+ * engine of the group is refused with LAZ_EBUSY; the asynchronous ones are allowed. */
 
 struct laz_group;
 
@@ -548,23 +545,23 @@ struct laz_group_options {
 
 /* Makes all engines, or none. `settings` is copied; NULL: the defaults. For all engines together
  * hold pool.max_sessions, workers.max (though each has one thread for tools) and the share of the
- * processors that the sessions of one engine get; they write one audit log, in one order. The
- * caller owns *group. Errors: those of laz_engine_new; LAZ_EINVAL. */
+ * processors that the sessions of one engine get; they write one audit log, in one order. The caller
+ * owns *group. Errors: those of laz_engine_new; LAZ_EINVAL. */
 LAZ_EXPORT int laz_group_new(const struct laz_settings *settings,
                              const struct laz_group_options *options, struct laz_group **group,
                              struct laz_error *err);
-/* Ends everything: calls that wait are reported with LAZ_ECLOSED, executions as cancelled, each
- * once, in here; new calls, of callbacks, get LAZ_ECLOSED. It waits for runs that have begun, in
- * which the engine cancels what they begin, and for callbacks of tools as laz_engine_free does.
- * Then no callback runs any more, but those of such tools. Other threads that wait in a function of
- * the group return first; none may call one after this has returned. In any callback it has no
- * effect, which is logged as an error. NULL is allowed. */
+/* Ends everything: calls that wait are reported with LAZ_ECLOSED, executions as cancelled, each once,
+ * in here; new calls, of callbacks, get LAZ_ECLOSED. It waits for runs that have begun, in which the
+ * engine cancels what they begin, and for callbacks of tools as laz_engine_free does. Then no callback
+ * runs any more, but those of such tools. Other threads that wait in a function of the group return
+ * first; none may call one after this has returned. In any callback it has no effect, which is logged
+ * as an error. NULL is allowed. */
 LAZ_EXPORT void laz_group_free(struct laz_group *group);
 /* The number of engines. */
 LAZ_EXPORT unsigned laz_group_engines(const struct laz_group *group);
 /* How many executions and runs an engine (numbers begin with 0) was given and has not ended yet.
- * Starts that have failed count as well, for a moment: 0.1 to 30 seconds, the longer the more of
- * them have failed one after the other. 0: there is no such engine. */
+ * Starts that have failed count as well, for a moment: 0.1 to 30 seconds, the longer the more of them
+ * have failed one after the other. 0: there is no such engine. */
 LAZ_EXPORT uint32_t laz_group_load(const struct laz_group *group, unsigned engine);
 /* As laz_engine_add_tool, in each engine. After an error some of them may have the tool. Its
  * max_concurrent holds in each of them: so many calls of each may run at the same time. */
@@ -578,16 +575,15 @@ LAZ_EXPORT int laz_group_set_approver(struct laz_group *group,
                                                      struct laz_reply *reply),
                                       void *user, struct laz_error *err);
 /* Calls `run` on the thread of an engine, where every function of that engine may be used but
- * laz_engine_free, which has no effect, and waits for its end. `engine`: its number; negative: the
- * least loaded one. Returns the number of the engine. Sessions that last are opened in a run, and
- * used in further runs of that engine; what `run` does between such calls holds up all sessions
- * there. Those of one engine are made one after the other. Errors: LAZ_EINVAL, LAZ_EBUSY,
- * LAZ_ECLOSED. */
+ * laz_engine_free, which has no effect, and waits for its end. `engine`: its number; negative: the least
+ * loaded one. Returns the number of the engine. Sessions that last are opened in a run, and used in
+ * further runs of that engine; what `run` does between such calls holds up all sessions there. Those
+ * of one engine are made one after the other. Errors: LAZ_EINVAL, LAZ_EBUSY, LAZ_ECLOSED. */
 LAZ_EXPORT int laz_group_run(struct laz_group *group, int engine,
                              void (*run)(void *user, struct laz_engine *engine), void *user,
                              struct laz_error *err);
-/* As laz_execute, in the least loaded engine; of equal ones in each in turn. Errors: of
- * laz_execute; LAZ_EBUSY in a callback; LAZ_ECLOSED. */
+/* As laz_execute, in the least loaded engine; of equal ones in each in turn. Errors: of laz_execute;
+ * LAZ_EBUSY in a callback; LAZ_ECLOSED. */
 LAZ_EXPORT int laz_group_execute(struct laz_group *group, const struct laz_session_options *session,
                                  const char *code, size_t len,
                                  const struct laz_execute_options *options,
@@ -614,8 +610,7 @@ struct laz_group_pool;
 LAZ_EXPORT int laz_group_pool_new(struct laz_group *group, const struct laz_pool_options *options,
                                   struct laz_group_pool **pool, struct laz_error *err);
 /* As laz_pool_execute: acquires, executes, releases. Callers are served in order, whichever engine
- * has a session for them. Errors: of laz_pool_execute; LAZ_EBUSY also in a callback; LAZ_ECLOSED.
- */
+ * has a session for them. Errors: of laz_pool_execute; LAZ_EBUSY also in a callback; LAZ_ECLOSED. */
 LAZ_EXPORT int laz_group_pool_execute(struct laz_group_pool *pool, uint64_t wait_ms,
                                       const char *code, size_t len,
                                       const struct laz_execute_options *options,
@@ -689,8 +684,7 @@ LAZ_EXPORT const char *laz_result_error_kind(const struct laz_result *result);
 /* Where in the code it was, both from 1; 0: unknown, or there was none. */
 LAZ_EXPORT int64_t laz_result_error_line(const struct laz_result *result);
 LAZ_EXPORT int64_t laz_result_error_column(const struct laz_result *result);
-/* The calls that led to it (traceback), outermost first: how many, and one of them; NULL beyond the
- * end. */
+/* The calls that led to it (traceback), outermost first: how many, and one of them; NULL beyond the end. */
 LAZ_EXPORT size_t laz_result_traceback_length(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_traceback(const struct laz_result *result, size_t index);
 /* Warnings about patterns in the code: how many, and one of them; NULL beyond the end. */
@@ -699,17 +693,17 @@ LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_
 
 /* A file that the code has saved in the directory `artifacts` of its working directory (also in
  * the variable LAZARET_ARTIFACTS), or a figure that it has drawn: new, or changed since the
- * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. It
- * has come as a whole, and has this digest. */
+ * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. It has
+ * come as a whole, and has this digest. */
 struct laz_artifact {
-    size_t size;      /* set by the caller: LAZ_ARTIFACT_INIT */
-    const char *name; /* below that directory, with '/' between directories; no control characters,
-                         and no part of it begins with "." */
-    const char *type; /* media type: "image/png" */
+    size_t size;        /* set by the caller: LAZ_ARTIFACT_INIT */
+    const char *name;   /* below that directory, with '/' between directories; no control characters,
+                           and no part of it begins with "." */
+    const char *type;   /* media type: "image/png" */
     const char *sha256; /* 64 digits */
     const void *data;
     size_t data_len;
-    const char *path;    /* where laz_result_save_artifacts has saved it; NULL: nowhere */
+    const char *path; /* where laz_result_save_artifacts has saved it; NULL: nowhere */
     const char *problem; /* why that could not save it; NULL: it could, or was not called. */
 };
 #define LAZ_ARTIFACT_INIT LAZ_INIT(struct laz_artifact)
@@ -736,8 +730,8 @@ struct laz_lost_artifact {
 };
 #define LAZ_LOST_ARTIFACT_INIT LAZ_INIT(struct laz_lost_artifact)
 
-/* How many there are; and one of them, whose texts are borrowed until laz_result_free. LAZ_EINVAL:
- * a NULL, or no such index. */
+/* How many there are; and one of them, whose texts are borrowed until laz_result_free. LAZ_EINVAL: a
+ * NULL, or no such index. */
 LAZ_EXPORT size_t laz_result_lost_artifacts(const struct laz_result *result);
 LAZ_EXPORT int laz_result_lost_artifact(const struct laz_result *result, size_t index,
                                         struct laz_lost_artifact *artifact);

@@ -217,8 +217,7 @@ static inline int laz_options_read(const struct laz_json_api *json, const char *
     if (rc == LAZ_ENOMEM)
         return laz_fail(err, rc, "out of memory");
     if (rc)
-        return laz_fail(err, rc,
-                        wrong ? "%s: not of its type" : "the options are not JSON object%s",
+        return laz_fail(err, rc, wrong ? "%s: not of its type" : "the options are no JSON object%s",
                         wrong ? wrong : "");
     return 0;
 }

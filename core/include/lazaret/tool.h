@@ -135,12 +135,12 @@ struct laz_tool_services {
      * again. Any thread. */
     int (*check_program)(void *host, const char *path, struct laz_error *err);
 
-    /* In `create`: something is wrong in item number `item` (from 0) of an option that is a list,
-     * as `err` says; `key`: which of the keys of a table, or NULL. Since ABI 1.1 also in an option
-     * that is not a list. The host puts the place in the configuration before the text, as it does
-     * where `create` itself fails with a text that begins with an option and a colon. Returns the
-     * code of the error, which `create` has to return; or 0: the host has taken the error (*err is
-     * empty again) and wants to hear of others, so leave this item out and go on. */
+    /* In `create`: something is wrong in item number `item` (from 0) of an option that is a list, as
+     * `err` says; `key`: which of the keys of a table, or NULL. Since ABI 1.1 also in an option that
+     * is not a list. The host puts the place in the configuration before the text, as it does where
+     * `create` itself fails with a text that begins with an option and a colon. Returns the code of
+     * the error, which `create` has to return; or 0: the host has taken the error (*err is empty
+     * again) and wants to hear of others, so leave this item out and go on. */
     int (*mistake)(void *host, const char *option, size_t item, const char *key,
                    struct laz_error *err);
 
@@ -202,15 +202,14 @@ struct laz_tool_ops {
      * On the loop thread. */
     int (*prepare)(void *state, struct laz_error *err);
     /* What a user has to know of the instance, on one line, before it is used; borrowed until
-     * destroy. `lazaret plan`, `lazaret config --check` and `lazaret tools` show it. May be NULL.
-     */
+     * destroy. `lazaret plan`, `lazaret config --check` and `lazaret tools` show it. May be NULL. */
     const char *(*notice)(void *state);
-    /* Since ABI 1.1: a session whose code has called a tool of this instance has ended: it was
-     * closed or freed, not only restarted. Once for each such session, on the loop thread, after
-     * its last call was answered and `call` has returned; nothing of the session comes afterwards,
-     * so what is kept for it can be freed. Before `destroy`, unless a call of it is never answered.
-     * `who` is borrowed for the call, and has the session and its user; tool is NULL, execution 0.
-     * May be NULL. */
+    /* Since ABI 1.1: a session whose code has called a tool of this instance has ended: it was closed
+     * or freed, not only restarted. Once for each such session, on the loop thread, after its last
+     * call was answered and `call` has returned; nothing of the session comes afterwards, so what is
+     * kept for it can be freed. Before `destroy`, unless a call of it is never answered. `who` is
+     * borrowed for the call, and has the session and its user; tool is NULL, execution 0. May be
+     * NULL. */
     void (*session_closed)(void *state, const struct laz_caller *who) LAZ_LATER;
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.h - the parts of `lazaret doctor`.
+/* doctor_private.h - what the files of core/doctor share. Private to this directory, and tests.
  *
  * An *act* is one attempt to do what a box has to refuse. It counts only where the same act
  * succeeds outside of any box, under a uid of the same kind: a session without isolation, the
  * *control*, tries that. All acts that concern one bit of LAZ_ENFORCE_*, and what the plan of the
  * backend says of that bit, make its *state*. */
-#ifndef LAZ_CLI_DOCTOR_H
-#define LAZ_CLI_DOCTOR_H
+#ifndef LAZ_DOCTOR_DOCTOR_PRIVATE_H
+#define LAZ_DOCTOR_DOCTOR_PRIVATE_H
 
-#include "cli/cli.h"
+#include "doctor/doctor.h"
 #include "engine/engine.h"
 #include "os/interrupt.h"
 #include "os/process.h"
@@ -16,12 +16,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define DOCTOR_BITS 32 /* at most */
-#define DOCTOR_ACTS 48 /* at most */
+#define DOCTOR_BITS    32       /* at most */
+#define DOCTOR_ACTS    48       /* at most */
+#define DOCTOR_RUNTIME "doctor" /* whose code is an act */
 
-struct doctor;
-
-/* ---- the time it takes (doctor_time.c) ------------------------------------------------------- */
+/* ---- time.c: the time it takes --------------------------------------------------------------- */
 
 #define DOCTOR_TIME_MS 10000 /* at most, unless --set session.deadline gives another time */
 
@@ -40,19 +39,19 @@ struct doctor_time {
 };
 
 /* The time begins. LAZ_EOS: there is no thread to watch it. */
-int doctor_time_start(struct doctor *doctor, struct laz_error *err);
-void doctor_time_stop(struct doctor *doctor); /* also when it was not started */
-bool doctor_is_late(const struct doctor *doctor);
+int doctor_time_start(struct laz_doctor *doctor, struct laz_error *err);
+void doctor_time_stop(struct laz_doctor *doctor); /* also when it was not started */
+bool doctor_is_late(const struct laz_doctor *doctor);
 /* Is `rc` LAZ_ECANCELLED because the time is up, and not because the user asked? Then *err, and
  * the result, is LAZ_ETIMEOUT; any other `rc` is the result. */
-int doctor_ended(const struct doctor *doctor, int rc, struct laz_error *err);
+int doctor_ended(const struct laz_doctor *doctor, int rc, struct laz_error *err);
 /* Why something does not work, as a new string, with the remedy where it is only too slow. NULL:
  * out of memory. */
 char *doctor_problem(const struct laz_error *err);
 /* LAZ_ETIMEOUT when the time is up; else 0. */
-int doctor_may_begin(const struct doctor *doctor, struct laz_error *err);
+int doctor_may_begin(const struct laz_doctor *doctor, struct laz_error *err);
 
-/* ---- what is laid out on the host (doctor_bait.c) -------------------------------------------- */
+/* ---- bait.c: what is laid out on the host ---------------------------------------------------- */
 
 struct doctor_bait {
     char secret[33]; /* content of the canaries, and the mark in the victims' command lines */
@@ -72,46 +71,35 @@ void doctor_bait_fini(struct doctor_bait *bait);
 /* Removes the file; true when it existed. */
 bool doctor_bait_take(const char *path);
 
-/* ---- a session in which acts are tried (doctor_place.c) -------------------------------------- */
+/* ---- session.c: a session in which acts are tried -------------------------------------------- */
 
-struct doctor_place {
-    struct doctor *doctor;
+struct doctor_session {
+    struct doctor_session *next; /* of those that are open */
+    struct laz_doctor *doctor;
     struct laz_engine *engine;
-    struct laz_session *session;
-    struct laz_process victim; /* a process of the host with the uid of the session */
+    struct laz_session *session; /* NULL: none was asked for */
+    struct laz_process victim;   /* a process of the host with the uid of the session */
 };
 
-#define DOCTOR_PLACES 4 /* open at the same time, at most */
+/* Appends the value of a key, as in the configuration and as JSON; each may be NULL. True: it was
+ * set on the command line (--set). */
+bool doctor_setting(const struct laz_doctor *doctor, const char *key, struct laz_buf *value,
+                    struct laz_buf *json);
 
-/* The engines of all open places: cancelling the doctor cancels each of them. */
-struct doctor_open {
-    pthread_mutex_t lock;
-    struct laz_engine *engines[DOCTOR_PLACES];
-};
-
-/* Cancels what runs in the open places. Any thread. */
-void doctor_cancel_places(struct doctor *doctor);
-
-/* Appends the value (as in the configuration, and as JSON) and the origin of a key; each may be
- * NULL. */
-void doctor_setting(const struct doctor *doctor, const char *key, struct laz_buf *value,
-                    struct laz_buf *json, struct laz_buf *origin);
-/* Was the key set on the command line (--set)? */
-bool doctor_is_set(const struct doctor *doctor, const char *key);
-
-/* Uses the settings of the command, overridden by `pairs` ("key", "value", ...; ends with NULL). A
- * place whose session does not start is closed again; *err says why. LAZ_ETIMEOUT: the time is
- * up. */
-int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
-                      struct laz_error *err);
-/* Opens a place without a session; the caller opens what it needs in its engine. */
-int doctor_place_engine(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
+/* Makes an engine with the settings, overridden by `pairs` ("key", "value", ...; ends with NULL),
+ * and in it the session that `options` describe (NULL: none). doctor_session_close is called after
+ * an error too. LAZ_ETIMEOUT: the time is up. */
+int doctor_session_open(struct laz_doctor *doctor, const char *const *pairs,
+                        const struct laz_session_options *options, struct doctor_session *session,
                         struct laz_error *err);
-void doctor_place_close(struct doctor_place *place);
+extern const struct laz_session_options doctor_acting; /* its runtime makes the acts */
+void doctor_session_close(struct doctor_session *session);
+/* Cancels what runs in those that are open. Any thread. */
+void doctor_sessions_cancel(struct laz_doctor *doctor);
 /* Starts a victim under the uid of the session, with `mark` in its command line. */
-int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz_error *err);
+int doctor_session_victim(struct doctor_session *session, const char *mark, struct laz_error *err);
 
-/* ---- acts (doctor_acts.c) -------------------------------------------------------------------- */
+/* ---- acts.c ---------------------------------------------------------------------------------- */
 
 /* When an act is tried: by what the plan says of its bit. */
 enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL, DOCTOR_IF_NOT_WEAK };
@@ -119,14 +107,15 @@ enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL, DOCTOR_IF_
 struct doctor_act {
     uint32_t bit;
     const char *name; /* shown to users: what the code tried to do */
-    const char *act;  /* word of the runtime "doctor" */
+    const char *act;  /* word of the runtime that makes it */
     size_t path;      /* offset of a char * in struct doctor_bait; 0: none */
     const char *text;
     int64_t number, among;
     enum doctor_part part;
+    const char *limit; /* which it exceeds, as in the configuration; NULL: it is about no limit */
 };
 
-/* Those of a limit are tried under small limits. Rows at the end are free: they have no bit. */
+/* Rows at the end are free: they have no bit. */
 extern const struct doctor_act doctor_acts[DOCTOR_ACTS];
 /* The value under which the acts of a limit are tried; NULL: nothing is tried for this bit. */
 const char *doctor_small_limit(uint32_t bit);
@@ -145,12 +134,12 @@ struct doctor_try {
     char note[160]; /* why it was denied, or why it could not be tried */
 };
 
-/* Tries one act; the place may be closed when the time is up. LAZ_ECANCELLED: the user wants to
+/* Tries one act; the session may be closed when the time is up. LAZ_ECANCELLED: the user wants to
  * stop. */
-int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const struct doctor_act *act,
-                   struct doctor_try *tried, struct laz_error *err);
+int doctor_act_try(struct laz_doctor *doctor, struct doctor_session *session,
+                   const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err);
 
-/* ---- findings -------------------------------------------------------------------------------- */
+/* ---- backend.c: findings --------------------------------------------------------------------- */
 
 enum doctor_state {
     DOCTOR_OPEN,       /* not promised, and an act succeeded */
@@ -179,12 +168,15 @@ struct doctor_backend {
     size_t n_runtimes; /* that were tried */
 };
 
-struct doctor {
-    struct cli *cli;
+struct laz_doctor {
+    struct laz_doctor_options options;
+    const struct laz_settings_values *values; /* of its settings */
+    struct laz_interrupt *interrupt;
     struct laz_registry *registry;
-    struct doctor_open open;
+    pthread_mutex_t lock;
+    struct doctor_session *open; /* under the lock */
     struct doctor_bait bait;
-    struct doctor_place control;
+    struct doctor_session control;
     struct doctor_try outside[DOCTOR_ACTS]; /* what the control did, tried when first needed */
     struct laz_strv names, runtimes;        /* of backends, of runtimes */
     size_t n_wanted;                        /* backends that the settings name come first */
@@ -194,29 +186,29 @@ struct doctor {
     struct laz_buf groups;    /* where there are control groups, or why nowhere; empty: not known */
     bool has_groups;          /* there are some */
     char *templates_problem;  /* why no session can be made from a template; NULL: it can */
-    struct laz_strv problems; /* why the exit status is 1 */
+    struct laz_strv problems; /* why the settings are not in force */
     struct doctor_time time;
     atomic_bool interrupted; /* the user wants to stop */
     bool acts_are_tried;     /* false: the table of acts is not for this system */
 };
 
 const char *doctor_state_name(enum doctor_state state);
+/* What is known of one bit of LAZ_ENFORCE_*; NULL for 0. */
+const struct doctor_bit *doctor_bit(const struct doctor_backend *backend, uint32_t bit);
 /* What was tried, and what the plan says, as the state of one bit of LAZ_ENFORCE_*. */
-enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doctor_backend *backend,
-                                  uint32_t bit);
+enum doctor_state doctor_state_of(const struct laz_doctor *doctor,
+                                  const struct doctor_backend *backend, uint32_t bit);
 /* What to do about it; NULL: nothing is needed. Static, or borrowed from the registry. */
-const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_backend *backend,
+const char *doctor_remedy_of(const struct laz_doctor *doctor, const struct doctor_backend *backend,
                              uint32_t bit, enum doctor_state state);
+/* Tries everything with one backend. Errors: LAZ_ECANCELLED; any other failure is a finding. */
+int doctor_backend_try(struct laz_doctor *doctor, struct doctor_backend *backend,
+                       struct laz_error *err);
+
+/* ---- doctor.c -------------------------------------------------------------------------------- */
+
 /* Adds to doctor->problems why the chosen backend does not hold what the settings ask for.
  * LAZ_ENOMEM. */
-int doctor_judge(struct doctor *doctor, struct laz_error *err);
-/* Tries everything with one backend. Errors: LAZ_ECANCELLED; any other failure is a finding. */
-int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend,
-                       struct laz_error *err);
-/* Shows progress on a terminal: one line, which the next one overwrites. */
-void doctor_progress(struct doctor *doctor, const char *backend, const char *what);
-/* Prints the findings. Returns an exit status. */
-int doctor_report(struct doctor *doctor); /* for people */
-int doctor_report_json(struct doctor *doctor);
+int doctor_judge(struct laz_doctor *doctor, struct laz_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_time.c - the time that the doctor takes at most.
+/* time.c - the time that the doctor takes at most.
  *
  * Where a machine is too slow, or a box hangs, the answer comes in time all the same, and says what
  * was not tried. That is never taken for a success. A thread waits for the end, because the doctor
  * itself waits for the session in which it is trying something. */
-#include "cli/doctor.h"
+#include "doctor/doctor_private.h"
 
 #include "base/clock.h"
 #include "os/thread.h"
@@ -15,7 +15,7 @@
 
 static void *time_watch(void *user)
 {
-    struct doctor *doctor = user;
+    struct laz_doctor *doctor = user;
     struct doctor_time *time = &doctor->time;
     uint64_t next_us = time->end_us;
 
@@ -24,7 +24,7 @@ static void *time_watch(void *user)
         if (laz_os_condition_wait(&time->changed, &time->lock, next_us) || time->is_over)
             continue;
         pthread_mutex_unlock(&time->lock);
-        doctor_cancel_places(doctor);
+        doctor_sessions_cancel(doctor);
         pthread_mutex_lock(&time->lock);
         next_us = laz_clock_us() + TIME_AGAIN_US;
     }
@@ -32,13 +32,13 @@ static void *time_watch(void *user)
     return NULL;
 }
 
-int doctor_time_start(struct doctor *doctor, struct laz_error *err)
+int doctor_time_start(struct laz_doctor *doctor, struct laz_error *err)
 {
     struct doctor_time *time = &doctor->time;
     uint64_t ms = DOCTOR_TIME_MS;
 
-    if (doctor_is_set(doctor, "session.deadline"))
-        ms = doctor->cli->values->session.deadline_ms;
+    if (doctor_setting(doctor, "session.deadline", NULL, NULL))
+        ms = doctor->values->session.deadline_ms;
     time->started_us = laz_clock_us();
     time->end_us = ms ? time->started_us + ms * 1000 : UINT64_MAX;
     if (!ms)
@@ -52,7 +52,7 @@ int doctor_time_start(struct doctor *doctor, struct laz_error *err)
     return 0;
 }
 
-void doctor_time_stop(struct doctor *doctor)
+void doctor_time_stop(struct laz_doctor *doctor)
 {
     struct doctor_time *time = &doctor->time;
 
@@ -68,7 +68,7 @@ void doctor_time_stop(struct doctor *doctor)
     time->is_running = false;
 }
 
-bool doctor_is_late(const struct doctor *doctor)
+bool doctor_is_late(const struct laz_doctor *doctor)
 {
     return laz_clock_us() >= doctor->time.end_us;
 }
@@ -80,12 +80,12 @@ char *doctor_problem(const struct laz_error *err)
                : laz_strdup(err->text);
 }
 
-int doctor_may_begin(const struct doctor *doctor, struct laz_error *err)
+int doctor_may_begin(const struct laz_doctor *doctor, struct laz_error *err)
 {
     return doctor_is_late(doctor) ? laz_error_set(err, LAZ_ETIMEOUT, 0, DOCTOR_OUT_OF_TIME) : 0;
 }
 
-int doctor_ended(const struct doctor *doctor, int rc, struct laz_error *err)
+int doctor_ended(const struct laz_doctor *doctor, int rc, struct laz_error *err)
 {
     if (rc != LAZ_ECANCELLED || atomic_load(&doctor->interrupted) || !doctor_is_late(doctor))
         return rc;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_bait.c - canaries and listeners, which code in a box must not reach.
+/* bait.c - canaries and listeners, which code in a box must not reach.
  *
  * Each is made by the doctor, has an unpredictable name and random content, and is removed at the
  * end. There are two canaries: one in the home directory, where the caller's secrets are, and one
  * in a directory that every uid can enter, because a session started by root has a uid of its own,
  * which the home's mode may keep out even without a box. */
-#include "cli/doctor.h"
+#include "doctor/doctor_private.h"
 
 #include "base/path.h"
 #include "base/random.h"
@@ -26,7 +26,7 @@ static int bait_canary(const struct doctor_bait *bait, const char *path, struct 
 /* Do the settings make the path visible to code? Then it cannot serve as a secret. */
 static bool bait_is_shown(const struct laz_settings_values *values, const char *path)
 {
-    return cli_shows(values, path) || laz_path_is_below(path, "/usr");
+    return laz_settings_shows(values, path) || laz_path_is_below(path, "/usr");
 }
 
 /* Without a writable home only the other canary is used. */

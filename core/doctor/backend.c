@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_backend.c - one backend: tries everything in a session with the configured settings,
+/* backend.c - one backend: tries everything in a session with the configured settings,
  * exceeds the limits of a session with small ones, and starts each runtime once.
  *
  * The state of a bit is never better than its plan says, and never better than what was tried: a
  * promise is broken when an act succeeds in spite of it, and not proven when its acts succeed
  * nowhere. */
-#include "cli/doctor.h"
+#include "doctor/doctor_private.h"
 
 #include "base/enforce.h"
 #include "base/json.h"
@@ -31,11 +31,11 @@ const char *doctor_state_name(enum doctor_state state)
 /* ---- what the plan says --------------------------------------------------------------------- */
 
 /* The value of the limit that the bit is about; 0 for other bits. */
-static uint64_t backend_limit(const struct doctor *doctor, uint32_t bit)
+static uint64_t backend_limit(const struct laz_doctor *doctor, uint32_t bit)
 {
     const struct laz_limit *limit = laz_limit_of_bit(bit);
 
-    return limit ? laz_limit_value(&doctor->cli->values->limits, limit) : 0;
+    return limit ? laz_limit_value(&doctor->values->limits, limit) : 0;
 }
 
 static bool backend_has_word(const struct laz_json *list, const char *word)
@@ -68,19 +68,18 @@ static void backend_read_plan(struct doctor_backend *backend, const char *isolat
 
 /* ---- trying --------------------------------------------------------------------------------- */
 
-static unsigned backend_index(uint32_t bit)
+const struct doctor_bit *doctor_bit(const struct doctor_backend *backend, uint32_t bit)
 {
-    unsigned i = 0;
-
-    while (bit >> i != 1)
-        i++;
-    return i;
+    for (unsigned i = 0; i < DOCTOR_BITS; i++)
+        if (bit == 1u << i)
+            return &backend->bits[i];
+    return NULL;
 }
 
-static bool backend_wants(const struct doctor *doctor, const struct doctor_backend *backend,
+static bool backend_wants(const struct laz_doctor *doctor, const struct doctor_backend *backend,
                           const struct doctor_act *act)
 {
-    const struct doctor_bit *bit = &backend->bits[backend_index(act->bit)];
+    const struct doctor_bit *bit = doctor_bit(backend, act->bit);
     const bool wants[] = {
         [DOCTOR_ALWAYS] = true,
         [DOCTOR_IF_FULL] = bit->full,
@@ -92,7 +91,7 @@ static bool backend_wants(const struct doctor *doctor, const struct doctor_backe
 }
 
 struct backend_control {
-    struct doctor *doctor;
+    struct laz_doctor *doctor;
     const struct doctor_act *act;
     struct doctor_try *tried;
     int rc;
@@ -108,9 +107,9 @@ static void *backend_control(void *arg)
     return NULL;
 }
 
-/* Tries one act in the place, and in the control unless that has been done. Acts that exceed limits
- * take long and share nothing, so they run in both at the same time. */
-static int backend_act(struct doctor *doctor, struct doctor_place *place,
+/* Tries one act in the session, and in the control unless that has been done. Acts that exceed
+ * limits take long and share nothing, so they run in both at the same time. */
+static int backend_act(struct laz_doctor *doctor, struct doctor_session *session,
                        const struct doctor_act *act, struct doctor_try *outside,
                        struct doctor_try *inside, struct laz_error *err)
 {
@@ -122,7 +121,7 @@ static int backend_act(struct doctor *doctor, struct doctor_place *place,
 
     if (wanted && !apart)
         backend_control(&control);
-    int rc = !apart && control.rc ? 0 : doctor_act_try(doctor, place, act, inside, err);
+    int rc = !apart && control.rc ? 0 : doctor_act_try(doctor, session, act, inside, err);
     if (apart)
         pthread_join(thread, NULL);
     if (control.rc) {
@@ -133,8 +132,8 @@ static int backend_act(struct doctor *doctor, struct doctor_place *place,
 }
 
 /* Tries the acts on limits, or all others. */
-static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
-                        struct doctor_place *place, bool limits, struct laz_error *err)
+static int backend_acts(struct laz_doctor *doctor, struct doctor_backend *backend,
+                        struct doctor_session *session, bool limits, struct laz_error *err)
 {
     int rc = 0;
 
@@ -143,17 +142,17 @@ static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
 
         if (limits != (laz_limit_of_bit(act->bit) != NULL) || !backend_wants(doctor, backend, act))
             continue;
-        doctor_progress(doctor, backend->name, act->name);
-        rc = backend_act(doctor, place, act, &doctor->outside[i], &backend->inside[i], err);
+        doctor->options.progress(doctor->options.user, backend->name, act->name);
+        rc = backend_act(doctor, session, act, &doctor->outside[i], &backend->inside[i], err);
     }
     return rc;
 }
 
-static int backend_small_limits(struct doctor *doctor, struct doctor_backend *backend,
+static int backend_small_limits(struct laz_doctor *doctor, struct doctor_backend *backend,
                                 struct laz_error *err)
 {
     const char *pairs[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend", backend->name};
-    struct doctor_place place;
+    struct doctor_session session;
     size_t n = 2;
 
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
@@ -164,11 +163,10 @@ static int backend_small_limits(struct doctor *doctor, struct doctor_backend *ba
         pairs[n++] = limit->key;
         pairs[n++] = small;
     }
-    int rc = doctor_place_open(doctor, pairs, &place, err);
-    if (rc && rc != LAZ_ETIMEOUT) /* then each act is noted as late */
-        return rc;
-    rc = backend_acts(doctor, backend, &place, true, err);
-    doctor_place_close(&place);
+    int rc = doctor_session_open(doctor, pairs, &doctor_acting, &session, err);
+    if (!rc || rc == LAZ_ETIMEOUT) /* then each act is noted as late */
+        rc = backend_acts(doctor, backend, &session, true, err);
+    doctor_session_close(&session);
     return rc;
 }
 
@@ -182,7 +180,7 @@ static const struct laz_language_probe backend_probe = {
 
 /* Evaluates one expression and calls one tool. NULL, or a new string that says why it does not
  * work. */
-static char *backend_runtime(struct doctor *doctor, struct doctor_place *place, const char *name,
+static char *backend_runtime(struct laz_doctor *doctor, struct laz_engine *engine, const char *name,
                              struct laz_error *err)
 {
     const struct laz_language *language = NULL;
@@ -199,7 +197,7 @@ static char *backend_runtime(struct doctor *doctor, struct doctor_place *place, 
     struct laz_session *session = NULL;
     char *problem = NULL;
 
-    if (doctor_may_begin(doctor, err) || laz_session_open(place->engine, &options, &session, err))
+    if (doctor_may_begin(doctor, err) || laz_session_open(engine, &options, &session, err))
         return doctor_problem(err);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !problem && !err->code; i++) {
         struct laz_result *result = NULL;
@@ -237,8 +235,8 @@ static void backend_add(void *user, const char *args, size_t args_len, struct la
     laz_reply_value(reply, text, strlen(text));
 }
 
-static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backend,
-                            struct doctor_place *place, struct laz_error *err)
+static int backend_runtimes(struct laz_doctor *doctor, struct doctor_backend *backend,
+                            struct laz_engine *engine, struct laz_error *err)
 {
     static const struct laz_tool add = {
         .size = sizeof add,
@@ -251,13 +249,13 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
     backend->runtimes = calloc(doctor->runtimes.n + 1, sizeof *backend->runtimes);
     if (!backend->runtimes)
         return laz_error_nomem(err);
-    int rc = laz_engine_add_tool(place->engine, &add, backend_add, NULL, err);
+    int rc = laz_engine_add_tool(engine, &add, backend_add, NULL, err);
     for (size_t i = 0; i < doctor->runtimes.n && !rc; i++) {
         const char *name = doctor->runtimes.items[i];
         struct laz_error why = {0};
 
-        doctor_progress(doctor, backend->name, name);
-        backend->runtimes[i] = backend_runtime(doctor, place, name, &why);
+        doctor->options.progress(doctor->options.user, backend->name, name);
+        backend->runtimes[i] = backend_runtime(doctor, engine, name, &why);
         backend->n_runtimes = i + 1;
         int ended = doctor_ended(doctor, why.code, &why);
         if (ended == LAZ_ECANCELLED) {
@@ -283,7 +281,7 @@ static bool backend_is_late(enum doctor_came came)
     return came == DOCTOR_LATE || came == DOCTOR_TIMED_OUT;
 }
 
-static struct backend_count backend_count(const struct doctor *doctor,
+static struct backend_count backend_count(const struct laz_doctor *doctor,
                                           const struct doctor_backend *backend, uint32_t bit)
 {
     struct backend_count n = {0};
@@ -302,10 +300,10 @@ static struct backend_count backend_count(const struct doctor *doctor,
     return n;
 }
 
-enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doctor_backend *backend,
-                                  uint32_t bit)
+enum doctor_state doctor_state_of(const struct laz_doctor *doctor,
+                                  const struct doctor_backend *backend, uint32_t bit)
 {
-    const struct doctor_bit *promise = &backend->bits[backend_index(bit)];
+    const struct doctor_bit *promise = doctor_bit(backend, bit);
     const struct backend_count n = backend_count(doctor, backend, bit);
 
     if (backend_limit(doctor, bit) == LAZ_UNLIMITED)
@@ -321,7 +319,7 @@ enum doctor_state doctor_state_of(const struct doctor *doctor, const struct doct
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
 }
 
-const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_backend *backend,
+const char *doctor_remedy_of(const struct laz_doctor *doctor, const struct doctor_backend *backend,
                              uint32_t bit, enum doctor_state state)
 {
     static const char *const others[] = {
@@ -340,8 +338,7 @@ const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_ba
     if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
         return "it was set and read back from the system; doctor does not try it on this system";
     if (state == DOCTOR_UNPROVEN && !backend->isolates)
-        return "nothing is tried in a backend that declares that it is not a sandbox: use another "
-               "one";
+        return "nothing is tried in a backend that declares that it is not a sandbox: use another one";
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).late)
         return DOCTOR_MORE_TIME;
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).unable)
@@ -367,56 +364,38 @@ const char *doctor_remedy_of(const struct doctor *doctor, const struct doctor_ba
            "what one can enforce)";
 }
 
-/* Where no act is tried: reads what a session reports of its box, and tries each runtime; in a
+/* Where no act is tried, it reads what a session reports of its box, and tries each runtime; in a
  * backend that is not a sandbox only if the settings name it. */
-static int backend_look(struct doctor *doctor, struct doctor_backend *backend,
-                        struct laz_error *err)
+static int backend_try(struct laz_doctor *doctor, struct doctor_backend *backend,
+                       struct laz_error *err)
 {
     const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
-    const bool is_wanted = backend->isolates || backend < doctor->backends + doctor->n_wanted;
-    struct laz_session_options options = {.size = sizeof options};
-    struct doctor_place place;
-    int rc = (doctor->acts_are_tried ? doctor_place_open : doctor_place_engine)(doctor, pairs,
-                                                                                &place, err);
+    const bool has_runtime = doctor->runtimes.n, acts = doctor->acts_are_tried && backend->isolates;
+    const struct laz_session_options first = {
+        .size = sizeof first, .runtime = has_runtime ? doctor->runtimes.items[0] : NULL};
+    const struct laz_session_options *options = doctor->acts_are_tried ? &doctor_acting
+                                                : has_runtime          ? &first
+                                                                       : NULL;
+    struct doctor_session session;
+    int rc = doctor_session_open(doctor, pairs, options, &session, err);
 
-    if (rc)
-        return rc;
-    if (!place.session && doctor->runtimes.n) {
-        options.runtime = doctor->runtimes.items[0];
-        rc = doctor_ended(doctor, laz_session_open(place.engine, &options, &place.session, err),
-                          err);
-    }
-    if (!rc && place.session)
-        backend_read_plan(backend, laz_session_isolation(place.session));
-    if (!rc && is_wanted)
-        rc = backend_runtimes(doctor, backend, &place, err);
-    doctor_place_close(&place);
-    return rc;
+    if (!rc && session.session)
+        backend_read_plan(backend, laz_session_isolation(session.session));
+    if (!rc && acts)
+        rc = doctor_session_victim(&session, doctor->bait.secret, err);
+    if (!rc && acts)
+        rc = backend_acts(doctor, backend, &session, false, err);
+    if (!rc && (backend->isolates || backend < doctor->backends + doctor->n_wanted))
+        rc = backend_runtimes(doctor, backend, session.engine, err);
+    doctor_session_close(&session);
+    return rc || !acts ? rc : backend_small_limits(doctor, backend, err);
 }
 
-static int backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
+int doctor_backend_try(struct laz_doctor *doctor, struct doctor_backend *backend,
+                       struct laz_error *err)
 {
-    const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
-    struct doctor_place place;
-
-    int rc = doctor_place_open(doctor, pairs, &place, err);
-    if (!rc) {
-        backend_read_plan(backend, laz_session_isolation(place.session));
-        rc = doctor_place_victim(&place, doctor->bait.secret, err);
-        if (!rc)
-            rc = backend_acts(doctor, backend, &place, false, err);
-        if (!rc)
-            rc = backend_runtimes(doctor, backend, &place, err);
-        doctor_place_close(&place);
-    }
-    return rc ? rc : backend_small_limits(doctor, backend, err);
-}
-
-int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
-{
-    doctor_progress(doctor, backend->name, "a box");
-    int rc = (doctor->acts_are_tried && backend->isolates ? backend_try
-                                                          : backend_look)(doctor, backend, err);
+    doctor->options.progress(doctor->options.user, backend->name, "a box");
+    int rc = backend_try(doctor, backend, err);
     if (rc && rc != LAZ_ECANCELLED) {
         backend->problem = doctor_problem(err);
         return 0;

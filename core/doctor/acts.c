@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_acts.c - the table of acts, and how one is tried and judged.
+/* acts.c - the table of acts, and how one is tried and judged.
  * Side: host.  Input trusted: no (answers come from inside the box; the runtime "doctor" writes
  * them, and their size is bounded).
  *
  * Where an act leaves a trace on the host, that trace decides whether it worked: a file that was
  * written, a process that ended, a secret that came back. Only without such a trace is the answer
  * believed, and a wrong answer can only make a box look worse. */
-#include "cli/doctor.h"
+#include "doctor/doctor_private.h"
 
 #include "base/json.h"
 #include "base/limits.h"
@@ -23,15 +23,6 @@
     {                                                                                              \
         LAZ_ENFORCE_SYSCALLS, call, "call", .text = call                                           \
     }
-
-/* The acts of limits exceed these values. */
-static const struct {
-    uint32_t bit;
-    const char *value; /* as in the configuration */
-} acts_limits[] = {
-    {LAZ_ENFORCE_CPU, "1"},    {LAZ_ENFORCE_MEMORY, "64MiB"}, {LAZ_ENFORCE_FSIZE, "1MiB"},
-    {LAZ_ENFORCE_NPROC, "16"}, {LAZ_ENFORCE_NOFILE, "48"},
-};
 
 /* The acts of a bit that is kept for the session as a whole are shared among processes of which
  * none exceeds the limit alone. */
@@ -68,24 +59,24 @@ const struct doctor_act doctor_acts[DOCTOR_ACTS] = {
     CALL("setsockopt SO_SNDBUF"),
     CALL("setxattr"),
     {LAZ_ENFORCE_FSIZE, "write 2 MiB, limit 1", "file", .text = "lazaret-doctor-file",
-     .number = 2 << 20},
-    {LAZ_ENFORCE_NOFILE, "open 80 files, limit 48", "files", .number = 80},
-    {LAZ_ENFORCE_NPROC, "run 40 processes, limit 16", "processes", .number = 40},
+     .number = 2 << 20, .limit = "1MiB"},
+    {LAZ_ENFORCE_NOFILE, "open 80 files, limit 48", "files", .number = 80, .limit = "48"},
+    {LAZ_ENFORCE_NPROC, "run 40 processes, limit 16", "processes", .number = 40, .limit = "16"},
     {LAZ_ENFORCE_MEMORY, "use 96 MiB in four processes, limit 64", "memory", .number = 96 << 20,
-     .among = 4, .part = DOCTOR_IF_FULL},
+     .among = 4, .part = DOCTOR_IF_FULL, .limit = "64MiB"},
     {LAZ_ENFORCE_MEMORY, "use 96 MiB in one process, limit 64", "memory", .number = 96 << 20,
-     .part = DOCTOR_IF_NOT_FULL},
+     .part = DOCTOR_IF_NOT_FULL, .limit = "64MiB"},
     {LAZ_ENFORCE_CPU, "compute 1.4 s in two processes, limit 1", "burn", .number = 1400, .among = 2,
-     .part = DOCTOR_IF_FULL},
+     .part = DOCTOR_IF_FULL, .limit = "1"},
     {LAZ_ENFORCE_CPU, "compute 1.4 s in one process, limit 1", "burn", .number = 1400,
-     .part = DOCTOR_IF_NOT_FULL},
+     .part = DOCTOR_IF_NOT_FULL, .limit = "1"},
 };
 
 const char *doctor_small_limit(uint32_t bit)
 {
-    for (size_t i = 0; i < sizeof acts_limits / sizeof *acts_limits; i++)
-        if (acts_limits[i].bit == bit)
-            return acts_limits[i].value;
+    for (size_t i = 0; i < DOCTOR_ACTS && bit; i++)
+        if (doctor_acts[i].bit == bit)
+            return doctor_acts[i].limit;
     return NULL;
 }
 
@@ -106,10 +97,10 @@ static const char *act_path(const struct doctor_act *act, const struct doctor_ba
 
 /* Writes the act as code of the runtime "doctor"; false when it has no target. */
 static bool act_code(const struct doctor_act *act, const struct doctor_bait *bait,
-                     const struct doctor_place *place, struct laz_buf *code)
+                     const struct doctor_session *session, struct laz_buf *code)
 {
     int64_t number = act_is(act, "port")     ? bait->port
-                     : act_is(act, "signal") ? place->victim.pid
+                     : act_is(act, "signal") ? session->victim.pid
                                              : act->number;
     const char *path = act_is(act, "file") ? act->text : act_path(act, bait);
     struct laz_json_write write = {.to = code};
@@ -138,7 +129,7 @@ static void act_note(struct doctor_try *tried, enum doctor_came came, const char
 }
 
 /* Judges an act that ran to its end, by its answer. */
-static void act_judge(struct doctor_place *place, const struct doctor_bait *bait,
+static void act_judge(struct doctor_session *session, const struct doctor_bait *bait,
                       const struct doctor_act *act, const char *value, struct doctor_try *tried)
 {
     struct laz_json *json = laz_json_parse(value, strlen(value), NULL);
@@ -150,7 +141,7 @@ static void act_judge(struct doctor_place *place, const struct doctor_bait *bait
     if (act_is(act, "read"))
         worked = worked && text && strcmp(text, bait->secret) == 0;
     else if (act_is(act, "signal"))
-        worked = worked && laz_process_wait(&place->victim, VICTIM_MS, NULL);
+        worked = worked && laz_process_wait(&session->victim, VICTIM_MS, NULL);
     else if (act_is(act, "write"))
         worked = doctor_bait_take(act_path(act, bait));
     act_note(tried, worked ? DOCTOR_WORKED : DOCTOR_DENIED,
@@ -176,8 +167,8 @@ static void act_judge_end(const struct doctor_act *act, struct laz_result *resul
         act_note(tried, DOCTOR_FAILED, why && *why ? why : laz_verdict_name(verdict));
 }
 
-int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const struct doctor_act *act,
-                   struct doctor_try *tried, struct laz_error *err)
+int doctor_act_try(struct laz_doctor *doctor, struct doctor_session *session,
+                   const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err)
 {
     const struct laz_execute_options options = {.size = sizeof options, .no_validate = 1};
     struct laz_buf code = LAZ_BUF_INIT;
@@ -185,9 +176,10 @@ int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const stru
     int rc = 0;
 
     act_note(tried, doctor_is_late(doctor) ? DOCTOR_LATE : DOCTOR_UNTRIED, "");
-    if (tried->came == DOCTOR_LATE || !act_code(act, &doctor->bait, place, &code))
+    if (tried->came == DOCTOR_LATE || !act_code(act, &doctor->bait, session, &code))
         goto out;
-    rc = laz_session_execute(place->session, laz_buf_text(&code), code.len, &options, &result, err);
+    rc = laz_session_execute(session->session, laz_buf_text(&code), code.len, &options, &result,
+                             err);
     if (!rc && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED)
         rc = laz_error_set(err, LAZ_ECANCELLED, 0, "cancelled");
     rc = doctor_ended(doctor, rc, err);
@@ -196,7 +188,7 @@ int doctor_act_try(struct doctor *doctor, struct doctor_place *place, const stru
     } else if (rc) {
         act_note(tried, err->os_errno == ETIMEDOUT ? DOCTOR_TIMED_OUT : DOCTOR_FAILED, err->text);
     } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
-        act_judge(place, &doctor->bait, act, laz_result_value(result), tried);
+        act_judge(session, &doctor->bait, act, laz_result_value(result), tried);
     } else {
         act_judge_end(act, result, tried);
     }

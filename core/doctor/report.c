@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_report.c - prints the findings, as text or as JSON. */
-#include "cli/doctor.h"
+/* report.c - the findings, as text or as JSON. */
+#include "doctor/doctor_private.h"
 
 #include "base/clock.h"
 #include "base/enforce.h"
 #include "base/limits.h"
+#include "base/visible.h"
 #include "os/system.h"
 #include "os/users.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void doctor_progress(struct doctor *doctor, const char *backend, const char *what)
-{
-    char line[128];
-
-    if (backend)
-        snprintf(line, sizeof line, "lazaret: %.40s: %.60s", backend, what);
-    terminal_line(doctor->cli->terminal, backend ? line : NULL);
-}
+static const char *const report_came[] = {
+    [DOCTOR_UNTRIED] = "not tried",     [DOCTOR_WORKED] = "worked",
+    [DOCTOR_DENIED] = "denied",         [DOCTOR_FAILED] = "could not be tried",
+    [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME, [DOCTOR_TIMED_OUT] = "timed out",
+};
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
-/* Prints a line with text that may come from a box; control characters are made visible. */
-static void report_words(struct cli *cli, const char *before, const char *words)
+/* Adds a line with text that may come from a box; control characters are made visible. */
+static void report_words(struct laz_buf *text, const char *before, const char *words)
 {
-    struct laz_buf line = LAZ_BUF_INIT;
-
-    laz_visible_line(&line, words, strlen(words));
-    cli_printf(cli, "%s%s\n", before, laz_buf_text(&line));
-    laz_buf_fini(&line);
+    laz_buf_puts(text, before);
+    laz_visible_line(text, words, strlen(words));
+    laz_buf_putc(text, '\n');
 }
 
 /* How an act came out; that of the control where only that one came to no end. */
-static const struct doctor_try *report_try(const struct doctor *doctor,
+static const struct doctor_try *report_try(const struct laz_doctor *doctor,
                                            const struct doctor_backend *backend, size_t act)
 {
     const struct doctor_try *inside = &backend->inside[act], *outside = &doctor->outside[act];
@@ -41,9 +37,9 @@ static const struct doctor_try *report_try(const struct doctor *doctor,
     return inside->came == DOCTOR_DENIED && outside->came >= DOCTOR_FAILED ? outside : inside;
 }
 
-/* Prints the names of the acts of this bit that had this outcome. */
-static void report_acts(const struct doctor *doctor, const struct doctor_backend *backend,
-                        uint32_t bit, const char *title, enum doctor_came came)
+/* Adds a line with the names of the acts of this bit that had this outcome. */
+static void report_acts(const struct laz_doctor *doctor, const struct doctor_backend *backend,
+                        uint32_t bit, enum doctor_came came, struct laz_buf *text)
 {
     struct laz_buf list = LAZ_BUF_INIT;
 
@@ -55,25 +51,31 @@ static void report_acts(const struct doctor *doctor, const struct doctor_backend
         if (came == DOCTOR_FAILED)
             laz_buf_printf(&list, " (%s)", tried->note);
     }
-    if (list.len)
-        report_words(doctor->cli, title, laz_buf_text(&list));
+    if (list.len) {
+        laz_buf_printf(text,
+                       "             %s: ", came == DOCTOR_WORKED ? "possible" : report_came[came]);
+        report_words(text, "", laz_buf_text(&list));
+    }
     laz_buf_fini(&list);
 }
 
-/* Prints what goes below the line of a bit. */
-static void report_details(const struct doctor *doctor, const struct doctor_backend *backend,
-                           uint32_t bit, const char *remedy)
+/* Adds what goes below the line of a bit. */
+static void report_details(const struct laz_doctor *doctor, const struct doctor_backend *backend,
+                           uint32_t bit, struct laz_buf *text)
 {
-    report_acts(doctor, backend, bit, "             possible: ", DOCTOR_WORKED);
-    report_acts(doctor, backend, bit, "             could not be tried: ", DOCTOR_FAILED);
-    report_acts(doctor, backend, bit, "             " DOCTOR_OUT_OF_TIME ": ", DOCTOR_LATE);
-    report_acts(doctor, backend, bit, "             timed out: ", DOCTOR_TIMED_OUT);
+    static const enum doctor_came shown[] = {DOCTOR_WORKED, DOCTOR_FAILED, DOCTOR_LATE,
+                                             DOCTOR_TIMED_OUT};
+    const char *remedy = doctor_bit(backend, bit)->remedy;
+
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        report_acts(doctor, backend, bit, shown[i], text);
     if (remedy && doctor->acts_are_tried)
-        cli_printf(doctor->cli, "             remedy: %s\n", remedy);
+        laz_buf_printf(text, "             remedy: %s\n", remedy);
 }
 
 /* The limits of the chosen backend have lines with their values. */
-static void report_bits(const struct doctor *doctor, const struct doctor_backend *backend)
+static void report_bits(const struct laz_doctor *doctor, const struct doctor_backend *backend,
+                        struct laz_buf *text)
 {
     const char *name;
 
@@ -81,9 +83,9 @@ static void report_bits(const struct doctor *doctor, const struct doctor_backend
         const struct doctor_bit *bit = &backend->bits[i];
         if (backend == doctor->chosen && laz_limit_of_bit(1u << i))
             continue;
-        cli_printf(doctor->cli, "  %-10s %-15s %s\n", name, doctor_state_name(bit->state),
-                   bit->mechanism[0] ? bit->mechanism : "-");
-        report_details(doctor, backend, 1u << i, bit->remedy);
+        laz_buf_printf(text, "  %-10s %-15s %s\n", name, doctor_state_name(bit->state),
+                       bit->mechanism[0] ? bit->mechanism : "-");
+        report_details(doctor, backend, 1u << i, text);
     }
 }
 
@@ -101,14 +103,6 @@ static const struct laz_limit *report_kin(const struct laz_limit *limit)
         if (laz_limit_table[i].bit && laz_limit_table[i].verdict == limit->verdict &&
             limit->verdict != LAZ_VERDICT_OK)
             return &laz_limit_table[i];
-    return NULL;
-}
-
-static const struct doctor_bit *report_bit(const struct doctor_backend *backend, uint32_t bit)
-{
-    for (unsigned i = 0; i < DOCTOR_BITS; i++)
-        if (bit == 1u << i)
-            return &backend->bits[i];
     return NULL;
 }
 
@@ -135,16 +129,16 @@ static void report_counts(struct laz_buf *text, const char *mechanism)
     laz_buf_puts(text, mechanism);
 }
 
-static void report_limit_init(struct report_limit *line, const struct doctor *doctor,
+static void report_limit_init(struct report_limit *line, const struct laz_doctor *doctor,
                               const struct laz_limit *limit)
 {
-    const uint64_t value = laz_limit_value(&doctor->cli->values->limits, limit);
+    const uint64_t value = laz_limit_value(&doctor->values->limits, limit);
     const struct laz_limit *kin = report_kin(limit);
 
     *line =
         (struct report_limit){.value = LAZ_BUF_INIT, .json = LAZ_BUF_INIT, .counts = LAZ_BUF_INIT};
-    doctor_setting(doctor, limit->key, &line->value, &line->json, NULL);
-    line->bit = report_bit(doctor->chosen, limit->bit);
+    doctor_setting(doctor, limit->key, &line->value, &line->json);
+    line->bit = doctor_bit(doctor->chosen, limit->bit);
     line->state = line->bit                ? doctor_state_name(line->bit->state)
                   : value == LAZ_UNLIMITED ? doctor_state_name(DOCTOR_UNSET)
                                            : "not tried";
@@ -153,7 +147,7 @@ static void report_limit_init(struct report_limit *line, const struct doctor *do
     if (line->bit)
         report_counts(&line->counts, line->bit->mechanism);
     else if (kin)
-        report_counts(&line->counts, report_bit(doctor->chosen, kin->bit)->mechanism);
+        report_counts(&line->counts, doctor_bit(doctor->chosen, kin->bit)->mechanism);
     if (!line->bit)
         laz_buf_printf(&line->counts, "%srlimit: each process for itself",
                        line->counts.len ? "; " : "");
@@ -166,93 +160,88 @@ static void report_limit_fini(struct report_limit *line)
     laz_buf_fini(&line->counts);
 }
 
-static void report_limits(const struct doctor *doctor)
+static void report_limits(const struct laz_doctor *doctor, struct laz_buf *text)
 {
-    struct cli *cli = doctor->cli;
-
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         const struct laz_limit *limit = &laz_limit_table[i];
         struct report_limit line;
         report_limit_init(&line, doctor, limit);
-        cli_printf(cli, "  %-18s %-11s  %-15s %s\n", limit->key, laz_buf_text(&line.value),
-                   line.state, line.counts.len ? laz_buf_text(&line.counts) : "-");
+        laz_buf_printf(text, "  %-18s %-11s  %-15s %s\n", limit->key, laz_buf_text(&line.value),
+                       line.state, line.counts.len ? laz_buf_text(&line.counts) : "-");
         if (line.bit)
-            report_details(doctor, doctor->chosen, limit->bit, line.bit->remedy);
+            report_details(doctor, doctor->chosen, limit->bit, text);
         report_limit_fini(&line);
     }
 }
 
-/* Prints a line: that something works, or its problem after the words for a failure. */
-static void report_state(struct cli *cli, const char *works, const char *fails, const char *problem)
+/* Adds a line: that something works, or its problem after the words for a failure. */
+static void report_state(struct laz_buf *text, const char *works, const char *fails,
+                         const char *problem)
 {
     if (problem && strcmp(problem, DOCTOR_OUT_OF_TIME) == 0)
         fails = "";
-    report_words(cli, problem ? fails : works, problem ? problem : "");
+    report_words(text, problem ? fails : works, problem ? problem : "");
 }
 
-static void report_runtimes(const struct doctor *doctor, const struct doctor_backend *backend)
+static void report_runtimes(const struct laz_doctor *doctor, const struct doctor_backend *backend,
+                            struct laz_buf *text)
 {
-    struct cli *cli = doctor->cli;
-
     for (size_t i = 0; i < backend->n_runtimes; i++) {
-        cli_printf(cli, "  runtime %-10s ", doctor->runtimes.items[i]);
-        report_state(cli, "works", "does not work: ", backend->runtimes[i]);
+        laz_buf_printf(text, "  runtime %-10s ", doctor->runtimes.items[i]);
+        report_state(text, "works", "does not work: ", backend->runtimes[i]);
     }
     if (!backend->n_runtimes)
-        cli_puts(cli, "  no runtime is installed (lazaret plugins lists what was found)\n");
+        laz_buf_puts(text, "  no runtime is installed (lazaret plugins lists what was found)\n");
 }
 
-static void report_templates(const struct doctor *doctor)
+static void report_templates(const struct laz_doctor *doctor, struct laz_buf *text)
 {
     if (!doctor->templates_tried)
         return;
-    cli_puts(doctor->cli, "templates: ");
-    report_state(doctor->cli, "in force", "not in force: ", doctor->templates_problem);
-    cli_puts(doctor->cli, "\n");
+    laz_buf_puts(text, "templates: ");
+    report_state(text, "in force", "not in force: ", doctor->templates_problem);
+    laz_buf_puts(text, "\n");
 }
 
-static void report_header(const struct doctor *doctor)
+static void report_header(const struct laz_doctor *doctor, struct laz_buf *text)
 {
-    const char *file = laz_settings_file(doctor->cli->settings);
+    const char *file = laz_settings_file(doctor->options.settings);
     struct laz_os_kernel kernel;
     struct laz_os_user user;
-    struct laz_buf line = LAZ_BUF_INIT;
 
     laz_os_kernel(&kernel);
     laz_os_user(&user);
-    cli_printf(doctor->cli, "lazaret        %s\n", laz_version());
-    cli_printf(doctor->cli, "system         %s %s %s\n", kernel.name, kernel.release,
-               kernel.machine);
-    laz_buf_puts(&line, user.name[0] ? user.name : "without a name");
+    laz_buf_printf(text, "lazaret        %s\n", laz_version());
+    laz_buf_printf(text, "system         %s %s %s\n", kernel.name, kernel.release, kernel.machine);
+    laz_buf_puts(text, "user           ");
+    laz_visible_line(text, user.name, strlen(user.name));
+    laz_buf_puts(text, user.name[0] ? "" : "without a name");
     if (user.has_uid)
-        laz_buf_printf(&line, " (uid %u)", laz_os_uid());
-    report_words(doctor->cli, "user           ", laz_buf_text(&line));
-    report_words(doctor->cli, "configuration  ", file ? file : "none: built-in defaults");
-    cli_puts(doctor->cli, "\n");
-    laz_buf_fini(&line);
+        laz_buf_printf(text, " (uid %u)", laz_os_uid());
+    report_words(text, "\nconfiguration  ", file ? file : "none: built-in defaults");
+    laz_buf_puts(text, "\n");
 }
 
-static void report_backend(const struct doctor *doctor, const struct doctor_backend *backend)
+static void report_backend(const struct laz_doctor *doctor, const struct doctor_backend *backend,
+                           struct laz_buf *text)
 {
-    struct cli *cli = doctor->cli;
-
-    cli_printf(cli, "backend %s%s", backend->name,
-               backend == doctor->chosen ? " (chosen by the settings)" : "");
+    laz_buf_printf(text, "backend %s%s", backend->name,
+                   backend == doctor->chosen ? " (chosen by the settings)" : "");
     if (!backend->isolates) {
-        cli_puts(cli, ": does not isolate; for debugging and comparing; ");
-        report_state(cli, "it starts", "does not work: ", backend->problem);
+        laz_buf_puts(text, ": does not isolate; for debugging and comparing; ");
+        report_state(text, "it starts", "does not work: ", backend->problem);
     } else if (backend->problem) {
-        cli_puts(cli, "\n  ");
-        report_state(cli, "", "does not work: ", backend->problem);
+        laz_buf_puts(text, "\n  ");
+        report_state(text, "", "does not work: ", backend->problem);
     } else {
-        cli_puts(cli, "\n");
-        report_bits(doctor, backend);
+        laz_buf_puts(text, "\n");
+        report_bits(doctor, backend, text);
     }
     if (backend == doctor->chosen)
-        report_limits(doctor);
+        report_limits(doctor, text);
     if (!backend->problem && (backend->isolates || backend->n_runtimes))
-        report_runtimes(doctor, backend);
-    cli_puts(cli, "\n");
+        report_runtimes(doctor, backend, text);
+    laz_buf_puts(text, "\n");
 }
 
 /* What no limit bounds, although the kernel counts it for a user: docs/threat-model.md has all of
@@ -267,50 +256,41 @@ static const char *report_shared(void)
                               "this user runs";
 }
 
-int doctor_report(struct doctor *doctor)
+void laz_doctor_tell(const struct laz_doctor *doctor, struct laz_buf *text)
 {
-    struct cli *cli = doctor->cli;
-
-    report_header(doctor);
+    report_header(doctor, text);
     for (size_t i = 0; i < doctor->names.n; i++)
-        report_backend(doctor, &doctor->backends[i]);
+        report_backend(doctor, &doctor->backends[i], text);
     if (doctor->groups.len)
-        report_words(cli, "control groups: ", laz_buf_text(&doctor->groups));
+        report_words(text, "control groups: ", laz_buf_text(&doctor->groups));
     if (report_shared())
-        report_words(cli, "shared quotas: ", report_shared());
-    report_templates(doctor);
+        report_words(text, "shared quotas: ", report_shared());
+    report_templates(doctor, text);
     for (size_t i = 0; i < doctor->problems.n; i++)
-        report_words(cli, "problem: ", doctor->problems.items[i]);
+        report_words(text, "problem: ", doctor->problems.items[i]);
     if (!doctor->acts_are_tried)
-        cli_puts(cli,
-                 "note: on this system no backend isolates, so nothing was tried from inside a "
-                 "session; the list shows what its box reports\n"
-                 "remedy: run lazaret in a container, in a virtual machine or in WSL\n");
+        laz_buf_puts(text,
+                     "note: on this system no backend isolates, so nothing was tried from inside a "
+                     "session; the list shows what its box reports\n"
+                     "remedy: run lazaret in a container, in a virtual machine or in WSL\n");
     if (!doctor->problems.n && !doctor->acts_are_tried)
-        cli_puts(cli, "sandbox.require asks for nothing that is missing\n");
+        laz_buf_puts(text, "sandbox.require asks for nothing that is missing\n");
     else if (!doctor->problems.n)
-        cli_printf(cli, "all is well: %s enforces what sandbox.require asks for\n",
-                   doctor->chosen->name);
-    return doctor->problems.n ? CLI_FAILED : CLI_OK;
+        laz_buf_printf(text, "all is well: %s enforces what sandbox.require asks for\n",
+                       doctor->chosen->name);
 }
 
 /* ---- for machines --------------------------------------------------------------------------- */
 
 static void json_try(struct laz_json_write *write, const char *key, const struct doctor_try *tried)
 {
-    static const char *const words[] = {
-        [DOCTOR_UNTRIED] = "not tried",     [DOCTOR_WORKED] = "worked",
-        [DOCTOR_DENIED] = "denied",         [DOCTOR_FAILED] = "could not be tried",
-        [DOCTOR_LATE] = DOCTOR_OUT_OF_TIME, [DOCTOR_TIMED_OUT] = "timed out",
-    };
-
     laz_json_begin_object(write, key);
-    laz_json_add_text(write, "came", words[tried->came]);
+    laz_json_add_text(write, "came", report_came[tried->came]);
     laz_json_add_text(write, "note", tried->note);
     laz_json_end_object(write);
 }
 
-static void json_acts(struct laz_json_write *write, const struct doctor *doctor,
+static void json_acts(struct laz_json_write *write, const struct laz_doctor *doctor,
                       const struct doctor_backend *backend, uint32_t bit)
 {
     laz_json_begin_list(write, "acts");
@@ -332,7 +312,7 @@ static void json_problem(struct laz_json_write *write, bool works, const char *p
     laz_json_add_text(write, "problem", problem);
 }
 
-static void json_backend(struct laz_json_write *write, const struct doctor *doctor,
+static void json_backend(struct laz_json_write *write, const struct laz_doctor *doctor,
                          const struct doctor_backend *backend)
 {
     laz_json_begin_object(write, NULL);
@@ -363,7 +343,7 @@ static void json_backend(struct laz_json_write *write, const struct doctor *doct
 }
 
 /* What the text begins with. */
-static void json_header(struct laz_json_write *write, const struct doctor *doctor)
+static void json_header(struct laz_json_write *write, const struct laz_doctor *doctor)
 {
     struct laz_os_kernel kernel;
     struct laz_os_user user;
@@ -382,10 +362,10 @@ static void json_header(struct laz_json_write *write, const struct doctor *docto
         laz_json_add_uint(write, "uid", laz_os_uid());
     laz_json_add_bool(write, "root", laz_os_is_root());
     laz_json_end_object(write);
-    laz_json_add_text(write, "configuration", laz_settings_file(doctor->cli->settings));
+    laz_json_add_text(write, "configuration", laz_settings_file(doctor->options.settings));
 }
 
-static void json_limits(struct laz_json_write *write, const struct doctor *doctor)
+static void json_limits(struct laz_json_write *write, const struct laz_doctor *doctor)
 {
     laz_json_begin_list(write, "limits");
     for (size_t i = 0; doctor->chosen && i < LAZ_N_LIMITS; i++) {
@@ -402,36 +382,27 @@ static void json_limits(struct laz_json_write *write, const struct doctor *docto
     laz_json_end_list(write);
 }
 
-int doctor_report_json(struct doctor *doctor)
+void laz_doctor_tell_json(const struct laz_doctor *doctor, struct laz_json_write *write)
 {
-    const bool ok = !doctor->problems.n;
-    struct cli_answer answer;
-
-    cli_answer_begin(&answer, ok);
-    if (!ok)
-        cli_answer_errors(doctor->cli, &answer.write, &doctor->problems);
-    json_header(&answer.write, doctor);
-    laz_json_add_text(&answer.write, "chosen", doctor->chosen ? doctor->chosen->name : NULL);
-    laz_json_begin_object(&answer.write, "templates");
-    json_problem(&answer.write, doctor->templates_tried && !doctor->templates_problem,
+    json_header(write, doctor);
+    laz_json_add_text(write, "chosen", doctor->chosen ? doctor->chosen->name : NULL);
+    laz_json_begin_object(write, "templates");
+    json_problem(write, doctor->templates_tried && !doctor->templates_problem,
                  doctor->templates_problem);
-    laz_json_end_object(&answer.write);
-    laz_json_begin_object(&answer.write, "control_groups");
-    laz_json_add_bool(&answer.write, "works", doctor->has_groups);
-    laz_json_add_text(&answer.write, "where",
-                      doctor->groups.len ? laz_buf_text(&doctor->groups) : NULL);
-    laz_json_end_object(&answer.write);
-    json_limits(&answer.write, doctor);
-    laz_json_add_text(&answer.write, "shared_quotas", report_shared());
-    laz_json_add_bool(&answer.write, "tried", doctor->acts_are_tried);
-    cli_enforce_json(&answer.write, "require", doctor->cli->values->sandbox.require);
-    laz_json_begin_list(&answer.write, "backends");
+    laz_json_end_object(write);
+    laz_json_begin_object(write, "control_groups");
+    laz_json_add_bool(write, "works", doctor->has_groups);
+    laz_json_add_text(write, "where", doctor->groups.len ? laz_buf_text(&doctor->groups) : NULL);
+    laz_json_end_object(write);
+    json_limits(write, doctor);
+    laz_json_add_text(write, "shared_quotas", report_shared());
+    laz_json_add_bool(write, "tried", doctor->acts_are_tried);
+    laz_enforce_json(write, "require", doctor->values->sandbox.require);
+    laz_json_begin_list(write, "backends");
     for (size_t i = 0; i < doctor->names.n; i++) {
-        laz_json_new_line(&answer.write);
-        json_backend(&answer.write, doctor, &doctor->backends[i]);
+        laz_json_new_line(write);
+        json_backend(write, doctor, &doctor->backends[i]);
     }
-    laz_json_end_list(&answer.write);
-    laz_json_add_uint(&answer.write, "elapsed_ms",
-                      (laz_clock_us() - doctor->time.started_us) / 1000);
-    return cli_answer_end(doctor->cli, &answer, ok ? CLI_OK : CLI_FAILED);
+    laz_json_end_list(write);
+    laz_json_add_uint(write, "elapsed_ms", (laz_clock_us() - doctor->time.started_us) / 1000);
 }
