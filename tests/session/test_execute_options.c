@@ -6,6 +6,7 @@
  * All that a function is given is overwritten and freed when it has returned.  The clocks of all
  * engines are held, so that time passes when a test says so. */
 #include "gates.h"
+#include "ways.h"
 
 #include "base/options.h"
 #include "engine/engine.h"
@@ -15,86 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- what is given --------------------------------------------------------------------------- */
-
-struct piece {
-    struct piece *next;
-    size_t size;
-    max_align_t data[];
-};
-static struct piece *given;
-
-static void *give(size_t size)
-{
-    struct piece *piece = calloc(1, sizeof *piece + size);
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(piece);
-    piece->next = given;
-    piece->size = size;
-    given = piece;
-    return piece->data;
-}
-
-static void *give_bytes(const void *bytes, size_t size)
-{
-    return memcpy(give(size), bytes, size);
-}
-
-static char *give_text(const char *text)
-{
-    return give_bytes(text, strlen(text) + 1);
-}
-
-static void take_back(void)
-{
-    while (given) {
-        struct piece *piece = given;
-        given = piece->next;
-        memset(piece->data, 0xa5, piece->size);
-        free(piece);
-    }
-}
-
-static struct laz_execute_options *give_options_of(size_t size)
-{
-    struct laz_execute_options *options = give(size);
-
-    options->size = size;
-    return options;
-}
-
-static struct laz_execute_options *give_options(void)
-{
-    return give_options_of(sizeof(struct laz_execute_options));
-}
-
-static void give_argv(struct laz_execute_options *options, size_t n, size_t n_argv)
-{
-    static const char *const words[] = {"file.lua", "one", "two"};
-    const char **argv = give(n * sizeof *argv);
-
-    for (size_t i = 0; i < n; i++)
-        argv[i] = give_text(words[i]);
-    options->argv = argv;
-    options->n_argv = n_argv;
-}
-
-/* A file of `files`, whose room is for `most`. */
-static void give_file(struct laz_execute_options *options, size_t most, const char *name,
-                      const void *data, size_t len)
-{
-    const struct laz_file **files = (const struct laz_file **)(uintptr_t)options->files;
-    struct laz_file *file = give(sizeof *file);
-
-    if (!files)
-        options->files = files = give(most * sizeof *files);
-    file->size = sizeof *file;
-    file->name = name ? give_text(name) : NULL;
-    file->data = data ? give_bytes(data, len) : NULL;
-    file->data_len = len;
-    files[options->n_files++] = file;
-}
 
 /* ---- what is heard --------------------------------------------------------------------------- */
 
@@ -189,10 +110,7 @@ static void tool_pass(void *user, const char *args, size_t len, struct laz_reply
     laz_reply_value(reply, "1", 1);
 }
 
-static const struct {
-    struct laz_tool tool;
-    void (*call)(void *user, const char *args, size_t len, struct laz_reply *reply);
-} tools[] = {
+static const struct ways_tool tools[] = {
     {{.size = sizeof(struct laz_tool), .name = "who"}, tool_who},
     {{.size = sizeof(struct laz_tool),
       .name = "pass",
@@ -200,161 +118,45 @@ static const struct {
      tool_pass},
 };
 
-/* ---- functions that execute ------------------------------------------------------------------ */
-
-#define SETTINGS "pool.reset=false;pool.warm=cold;session.runtime=lua;sandbox.require=[]"
-
-static struct {
-    struct laz_engine *engine;
-    struct laz_session *session;
-    struct laz_pool *pool;
-    struct laz_group *group;
-    struct laz_group_pool *group_pool;
-} home;
-
-struct asked {
-    const char *code;
-    size_t len;
-    const struct laz_execute_options *options;
-    const struct laz_session_options *session; /* of a fresh one */
-};
-
-struct outcome {
-    unsigned times; /* `done` was called */
-    int rc;         /* of the call, or of the error that `done` got */
-    struct laz_error err;
-    struct laz_result *result;
-};
-
-static void take_outcome(void *user, struct laz_result *result, const struct laz_error *err)
-{
-    struct outcome *outcome = user;
-
-    pthread_mutex_lock(&heard.lock);
-    outcome->times++;
-    outcome->result = result;
-    if (err) {
-        outcome->err = *err;
-        outcome->rc = err->code;
-    }
-    pthread_cond_broadcast(&heard.changed);
-    pthread_mutex_unlock(&heard.lock);
-}
-
-#define SYNC(name, ...)                                                                            \
-    static int name(const struct asked *a, struct outcome *to)                                     \
-    {                                                                                              \
-        return name##_of(__VA_ARGS__, a->code, a->len, a->options, &to->result, &to->err);         \
-    }
-#define ASYNC(name, ...)                                                                           \
-    static int name(const struct asked *a, struct outcome *to)                                     \
-    {                                                                                              \
-        return name##_of(__VA_ARGS__, a->code, a->len, a->options, take_outcome, to, &to->err);    \
-    }
-#define in_session_of          laz_session_execute
-#define in_session_async_of    laz_session_execute_async
-#define in_fresh_of            laz_execute
-#define in_fresh_async_of      laz_execute_async
-#define in_pool_of             laz_pool_execute
-#define in_pool_async_of       laz_pool_execute_async
-#define in_group_of            laz_group_execute
-#define in_group_async_of      laz_group_execute_async
-#define in_group_pool_of       laz_group_pool_execute
-#define in_group_pool_async_of laz_group_pool_execute_async
-SYNC(in_session, home.session)
-ASYNC(in_session_async, home.session)
-SYNC(in_fresh, home.engine, a->session)
-ASYNC(in_fresh_async, home.engine, a->session)
-SYNC(in_pool, home.pool, LAZ_NO_LIMIT)
-ASYNC(in_pool_async, home.pool, LAZ_NO_LIMIT)
-SYNC(in_group, home.group, a->session)
-ASYNC(in_group_async, home.group, a->session)
-SYNC(in_group_pool, home.group_pool, LAZ_NO_LIMIT)
-ASYNC(in_group_pool_async, home.group_pool, LAZ_NO_LIMIT)
-
-static const struct way {
-    const char *name;
-    int (*begin)(const struct asked *asked, struct outcome *outcome);
-    bool is_async, is_group;
-} ways[] = {
-    {"laz_session_execute", in_session, false, false},
-    {"laz_session_execute_async", in_session_async, true, false},
-    {"laz_execute", in_fresh, false, false},
-    {"laz_execute_async", in_fresh_async, true, false},
-    {"laz_pool_execute", in_pool, false, false},
-    {"laz_pool_execute_async", in_pool_async, true, false},
-    {"laz_group_execute", in_group, false, true},
-    {"laz_group_execute_async", in_group_async, true, true},
-    {"laz_group_pool_execute", in_group_pool, false, true},
-    {"laz_group_pool_execute_async", in_group_pool_async, true, true},
-};
-#define N_WAYS (sizeof ways / sizeof *ways)
-
-static struct laz_engine *way_engine(const struct way *way)
-{
-    return way->is_group ? home.group->lanes[0].engine : home.engine;
-}
-
-static void way_await(const struct way *way, struct outcome *outcome)
-{
-    while (!way->is_group && !outcome->times)
-        CU_ASSERT_EQUAL_FATAL(laz_engine_step(home.engine, -1, NULL), 0);
-    pthread_mutex_lock(&heard.lock);
-    while (!outcome->times)
-        pthread_cond_wait(&heard.changed, &heard.lock);
-    pthread_mutex_unlock(&heard.lock);
-}
-
-/* The options are made by `make`; NULL: there are none. */
-static struct outcome run(const struct way *way, const char *code,
-                          const struct laz_execute_options *(*make)(void))
-{
-    struct laz_session_options *session = give(sizeof *session);
-    struct outcome outcome = {0};
-
-    heard_reset(way_engine(way));
-    *session = (struct laz_session_options){.size = sizeof *session, .runtime = give_text("lua")};
-    const struct asked asked = {
-        .code = give_bytes(code, strlen(code)), /* without its end */
-        .len = strlen(code),
-        .options = make ? make() : NULL,
-        .session = session,
-    };
-    const int rc = way->begin(&asked, &outcome);
-    take_back();
-    if (rc)
-        outcome.rc = rc;
-    else if (way->is_async)
-        way_await(way, &outcome);
-    CU_ASSERT_EQUAL(outcome.times, way->is_async && !rc);
-    return outcome;
-}
-
 static void home_open(void)
 {
-    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
-    const struct laz_pool_options one = {.size = sizeof one, .members = 1};
-
-    home.engine = test_engine(SETTINGS);
-    home.group = gates_group(SETTINGS ";sandbox.backend=auto", 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(home.engine);
-    test_hold_clock(home.engine);
-    gates_hold_clock(home.group, 0);
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
-        CU_ASSERT_EQUAL(laz_engine_add_tool(home.engine, &tools[i].tool, tools[i].call, NULL, NULL),
-                        0);
-        CU_ASSERT_EQUAL(laz_group_add_tool(home.group, &tools[i].tool, tools[i].call, NULL, NULL),
-                        0);
-    }
-    CU_ASSERT_EQUAL_FATAL(laz_session_open(home.engine, &lua, &home.session, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_pool_new(home.engine, &one, &home.pool, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_group_pool_new(home.group, &one, &home.group_pool, NULL), 0);
+    ways_open(tools, sizeof tools / sizeof *tools);
 }
 
-static void home_close(void)
+static struct way_outcome run(const struct way *way, const char *code,
+                              const struct laz_execute_options *(*make)(void))
 {
-    laz_group_free(home.group);
-    laz_engine_free(home.engine);
+    heard_reset(way_engine(way));
+    return way_run(way, code, make);
+}
+
+/* ---- parts of options ------------------------------------------------------------------------ */
+
+static void give_argv(struct laz_execute_options *options, size_t n, size_t n_argv)
+{
+    static const char *const words[] = {"file.lua", "one", "two"};
+    const char **argv = give(n * sizeof *argv);
+
+    for (size_t i = 0; i < n; i++)
+        argv[i] = give_text(words[i]);
+    options->argv = argv;
+    options->n_argv = n_argv;
+}
+
+/* A file of `files`, whose room is for `most`. */
+static void give_file(struct laz_execute_options *options, size_t most, const char *name,
+                      const void *data, size_t len)
+{
+    const struct laz_file **files = (const struct laz_file **)(uintptr_t)options->files;
+    struct laz_file *file = give(sizeof *file);
+
+    if (!files)
+        options->files = files = give(most * sizeof *files);
+    file->size = sizeof *file;
+    file->name = name ? give_text(name) : NULL;
+    file->data = data ? give_bytes(data, len) : NULL;
+    file->data_len = len;
+    files[options->n_files++] = file;
 }
 
 /* ---- what each member does ------------------------------------------------------------------- */
@@ -654,7 +456,7 @@ static void each_option_has_a_case(void)
 
 static void expect_case(const struct way *way, const struct option_case *at)
 {
-    struct outcome outcome = run(way, at->code, at->make);
+    struct way_outcome outcome = run(way, at->code, at->make);
     const bool holds = outcome.result && at->holds(outcome.result);
 
     if (!holds)
@@ -669,10 +471,10 @@ static void each_function_has_each_option(void)
     home_open();
     for (size_t i = 0; i < laz_execute_members.n; i++) {
         const struct option_case *at = case_of(laz_execute_members.rows[i].name);
-        for (size_t k = 0; at && k < N_WAYS; k++)
+        for (size_t k = 0; at && k < n_ways; k++)
             expect_case(&ways[k], at);
     }
-    home_close();
+    ways_close();
 }
 
 /* Else a case would prove nothing. */
@@ -682,14 +484,14 @@ static void without_an_option_its_case_does_not_hold(void)
     for (size_t i = 0; i < N_CASES; i++) {
         if (cases[i].is_endless)
             continue;
-        struct outcome outcome = run(&ways[0], cases[i].code, NULL);
+        struct way_outcome outcome = run(&ways[0], cases[i].code, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(outcome.result);
         if (cases[i].holds(outcome.result))
             printf("\n    %s holds without it", cases[i].member);
         CU_ASSERT_FALSE(cases[i].holds(outcome.result));
         laz_result_free(outcome.result);
     }
-    home_close();
+    ways_close();
 }
 
 /* ---- structs of other headers ---------------------------------------------------------------- */
@@ -722,9 +524,9 @@ static void structs_of_other_headers_are_taken_everywhere(void)
 
     home_open();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (size_t k = 0; k < N_WAYS; k++)
+        for (size_t k = 0; k < n_ways; k++)
             expect_case(&ways[k], &rows[i]);
-    home_close();
+    ways_close();
 }
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
@@ -896,8 +698,8 @@ static void what_is_wrong_is_refused_everywhere_alike(void)
     home_open();
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
         char first[LAZ_ERROR_TEXT_SIZE] = "";
-        for (size_t k = 0; k < N_WAYS; k++) {
-            struct outcome outcome = run(&ways[k], "who()", wrongs[i].make);
+        for (size_t k = 0; k < n_ways; k++) {
+            struct way_outcome outcome = run(&ways[k], "who()", wrongs[i].make);
             if (outcome.rc != wrongs[i].code)
                 printf("\n    %s: %s", ways[k].name, wrongs[i].says);
             CU_ASSERT_EQUAL(outcome.rc, wrongs[i].code);
@@ -922,12 +724,12 @@ static void what_is_wrong_is_refused_everywhere_alike(void)
     CU_ASSERT(status.idle == 1 && !status.waiting);
     CU_ASSERT_EQUAL(laz_group_pool_status(home.group_pool, &status, NULL), 0);
     CU_ASSERT(status.idle == 1 && !status.waiting);
-    for (size_t k = 0; k < N_WAYS; k++) { /* also of the good file beside a bad one */
-        struct outcome outcome = run(&ways[k], READ "return not read('good')", NULL);
+    for (size_t k = 0; k < n_ways; k++) { /* also of the good file beside a bad one */
+        struct way_outcome outcome = run(&ways[k], READ "return not read('good')", NULL);
         CU_ASSERT(outcome.result && is_true(outcome.result));
         laz_result_free(outcome.result);
     }
-    home_close();
+    ways_close();
 }
 
 static const struct unit_test tests[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_job_files.c - files that come with the code: removed from a session that others use
  * afterwards, or the session goes; what happens where one cannot be put, and where the execution is
- * cancelled, or its session does not start. */
+ * cancelled, or its session does not start. The clocks of engines are held. */
 #include "gates.h"
 
 #include "base/buf.h"
@@ -37,6 +37,7 @@ static void engine_open(const char *settings)
     n_ran = 0;
     engine = test_engine_open(settings);
     CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+    test_hold_clock(engine);
     CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &ran, tool_ran, NULL, NULL), 0);
 }
 
@@ -197,7 +198,8 @@ static void group_expect(struct laz_group_pool *pool, const char *code,
 static void the_pool_of_a_group_does_the_same(void)
 {
     for (int reset = 0; reset <= 1; reset++) {
-        struct laz_group *group = gates_group(reset ? "pool.reset=true" : "pool.reset=false", 2);
+        struct laz_group *group = gates_group(reset ? "pool.reset=true" : "pool.reset=false", 1);
+        gates_hold_clock(group, 0);
         struct laz_group_pool *pool = group_pool_open(group);
         group_expect(pool, "x = 41 " WRITE_OWN "return io.open('in'):read('a')", &small,
                      "\"hello\"");
@@ -270,14 +272,13 @@ static void a_pool_can_be_closed_while_files_are_removed(void)
     laz_engine_free(engine);
 }
 
-/* A cancel of all ends the session, whose files nobody knows of then. */
+/* A cancel of all ends the session, or comes when they are gone. */
 static void a_cancel_while_files_are_removed_leaves_none(void)
 {
     struct gate_told told = {0};
 
     engine_open(KEPT);
     struct laz_pool *pool = pool_open();
-    pool_expect(pool, "x = 41 " WRITE_OWN, NULL, LAZ_VERDICT_OK, NULL);
     begin_to_remove(pool, &told);
     laz_engine_cancel(engine);
     told_await(&told);
@@ -297,10 +298,40 @@ static void a_job_can_be_abandoned_while_files_are_removed(void)
     laz_job_abandon(engine->sessions.jobs);
     CU_ASSERT_EQUAL(told.times, 1);
     UNIT_TEXT(told.text, "5");
-    pool_expect(pool, "return tostring(io.open('in')) .. tostring(io.open('two'))", NULL,
-                LAZ_VERDICT_OK, "\"nilnil\"");
+    pool_expect(pool, LOOK, NULL, LAZ_VERDICT_OK, "\"nilnilnilfalse\"");
     laz_engine_free(engine);
     CU_ASSERT_EQUAL(told.times, 1);
+}
+
+/* An agent that stands still has two seconds, whatever the settings say. */
+static void a_result_does_not_wait_long_for_a_removal(void)
+{
+    struct gate_told told = {0};
+    struct laz_result *result = NULL;
+
+    engine_open(KEPT);
+    struct laz_pool *pool = pool_open();
+    CU_ASSERT_EQUAL_FATAL(laz_pool_execute(pool, LAZ_NO_LIMIT,
+                                           "return io.open('/proc/self/stat'):read('n')", SIZE_MAX,
+                                           NULL, &result, NULL),
+                          0);
+    const pid_t pid = (pid_t)atoi(laz_result_value(result));
+    laz_result_free(result);
+    CU_ASSERT_FATAL(pid > 1);
+    begin_to_remove(pool, &told);
+    const struct laz_job *job = engine->sessions.jobs;
+    CU_ASSERT_EQUAL(kill(pid, SIGSTOP), 0); /* it may have answered once */
+    for (unsigned turn = 0; turn < 10; turn++)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 0, NULL), 0);
+    CU_ASSERT(job->seat.session->execution && !told.times);
+    test_advance_clock(engine, 1999);
+    CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 0, NULL), 0);
+    CU_ASSERT_EQUAL(told.times, 0);
+    test_advance_clock(engine, 1);
+    told_await(&told);
+    UNIT_TEXT(told.text, "5");
+    pool_expect(pool, LOOK, NULL, LAZ_VERDICT_OK, "\"nilnilnilfalse\"");
+    laz_engine_free(engine);
 }
 
 /* ---- cancelled while they are put ------------------------------------------------------------ */
@@ -422,15 +453,24 @@ static void a_cancel_between_two_files_is_not_lost(void)
         }
 }
 
+/* Is the file on its way? */
+static void look_for_file(void *user, struct laz_engine *of)
+{
+    const struct laz_job *job = of->sessions.jobs;
+
+    *(bool *)user = job && job->seat.ops && job->seat.session->execution;
+}
+
 /* A group of engines, whose agent stands still meanwhile. */
 static void a_cancel_ends_a_file_in_a_group(void)
 {
     struct laz_group *group = gates_group("pool.reset=false", 1);
-    struct laz_group_pool *pool = group_pool_open(group);
-    struct laz_pool_status status = LAZ_POOL_STATUS_INIT;
     struct gate_told told = {0};
     struct laz_result *result = NULL;
+    bool is_put = false;
 
+    gates_hold_clock(group, 0);
+    struct laz_group_pool *pool = group_pool_open(group);
     CU_ASSERT_EQUAL_FATAL(laz_group_pool_execute(pool, LAZ_NO_LIMIT,
                                                  "return io.open('/proc/self/stat'):read('n')",
                                                  SIZE_MAX, NULL, &result, NULL),
@@ -442,8 +482,8 @@ static void a_cancel_ends_a_file_in_a_group(void)
     CU_ASSERT_EQUAL_FATAL(laz_group_pool_execute_async(pool, LAZ_NO_LIMIT, GATE("a"), SIZE_MAX,
                                                        &large, gate_tell, &told, NULL),
                           0);
-    while (!status.busy)
-        CU_ASSERT_EQUAL_FATAL(laz_group_pool_status(pool, &status, NULL), 0);
+    while (!is_put)
+        gates_run(group, 0, look_for_file, &is_put);
     laz_group_cancel(group);
     gate_told_await(&told);
     CU_ASSERT_EQUAL(told.code, 0);
@@ -596,6 +636,7 @@ static const struct unit_test tests[] = {
     UNIT(a_pool_can_be_closed_while_files_are_removed),
     UNIT(a_cancel_while_files_are_removed_leaves_none),
     UNIT(a_job_can_be_abandoned_while_files_are_removed),
+    UNIT(a_result_does_not_wait_long_for_a_removal),
     UNIT(a_cancel_ends_a_file_in_a_session),
     UNIT(a_cancel_ends_a_file_in_a_fresh_session),
     UNIT(a_cancel_ends_a_file_in_a_pool),
