@@ -56,6 +56,21 @@ void laz_buf_append(struct laz_buf *buf, const void *data, size_t len)
     buf->data[buf->len] = '\0';
 }
 
+void laz_buf_take(struct laz_buf *buf, struct laz_buf *other)
+{
+    const bool failed = buf->failed || other->failed;
+
+    if (buf->len) {
+        laz_buf_append(buf, laz_buf_text(other), other->len);
+        laz_buf_fini(other);
+    } else {
+        laz_buf_fini(buf);
+        *buf = *other;
+        *other = (struct laz_buf)LAZ_BUF_INIT;
+    }
+    buf->failed |= failed;
+}
+
 void laz_buf_puts(struct laz_buf *buf, const char *text)
 {
     laz_buf_append(buf, text, strlen(text));

@@ -28,6 +28,8 @@ void laz_buf_clear(struct laz_buf *buf);                /* keeps the memory */
 bool laz_buf_reserve(struct laz_buf *buf, size_t more); /* room for `more` bytes and a NUL */
 void laz_buf_append(struct laz_buf *buf, const void *data, size_t len);
 void laz_buf_puts(struct laz_buf *buf, const char *text);
+/* Appends another one, which is empty then; its memory is taken where `buf` was empty. */
+void laz_buf_take(struct laz_buf *buf, struct laz_buf *other);
 void laz_buf_putc(struct laz_buf *buf, char c);
 void laz_buf_printf(struct laz_buf *buf, const char *format, ...) LAZ_PRINTF(2, 3);
 void laz_buf_drop(struct laz_buf *buf, size_t n);    /* removes n bytes from the front */

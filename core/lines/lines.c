@@ -104,13 +104,7 @@ void laz_lines_take(struct laz_lines *lines, struct laz_buf *made)
 
     if (!unsent)
         return;
-    if (unsent->len) {
-        laz_buf_append(unsent, laz_buf_text(made), made->len);
-    } else {
-        laz_buf_fini(unsent);
-        *unsent = *made;
-        *made = (struct laz_buf)LAZ_BUF_INIT;
-    }
+    laz_buf_take(unsent, made);
     laz_lines_send(lines);
 }
 

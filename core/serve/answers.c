@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWERS_AT_ONCE ((size_t)256 << 10) /* bytes of a result that is answered in the loop */
-
 struct serve_answer {
     struct laz_task task;
     struct serve_request *request; /* NULL: its client has gone */
@@ -136,28 +134,13 @@ void serve_answer_drop(struct serve_request *request)
     (void)answer_leave(request->answer);
 }
 
-/* Bytes of it, as far as they say whether it is large. */
-static size_t answer_size(const struct laz_result *result, bool with_artifacts)
-{
-    const char *text = laz_result_text(result);
-    size_t size = strlen(laz_result_value(result)) + (text ? strlen(text) : 0), len;
-    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
-
-    for (size_t i = 0; size <= ANSWERS_AT_ONCE && i < laz_result_outputs(result); i++, size += len)
-        (void)laz_result_output(result, i, NULL, &len);
-    for (size_t i = 0; with_artifacts && laz_result_artifact(result, i, &artifact) == 0; i++)
-        size += artifact.data_len;
-    return size;
-}
-
 /* Has it made beside the loop. False: it is to be made at once. */
 static bool answer_begin(struct serve_answer *answer)
 {
     struct serve_request *request = answer->request;
     struct serve_client *client = request->client;
 
-    if (client->is_leaving ||
-        answer_size(answer->result, answer->sends_artifacts) <= ANSWERS_AT_ONCE)
+    if (client->is_leaving || !laz_result_is_large(answer->result, answer->sends_artifacts))
         return false;
     answer->task = (struct laz_task){.run = answer_run, .done = answer_done};
     if (laz_driver_begin_task(&client->server->engine->driver, &answer->task, NULL))

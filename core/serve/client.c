@@ -112,16 +112,13 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
 void serve_client_free(struct serve_client *client)
 {
     struct laz_server *server = client->server;
-    struct serve_client **at = &server->clients;
     int connection = client->lines.in == client->lines.out ? client->lines.in : -1;
 
     serve_sessions_end(client);
     serve_calls_end(client);
     laz_lines_end(&client->lines);
     laz_os_close(&connection);
-    while (*at != client)
-        at = &(*at)->next;
-    *at = client->next;
+    LAZ_LIST_REMOVE(server->clients, client);
     atomic_fetch_sub(&server->n_clients, 1);
     while (client->tools) {
         struct serve_tool_set *set = client->tools;

@@ -112,13 +112,9 @@ static int session_start(struct serve_session *session, struct laz_error *err)
 /* Ends it: what it executes is answered in here. */
 static void session_free(struct serve_session *session)
 {
-    struct serve_session **at = &session->client->sessions;
-
-    while (*at && *at != session)
-        at = &(*at)->next;
-    if (*at)
-        *at = session->next;
     struct laz_pool *pool = session->pool;
+
+    LAZ_LIST_REMOVE(session->client->sessions, session);
     session->client->n_sessions -= session->most;
     session->pool = NULL; /* nothing is given back to it */
     laz_session_free(session->session);

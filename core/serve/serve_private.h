@@ -8,6 +8,7 @@
 #ifndef LAZ_SERVE_SERVE_PRIVATE_H
 #define LAZ_SERVE_SERVE_PRIVATE_H
 
+#include "base/container.h"
 #include "engine/engine.h"
 #include "job/job.h"
 #include "lines/lines.h"

@@ -52,11 +52,7 @@ void serve_request_forget_session(struct serve_request *request)
 
 void serve_request_free(struct serve_request *request)
 {
-    struct serve_request **at = &request->server->requests;
-
-    while (*at != request)
-        at = &(*at)->next;
-    *at = request->next;
+    LAZ_LIST_REMOVE(request->server->requests, request);
     request->client->n_requests--;
     request->client->n_sessions -= request->is_once;
     request->client->bytes -= request->bytes;

@@ -9,8 +9,6 @@
  * freed when it is answered, or when the library reports that nobody waits for the answer. */
 #include "serve/serve_private.h"
 
-#include "base/container.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,11 +25,7 @@ static void call_free(struct serve_call *call)
 
 static void call_remove(struct serve_call *call)
 {
-    struct serve_call **at = &call->client->calls;
-
-    while (*at != call)
-        at = &(*at)->next;
-    *at = call->next;
+    LAZ_LIST_REMOVE(call->client->calls, call);
     call_free(call);
 }
 

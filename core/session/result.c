@@ -311,6 +311,18 @@ const char *laz_result_json(const struct laz_result *result)
     return result->json ? result->json : "{\"ok\":false,\"value\":null}";
 }
 
+bool laz_result_is_large(const struct laz_result *result, bool with_artifacts)
+{
+    const char *text = laz_result_text(result);
+    size_t size = strlen(laz_result_value(result)) + (text ? strlen(text) : 0), len;
+
+    for (size_t i = 0; size <= LAZ_RESULT_LARGE && i < laz_result_outputs(result); i++, size += len)
+        (void)laz_result_output(result, i, NULL, &len);
+    for (size_t i = 0; with_artifacts && i < result->artifacts.n; i++)
+        size += result->artifacts.items[i].data.len;
+    return size > LAZ_RESULT_LARGE;
+}
+
 /* ---- artifacts ------------------------------------------------------------------------------- */
 
 #define ARTIFACT_NAMES 1000 /* that are tried for one */

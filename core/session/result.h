@@ -31,4 +31,9 @@ struct laz_result {
     char *json; /* made when asked for */
 };
 
+#define LAZ_RESULT_LARGE ((size_t)256 << 10) /* bytes */
+/* Is there so much of it, with its artifacts or without, that to write it as JSON would hold up a
+ * loop? */
+bool laz_result_is_large(const struct laz_result *result, bool with_artifacts);
+
 #endif

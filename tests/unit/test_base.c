@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
+#include "base/container.h"
 #include "base/enforce.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -125,6 +126,46 @@ static void buf_grows_and_drops(void)
     UNIT_TEXT(laz_buf_text(&buf), "");
     CU_ASSERT_FALSE(buf.failed);
     laz_buf_fini(&buf);
+}
+
+static void buf_takes_another(void)
+{
+    struct laz_buf buf = LAZ_BUF_INIT, other = LAZ_BUF_INIT;
+
+    laz_buf_puts(&other, "one ");
+    const char *data = other.data;
+    laz_buf_take(&buf, &other);
+    CU_ASSERT_PTR_EQUAL(buf.data, data);
+    CU_ASSERT_PTR_NULL(other.data);
+    laz_buf_puts(&other, "two");
+    laz_buf_take(&buf, &other);
+    UNIT_TEXT(laz_buf_text(&buf), "one two");
+    CU_ASSERT_PTR_NULL(other.data);
+    other.failed = true;
+    laz_buf_take(&buf, &other);
+    CU_ASSERT_TRUE(buf.failed);
+    laz_buf_fini(&buf);
+    buf.failed = true;
+    laz_buf_take(&buf, &other);
+    CU_ASSERT_TRUE(buf.failed);
+    laz_buf_fini(&buf);
+}
+
+static void lists_lose_only_their_items(void)
+{
+    struct item {
+        struct item *next;
+    } c = {NULL}, b = {&c}, a = {&b}, other = {&b}, *first = &a;
+
+    LAZ_LIST_REMOVE(first, &other);
+    CU_ASSERT_TRUE(first == &a && a.next == &b && b.next == &c);
+    LAZ_LIST_REMOVE(first, &b);
+    CU_ASSERT_TRUE(first == &a && a.next == &c);
+    LAZ_LIST_REMOVE(first, &a);
+    LAZ_LIST_REMOVE(first, &c);
+    CU_ASSERT_PTR_NULL(first);
+    LAZ_LIST_REMOVE(first, &c);
+    CU_ASSERT_PTR_NULL(first);
 }
 
 static void buf_remembers_want_of_memory(void)
@@ -509,6 +550,8 @@ static const struct unit_test tests[] = {
     UNIT(error_longer_than_its_field_is_cut),
     UNIT(error_is_cut_between_characters),
     UNIT(buf_grows_and_drops),
+    UNIT(buf_takes_another),
+    UNIT(lists_lose_only_their_items),
     UNIT(buf_remembers_want_of_memory),
     UNIT(strv_ends_with_null),
     UNIT(utf8_follows_rfc_3629),

@@ -576,6 +576,21 @@ static void a_result_is_one_json_object(void)
     laz_result_free(NULL);
 }
 
+static void a_large_result_is_told_from_others(void)
+{
+    struct laz_result *result = laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, "blocked", "");
+    char *text = calloc(1, LAZ_RESULT_LARGE);
+
+    CU_ASSERT_FATAL(result && text);
+    memset(text, 'x', LAZ_RESULT_LARGE);
+    laz_output_add(&result->output, 1, text, LAZ_RESULT_LARGE - strlen("null"));
+    CU_ASSERT_FALSE(laz_result_is_large(result, true));
+    laz_output_add(&result->output, 2, "x", 1);
+    CU_ASSERT_TRUE(laz_result_is_large(result, false));
+    laz_result_free(result);
+    free(text);
+}
+
 /* ---- the loop ------------------------------------------------------------------------------- */
 
 static void never(void *user)
@@ -628,6 +643,7 @@ static const struct unit_test tests[] = {
     UNIT(what_nobody_waited_for_is_estimated),
     UNIT(verdicts_have_the_exit_statuses_of_the_documents),
     UNIT(a_result_is_one_json_object),
+    UNIT(a_large_result_is_told_from_others),
     UNIT(loop_ends_with_what_was_left_in_it),
     {0},
 };
