@@ -38,7 +38,16 @@ static void message_end(struct mcp_out *out, bool is_answer, struct laz_json_wri
 {
     laz_json_end_object(write);
     laz_buf_putc(write->to, '\n');
-    out->send(out, is_answer);
+    if (out->send)
+        out->send(out, is_answer);
+}
+
+void mcp_answer_server(struct laz_json_write *write, const char *key)
+{
+    laz_json_begin_object(write, key);
+    laz_json_add_text(write, "name", "lazaret");
+    laz_json_add_text(write, "version", laz_version());
+    laz_json_end_object(write);
 }
 
 /* Who answers, and the trace that the request belongs to. */
@@ -47,12 +56,8 @@ static void answer_meta(const struct mcp_asked *asked, struct laz_json_write *wr
     if (asked->era != MCP_MODERN && !asked->traceparent)
         return;
     laz_json_begin_object(write, "_meta");
-    if (asked->era == MCP_MODERN) {
-        laz_json_begin_object(write, "io.modelcontextprotocol/serverInfo");
-        laz_json_add_text(write, "name", "lazaret");
-        laz_json_add_text(write, "version", laz_version());
-        laz_json_end_object(write);
-    }
+    if (asked->era == MCP_MODERN)
+        mcp_answer_server(write, "io.modelcontextprotocol/serverInfo");
     if (asked->traceparent)
         laz_json_add_text(write, "traceparent", asked->traceparent);
     if (asked->traceparent && asked->tracestate)
@@ -85,8 +90,24 @@ void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json
     laz_json_add_text(write, "cacheScope", "private");
 }
 
-static bool fail_begin(const struct mcp_asked *asked, int code, const char *text,
-                       struct laz_json_write *write)
+void mcp_answer_versions(struct laz_json_write *write, const char *key)
+{
+    laz_json_begin_list(write, key);
+    for (size_t i = 0; i < MCP_N_VERSIONS; i++)
+        laz_json_add_text(write, NULL, mcp_versions[i]);
+    laz_json_end_list(write);
+}
+
+void mcp_answer_text(struct laz_json_write *write, const char *text, size_t len)
+{
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "type", "text");
+    laz_json_add_bytes(write, "text", text, len);
+    laz_json_end_object(write);
+}
+
+bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
+                    struct laz_json_write *write)
 {
     if (!message_begin(asked->out, asked->id, write))
         return false;
@@ -101,26 +122,8 @@ void mcp_fail(const struct mcp_asked *asked, int code, const char *text)
 {
     struct laz_json_write write;
 
-    if (!fail_begin(asked, code, text, &write))
-        return;
-    laz_json_end_object(&write);
-    message_end(asked->out, true, &write);
-}
-
-bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
-                    struct laz_json_write *write)
-{
-    if (!fail_begin(asked, code, text, write))
-        return false;
-    laz_json_begin_object(write, "data");
-    return true;
-}
-
-void mcp_fail_end(const struct mcp_asked *asked, struct laz_json_write *write)
-{
-    laz_json_end_object(write);
-    laz_json_end_object(write);
-    message_end(asked->out, true, write);
+    if (mcp_fail_begin(asked, code, text, &write))
+        mcp_answer_end(asked, &write);
 }
 
 bool mcp_tell_begin(struct mcp_out *out, const char *id, const char *method,
@@ -150,10 +153,7 @@ void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err)
     laz_visible_add(&visible, &text, err->text, strlen(err->text));
     laz_visible_end(&visible, &text);
     laz_json_begin_list(&write, "content");
-    laz_json_begin_object(&write, NULL);
-    laz_json_add_text(&write, "type", "text");
-    laz_json_add_bytes(&write, "text", laz_buf_text(&text), text.len);
-    laz_json_end_object(&write);
+    mcp_answer_text(&write, laz_buf_text(&text), text.len);
     laz_json_end_list(&write);
     laz_json_add_bool(&write, "isError", true);
     mcp_answer_end(asked, &write);

@@ -10,7 +10,6 @@
  * The library asks on a worker thread, which posts the question to the loop, as core/serve does. */
 #include "mcp/mcp_private.h"
 
-#include "base/container.h"
 #include "base/json.h"
 #include "base/visible.h"
 
@@ -27,11 +26,7 @@ static void question_free(struct mcp_question *question)
 
 static void question_remove(struct mcp_question *question)
 {
-    struct mcp_question **at = &question->mcp->questions;
-
-    while (*at != question)
-        at = &(*at)->next;
-    *at = question->next;
+    LAZ_LIST_REMOVE(question->mcp->questions, question);
     question_free(question);
 }
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
-
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 struct execute_file {
@@ -42,9 +40,8 @@ static const struct laz_field file_members[] = {
     {"base64", LAZ_FIELD_TEXT, BYTES(base64), .help = "its content, in base64"},
     {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a resource of this server that is its content"},
 };
-static const struct laz_fields file_fields = {"a file of 'files'",         NULL,
-                                              sizeof(struct execute_file), file_members,
-                                              COUNT(file_members),         .is_closed = true};
+static const struct laz_fields file_fields = {
+    MCP_FIELDS("a file of 'files'", struct execute_file, file_members), .is_closed = true};
 
 #undef AT
 #undef BYTES
@@ -64,46 +61,29 @@ static const struct laz_field execute_members[] = {
      .help = "files for the code, each with one of text, base64 and uri"},
 };
 const struct laz_fields mcp_execute_fields = {
-    "'execute'",      NULL, sizeof(struct execute_args), execute_members, COUNT(execute_members),
-    .is_closed = true};
+    MCP_FIELDS("'execute'", struct execute_args, execute_members), .is_closed = true};
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static void request_free(struct mcp_request *request)
 {
-    struct mcp_request **at = &request->mcp->requests;
-
-    while (*at && *at != request)
-        at = &(*at)->next;
-    if (*at) {
-        *at = request->next;
-        request->mcp->n_requests--;
-        request->mcp->request_bytes -= request->bytes;
-    }
+    LAZ_LIST_REMOVE(request->mcp->requests, request);
+    request->mcp->n_requests--;
+    request->mcp->request_bytes -= request->bytes;
     laz_result_free(request->result);
     free(request->answered);
     mcp_asked_fini(&request->asked);
     free(request);
 }
 
-struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id)
+struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id, bool is_answered)
 {
-    struct mcp_request *request = peer->mcp->requests;
-
-    while (request && (request->asked.peer != peer || !request->asked.id ||
-                       strcmp(request->asked.id, id) != 0))
-        request = request->next;
-    return request;
-}
-
-struct mcp_request *mcp_request_find_waiting(const struct mcp_peer *peer, const char *id)
-{
-    struct mcp_request *request = peer->mcp->requests;
-
-    while (request && (request->asked.peer != peer || !request->answered ||
-                       strcmp(request->answered, id) != 0))
-        request = request->next;
-    return request;
+    for (struct mcp_request *request = peer->mcp->requests; request; request = request->next) {
+        const char *its = is_answered ? request->answered : request->asked.id;
+        if (request->asked.peer == peer && its && strcmp(its, id) == 0)
+            return request;
+    }
+    return NULL;
 }
 
 int64_t mcp_request_wait(struct mcp_request *request)
@@ -169,8 +149,7 @@ static void request_progress(void *user, const struct laz_execution_usage *usage
     laz_buf_fini(&text);
 }
 
-/* ---- what a request brings --------------------------------------------------------------------
- */
+/* ---- what a request brings ------------------------------------------------------------------- */
 
 /* As the library takes them. */
 struct given_files {
@@ -367,8 +346,7 @@ void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *argum
     laz_fields_free(&mcp_execute_fields, &args);
 }
 
-/* ---- the end of requests -----------------------------------------------------------------------
- */
+/* ---- the end of requests --------------------------------------------------------------------- */
 
 /* Nobody comes back for it. */
 static void request_forget_state(struct mcp_request *request)
@@ -417,29 +395,21 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
     request_free(request);
 }
 
-void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out)
+void mcp_gone(struct laz_mcp *mcp, const struct mcp_out *out, const struct mcp_peer *peer)
 {
     for (struct mcp_request *request = mcp->requests; request; request = request->next) {
-        if (request->asked.out != out)
-            continue;
-        request->asked.out = NULL;
-        if (request->asked.id)
+        struct mcp_asked *asked = &request->asked;
+        const bool is_unread = out && asked->out == out, is_left = peer && asked->peer == peer;
+        if (is_unread)
+            asked->out = NULL;
+        if (is_left)
+            asked->peer = NULL;
+        if ((is_unread || is_left) && asked->id)
             mcp_request_cancel(request);
     }
-    mcp_listens_gone(mcp, out);
-    mcp_answers_gone(mcp, out, NULL);
-}
-
-void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
-{
-    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
-        if (request->asked.peer != peer)
-            continue;
-        request->asked.peer = NULL;
-        if (request->asked.id)
-            mcp_request_cancel(request);
-    }
-    mcp_answers_gone(mcp, NULL, peer);
+    if (out)
+        mcp_listens_gone(mcp, out);
+    mcp_answers_gone(mcp, out, peer);
 }
 
 /* The one that waits for its client for the longest time, and how many do. */

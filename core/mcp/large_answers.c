@@ -8,13 +8,7 @@
  * the result has to be read is added to the resources with its answer. */
 #include "mcp/mcp_private.h"
 
-#include "base/container.h"
-#include "engine/engine.h"
-
 #include <stdlib.h>
-#include <string.h>
-
-#define ANSWERS_AT_ONCE ((size_t)256 << 10) /* bytes that are answered in the loop */
 
 struct mcp_answer {
     struct laz_task task;
@@ -35,17 +29,6 @@ static struct laz_buf *answer_add(struct mcp_out *out)
     return &(LAZ_CONTAINER(out, struct mcp_answer, out))->line;
 }
 
-static void answer_sent(struct mcp_out *out, bool is_answer)
-{
-    (void)out, (void)is_answer;
-}
-
-static bool answer_is_full(const struct mcp_out *out)
-{
-    (void)out;
-    return false;
-}
-
 static void answer_run(struct laz_task *task)
 {
     struct mcp_answer *answer = (struct mcp_answer *)(void *)task;
@@ -58,34 +41,10 @@ static void answer_run(struct laz_task *task)
     answer->result = NULL;
 }
 
-/* Sends the line, which is the memory of its client where that has nothing else to read. */
-static void answer_send(struct mcp_out *to, struct laz_buf *line)
-{
-    struct laz_buf *buf = to->add(to);
-
-    if (!buf)
-        return;
-    if (buf->len) {
-        laz_buf_append(buf, laz_buf_text(line), line->len);
-        buf->failed |= line->failed;
-    } else {
-        laz_buf_fini(buf);
-        *buf = *line;
-        *line = (struct laz_buf)LAZ_BUF_INIT;
-    }
-    to->send(to, true);
-}
-
 static void answer_free(struct mcp_answer *answer)
 {
-    struct mcp_answer **at = &answer->mcp->answers;
-
-    while (*at && *at != answer)
-        at = &(*at)->next;
-    if (*at) {
-        *at = answer->next;
-        answer->mcp->n_answers--;
-    }
+    LAZ_LIST_REMOVE(answer->mcp->answers, answer);
+    answer->mcp->n_answers--;
     if (answer->resource)
         mcp_resource_release(answer->resource);
     laz_result_free(answer->result);
@@ -99,8 +58,11 @@ static void answer_done(struct laz_task *task)
     struct mcp_answer *answer = (struct mcp_answer *)(void *)task;
 
     mcp_resources_keep(answer->mcp, &answer->kept);
-    if (answer->to)
-        answer_send(answer->to, &answer->line);
+    struct laz_buf *line = answer->to ? answer->to->add(answer->to) : NULL;
+    if (line) {
+        laz_buf_take(line, &answer->line);
+        answer->to->send(answer->to, true);
+    }
     answer_free(answer);
 }
 
@@ -120,8 +82,7 @@ static bool answer_begin(struct laz_mcp *mcp, struct mcp_asked *asked, struct la
     if (!answer)
         return false;
     answer->task = (struct laz_task){.run = answer_run, .done = answer_done};
-    answer->out =
-        (struct mcp_out){.add = answer_add, .send = answer_sent, .is_full = answer_is_full};
+    answer->out.add = answer_add;
     answer->mcp = mcp;
     answer->asked = *asked;
     answer->asked.peer = NULL;
@@ -143,26 +104,12 @@ static bool answer_begin(struct laz_mcp *mcp, struct mcp_asked *asked, struct la
     return true;
 }
 
-/* Is there so much to be copied? */
-static bool answer_is_large(const struct laz_result *result)
-{
-    const char *text = laz_result_text(result);
-    size_t size = strlen(laz_result_value(result)) + (text ? strlen(text) : 0), len;
-    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
-
-    for (size_t i = 0; size <= ANSWERS_AT_ONCE && i < laz_result_outputs(result); i++, size += len)
-        (void)laz_result_output(result, i, NULL, &len);
-    for (size_t i = 0; laz_result_artifact(result, i, &artifact) == 0; i++)
-        size += artifact.data_len;
-    return size > ANSWERS_AT_ONCE;
-}
-
 void mcp_answer_result(struct laz_mcp *mcp, struct mcp_asked *asked, struct laz_result *result,
                        const struct laz_error *err)
 {
     struct mcp_resource_list kept = {0};
 
-    if (result && asked->id && asked->out && answer_is_large(result) &&
+    if (result && asked->id && asked->out && laz_result_is_large(result, true) &&
         answer_begin(mcp, asked, result, NULL))
         return;
     if (asked->id && result) {
@@ -177,7 +124,7 @@ void mcp_answer_result(struct laz_mcp *mcp, struct mcp_asked *asked, struct laz_
 void mcp_answer_resource(struct laz_mcp *mcp, struct mcp_asked *asked,
                          struct mcp_resource *resource)
 {
-    if (resource->len <= ANSWERS_AT_ONCE || !asked->id || !asked->out ||
+    if (resource->len <= LAZ_RESULT_LARGE || !asked->id || !asked->out ||
         !answer_begin(mcp, asked, NULL, resource))
         mcp_resource_write(asked, resource);
 }

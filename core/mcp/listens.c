@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char listens_subscription[] = "io.modelcontextprotocol/subscriptionId";
+static void listen_meta(const struct mcp_asked *asked, struct laz_json_write *write)
+{
+    laz_json_begin_object(write, "_meta");
+    laz_json_add_raw(write, "io.modelcontextprotocol/subscriptionId", asked->id, strlen(asked->id));
+    laz_json_end_object(write);
+}
 
 /* Nothing that a client could wait for changes here: it is told so, and the request stays open. */
 void mcp_listen(struct mcp_asked *asked, const struct mcp_params *params)
@@ -15,9 +20,8 @@ void mcp_listen(struct mcp_asked *asked, const struct mcp_params *params)
     struct mcp_listen *listen = NULL;
     struct laz_json_write write;
 
-    if (!params->notifications)
-        mcp_fail(asked, MCP_INVALID_PARAMS, "'subscriptions/listen' lacks 'notifications'");
-    else if (mcp->n_listens >= MCP_LISTENS)
+    (void)params;
+    if (mcp->n_listens >= MCP_LISTENS)
         mcp_fail(asked, MCP_INTERNAL, "too many subscriptions are open");
     else if (!(listen = calloc(1, sizeof *listen)))
         mcp_fail(asked, MCP_INTERNAL, "out of memory");
@@ -31,9 +35,7 @@ void mcp_listen(struct mcp_asked *asked, const struct mcp_params *params)
     if (!mcp_tell_begin(listen->asked.out, NULL, "notifications/subscriptions/acknowledged",
                         &write))
         return;
-    laz_json_begin_object(&write, "_meta");
-    laz_json_add_raw(&write, listens_subscription, listen->asked.id, strlen(listen->asked.id));
-    laz_json_end_object(&write);
+    listen_meta(&listen->asked, &write);
     laz_json_begin_object(&write, "notifications");
     laz_json_end_object(&write);
     mcp_tell_end(listen->asked.out, &write);
@@ -48,33 +50,22 @@ struct mcp_listen *mcp_listen_find(const struct mcp_peer *peer, const char *id)
     return listen;
 }
 
-static void listen_remove(struct laz_mcp *mcp, struct mcp_listen **at)
+void mcp_listen_free(struct mcp_listen *listen)
 {
-    struct mcp_listen *listen = *at;
+    struct laz_mcp *mcp = listen->asked.peer->mcp;
 
-    *at = listen->next;
+    LAZ_LIST_REMOVE(mcp->listens, listen);
     mcp->n_listens--;
     mcp_asked_fini(&listen->asked);
     free(listen);
 }
 
-void mcp_listen_end(struct mcp_listen *listen)
-{
-    struct laz_mcp *mcp = listen->asked.peer->mcp;
-    struct mcp_listen **at = &mcp->listens;
-
-    while (*at != listen)
-        at = &(*at)->next;
-    listen_remove(mcp, at);
-}
-
 void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out)
 {
-    for (struct mcp_listen **at = &mcp->listens; *at;) {
-        if ((*at)->asked.out == out)
-            listen_remove(mcp, at);
-        else
-            at = &(*at)->next;
+    for (struct mcp_listen *listen = mcp->listens, *next; listen; listen = next) {
+        next = listen->next;
+        if (listen->asked.out == out)
+            mcp_listen_free(listen);
     }
 }
 
@@ -82,15 +73,13 @@ void mcp_listens_end(struct laz_mcp *mcp)
 {
     struct laz_json_write write;
 
-    for (; mcp->listens; listen_remove(mcp, &mcp->listens)) {
+    for (; mcp->listens; mcp_listen_free(mcp->listens)) {
         struct mcp_asked *asked = &mcp->listens->asked;
         asked->era = MCP_LEGACY; /* its `_meta` is another one */
         if (!mcp_answer_begin(asked, "complete", &write))
             continue;
         laz_json_add_text(&write, "resultType", "complete");
-        laz_json_begin_object(&write, "_meta");
-        laz_json_add_raw(&write, listens_subscription, asked->id, strlen(asked->id));
-        laz_json_end_object(&write);
+        listen_meta(asked, &write);
         mcp_answer_end(asked, &write);
     }
 }

@@ -7,6 +7,7 @@
 #ifndef LAZ_MCP_MCP_PRIVATE_H
 #define LAZ_MCP_MCP_PRIVATE_H
 
+#include "base/container.h"
 #include "base/json_write.h"
 #include "base/random.h"
 #include "base/siphash.h"
@@ -45,7 +46,7 @@ enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
 /* Where messages for a client go; the first member of who sends them. */
 struct mcp_out {
     struct laz_buf *(*add)(struct mcp_out *out); /* where a line is to be appended; NULL: nowhere */
-    void (*send)(struct mcp_out *out, bool is_answer); /* it was */
+    void (*send)(struct mcp_out *out, bool is_answer); /* it was; NULL: its owner knows */
     bool (*is_full)(const struct mcp_out *out); /* so much is unread that less should be said */
     int error; /* the code of the last one that was sent; 0: none */
 };
@@ -166,8 +167,7 @@ struct laz_mcp {
     struct laz_rest rest;
 };
 
-/* ---- answer.c: what a client is sent ----------------------------------------------------------
- */
+/* ---- answer.c: what a client is sent --------------------------------------------------------- */
 
 void mcp_asked_fini(struct mcp_asked *asked);
 /* Begins an answer with a result, whose members follow; `type`: of the result, "complete". False:
@@ -177,12 +177,15 @@ bool mcp_answer_begin(const struct mcp_asked *asked, const char *type,
 void mcp_answer_end(const struct mcp_asked *asked, struct laz_json_write *write);
 /* Members of results that a client may keep for this long. */
 void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json_write *write);
+/* Who answers; the versions of the protocol; a text, as an item of `content`. */
+void mcp_answer_server(struct laz_json_write *write, const char *key);
+void mcp_answer_versions(struct laz_json_write *write, const char *key);
+void mcp_answer_text(struct laz_json_write *write, const char *text, size_t len);
 /* Answers by an error; asked->id NULL: of what is not known. */
 void mcp_fail(const struct mcp_asked *asked, int code, const char *text);
-/* The same, and its member `data` follows, an object. False: there is nobody. */
+/* The same, and its member `data` may follow, and mcp_answer_end. False: there is nobody. */
 bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
                     struct laz_json_write *write);
-void mcp_fail_end(const struct mcp_asked *asked, struct laz_json_write *write);
 /* Answers that the call of a tool has failed, and how to mend it. */
 void mcp_refuse(const struct mcp_asked *asked, const struct laz_error *err);
 /* Begins a notification, or a request with an id; its `params` follow, an object. */
@@ -198,13 +201,22 @@ int64_t mcp_handle_number(const struct laz_mcp *mcp, enum mcp_handle kind, const
 
 /* ---- dispatch.c: a line of a client ---------------------------------------------------------- */
 
-/* Handles a line of a client, whose answers go to `out`. */
+/* Handles a line of a client, whose answers go to `out`; or a message that was read of one, whose
+ * id is taken. */
 void mcp_line(struct mcp_peer *peer, struct mcp_out *out, const char *line, size_t len);
+void mcp_dispatch(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
 
 /* ---- methods.c: what clients ask for --------------------------------------------------------- */
 
-void mcp_request(struct mcp_peer *peer, struct mcp_out *out, struct mcp_message *message);
-void mcp_notification(struct mcp_peer *peer, const struct mcp_message *message);
+struct mcp_method {
+    const char *name;
+    unsigned eras;
+    void (*run)(struct mcp_asked *asked, const struct mcp_params *params);
+    const char *needs; /* a parameter; NULL: none */
+    size_t needs_at;
+};
+/* NULL: there is none. */
+const struct mcp_method *mcp_method_find(const char *name);
 
 /* ---- listens.c: requests that listen --------------------------------------------------------- */
 
@@ -212,7 +224,7 @@ void mcp_listen(struct mcp_asked *asked, const struct mcp_params *params);
 /* The one with this id; NULL: there is none. */
 struct mcp_listen *mcp_listen_find(const struct mcp_peer *peer, const char *id);
 /* Its client has cancelled it. */
-void mcp_listen_end(struct mcp_listen *listen);
+void mcp_listen_free(struct mcp_listen *listen);
 /* Forgets those whose answers would go there. */
 void mcp_listens_gone(struct laz_mcp *mcp, const struct mcp_out *out);
 /* Answers those that listen. */
@@ -253,10 +265,9 @@ void mcp_sessions_end(struct laz_mcp *mcp);
 
 extern const struct laz_fields mcp_execute_fields;
 void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *arguments, size_t len);
-/* The execution that a client waits for by this id; NULL: none. */
-struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id);
-/* The one that was answered by a question under this id, and waits for its client; NULL: none. */
-struct mcp_request *mcp_request_find_waiting(const struct mcp_peer *peer, const char *id);
+/* The execution that a client waits for by this id; or (`is_answered`) that was answered by a
+ * question under this id, and waits for its client. NULL: none. */
+struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id, bool is_answered);
 /* Ends it, and nobody is answered; outside of a step of the engine. */
 void mcp_request_cancel(struct mcp_request *request);
 /* It was answered by a question, and waits for its client to come back. Returns its state. */
@@ -267,6 +278,9 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
  * the next is due, in milliseconds; UINT64_MAX: there is none. */
 uint64_t mcp_requests_tend(struct laz_mcp *mcp);
 void mcp_requests_end(struct laz_mcp *mcp);
+/* Nobody reads what goes to `out` any more, or the client is gone (NULL: not so): what was asked
+ * from there is cancelled. */
+void mcp_gone(struct laz_mcp *mcp, const struct mcp_out *out, const struct mcp_peer *peer);
 
 /* ---- results.c ------------------------------------------------------------------------------- */
 
@@ -276,8 +290,7 @@ extern const struct laz_fields mcp_result_fields;
 void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
                       const struct laz_result *result, struct mcp_resource_list *kept);
 
-/* ---- large_answers.c
- * ------------------------------------------------------------------------------- */
+/* ---- large_answers.c ------------------------------------------------------------------------- */
 
 /* Answers by a result, which it takes, or by an error; or by a resource. What is large is made
  * beside the loop, takes *asked, and is sent when it is there. */
@@ -307,13 +320,7 @@ void mcp_resources_list(struct mcp_asked *asked, const struct mcp_params *params
 void mcp_resources_templates(struct mcp_asked *asked, const struct mcp_params *params);
 void mcp_resources_end(struct laz_mcp *mcp);
 
-/* Nobody reads what goes there any more: what was asked from there is cancelled. */
-void mcp_out_gone(struct laz_mcp *mcp, const struct mcp_out *out);
-/* The client is gone: nothing is its any more. */
-void mcp_peer_gone(struct laz_mcp *mcp, const struct mcp_peer *peer);
-
-/* ---- http/, http_rules.c; http_none.c in place of them ----------------------------------------
- */
+/* ---- http/, http_rules.c; http_none.c in place of them --------------------------------------- */
 
 /* Listens for clients. Errors: see struct laz_mcp_options. */
 int mcp_http_new(struct laz_mcp *mcp, const char *listen, const char *token_file,

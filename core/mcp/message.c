@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
-
 #define AT(member)   .at = offsetof(struct mcp_message, member)
 #define JSON(member) AT(member), .len_at = offsetof(struct mcp_message, member##_len)
 
@@ -27,8 +25,7 @@ static const struct laz_field message_members[] = {
     {"error", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(error)},
 };
 static const struct laz_fields message_fields = {
-    "a message", NULL, sizeof(struct mcp_message), message_members, COUNT(message_members),
-    .help = NULL};
+    MCP_FIELDS("a message", struct mcp_message, message_members)};
 
 #undef AT
 #undef JSON
@@ -49,8 +46,7 @@ static const struct laz_field params_members[] = {
     {"notifications", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, JSON(notifications)},
 };
 const struct laz_fields mcp_params_fields = {
-    "'params'",  NULL, sizeof(struct mcp_params), params_members, COUNT(params_members),
-    .help = NULL};
+    MCP_FIELDS("'params'", struct mcp_params, params_members)};
 
 #undef AT
 #undef JSON
@@ -65,8 +61,7 @@ static const struct laz_field meta_members[] = {
     {"traceparent", LAZ_FIELD_TEXT, AT(traceparent)},
     {"tracestate", LAZ_FIELD_TEXT, AT(tracestate)},
 };
-const struct laz_fields mcp_meta_fields = {
-    "'_meta'", NULL, sizeof(struct mcp_meta), meta_members, COUNT(meta_members), .help = NULL};
+const struct laz_fields mcp_meta_fields = {MCP_FIELDS("'_meta'", struct mcp_meta, meta_members)};
 
 /* The result of a reader, with a sentence. */
 static int message_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err)
@@ -181,19 +176,18 @@ void mcp_message_fini(struct mcp_message *message)
 
 /* ---- versions -------------------------------------------------------------------------------- */
 
-const char mcp_modern[] = "2026-07-28";
-const char *const mcp_legacy[MCP_N_LEGACY] = {"2025-11-25", "2025-06-18"};
+const char *const mcp_versions[MCP_N_VERSIONS] = {"2026-07-28", "2025-11-25", "2025-06-18"};
 
 bool mcp_is_modern(const char *version)
 {
-    return strcmp(version, mcp_modern) == 0;
+    return strcmp(version, mcp_versions[0]) == 0;
 }
 
 bool mcp_is_version(const char *version)
 {
-    bool is = mcp_is_modern(version);
+    bool is = false;
 
-    for (size_t i = 0; i < MCP_N_LEGACY; i++)
-        is |= strcmp(version, mcp_legacy[i]) == 0;
+    for (size_t i = 0; i < MCP_N_VERSIONS; i++)
+        is |= strcmp(version, mcp_versions[i]) == 0;
     return is;
 }

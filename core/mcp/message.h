@@ -48,6 +48,10 @@ struct mcp_meta {
     size_t capabilities_len, token_len;
 };
 
+/* The table of an object: its name in sentences, its struct, its members. */
+#define MCP_FIELDS(title, type, rows)                                                              \
+    .name = title, .size = sizeof(type), .items = rows, .n = sizeof(rows) / sizeof *(rows)
+
 extern const struct laz_fields mcp_params_fields, mcp_meta_fields;
 
 /* Reads a line. 0, or a code of an error with a sentence; message->id is there if the line has a
@@ -62,11 +66,11 @@ int mcp_read(const struct laz_fields *fields, const char *raw, size_t len, void 
 /* An id, or a token of progress, in one spelling for each value, to be freed. NULL: it is not a
  * text and no integer, or too long; or out of memory. */
 char *mcp_id_of(const char *raw, size_t len);
-/* The versions of the protocol: of the era without a handshake, and of the other one, the newest
- * first. */
-#define MCP_N_LEGACY 2
-extern const char mcp_modern[];
-extern const char *const mcp_legacy[MCP_N_LEGACY];
+/* The versions of the protocol, the newest first; from MCP_LEGACY_FIRST on those of the era with a
+ * handshake. */
+#define MCP_N_VERSIONS   3
+#define MCP_LEGACY_FIRST 1
+extern const char *const mcp_versions[MCP_N_VERSIONS];
 bool mcp_is_modern(const char *version);
 bool mcp_is_version(const char *version); /* of either era */
 /* Do these capabilities of a client, a scanned object, say that it can show a form to somebody? */

@@ -88,16 +88,11 @@ static const struct laz_field lost_members[] = {
     {"bytes", LAZ_FIELD_INTEGER, NEEDED, AT(bytes), .help = "that have come"},
     {"why", LAZ_FIELD_TEXT, NEEDED, AT(why)},
 };
-static const struct laz_fields error_fields = {
-    "an error",           NULL,        sizeof(struct result_error), error_members,
-    COUNT(error_members), .help = NULL};
-static const struct laz_fields usage_fields = {
-    "usage", NULL, sizeof(struct result_usage), usage_members, COUNT(usage_members), .help = NULL};
-static const struct laz_fields file_fields = {
-    "a file", NULL, sizeof(struct result_file), file_members, COUNT(file_members), .help = NULL};
-static const struct laz_fields lost_fields = {
-    "a lost file",       NULL,        sizeof(struct result_lost), lost_members,
-    COUNT(lost_members), .help = NULL};
+static const struct laz_fields
+    error_fields = {MCP_FIELDS("an error", struct result_error, error_members)},
+    usage_fields = {MCP_FIELDS("usage", struct result_usage, usage_members)},
+    file_fields = {MCP_FIELDS("a file", struct result_file, file_members)},
+    lost_fields = {MCP_FIELDS("a lost file", struct result_lost, lost_members)};
 #undef AT
 #define AT(member)    .at = offsetof(struct result, member)
 #define BYTES(member) AT(member), .len_at = offsetof(struct result, member##_len)
@@ -127,25 +122,20 @@ static const struct laz_field result_members[] = {
     {"isolation", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, BYTES(isolation),
      .help = "the backend of the sandbox, and what it has enforced"},
 };
-const struct laz_fields mcp_result_fields = {
-    "a result", NULL, sizeof(struct result), result_members, COUNT(result_members), .help = NULL};
+const struct laz_fields mcp_result_fields = {MCP_FIELDS("a result", struct result, result_members)};
 
-/* All that is made for one result. */
+/* All that is made for one result; its URIs are those of `kept`. */
 struct making {
     struct laz_mcp *mcp;
     struct mcp_resource_list *kept;
     const struct laz_result *from;
     struct result to;
     struct laz_buf output, message, detail, text, isolation, json;
-    char *output_uri, *value_uri, *text_uri, *error_uri;
-    struct result_file *files;
-    struct result_lost *lost;
-    size_t n_files, pictures; /* bytes */
+    size_t pictures; /* bytes */
     bool failed;
 };
 
-/* ---- long texts -------------------------------------------------------------------------------
- */
+/* ---- long texts ------------------------------------------------------------------------------ */
 
 /* A byte before which a UTF-8 text can be cut, at `at` or up to 3 bytes before it. */
 static size_t text_cut(const char *text, size_t at)
@@ -171,21 +161,25 @@ static void text_add(struct laz_buf *shown, const char *text, size_t len, size_t
     laz_buf_append(shown, text + tail, len - tail);
 }
 
-/* Keeps a text that can be read; the URI, to be freed. NULL: out of memory. */
-static char *text_keep(struct making *making, const char *name, const char *text, size_t len)
+/* Keeps what can be read later; its URI. NULL: out of memory. */
+static const char *making_keep(struct making *making, const char *name, const char *type,
+                               const char *data, size_t len)
 {
-    const struct mcp_resource *whole =
-        mcp_resource_make(making->mcp, making->kept, name, "text/plain", text, len);
+    const struct mcp_resource *kept =
+        mcp_resource_make(making->mcp, making->kept, name, type, data, len);
 
-    return whole ? laz_strdup(whole->uri) : NULL;
+    making->failed |= !kept;
+    return kept ? kept->uri : NULL;
 }
 
-/* Appends a text as it is shown, and keeps a long one: *uri. */
-static void text_shorten(struct making *making, const char *name, const char *text, size_t len,
-                         struct laz_buf *shown, char **uri)
+/* Appends a text as it is shown, and keeps a long one: its URI, else NULL. */
+static const char *text_shorten(struct making *making, const char *name, const char *text,
+                                size_t len, struct laz_buf *shown)
 {
-    *uri = len > MCP_SHOWN ? text_keep(making, name, text, len) : NULL;
-    text_add(shown, text, len, MCP_SHOWN, *uri);
+    const char *uri = len > MCP_SHOWN ? making_keep(making, name, "text/plain", text, len) : NULL;
+
+    text_add(shown, text, len, MCP_SHOWN, uri);
+    return uri;
 }
 
 /* Are they more, or longer, than is shown? */
@@ -223,25 +217,21 @@ static void texts_join(struct laz_buf *all, const struct laz_strv *texts)
         laz_buf_printf(all, "%s\n", texts->items[i]);
 }
 
-/* ---- what a result has ------------------------------------------------------------------------
- */
+/* ---- what a result has ----------------------------------------------------------------------- */
 
 static void making_output(struct making *making)
 {
     struct laz_buf whole = LAZ_BUF_INIT;
-    const size_t n = laz_result_outputs(making->from);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < laz_result_outputs(making->from); i++) {
         size_t len = 0;
-        int stream;
-        const char *piece = laz_result_output(making->from, i, &stream, &len);
+        const char *piece = laz_result_output(making->from, i, NULL, &len);
         laz_buf_append(&whole, piece, len);
     }
-    text_shorten(making, "output.txt", laz_buf_text(&whole), whole.len, &making->output,
-                 &making->output_uri);
+    making->to.output_uri =
+        text_shorten(making, "output.txt", laz_buf_text(&whole), whole.len, &making->output);
     making->to.output = laz_buf_text(&making->output);
     making->to.output_len = making->output.len;
-    making->to.output_uri = making->output_uri;
     making->failed |= whole.failed;
     laz_buf_fini(&whole);
 }
@@ -251,16 +241,11 @@ static void making_value(struct making *making)
     const char *value = laz_result_value(making->from);
     const size_t len = strlen(value);
 
-    if (len <= MCP_SHOWN) {
+    making->to.value_len = len;
+    if (len <= MCP_SHOWN)
         making->to.value = value;
-        making->to.value_len = len;
-        return;
-    }
-    const struct mcp_resource *whole =
-        mcp_resource_make(making->mcp, making->kept, "value.json", "application/json", value, len);
-    making->value_uri = whole ? laz_strdup(whole->uri) : NULL;
-    making->to.value_uri = making->value_uri;
-    making->failed |= !making->value_uri;
+    else
+        making->to.value_uri = making_keep(making, "value.json", "application/json", value, len);
 }
 
 /* The message and the calls of an error, and how the execution has ended. */
@@ -277,16 +262,16 @@ static void making_error(struct making *making)
     if (message && (strlen(message) > MCP_SHOWN_ERROR || texts_are_long(&calls))) {
         texts_join(&whole, &calls);
         laz_buf_puts(&whole, message);
-        making->error_uri = text_keep(making, "error.txt", laz_buf_text(&whole), whole.len);
+        error->uri =
+            making_keep(making, "error.txt", "text/plain", laz_buf_text(&whole), whole.len);
     }
     if (message)
-        text_add(&making->message, message, strlen(message), MCP_SHOWN_ERROR, making->error_uri);
-    text_add(&making->detail, detail, strlen(detail), MCP_SHOWN_ERROR, making->error_uri);
-    texts_add(&error->traceback, &calls, making->error_uri);
+        text_add(&making->message, message, strlen(message), MCP_SHOWN_ERROR, error->uri);
+    text_add(&making->detail, detail, strlen(detail), MCP_SHOWN_ERROR, error->uri);
+    texts_add(&error->traceback, &calls, error->uri);
     making->to.has_error = message != NULL;
     making->to.detail = *detail ? laz_buf_text(&making->detail) : NULL;
     error->message = laz_buf_text(&making->message);
-    error->uri = making->error_uri;
     error->kind = laz_result_error_kind(from);
     error->line = laz_result_error_line(from);
     error->column = laz_result_error_column(from);
@@ -339,40 +324,29 @@ static void making_files(struct making *making)
 {
     const size_t n = laz_result_artifacts(making->from);
     struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct result_file *files = making->to.files.items = calloc(n + 1, sizeof *files);
 
-    making->files = calloc(n + 1, sizeof *making->files);
-    making->failed |= !making->files;
-    for (size_t i = 0; i < n && making->files; i++) {
-        if (laz_result_artifact(making->from, i, &artifact) != 0)
-            continue;
-        const struct mcp_resource *kept =
-            mcp_resource_make(making->mcp, making->kept, artifact.name, artifact.type,
-                              artifact.data, artifact.data_len);
-        struct result_file *file = &making->files[making->n_files];
-        file->uri = kept ? laz_strdup(kept->uri) : NULL;
-        making->failed |= !file->uri;
-        if (file->uri) {
-            file->name = artifact.name;
-            file->type = artifact.type;
-            file->sha256 = artifact.sha256;
-            file->size = (int64_t)artifact.data_len;
-            making->n_files++;
-        }
-    }
-    making->to.files = (struct laz_field_list){making->files, making->n_files};
+    making->failed |= !files;
+    for (size_t i = 0; files && laz_result_artifact(making->from, i, &artifact) == 0; i++)
+        files[making->to.files.n++] = (struct result_file){
+            .name = artifact.name,
+            .type = artifact.type,
+            .sha256 = artifact.sha256,
+            .uri =
+                making_keep(making, artifact.name, artifact.type, artifact.data, artifact.data_len),
+            .size = (int64_t)artifact.data_len,
+        };
 }
 
 static void making_lost(struct making *making)
 {
     const size_t n = laz_result_lost_artifacts(making->from);
     struct laz_lost_artifact lost = LAZ_LOST_ARTIFACT_INIT;
+    struct result_lost *all = making->to.lost.items = calloc(n + 1, sizeof *all);
 
-    making->lost = calloc(n + 1, sizeof *making->lost);
-    making->failed |= !making->lost;
-    for (size_t i = 0; i < n && making->lost; i++)
-        if (laz_result_lost_artifact(making->from, i, &lost) == 0)
-            making->lost[i] = (struct result_lost){lost.name, lost.why, (int64_t)lost.bytes};
-    making->to.lost = (struct laz_field_list){making->lost, making->lost ? n : 0};
+    making->failed |= !all;
+    for (size_t i = 0; all && laz_result_lost_artifact(making->from, i, &lost) == 0; i++)
+        all[making->to.lost.n++] = (struct result_lost){lost.name, lost.why, (int64_t)lost.bytes};
 }
 
 /* What was wrong. */
@@ -415,7 +389,7 @@ static void making_text(struct making *making)
     if (value && text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     if (value)
-        text_shorten(making, "value.txt", value, strlen(value), &text, &making->text_uri);
+        (void)text_shorten(making, "value.txt", value, strlen(value), &text);
     if (text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     text_problems(&text, &making->to);
@@ -441,14 +415,8 @@ static void making_json(struct making *making)
 
 static void making_fini(struct making *making)
 {
-    for (size_t i = 0; i < making->n_files; i++)
-        free((char *)(uintptr_t)making->files[i].uri);
-    free(making->files);
-    free(making->lost);
-    free(making->output_uri);
-    free(making->value_uri);
-    free(making->text_uri);
-    free(making->error_uri);
+    free(making->to.files.items);
+    free(making->to.lost.items);
     laz_strv_fini(&making->to.error.traceback);
     laz_strv_fini(&making->to.warnings);
     laz_buf_fini(&making->output);
@@ -479,14 +447,6 @@ static bool making_make(struct making *making)
 }
 
 /* ---- content --------------------------------------------------------------------------------- */
-
-static void content_text(struct laz_json_write *write, const struct laz_buf *text)
-{
-    laz_json_begin_object(write, NULL);
-    laz_json_add_text(write, "type", "text");
-    laz_json_add_bytes(write, "text", laz_buf_text(text), text->len);
-    laz_json_end_object(write);
-}
 
 static bool content_is_picture(const struct result_file *file)
 {
@@ -527,13 +487,9 @@ static void content_link(struct laz_json_write *write, const struct result_file 
 static void content_files(struct making *making, struct laz_json_write *write)
 {
     struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
-    const size_t n = laz_result_artifacts(making->from);
 
-    for (size_t i = 0, of = 0; i < n && of < making->n_files; i++) {
-        const struct result_file *file = &making->files[of];
-        if (laz_result_artifact(making->from, i, &artifact) != 0 || artifact.name != file->name)
-            continue;
-        of++;
+    for (size_t i = 0; laz_result_artifact(making->from, i, &artifact) == 0; i++) {
+        const struct result_file *file = (const struct result_file *)making->to.files.items + i;
         if (content_is_picture(file) && making->pictures + artifact.data_len <= RESULTS_PICTURES) {
             making->pictures += artifact.data_len;
             content_picture(write, file, &artifact);
@@ -551,9 +507,10 @@ static void result_send(const struct mcp_asked *asked, struct making *making)
         return;
     laz_json_begin_list(&write, "content");
     if (making->text.len)
-        content_text(&write, &making->text);
+        mcp_answer_text(&write, laz_buf_text(&making->text), making->text.len);
     content_files(making, &write);
-    content_text(&write, &making->json); /* for clients that do not know the next member */
+    /* For clients that do not know the next member. */
+    mcp_answer_text(&write, laz_buf_text(&making->json), making->json.len);
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
     laz_json_add_bool(&write, "isError", laz_result_exit_status(making->from) != 0);

@@ -6,16 +6,12 @@
  * lines of the client the engine is stepped. */
 #include "mcp/mcp_private.h"
 
-#include "base/container.h"
-#include "base/random.h"
-#include "engine/engine.h"
 #include "os/input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the client on standard input and output --------------------------------------------------
- */
+/* ---- the client on standard input and output ------------------------------------------------- */
 
 static struct laz_mcp *out_mcp(const struct mcp_out *out)
 {

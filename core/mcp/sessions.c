@@ -97,11 +97,7 @@ struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle, st
 
 void mcp_session_free(struct mcp_session *session)
 {
-    struct mcp_session **at = &session->mcp->sessions;
-
-    while (*at != session)
-        at = &(*at)->next;
-    *at = session->next;
+    LAZ_LIST_REMOVE(session->mcp->sessions, session);
     session->mcp->n_sessions--;
     laz_session_free(session->session); /* what it executes is answered in here, and left it */
     free(session->runtime);

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/visible.h"
-#include "engine/engine.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,12 +26,9 @@ struct tool_args {
     int64_t limit;
 };
 
-#define AT(member) .at = offsetof(struct tool_args, member)
-#define NEEDED     .flags = LAZ_FIELD_REQUIRED
-#define TABLE(rows, title)                                                                         \
-    {                                                                                              \
-        title, NULL, sizeof(struct tool_args), rows, COUNT(rows), .is_closed = true                \
-    }
+#define AT(member)         .at = offsetof(struct tool_args, member)
+#define NEEDED             .flags = LAZ_FIELD_REQUIRED
+#define TABLE(title, rows) MCP_FIELDS(title, struct tool_args, rows), .is_closed = true
 
 static const struct laz_field open_members[] = {
     {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "the language; without it the usual one"},
@@ -49,10 +45,10 @@ static const struct laz_field details_members[] = {
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "of the function"},
     {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "the language; without it the usual one"},
 };
-static const struct laz_fields open_fields = TABLE(open_members, "'open_session'");
-static const struct laz_fields close_fields = TABLE(close_members, "'close_session'");
-static const struct laz_fields search_fields = TABLE(search_members, "'search_tools'");
-static const struct laz_fields details_fields = TABLE(details_members, "'get_tool_details'");
+static const struct laz_fields open_fields = {TABLE("'open_session'", open_members)},
+                               close_fields = {TABLE("'close_session'", close_members)},
+                               search_fields = {TABLE("'search_tools'", search_members)},
+                               details_fields = {TABLE("'get_tool_details'", details_members)};
 #undef AT
 #undef TABLE
 
@@ -75,14 +71,9 @@ static const struct laz_field found_members[] = {
     {"description", LAZ_FIELD_TEXT, NEEDED, AT(description), .help = "its first line"},
 };
 static const struct laz_fields found_fields = {
-    "a function",         NULL,        sizeof(struct tool_found), found_members,
-    COUNT(found_members), .help = NULL};
+    MCP_FIELDS("a function", struct tool_found, found_members)};
 #undef AT
 #define AT(member) .at = offsetof(struct tool_result, member)
-#define TABLE(rows)                                                                                \
-    {                                                                                              \
-        "a result", NULL, sizeof(struct tool_result), rows, COUNT(rows), .help = NULL              \
-    }
 
 static const struct laz_field opened_members[] = {
     {"session", LAZ_FIELD_TEXT, NEEDED, AT(session), .help = "its handle, for 'execute'"},
@@ -102,10 +93,11 @@ static const struct laz_field detailed_members[] = {
     {"runtime", LAZ_FIELD_TEXT, NEEDED, AT(runtime)},
     {"stub", LAZ_FIELD_TEXT, NEEDED, AT(stub), .help = "signature and documentation"},
 };
-static const struct laz_fields opened_fields = TABLE(opened_members);
-static const struct laz_fields closed_fields = TABLE(closed_members);
-static const struct laz_fields searched_fields = TABLE(searched_members);
-static const struct laz_fields detailed_fields = TABLE(detailed_members);
+static const struct laz_fields
+    opened_fields = {MCP_FIELDS("a result", struct tool_result, opened_members)},
+    closed_fields = {MCP_FIELDS("a result", struct tool_result, closed_members)},
+    searched_fields = {MCP_FIELDS("a result", struct tool_result, searched_members)},
+    detailed_fields = {MCP_FIELDS("a result", struct tool_result, detailed_members)};
 
 static void tool_answer(const struct mcp_asked *asked, const char *text,
                         const struct laz_fields *fields, const struct tool_result *result)
@@ -118,15 +110,11 @@ static void tool_answer(const struct mcp_asked *asked, const char *text,
         laz_buf_fini(&json);
         return;
     }
-    const char *const texts[] = {text, laz_buf_text(&json)}; /* the second for clients that do not
-                                                                know the next member */
     laz_json_begin_list(&write, "content");
-    for (size_t i = text ? 0 : 1; i < COUNT(texts); i++) {
-        laz_json_begin_object(&write, NULL);
-        laz_json_add_text(&write, "type", "text");
-        laz_json_add_text(&write, "text", texts[i]);
-        laz_json_end_object(&write);
-    }
+    if (text)
+        mcp_answer_text(&write, text, strlen(text));
+    /* For clients that do not know the next member. */
+    mcp_answer_text(&write, laz_buf_text(&json), json.len);
     laz_json_end_list(&write);
     laz_json_add_raw(&write, "structuredContent", laz_buf_text(&json), json.len);
     write.to->failed |= json.failed;
@@ -181,35 +169,20 @@ static void tools_line(struct laz_buf *text, const char *description)
     laz_visible_line(text, description, len);
 }
 
-/* Reads a list of functions as the library gives it. The caller frees by found_free. */
-static int found_read(const char *json, size_t limit, struct laz_field_list *list,
-                      struct laz_error *err)
+/* Reads a list of functions as the library gives it. The caller frees it. */
+static int found_read(const char *json, struct laz_field_list *list, struct laz_error *err)
 {
-    static const struct laz_field members[] = {
-        {"name", LAZ_FIELD_TEXT, .at = offsetof(struct tool_found, name)},
-        {"description", LAZ_FIELD_TEXT, .at = offsetof(struct tool_found, description)},
-    };
-    static const struct laz_fields fields = {"a tool", NULL,           sizeof(struct tool_found),
-                                             members,  COUNT(members), .help = NULL};
     struct laz_fields_problem wrong;
-    int rc = laz_fields_read_list(&fields, json, strlen(json), list, &wrong);
 
-    if (rc)
+    if (laz_fields_read_list(&found_fields, json, strlen(json), list, &wrong) != 0)
         return laz_error_nomem(err);
     for (size_t i = 0; i < list->n; i++) {
         struct tool_found *one = (struct tool_found *)list->items + i;
         struct laz_buf line = LAZ_BUF_INIT;
-        tools_line(&line, one->description ? one->description : "");
+        tools_line(&line, one->description);
         free((char *)(uintptr_t)one->description);
         one->description = laz_buf_steal(&line);
-        if (i >= limit) {
-            free((char *)(uintptr_t)one->name);
-            free((char *)(uintptr_t)one->description);
-            *one = (struct tool_found){0};
-        }
     }
-    if (list->n > limit)
-        list->n = limit;
     return 0;
 }
 
@@ -229,9 +202,11 @@ static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
     if (!rc && !json && !(json = laz_engine_tools(mcp->engine)))
         rc = laz_error_nomem(err);
     if (!rc)
-        rc = found_read(json, limit, &result.tools, err);
+        rc = found_read(json, &result.tools, err);
     if (rc)
         return rc;
+    const size_t n = result.tools.n;
+    result.tools.n = n < limit ? n : limit;
     for (size_t i = 0; i < result.tools.n; i++) {
         const struct tool_found *one = (const struct tool_found *)result.tools.items + i;
         laz_buf_printf(&text, "%s: %s\n", one->name, one->description ? one->description : "");
@@ -240,6 +215,7 @@ static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
         laz_buf_puts(&text, "No function fits.");
     tool_answer(asked, laz_buf_text(&text), &searched_fields, &result);
     laz_buf_fini(&text);
+    result.tools.n = n;
     laz_fields_free_list(&found_fields, &result.tools);
     return 0;
 }
@@ -363,8 +339,7 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
     }
 }
 
-/* ---- what a model is told ----------------------------------------------------------------------
- */
+/* ---- what a model is told -------------------------------------------------------------------- */
 
 static void tools_list_one(const struct tool *tool, bool has_functions,
                            struct laz_json_write *write)
@@ -392,18 +367,12 @@ static void runtime_visited(void *user, const struct laz_runtime_info *info)
         laz_strv_add(user, info->name);
 }
 
-static int name_compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void tools_runtimes(struct laz_mcp *mcp, struct laz_buf *text)
 {
     struct laz_strv names = LAZ_STRV_INIT;
 
     laz_registry_visit_runtimes(mcp->engine->registry, runtime_visited, &names);
-    if (names.n)
-        qsort(names.items, names.n, sizeof *names.items, name_compare);
+    laz_strv_sort(&names, 0);
     for (size_t i = 0; i < names.n; i++)
         laz_buf_printf(text, "%s%s%s", i ? ", " : "", names.items[i],
                        strcmp(names.items[i], laz_settings_runtime(mcp->values)) == 0
@@ -449,7 +418,7 @@ static int tools_instructions(struct laz_mcp *mcp, bool *has_functions, struct l
     const char *json = all_known ? laz_engine_tools(mcp->engine) : "[]";
     struct laz_field_list list = {0};
     struct laz_buf text = LAZ_BUF_INIT;
-    int rc = json ? found_read(json, SIZE_MAX, &list, err) : laz_error_nomem(err);
+    int rc = json ? found_read(json, &list, err) : laz_error_nomem(err);
 
     if (rc)
         return rc;

@@ -15,8 +15,7 @@
 
 #define CLIENTS_PEERS 64
 
-/* ---- connections -------------------------------------------------------------------------------
- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 struct http_caller *mcp_caller_of(const struct mcp_http *http, struct MHD_Connection *connection)
 {
@@ -97,8 +96,7 @@ uint64_t mcp_callers_tend(struct mcp_http *http)
     return next;
 }
 
-/* ---- clients with a handshake ------------------------------------------------------------------
- */
+/* ---- clients with a handshake ---------------------------------------------------------------- */
 
 struct http_peer *mcp_http_peer_find(struct mcp_http *http, const char *id)
 {
@@ -114,13 +112,9 @@ struct http_peer *mcp_http_peer_find(struct mcp_http *http, const char *id)
 
 void mcp_http_peer_free(struct mcp_http *http, struct http_peer *peer)
 {
-    struct http_peer **at = &http->peers;
-
-    while (*at != peer)
-        at = &(*at)->next;
-    *at = peer->next;
+    LAZ_LIST_REMOVE(http->peers, peer);
     http->n_peers--;
-    mcp_peer_gone(http->mcp, &peer->peer);
+    mcp_gone(http->mcp, NULL, &peer->peer);
     free(peer);
 }
 

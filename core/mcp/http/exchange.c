@@ -23,8 +23,7 @@
 #define HTTP_META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define HTTP_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 
-/* ---- what goes out ----------------------------------------------------------------------------
- */
+/* ---- what goes out --------------------------------------------------------------------------- */
 
 void mcp_exchange_wake(struct exchange *exchange)
 {
@@ -107,8 +106,7 @@ static ssize_t exchange_read(void *user, uint64_t at, char *to, size_t max)
     return 0;
 }
 
-/* ---- responses ---------------------------------------------------------------------------------
- */
+/* ---- responses ------------------------------------------------------------------------------- */
 
 static enum MHD_Result exchange_respond(struct exchange *exchange, unsigned status,
                                         struct MHD_Response *response, const char *type,
@@ -132,6 +130,16 @@ static enum MHD_Result exchange_respond(struct exchange *exchange, unsigned stat
     return queued;
 }
 
+/* The lines, as they are. */
+static enum MHD_Result exchange_json(struct exchange *exchange, unsigned status,
+                                     const char *session)
+{
+    return exchange_respond(exchange, status,
+                            exchange->http->mhd.create_response_from_buffer(
+                                exchange->lines.len, exchange->lines.data, MHD_RESPMEM_MUST_COPY),
+                            "application/json", session);
+}
+
 /* `message`: the one that is refused; NULL: it was not read. */
 static enum MHD_Result exchange_refuse(struct exchange *exchange, const struct mcp_message *message,
                                        unsigned status, int code, const char *why)
@@ -140,10 +148,7 @@ static enum MHD_Result exchange_refuse(struct exchange *exchange, const struct m
 
     laz_buf_clear(&exchange->lines);
     mcp_fail(&asked, code, why);
-    return exchange_respond(exchange, status,
-                            exchange->http->mhd.create_response_from_buffer(
-                                exchange->lines.len, exchange->lines.data, MHD_RESPMEM_MUST_COPY),
-                            "application/json", NULL);
+    return exchange_json(exchange, status, NULL);
 }
 
 static unsigned exchange_status(const struct exchange *exchange, bool is_modern)
@@ -165,11 +170,7 @@ static enum MHD_Result exchange_answer(struct exchange *exchange, bool is_modern
                                        const char *session)
 {
     if (exchange->is_answered && !exchange->line)
-        return exchange_respond(
-            exchange, exchange_status(exchange, is_modern),
-            exchange->http->mhd.create_response_from_buffer(
-                exchange->lines.len, exchange->lines.data, MHD_RESPMEM_MUST_COPY),
-            "application/json", session);
+        return exchange_json(exchange, exchange_status(exchange, is_modern), session);
     exchange->is_streaming = true;
     return exchange_respond(exchange, MHD_HTTP_OK,
                             exchange->http->mhd.create_response_from_callback(
@@ -185,8 +186,7 @@ static enum MHD_Result exchange_nothing(struct exchange *exchange, unsigned stat
         NULL);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static const char *exchange_header(const struct exchange *exchange, const char *name)
 {
@@ -336,52 +336,50 @@ static bool exchange_is_named(const struct exchange *exchange, const struct mcp_
 }
 
 /* A request without a handshake repeats in its headers what is in it. */
-static enum MHD_Result exchange_modern(struct exchange *exchange, const struct mcp_message *message,
+static enum MHD_Result exchange_modern(struct exchange *exchange, struct mcp_message *message,
                                        const char *version)
 {
     const char *said = exchange_header(exchange, HTTP_VERSION);
-    const char *raw;
+    const char *raw, *why = NULL;
     size_t len;
+    const bool lacks = !version || !message_meta(message, HTTP_CAPABILITIES, &raw, &len);
 
-    if (!version || !message_meta(message, HTTP_CAPABILITIES, &raw, &len))
-        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, MCP_INVALID_PARAMS,
-                               "'_meta' lacks 'io.modelcontextprotocol/protocolVersion' or "
-                               "'" HTTP_CAPABILITIES "'");
-    if (!said || strcmp(said, version) != 0)
-        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
-                               "the header MCP-Protocol-Version is not what '_meta' says");
-    if (!mcp_http_says(exchange_header(exchange, HTTP_METHOD), message->method))
-        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
-                               "the header Mcp-Method is not the method");
-    if (!exchange_is_named(exchange, message))
-        return exchange_refuse(
-            exchange, message, MHD_HTTP_BAD_REQUEST, HTTP_MISMATCH,
-            "the header Mcp-Name is not the name, or the URI, of the parameters");
-    mcp_line(&exchange->own, &exchange->out, laz_buf_text(&exchange->body), exchange->body.len);
+    if (lacks)
+        why = "'_meta' lacks '" HTTP_META_VERSION "' or '" HTTP_CAPABILITIES "'";
+    else if (!said || strcmp(said, version) != 0)
+        why = "the header MCP-Protocol-Version is not what '_meta' says";
+    else if (!mcp_http_says(exchange_header(exchange, HTTP_METHOD), message->method))
+        why = "the header Mcp-Method is not the method";
+    else if (!exchange_is_named(exchange, message))
+        why = "the header Mcp-Name is not the name, or the URI, of the parameters";
+    if (why)
+        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST,
+                               lacks ? MCP_INVALID_PARAMS : HTTP_MISMATCH, why);
+    mcp_dispatch(&exchange->own, &exchange->out, message);
     return exchange_answer(exchange, true, NULL);
 }
 
-static enum MHD_Result exchange_legacy(struct exchange *exchange, const struct mcp_message *message)
+static enum MHD_Result exchange_legacy(struct exchange *exchange, struct mcp_message *message)
 {
     struct mcp_http *http = exchange->http;
     const char *session = exchange_header(exchange, HTTP_SESSION);
     const bool begins = message->method && strcmp(message->method, "initialize") == 0;
     struct http_peer *peer = session ? mcp_http_peer_find(http, session) : NULL;
+    const char *why = NULL;
 
     if (!exchange_has_version(exchange))
-        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, MCP_INVALID,
-                               EXCHANGE_NO_VERSION);
-    if (!session && !begins)
-        return exchange_refuse(
-            exchange, message, MHD_HTTP_BAD_REQUEST, MCP_INVALID,
-            "the header Mcp-Session-Id is missing, and '_meta' with the version");
+        why = EXCHANGE_NO_VERSION;
+    else if (!session && !begins)
+        why = "the header Mcp-Session-Id is missing, and '_meta' with the version";
+    if (why)
+        return exchange_refuse(exchange, message, MHD_HTTP_BAD_REQUEST, MCP_INVALID, why);
     if (session && !peer)
         return exchange_refuse(exchange, message, MHD_HTTP_NOT_FOUND, MCP_INVALID,
                                "this Mcp-Session-Id is over: initialize again");
     if (!peer && !(peer = mcp_http_peer_new(http)))
         return exchange_refuse(exchange, message, MHD_HTTP_SERVICE_UNAVAILABLE, MCP_INTERNAL,
                                "out of memory");
-    mcp_line(&peer->peer, &exchange->out, laz_buf_text(&exchange->body), exchange->body.len);
+    mcp_dispatch(&peer->peer, &exchange->out, message);
     if (message->kind != MCP_REQUEST)
         return exchange_nothing(exchange, MHD_HTTP_ACCEPTED);
     return exchange_answer(exchange, false, begins ? peer->id : NULL);
@@ -498,7 +496,7 @@ enum MHD_Result mcp_http_asked(void *user, struct MHD_Connection *connection, co
 void mcp_http_completed(void *user, struct MHD_Connection *connection, void **state,
                         enum MHD_RequestTerminationCode why)
 {
-    struct exchange *exchange = *state, **at;
+    struct exchange *exchange = *state;
     struct mcp_http *http = user;
     struct http_caller *caller = mcp_caller_of(http, connection);
 
@@ -509,11 +507,8 @@ void mcp_http_completed(void *user, struct MHD_Connection *connection, void **st
         caller->is_asking = false;
         caller->since_ms = laz_loop_now_ms(http->mcp->loop);
     }
-    mcp_out_gone(http->mcp, &exchange->out);
-    mcp_peer_gone(http->mcp, &exchange->own);
-    for (at = &http->exchanges; *at != exchange;)
-        at = &(*at)->next;
-    *at = exchange->next;
+    mcp_gone(http->mcp, &exchange->out, &exchange->own);
+    LAZ_LIST_REMOVE(http->exchanges, exchange);
     http->body_bytes -= exchange->body.len;
     laz_buf_fini(&exchange->body);
     laz_buf_fini(&exchange->lines);

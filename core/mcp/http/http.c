@@ -19,8 +19,7 @@
 #define HTTP_MEMORY  ((size_t)32 << 10) /* of a connection, for its headers */
 #define HTTP_TICK_MS 1000
 
-/* ---- running ------------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void http_ready(void *user, uint32_t events)
 {
@@ -86,8 +85,7 @@ const char *mcp_http_address(const struct mcp_http *http)
     return http->address;
 }
 
-/* ---- making -------------------------------------------------------------------------------------
- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static int http_listen_path(struct mcp_http *http, const char *path, struct laz_error *err)
 {

@@ -93,8 +93,7 @@ struct mcp_http {
     bool is_ending; /* streams end */
 };
 
-/* ---- exchange.c: requests and their answers ---------------------------------------------------
- */
+/* ---- exchange.c: requests and their answers -------------------------------------------------- */
 
 /* What libmicrohttpd calls with a request, and at its end; `user` is the server. */
 enum MHD_Result mcp_http_asked(void *user, struct MHD_Connection *connection, const char *url,
@@ -107,8 +106,7 @@ void mcp_exchange_wake(struct exchange *exchange);
 /* Bytes of an answer that its client has not read. */
 size_t mcp_exchange_unread(const struct exchange *exchange);
 
-/* ---- clients.c: connections, and clients with a handshake -------------------------------------
- */
+/* ---- clients.c: connections, and clients with a handshake ------------------------------------ */
 
 /* What libmicrohttpd calls when a connection begins and ends. */
 void mcp_caller_changed(void *user, struct MHD_Connection *connection, void **context,
