@@ -23,23 +23,22 @@
 /* ---- files in -------------------------------------------------------------------------------- */
 
 /* Reads NAME=PATH, or a file under its own name. */
-static int files_read_one(const char *option, struct cli_file *file, struct laz_error *err)
+static int files_read_one(const char *option, struct laz_file *file, struct laz_error *err)
 {
     const char *equals = strchr(option, '='), *slash = strrchr(option, '/');
     const char *path = equals ? equals + 1 : option;
+    struct laz_buf content = LAZ_BUF_INIT;
 
+    file->size = sizeof *file;
     file->name = equals ? laz_strndup(option, (size_t)(equals - option))
                         : laz_strdup(slash ? slash + 1 : option);
-    int rc =
-        file->name ? laz_os_read_file(path, FILES_MOST, &file->content, err) : laz_error_nomem(err);
+    int rc = file->name ? laz_os_read_file(path, FILES_MOST, &content, err) : laz_error_nomem(err);
     if (!rc && !laz_name_is_plain(file->name))
         rc = laz_error_set(err, LAZ_EINVAL, 0, LAZ_NAME_RULE);
     if (rc)
         laz_error_prefix(err, "--file: ");
-    file->file = (struct laz_file){.size = sizeof file->file,
-                                   .name = file->name,
-                                   .data = laz_buf_text(&file->content),
-                                   .data_len = file->content.len};
+    file->data_len = content.len;
+    file->data = laz_buf_steal(&content);
     return rc;
 }
 
@@ -52,7 +51,7 @@ int cli_read_files(const struct laz_strv *options, struct cli_files *files, stru
     if (!files->items || !files->pointers)
         return laz_error_nomem(err);
     for (size_t i = 0; i < options->n && !rc; i++) {
-        files->pointers[files->n++] = &files->items[i].file;
+        files->pointers[files->n++] = &files->items[i];
         rc = files_read_one(options->items[i], &files->items[i], err);
     }
     return rc;
@@ -61,8 +60,8 @@ int cli_read_files(const struct laz_strv *options, struct cli_files *files, stru
 void cli_free_files(struct cli_files *files)
 {
     for (size_t i = 0; i < files->n; i++) {
-        free(files->items[i].name);
-        laz_buf_fini(&files->items[i].content);
+        free((void *)(uintptr_t)files->items[i].name);
+        free((void *)(uintptr_t)files->items[i].data);
     }
     free(files->items);
     free(files->pointers);

@@ -196,11 +196,7 @@ void approver_end(struct approver *approver);
 
 /* Those of --file, as the library takes them. */
 struct cli_files {
-    struct cli_file {
-        struct laz_file file;
-        char *name;
-        struct laz_buf content;
-    } * items;
+    struct laz_file *items;
     const struct laz_file **pointers;
     size_t n;
 };

@@ -86,8 +86,8 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
                 const char *code, size_t len, const struct laz_execute_options *options,
                 struct laz_result **result, struct laz_error *err)
 {
-    const struct laz_job_asked asked = {
-        .code = code, .len = len, .options = options, .session = session};
+    const struct laz_job_asked asked = {LAZ_JOB_OF(code, len, options, NULL, NULL),
+                                        .session = session};
 
     if (!engine)
         return laz_error_null(err, "the engine");
@@ -101,12 +101,8 @@ int laz_execute_async(struct laz_engine *engine, const struct laz_session_option
                                    const struct laz_error *err),
                       void *user, struct laz_error *err)
 {
-    const struct laz_job_asked asked = {.code = code,
-                                        .len = len,
-                                        .options = options,
-                                        .session = session,
-                                        .done = done,
-                                        .user = user};
+    const struct laz_job_asked asked = {LAZ_JOB_OF(code, len, options, done, user),
+                                        .session = session};
 
     if (!engine)
         return laz_error_null(err, "the engine");

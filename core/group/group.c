@@ -103,12 +103,8 @@ int laz_group_execute_async(struct laz_group *group, const struct laz_session_op
                                          const struct laz_error *err),
                             void *user, struct laz_error *err)
 {
-    const struct laz_job_asked asked = {.code = code,
-                                        .len = len,
-                                        .options = options,
-                                        .session = session,
-                                        .done = done,
-                                        .user = user};
+    const struct laz_job_asked asked = {LAZ_JOB_OF(code, len, options, done, user),
+                                        .session = session};
     struct group_call *call;
     int rc = group_enter(group, false, err);
 

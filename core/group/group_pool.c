@@ -669,8 +669,7 @@ int laz_group_pool_execute_async(struct laz_group_pool *pool, uint64_t wait_ms, 
                                  void *user, struct laz_error *err)
 {
     struct laz_group *group = pool ? pool->group : NULL;
-    const struct laz_job_asked asked = {
-        .code = code, .len = len, .options = options, .done = done, .user = user};
+    const struct laz_job_asked asked = {LAZ_JOB_OF(code, len, options, done, user)};
     struct group_call *call;
 
     if (!pool)
@@ -725,14 +724,7 @@ int laz_group_pool_status(struct laz_group_pool *pool, struct laz_pool_status *o
         return rc;
     pthread_mutex_lock(&pool->lock);
     const struct laz_pool_view view = pool_view(pool);
-    if (!pool->closed) {
-        status.total = view.total;
-        status.busy = view.busy;
-        status.idle = view.idle;
-        status.starting = view.starting;
-        status.dead = view.total - view.busy - view.idle - view.starting;
-    }
-    status.waiting = pool->n_waiting;
+    laz_pool_fill_status(&view, pool->n_waiting, &status);
     pthread_mutex_unlock(&pool->lock);
     group_leave(group);
     return LAZ_OPTIONS_GIVE(out, &status, laz_pool_status, err);

@@ -276,7 +276,7 @@ static void job_interrupt(struct laz_job *job)
     if (job->seat.ops)
         job->seat.ops->interrupt(job);
     else if (job->wait)
-        job->place.ops->forgo(job);
+        job->place.ops->forgo(job->wait);
 }
 
 void laz_job_drop(struct laz_job *job)

@@ -66,6 +66,11 @@ struct laz_job_asked {
     void *user;
 };
 
+/* What the functions that execute code are given. */
+#define LAZ_JOB_OF(code_of, len_of, options_of, done_of, user_of)                                  \
+    .code = (code_of), .len = (len_of), .options = (options_of), .done = (done_of),                \
+    .user = (user_of)
+
 /* Makes a job of copies. Any thread. Errors: LAZ_EINVAL, LAZ_EREFUSED, LAZ_ENOMEM. */
 int laz_job_new(const struct laz_job_asked *asked, struct laz_job **job, struct laz_error *err);
 /* One that has not begun. NULL is allowed. */

@@ -37,8 +37,7 @@ int laz_session_execute_async(struct laz_session *session, const char *code, siz
                                            const struct laz_error *err),
                               void *user, struct laz_error *err)
 {
-    const struct laz_job_asked asked = {
-        .code = code, .len = len, .options = options, .done = done, .user = user};
+    const struct laz_job_asked asked = {LAZ_JOB_OF(code, len, options, done, user)};
 
     if (!done)
         return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the result is required");
@@ -162,8 +161,7 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
                                         const struct laz_error *err),
                            void *user, struct laz_error *err)
 {
-    const struct laz_job_asked asked = {
-        .code = code, .len = len, .options = options, .done = done, .user = user};
+    const struct laz_job_asked asked = {LAZ_JOB_OF(code, len, options, done, user)};
 
     if (!pool)
         return laz_error_null(err, "the pool");

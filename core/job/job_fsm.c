@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* job_fsm.c - which event is legal in which phase of a job.
  * Side: host.  Input trusted: yes (events of our own). */
-#include "job/job_fsm.h"
+#include "job/job_private.h"
 
 #include "base/fsm.h"
 

@@ -63,13 +63,6 @@ static void fresh_close(struct laz_job *job)
         laz_box_kill(session->box);
 }
 
-static bool fresh_is_closed(const struct laz_job *job)
-{
-    const struct laz_session *session = job->seat.session;
-
-    return job->session.no_wait || !session->box || laz_box_is_ended(session->box);
-}
-
 static void fresh_advance(struct laz_stir *stir)
 {
     struct laz_job *job = LAZ_CONTAINER(stir, struct laz_job, seat.stir);
@@ -83,7 +76,8 @@ static void fresh_advance(struct laz_stir *stir)
         laz_session_finish_told(session, job->result);
         fresh_close(job);
     }
-    if (job->seat.stage == FRESH_CLOSES && fresh_is_closed(job))
+    if (job->seat.stage == FRESH_CLOSES &&
+        (job->session.no_wait || !session->box || laz_box_is_ended(session->box)))
         fresh_end(job);
 }
 

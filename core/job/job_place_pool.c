@@ -102,12 +102,7 @@ static int pool_acquire(struct laz_job *job, struct laz_error *err)
     return rc;
 }
 
-static void pool_forgo(struct laz_job *job)
-{
-    laz_pool_forgo(job->wait);
-}
-
-static const struct laz_place_ops pool_place = {.acquire = pool_acquire, .forgo = pool_forgo};
+static const struct laz_place_ops pool_place = {.acquire = pool_acquire, .forgo = laz_pool_forgo};
 
 struct laz_place laz_place_pool(struct laz_pool *pool, uint64_t wait_ms)
 {

@@ -5,7 +5,35 @@
 #define LAZ_JOB_JOB_PRIVATE_H
 
 #include "job/job.h"
-#include "job/job_fsm.h"
+
+/* ---- phases: job_fsm.c ----------------------------------------------------------------------- */
+
+enum laz_job_phase {
+    LAZ_JOB_NEW,          /* it belongs to who has made it */
+    LAZ_JOB_ACQUIRING,    /* it waits for a seat */
+    LAZ_JOB_FILES,        /* it has one, and its files are put */
+    LAZ_JOB_RUNNING,      /* its code runs, or waits for its hook or its session */
+    LAZ_JOB_INTERRUPTING, /* what runs was asked to end */
+    LAZ_JOB_FINISHING,    /* it has its outcome; the seat is being released */
+    LAZ_JOB_DONE,         /* it is reported */
+    LAZ_JOB_PHASES,
+};
+
+enum laz_job_event {
+    LAZ_JOB_BEGIN,
+    LAZ_JOB_SEAT,      /* the place has yielded one */
+    LAZ_JOB_RUN,       /* all files are there */
+    LAZ_JOB_INTERRUPT, /* it is cancelled */
+    LAZ_JOB_END,       /* it has its outcome */
+    LAZ_JOB_REPORT,    /* the seat is released, or there is none */
+    LAZ_JOB_EVENTS,
+};
+
+/* The only setter of the phase; as laz_session_step. */
+bool laz_job_step(enum laz_job_phase *phase, enum laz_job_event event, const struct laz_log *log,
+                  const char *job);
+
+/* ---- seats and places ------------------------------------------------------------------------ */
 
 /* What a job does in the session that its place has yielded. What is asked of a seat is answered by
  * laz_job_answered, later or, for a caller who waits, in the call. */
@@ -34,8 +62,9 @@ struct laz_place_ops {
     /* Yields a seat: in here (laz_seat_take), or later, by laz_job_seated. LAZ_ECLOSED, LAZ_EBUSY,
      * ... */
     int (*acquire)(struct laz_job *job, struct laz_error *err);
-    /* It waits for a seat no more: laz_job_unseated comes in here. NULL: it never waits. */
-    void (*forgo)(struct laz_job *job);
+    /* A job with this `wait` waits no more: laz_job_unseated comes in here. NULL: none ever waits.
+     */
+    void (*forgo)(void *wait);
     /* The caller who has waited for a job leaves with its outcome; it may have had no seat. NULL:
      * nothing is to be done. */
     void (*left)(struct laz_job *job);

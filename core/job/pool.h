@@ -68,6 +68,9 @@ void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view);
  * LAZ_ECANCELLED. `wait_ms`: as in laz_pool_acquire. */
 int laz_pool_answer(const struct laz_pool_view *view, int ended, uint64_t wait_ms,
                     struct laz_error *err);
+/* What laz_pool_status tells of these slots. */
+void laz_pool_fill_status(const struct laz_pool_view *view, unsigned waiting,
+                          struct laz_pool_status *status);
 int laz_pool_is_closed(struct laz_error *err);
 int laz_pool_is_full(unsigned waiting, struct laz_error *err);
 /* Counts the sessions of a new pool in. LAZ_EINVAL: not 1 to 100; LAZ_EREFUSED: there would be more

@@ -56,3 +56,16 @@ int laz_pool_answer(const struct laz_pool_view *view, int ended, uint64_t wait_m
         return pool_is_busy(wait_ms, err);
     return 0;
 }
+
+void laz_pool_fill_status(const struct laz_pool_view *view, unsigned waiting,
+                          struct laz_pool_status *status)
+{
+    status->waiting = waiting;
+    if (view->closed)
+        return;
+    status->total = view->total;
+    status->busy = view->busy;
+    status->idle = view->idle;
+    status->starting = view->starting;
+    status->dead = view->total - view->busy - view->idle - view->starting;
+}

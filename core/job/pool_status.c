@@ -27,18 +27,13 @@ void laz_pool_count(const struct laz_pool *pool, struct laz_pool_view *view)
 /* The driver is held. */
 static void pool_look(struct laz_pool *pool, struct laz_pool_status *status)
 {
-    if (!pool->closed) {
-        for (unsigned i = 0; i < pool->n; i++)
-            if (laz_slot_state(&pool->members[i]) == LAZ_SLOT_READY)
-                laz_session_look(pool->members[i].session);
-        const struct laz_pool_counts count = laz_pool_counts(pool);
-        status->total = pool->n;
-        status->busy = count.of[LAZ_SLOT_BUSY];
-        status->idle = count.of[LAZ_SLOT_READY];
-        status->starting = count.of[LAZ_SLOT_STARTING];
-        status->dead = status->total - status->busy - status->idle - status->starting;
-    }
-    status->waiting = pool->n_waiting;
+    struct laz_pool_view view;
+
+    for (unsigned i = 0; i < pool->n && !pool->closed; i++)
+        if (laz_slot_state(&pool->members[i]) == LAZ_SLOT_READY)
+            laz_session_look(pool->members[i].session);
+    laz_pool_count(pool, &view);
+    laz_pool_fill_status(&view, pool->n_waiting, status);
     if (status->dead)
         laz_driver_stir(pool->shared->driver, &pool->stir);
 }

@@ -292,12 +292,9 @@ static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
     if (rc)
         return rc;
     const struct laz_execute_options options = request_options(request, asked, args, files, &trace);
-    const struct laz_job_asked job = {.code = args->code,
-                                      .len = args->code_len,
-                                      .options = &options,
-                                      .session = &session,
-                                      .done = request_done,
-                                      .user = request};
+    const struct laz_job_asked job = {
+        LAZ_JOB_OF(args->code, args->code_len, &options, request_done, request),
+        .session = &session};
     rc = laz_job_ask(&job, &place, &request->job, err);
     if (rc)
         return rc;

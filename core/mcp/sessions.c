@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct laz_session_options session_options(const char *runtime)
-{
-    return (struct laz_session_options){
-        .size = sizeof(struct laz_session_options), .runtime = runtime, .no_wait = 1, .warm = 1};
-}
-
 struct laz_pool *mcp_session_ready(const struct laz_mcp *mcp, const char *runtime)
 {
     return runtime && strcmp(runtime, laz_settings_runtime(mcp->values)) != 0 ? NULL : mcp->ready;
@@ -26,7 +20,8 @@ struct laz_pool *mcp_session_ready(const struct laz_mcp *mcp, const char *runtim
 static int session_fresh(struct laz_mcp *mcp, const char *runtime, struct laz_session **session,
                          struct laz_error *err)
 {
-    const struct laz_session_options options = session_options(runtime);
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = runtime, .no_wait = 1, .warm = 1};
     struct laz_pool *ready = mcp_session_ready(mcp, runtime);
     int rc = ready ? laz_driver_enter(&mcp->engine->driver, err) : 0;
 

@@ -42,6 +42,11 @@ struct laz_spawn {
 };
 
 #define LAZ_SPAWN_SAME_ID UINT32_MAX
+/* A child of the caller's user in a group of its own, with an array of descriptors. */
+#define LAZ_SPAWN_OWN(argv_of, env_of, fds_of)                                                     \
+    .argv = (argv_of), .env = (env_of), .fds = (fds_of),                                           \
+    .n_fds = sizeof(fds_of) / sizeof *(fds_of), .uid = LAZ_SPAWN_SAME_ID,                          \
+    .gid = LAZ_SPAWN_SAME_ID, .group = true
 
 /* Errors: LAZ_EOS where the system lacks what it needs, or a thread cannot be created; LAZ_ENOMEM.
  */

@@ -504,12 +504,9 @@ static int request_begin(struct serve_request *request, const struct serve_messa
     struct laz_session_options fresh = {0};
     struct laz_place place;
     int rc = request_place(request, message, &fresh, &place, err);
-    const struct laz_job_asked asked = {.code = message->source,
-                                        .len = message->source_len,
-                                        .options = &options,
-                                        .session = fresh.size ? &fresh : NULL,
-                                        .done = request_done,
-                                        .user = request};
+    const struct laz_job_asked asked = {
+        LAZ_JOB_OF(message->source, message->source_len, &options, request_done, request),
+        .session = fresh.size ? &fresh : NULL};
 
     if (!rc)
         rc = laz_job_ask(&asked, &place, &request->job, err);

@@ -113,13 +113,7 @@ static int child_spawn(struct laz_child *child, const struct laz_child_program *
     }
     const struct laz_spawn_fd fds[] = {{theirs[0], 0}, {theirs[1], 1}, {theirs[2], 2}};
     const struct laz_spawn spawn = {
-        .argv = program->argv,
-        .env = (const char *const *)env.items,
-        .fds = fds,
-        .n_fds = sizeof fds / sizeof *fds,
-        .uid = LAZ_SPAWN_SAME_ID,
-        .gid = LAZ_SPAWN_SAME_ID,
-        .group = true,
+        LAZ_SPAWN_OWN(program->argv, (const char *const *)env.items, fds),
         .no_priority = true,
         .death_signal = SIGKILL,
     };

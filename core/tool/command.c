@@ -197,13 +197,7 @@ static int command_start(struct command_run *run, struct laz_spawner *spawner,
         goto out;
     const struct laz_spawn_fd fds[] = {{input, 0}, {child_out, 1}, {child_errs, 2}};
     const struct laz_spawn spawn = {
-        .argv = command->argv,
-        .env = env,
-        .fds = fds,
-        .n_fds = sizeof fds / sizeof *fds,
-        .uid = LAZ_SPAWN_SAME_ID,
-        .gid = LAZ_SPAWN_SAME_ID,
-        .group = true,
+        LAZ_SPAWN_OWN(command->argv, env, fds),
         .death_signal = SIGKILL,
     };
     ret = laz_spawner_spawn(spawner, &spawn, &run->process, err);

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "session/guard.h"
-#include "job/job_fsm.h"
+#include "job/job_private.h"
 #include "loop/loop.h"
 #include "session/output.h"
 #include "session/result.h"

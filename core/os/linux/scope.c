@@ -95,13 +95,7 @@ static int scope_start(struct laz_scope *scope, struct laz_spawner *spawner,
         fds[0].parent = ends[1];
         fds[1].parent = words;
         const struct laz_spawn spawn = {
-            .argv = argv,
-            .env = env,
-            .fds = fds,
-            .n_fds = sizeof fds / sizeof *fds,
-            .uid = LAZ_SPAWN_SAME_ID,
-            .gid = LAZ_SPAWN_SAME_ID,
-            .group = true,
+            LAZ_SPAWN_OWN(argv, env, fds),
             .own_keys = true,
             .death_signal = SIGKILL,
         };

@@ -80,13 +80,7 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
     }
     const struct laz_spawn_fd fds[] = {{ends[1], WARDEN_SOCKET}, {host, WARDEN_HOST}};
     const struct laz_spawn spawn = {
-        .argv = argv,
-        .env = nothing,
-        .fds = fds,
-        .n_fds = sizeof fds / sizeof *fds,
-        .uid = LAZ_SPAWN_SAME_ID,
-        .gid = LAZ_SPAWN_SAME_ID,
-        .group = true,
+        LAZ_SPAWN_OWN(argv, nothing, fds),
         .own_keys = true,
     };
     rc = laz_os_child_start(&spawn, -1, process, err);
