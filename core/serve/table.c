@@ -356,7 +356,7 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
                         "processes are killed. `done` answers it."),
     [SERVE_DONE] = ROW("done", CLIENT, "after a request", done_members, "It is done."),
     [SERVE_FAILED] = ROW("failed", CLIENT, "after a request", failed_members,
-                         "The request has failed, and had no effect."),
+                         "The request has failed. Nothing ran; files that were put stay."),
 };
 
 const struct laz_wire_protocol serve_protocol = {serve_table, SERVE_MESSAGE_TYPES};
