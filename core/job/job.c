@@ -282,7 +282,9 @@ static void job_interrupt(struct laz_job *job)
 void laz_job_drop(struct laz_job *job)
 {
     job->is_abandoned = true;
-    if (!job->seat.ops)
+    if (!job->seat.ops && !job->wait) /* it has its outcome, and no session */
+        laz_job_unseated(job, NULL);
+    else if (!job->seat.ops)
         job_interrupt(job);
     else if (job->phase == LAZ_JOB_FINISHING)
         job->seat.ops->release(job);

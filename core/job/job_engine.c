@@ -52,10 +52,7 @@ static void jobs_report(struct laz_session_shared *shared)
             job = job->next;
             continue;
         }
-        if (job->seat.ops)
-            laz_job_drop(job);
-        else
-            laz_job_unseated(job, NULL);
+        laz_job_drop(job);
         job = shared->jobs; /* callbacks may have ended others */
     }
 }
