@@ -9,8 +9,8 @@
 
 #include "job/pool_private.h"
 
-#define POOLED_REMOVE_MS                                                                           \
-    2000u /* for a file: an agent that stands still must not hold up the result */
+/* For a file: an agent that stands still must not hold up the result. */
+#define POOLED_REMOVE_MS 2000u
 
 static void pooled_release(struct laz_job *job);
 
@@ -48,8 +48,6 @@ static void pooled_release(struct laz_job *job)
     const bool is_same = session->owner && session->box && session->state == LAZ_SESSION_IDLE;
     const bool has_files = job->seat.stage < job->n_put && is_same && !job->is_abandoned &&
                            !job->place.pool->reset && !job->place.pool->closed;
-    job->plain.timeout_ms = POOLED_REMOVE_MS;
-    session->is_cancelled = false; /* that was the job */
     const struct laz_request removal = {
         .asked = LAZ_ASKED_REMOVE,
         .code = "",
@@ -59,6 +57,8 @@ static void pooled_release(struct laz_job *job)
         .user = job,
     };
 
+    job->plain.timeout_ms = POOLED_REMOVE_MS;
+    session->is_cancelled = false; /* that was the job */
     if (job->is_abandoned && session->wanted)
         laz_seat_cancel(job); /* a file is being removed: pooled_removed comes in here */
     else if (!has_files)
