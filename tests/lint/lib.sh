@@ -55,7 +55,7 @@ lint_rooms() {
         }
         $1 != "include" && !($1 in row) { print "core/" $1 " has no row" }
         { delete row[$1] }
-        END { for (name in row) print name " is no directory of core" }' "$rooms" -)
+        END { for (name in row) print name " is not a directory of core" }' "$rooms" -)
     [ -z "$lint_found" ] || wrong "$rooms: $lint_found"
 }
 
