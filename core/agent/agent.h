@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #define AGENT_EXIT_SETUP  125
 #define AGENT_CHANNEL     3              /* the channel's descriptor; what is above it is closed */
@@ -90,6 +91,7 @@ struct agent_files {
     struct laz_buf text;      /* of a part */
     struct laz_strv left_out; /* by the last collection */
     int put;                  /* the file that is being put; -1 */
+    char *put_path;           /* of it */
 };
 
 /* Notes where the files of a session are, of a template: of its sessions, before the runtime keeps
@@ -101,10 +103,22 @@ void agent_files_begin(struct agent *agent);
 /* Sends the artifacts that are new or have changed; says in files.left_out which are not sent. */
 void agent_files_collect(struct agent *agent);
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
+/* No further part of a file comes: what there is of it is removed. */
+void agent_files_put_end(struct agent *agent);
 /* Writes a part of a file: NULL, or why not, borrowed until the next one. */
 const char *agent_files_put(struct agent *agent, const struct laz_message *message);
 /* Removes a file that was put; as above. It may be gone already. */
 const char *agent_files_remove(struct agent *agent, const struct laz_message *message);
+
+/* ---- interrupt.c ----------------------------------------------------------------------------- */
+
+/* From here on the host can interrupt this process, in whose copies that stays so. Before the
+ * runtime is created, which may handle SIGINT itself. */
+void agent_interrupt_offer(struct agent *agent);
+/* An execution begins: from here on, up to the end, it can be interrupted. False: it already was.
+ */
+bool agent_interrupt_begin(int64_t id);
+void agent_interrupt_end(void);
 
 /* ---- serve.c: messages ---------------------------------------------------------------------- */
 
@@ -148,7 +162,11 @@ struct agent {
 };
 
 void agent_services_init(struct agent *agent);
-bool agent_is_forked(const struct agent *agent);
+/* Is this process one that the code has forked? */
+static inline bool agent_is_forked(const struct agent *agent)
+{
+    return getpid() != agent->pid;
+}
 /* Sends a message. Ends the process when the host is gone or there is no memory for it. */
 void agent_send(struct agent *agent, const struct laz_message *message);
 /* Sends the lines in agent->out, and clears it. */

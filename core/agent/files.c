@@ -292,13 +292,36 @@ void agent_files_collect(struct agent *agent)
 
 /* ---- files of the host ---------------------------------------------------------------------- */
 
-static const char *put_failed(struct agent_files *files, const char *name, int os_errno)
+static const char *put_failed(const char *name, int os_errno)
 {
     static char words[400];
 
-    laz_os_close(&files->put);
     snprintf(words, sizeof words, "cannot create the file %.255s: %s", name, strerror(os_errno));
     return words;
+}
+
+void agent_files_put_end(struct agent *agent)
+{
+    struct agent_files *files = &agent->files;
+
+    if (files->put >= 0)
+        (void)unlink(files->put_path);
+    laz_os_close(&files->put);
+    free(files->put_path);
+    files->put_path = NULL;
+}
+
+/* 0 or an errno. */
+static int put_begin(struct agent *agent, const char *name)
+{
+    struct agent_files *files = &agent->files;
+
+    agent_files_put_end(agent);
+    files->put_path = laz_strdupf("%s/%s", files->home, name);
+    if (!files->put_path)
+        return ENOMEM;
+    files->put = laz_os_replace_file(files->put_path, 0400);
+    return files->put < 0 ? errno : 0;
 }
 
 const char *agent_files_put(struct agent *agent, const struct laz_message *message)
@@ -306,31 +329,28 @@ const char *agent_files_put(struct agent *agent, const struct laz_message *messa
     struct agent_files *files = &agent->files;
     size_t done;
 
-    if (!files->home || !laz_name_is_plain(message->name))
-        return put_failed(files, message->name, EINVAL);
-    char *path = laz_strdupf("%s/%s", files->home, message->name);
+    if (!files->home || !laz_name_is_plain(message->name)) {
+        agent_files_put_end(agent);
+        return put_failed(message->name, EINVAL);
+    }
     char *data = malloc(message->data_len + 1);
     ptrdiff_t len = data ? laz_base64_decode(message->data, message->data_len, data) : -1;
-    int failed = !path || !data ? ENOMEM : len < 0 ? EINVAL : 0;
+    int failed = !data ? ENOMEM : len < 0 ? EINVAL : 0;
 
-    if (!failed && message->part == 0) {
-        laz_os_close(&files->put);
-        files->put = laz_os_replace_file(path, 0400);
-        failed = files->put < 0 ? errno : 0;
-    } else if (!failed && files->put < 0) {
+    if (!failed && message->part == 0)
+        failed = put_begin(agent, message->name);
+    else if (!failed && files->put < 0)
         failed = EPIPE; /* its first part is missing */
-    }
     if (!failed)
         failed = laz_os_write_all(files->put, data, (size_t)len, &done);
     if (!failed && !message->more) {
         failed = close(files->put) ? errno : 0;
         files->put = -1;
     }
-    if (failed && files->put >= 0)
-        (void)unlink(path);
-    free(path);
+    if (failed || !message->more)
+        agent_files_put_end(agent);
     free(data);
-    return failed ? put_failed(files, message->name, failed) : NULL;
+    return failed ? put_failed(message->name, failed) : NULL;
 }
 
 const char *agent_files_remove(struct agent *agent, const struct laz_message *message)

@@ -20,11 +20,6 @@
 #define SERVE_KEPT       (64u * 1024) /* of memory for a line that is kept for the next one */
 #define SERVE_REST_MS    1000         /* without a request: memory that is kept goes back */
 
-bool agent_is_forked(const struct agent *agent)
-{
-    return getpid() != agent->pid;
-}
-
 /* ---- to the host ---------------------------------------------------------------------------- */
 
 void agent_flush_around(struct agent *agent, size_t hole, const char *value, size_t len)
@@ -296,8 +291,15 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
     const size_t len = request->code_len - mark;
 
     agent->request = request;
-    int rc = is_check ? agent->ops->check(agent->state, code, len, &outcome)
-                      : serve_eval(agent, request, code, len, &outcome);
+    int rc = 0;
+    if (!agent_interrupt_begin(request->has_id ? request->id : 0))
+        outcome = (struct laz_outcome){
+            .size = sizeof outcome, .kind = LAZ_OUTCOME_RUNTIME, .message = "interrupted"};
+    else if (is_check)
+        rc = agent->ops->check(agent->state, code, len, &outcome);
+    else
+        rc = serve_eval(agent, request, code, len, &outcome);
+    agent_interrupt_end();
     if (agent_is_forked(agent)) /* a child of the code came back instead of ending itself */
         _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
     if (is_check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {
@@ -379,6 +381,8 @@ int agent_serve(struct agent *agent)
         if (rc)
             agent_hang_up(rc);
         rc = laz_message_parse_host(line, len, LAZ_WIRE_IDLE, &message, &err);
+        if (message.type != LAZ_MESSAGE_PUT)
+            agent_files_put_end(agent);
         if (rc == LAZ_ENOMEM)
             serve_no_memory(agent, &message);
         else if (rc)

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
+#include "os/signals.h"
 #include "os/sockets.h"
 
 #include <stdio.h>
@@ -240,6 +241,7 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
         rc = start_load(agent, options, err);
     if (rc)
         return rc;
+    agent_interrupt_offer(agent);
     rc = agent->ops->create(&agent->services, options->options ? options->options : "{}",
                             options->options ? options->options_len : 2, &agent->state, err);
     rc = start_said(agent, rc, "create", err);
@@ -312,6 +314,7 @@ int agent_start(struct agent *agent, struct laz_error *err)
 
     if (agent->role != AGENT_SESSION) {
         agent->pid = getpid();
+        laz_os_lead_group();
         rc = start_connect(agent, err);
     }
     if (is_ahead)

@@ -49,6 +49,7 @@ enum laz_stop {
 struct laz_stop_reason {
     enum laz_verdict verdict;
     const char *cap; /* the key of [session] that caps a count; NULL: it is not a cap */
+    bool interrupts; /* the code may end by itself, and its session be kept */
 };
 
 extern const struct laz_stop_reason laz_stop_reasons[LAZ_N_STOPS]; /* by enum laz_stop */

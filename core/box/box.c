@@ -336,6 +336,12 @@ static bool box_ends_by_reaper(const struct laz_box *box)
     return box->plan && box->plan->ends_by == LAZ_END_REAP && laz_box_is_known(box);
 }
 
+bool laz_box_interrupt(const struct laz_box *box, uint32_t number)
+{
+    return !laz_box_was_killed(box) && !laz_box_is_ended(box) && laz_box_is_known(box) &&
+           box->kind->interrupt(box, number);
+}
+
 void laz_box_kill(struct laz_box *box)
 {
     if (laz_box_was_killed(box) || laz_box_is_ended(box))

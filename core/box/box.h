@@ -294,6 +294,10 @@ uint64_t laz_box_token_ms(const struct laz_box_shared *shared);
  * session.start_timeout (and ten seconds at least, os/process.h). */
 uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared);
 
+/* Interrupts the code in it, as a signal of the terminal does: of the execution with this number,
+ * or of none if that does not run any more. False: there is no process to be interrupted, or it
+ * cannot be on this system. */
+bool laz_box_interrupt(const struct laz_box *box, uint32_t number);
 /* Ends everything inside; `ended` is reported when it is over, after the engine's death_ms at
  * most; of a box that is not known, after the time for its token. */
 void laz_box_kill(struct laz_box *box);

@@ -45,11 +45,19 @@ static bool cold_is_over(struct laz_box *box)
     return laz_os_pidfd_has_ended(box->init_fd);
 }
 
+static int cold_agent(const struct laz_box *box)
+{
+    return box->agent_pid == box->process.pid ? box->process.pidfd : box->agent_fd;
+}
+
 static bool cold_agent_end(const struct laz_box *box, int *signal, int *status)
 {
-    int fd = box->agent_pid == box->process.pid ? box->process.pidfd : box->agent_fd;
+    return laz_os_pidfd_end(cold_agent(box), signal, status);
+}
 
-    return laz_os_pidfd_end(fd, signal, status);
+static bool cold_interrupt(const struct laz_box *box, uint32_t number)
+{
+    return laz_os_pidfd_interrupt(cold_agent(box), number);
 }
 
 /* What is left must not meet the next session under its uid: without a process namespace something
@@ -67,6 +75,7 @@ const struct laz_box_kind laz_box_cold = {
     .name = "cold",
     .start = laz_box_start_cold,
     .kill = cold_kill,
+    .interrupt = cold_interrupt,
     .is_over = cold_is_over,
     .agent_end = cold_agent_end,
     .give_back = cold_give_back,

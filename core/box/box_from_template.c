@@ -131,6 +131,19 @@ static void from_find_usage(struct laz_box *box)
         (void)laz_os_usage_open(laz_os_tree_first_child(box->process.pid), &box->usage);
 }
 
+/* The agent is the first child of its reaper as long as it lives. The descriptor is of the process
+ * that has the number now: whether that is the child is asked afterwards. */
+static bool from_interrupt(const struct laz_box *box, uint32_t number)
+{
+    const int64_t pid = laz_os_tree_first_child(box->process.pid);
+    int agent = laz_os_pidfd(pid);
+    const bool done = agent >= 0 && laz_os_tree_parent(pid) == box->process.pid &&
+                      laz_os_pidfd_interrupt(agent, number);
+
+    laz_os_close(&agent);
+    return done;
+}
+
 static bool from_agent_end(const struct laz_box *box, int *signal, int *status)
 {
     *signal = box->end_signal;
@@ -153,6 +166,7 @@ const struct laz_box_kind laz_box_from_template = {
     .read = from_read,
     .admit = from_admit,
     .kill = from_kill,
+    .interrupt = from_interrupt,
     .is_over = from_is_over,
     .ended = from_ended,
     .distrust = from_distrust,

@@ -20,6 +20,8 @@ struct laz_box_kind {
     int (*admit)(struct laz_box *box, struct laz_error *err);
     /* Kills all that is known of it. */
     void (*kill)(struct laz_box *box);
+    /* Interrupts the agent. False: it cannot be. */
+    bool (*interrupt)(const struct laz_box *box, uint32_t number);
     /* Does nothing of it run any more? Reaps its process. */
     bool (*is_over)(struct laz_box *box);
     /* It has ended: completes `exit`. NULL: is_over has. */

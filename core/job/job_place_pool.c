@@ -69,6 +69,12 @@ static void pooled_release(struct laz_job *job)
 
 static const struct laz_seat_ops pooled_ops = LAZ_SEAT_OPS(pooled_release);
 
+static void pooled_take(struct laz_job *job, struct laz_session *session)
+{
+    job->seat.keeps = !job->place.pool->reset;
+    laz_seat_take(job, session, &pooled_ops);
+}
+
 /* ---- a pool ---------------------------------------------------------------------------------- */
 
 static void pool_got(void *user, struct laz_session *session, const struct laz_error *err)
@@ -78,7 +84,7 @@ static void pool_got(void *user, struct laz_session *session, const struct laz_e
 
     job->wait = NULL;
     if (session) {
-        laz_seat_take(job, session, &pooled_ops);
+        pooled_take(job, session);
         laz_job_seated(job);
         return;
     }
@@ -94,7 +100,7 @@ static int pool_acquire(struct laz_job *job, struct laz_error *err)
 
     if (session) {
         laz_pool_hand_out(session);
-        laz_seat_take(job, session, &pooled_ops);
+        pooled_take(job, session);
     }
     int rc = session ? 0 : laz_pool_wait(pool, job->place.wait_ms, pool_got, job, &job->wait, err);
     if (!rc && job->is_awaited)
@@ -115,7 +121,7 @@ struct laz_place laz_place_pool(struct laz_pool *pool, uint64_t wait_ms)
 static int slot_acquire(struct laz_job *job, struct laz_error *err)
 {
     (void)err;
-    laz_seat_take(job, job->place.session, &pooled_ops);
+    pooled_take(job, job->place.session);
     return 0;
 }
 

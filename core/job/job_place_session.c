@@ -34,6 +34,7 @@ static int held_acquire(struct laz_job *job, struct laz_error *err)
     if (executing)
         return laz_error_set(err, LAZ_EBUSY, 0, "%s, and a session does one thing at a time",
                              laz_session_activity(executing));
+    job->seat.keeps = true;
     laz_seat_take(job, job->place.session, &held_ops);
     job->place.session->waiters += job->is_awaited; /* up to the end of held_left */
     return 0;

@@ -34,6 +34,7 @@ int laz_seat_put_file(struct laz_job *job, const struct laz_file *file, struct l
                                     .len = file->data_len,
                                     .file = file->name,
                                     .options = &job->plain,
+                                    .keeps = job->seat.keeps,
                                     .starts = job->seat.starts,
                                     .done = seat_answered,
                                     .user = job};
@@ -47,6 +48,7 @@ int laz_seat_execute(struct laz_job *job, struct laz_error *err)
                                      .code = job->code,
                                      .len = job->len,
                                      .options = &job->options,
+                                     .keeps = job->seat.keeps,
                                      .starts = job->seat.starts,
                                      .done = seat_answered,
                                      .user = job};

@@ -15,6 +15,10 @@ int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace);
 /* SIGKILL to that process. -1 is ignored; macOS: does nothing, for it would be used only for the
  * first process of a pid namespace. */
 void laz_os_pidfd_kill(int pidfd);
+/* Sends that process the signal of laz_os_on_interrupt, with a number. False: it is gone, may not
+ * be signalled, or this system has nothing of the kind (macOS and Windows: a signal with a number).
+ */
+bool laz_os_pidfd_interrupt(int pidfd, uint32_t number);
 bool laz_os_pidfd_has_ended(int pidfd); /* true for -1 */
 /* How the process ended, according to the kernel: true, and the number of the signal or 0, and its
  * exit status or -1. False: it has not ended and been reaped, or the kernel (before 6.15) does not

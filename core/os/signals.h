@@ -7,6 +7,8 @@
 #define LAZ_OS_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifndef SIGKILL
 #define SIGKILL 9
@@ -20,5 +22,18 @@
 
 /* The description of a signal; borrowed until the thread calls it again. */
 const char *laz_os_signal_words(int signal);
+
+/* From now on another process can interrupt this one (laz_os_pidfd_interrupt): `interrupted` is
+ * called in a signal handler, and calls of the system that wait return EINTR. False: this system
+ * has nothing of the kind. */
+bool laz_os_on_interrupt(void (*interrupted)(uint32_t number));
+/* The calling process, and those that it starts, get a process group of their own. */
+void laz_os_lead_group(void);
+/* SIGINT to all processes of the group of the calling one, as from a terminal (termios(3)). Safe in
+ * a signal handler. */
+void laz_os_interrupt_group(void);
+/* SIGINT does nothing to this process but interrupt its calls of the system; programs that it
+ * starts end by it. */
+void laz_os_bear_interrupts(void);
 
 #endif

@@ -3,10 +3,11 @@
  * Side: host.  Input trusted: no (everything the box reports).
  *
  * There are two clocks: that of the code, which stops while a call of a tool is open, and that of
- * the deadline, which never stops.  Whatever ends an execution early kills the box first and waits
- * for its end, so that the last output has arrived and the kernel has reported how the process
- * ended; only then is the execution judged.  Calls of tools (execution_tools.c) that are open at
- * that moment are cancelled. */
+ * the deadline, which never stops.  What ends an execution early kills the box first and waits for
+ * its end, so that the last output has arrived and the kernel has reported how the process ended;
+ * only then is the execution judged.  A clock or a caller interrupts the code first, where its
+ * session is to be kept: if it ends within its grace, its outcome says no more than that, and the
+ * box stays.  Calls of tools (execution_tools.c) that are open at that moment are cancelled. */
 #include "session/execution.h"
 
 #include "audit/audit.h"
@@ -52,9 +53,47 @@ static void execution_revoke(struct laz_execution *execution)
     execution->result->value = NULL;
 }
 
+/* It is over at once, or with the end of the box. */
+static void execution_kill(struct laz_execution *execution)
+{
+    laz_execution_abandon_calls(execution);
+    if (execution->is_held)
+        execution_revoke(execution);
+    if (execution->is_held || laz_box_is_ended(execution->session->box))
+        execution_set_over(execution);
+    else
+        laz_box_kill(execution->session->box);
+}
+
+/* Nobody waits for its own end any more. */
+static void execution_end_grace(struct laz_execution *execution)
+{
+    execution->is_interrupted = false;
+    laz_timer_cancel(execution->session->code_timer);
+    execution_kill(execution);
+}
+
+/* Interrupts the code, if that may keep its session: it has its grace from here on. */
+static bool execution_interrupt(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    const uint64_t grace_ms = session->shared->values->session.interrupt_grace_ms;
+
+    if (!laz_stop_reasons[execution->stop].interrupts || !execution->request.keeps || !grace_ms ||
+        execution->is_held || session->is_ending || atomic_load(&session->closing) ||
+        !laz_box_interrupt(session->box, (uint32_t)execution->id))
+        return false;
+    execution->is_interrupted = true;
+    laz_timer_start(session->code_timer, grace_ms);
+    laz_execution_refuse_calls(execution);
+    return true;
+}
+
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text)
 {
+    if (execution->is_interrupted && !laz_stop_reasons[stop].interrupts)
+        execution_end_grace(execution);
     if ((execution->over && !execution->is_held) || execution->stop != LAZ_STOP_NONE)
         return;
     laz_execution_drop_check(execution);
@@ -64,13 +103,8 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
     laz_audit_stopped(execution);
     laz_timer_cancel(execution->session->code_timer);
     laz_timer_cancel(execution->session->deadline_timer);
-    laz_execution_abandon_calls(execution);
-    if (execution->is_held)
-        execution_revoke(execution);
-    if (execution->is_held || laz_box_is_ended(execution->session->box))
-        execution_set_over(execution);
-    else
-        laz_box_kill(execution->session->box);
+    if (!execution_interrupt(execution))
+        execution_kill(execution);
 }
 
 static void execution_session_stops(struct laz_session *session, enum laz_stop stop,
@@ -91,7 +125,9 @@ static void execution_code_too_late(void *user)
 {
     struct laz_session *session = user;
 
-    if (session->execution)
+    if (session->execution && session->execution->is_interrupted)
+        execution_end_grace(session->execution);
+    else if (session->execution)
         laz_execution_stop(session->execution, LAZ_STOP_TIMEOUT,
                            session->execution->request.options->timeout_ms, "");
 }
@@ -154,16 +190,43 @@ static void execution_checked(struct laz_execution *execution, int rc, const cha
     laz_session_stir(execution->session);
 }
 
+static void execution_take_outcome(struct laz_execution *execution, struct laz_message *message)
+{
+    execution->message = *message; /* takes its memory */
+    execution->message.value = execution->message.args = NULL;
+    *message = (struct laz_message){0};
+    execution->has_message = true;
+    execution_set_over(execution);
+}
+
+/* Code that was interrupted has ended in time: what it has made counts, and where it was. */
+static void execution_answered(struct laz_execution *execution, struct laz_message *message)
+{
+    const char *why = "";
+    int rc = laz_execution_take_artifacts(execution, message, &why);
+
+    if (execution_refuse(execution, rc, why))
+        return;
+    execution->is_interrupted = false;
+    execution->has_answered = true;
+    laz_timer_cancel(execution->session->code_timer);
+    execution_take_outcome(execution, message);
+    laz_session_event(execution->session, LAZ_EVENT_DONE);
+}
+
 static void execution_message(struct laz_session *session, struct laz_message *message)
 {
     struct laz_execution *execution = session->execution;
     const char *why = "";
     int rc;
 
-    if (execution->stop != LAZ_STOP_NONE)
+    if (execution->stop != LAZ_STOP_NONE && !execution->is_interrupted)
         return;
     if (message->type == LAZ_MESSAGE_TOOL_CALL) {
-        laz_execution_tool_call(execution, message);
+        if (execution->is_interrupted)
+            laz_execution_refuse_call(execution, message);
+        else
+            laz_execution_tool_call(execution, message);
         return;
     }
     if (!message->has_id || message->id != execution->id) {
@@ -176,6 +239,10 @@ static void execution_message(struct laz_session *session, struct laz_message *m
         (void)execution_refuse(execution, rc, why);
         return;
     }
+    if (execution->is_interrupted) {
+        execution_answered(execution, message);
+        return;
+    }
     if (message->type == LAZ_MESSAGE_RESULT && execution_put_next(execution))
         return;
     rc = laz_execution_take_parts(execution, message, &why);
@@ -185,11 +252,7 @@ static void execution_message(struct laz_session *session, struct laz_message *m
         execution->result->value = laz_strndup(message->value, message->value_len);
         execution->out_of_memory |= !execution->result->value;
     }
-    execution->message = *message; /* takes its memory */
-    execution->message.value = execution->message.args = NULL;
-    *message = (struct laz_message){0};
-    execution->has_message = true;
-    execution_set_over(execution);
+    execution_take_outcome(execution, message);
     (void)execution_holds(execution); /* from now on */
     laz_session_event(session, LAZ_EVENT_DONE);
     laz_execution_abandon_calls(execution);
@@ -347,6 +410,8 @@ static void execution_end_with(struct laz_execution *execution, struct laz_resul
     execution->result = result;
     if (result)
         (void)laz_session_mark_result(session, result);
+    if (result && result->verdict != LAZ_VERDICT_SETUP_FAILED)
+        result->is_kept = execution->request.keeps && session->box && !session->misbehaved;
     execution_end(execution, 0, NULL);
 }
 

@@ -42,6 +42,8 @@ struct laz_execution {
     enum laz_stop stop;
     uint64_t stop_number; /* as in struct laz_evidence, and stop_text */
     char stop_text[256];
+    bool is_interrupted; /* the code was, and the box is not killed yet: it has its grace */
+    bool has_answered;   /* and has ended by that */
     uint64_t code_left_ms;  /* of options->timeout_ms, while the clock is stopped */
     uint64_t code_since_ms; /* when the clock was last started */
     uint64_t deadline_left_ms, deadline_since_ms; /* likewise, of options->deadline_ms */
@@ -75,6 +77,9 @@ int laz_execution_part(struct laz_execution *execution, const struct laz_message
  * thread for it. */
 int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
                              const char **why);
+/* The same without the value and the text. */
+int laz_execution_take_artifacts(struct laz_execution *execution,
+                                 const struct laz_message *message, const char **why);
 /* The value and the text are right, and the outcome's from now on. */
 void laz_execution_take_content(struct laz_execution *execution, struct laz_message *message,
                                 struct laz_buf *value, struct laz_buf *text);
@@ -101,7 +106,9 @@ void laz_execution_progress_end(struct laz_execution *execution);
 /* Fills the result of an execution that is over, and replaces the box if that is necessary. */
 void laz_execution_judge(struct laz_execution *execution);
 
-/* Ends an execution on behalf of the host; only the first reason counts. `number` and `text`
+/* Ends an execution on behalf of the host: interrupts its code, where that may keep the session, or
+ * kills the box. Only the first reason counts; another one ends the grace of code that was
+ * interrupted. `number` and `text`
  * (copied) belong to the reason: stop_number and stop_text of struct laz_evidence. */
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text);
@@ -118,6 +125,10 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
 void laz_execution_read_on(struct laz_session *session);
 /* Logs the number of refused calls that were not logged one by one. */
 void laz_execution_log_refused(const struct laz_execution *execution);
+/* Cancels the open calls and refuses them and the waiting ones: the code was interrupted. */
+void laz_execution_refuse_calls(struct laz_execution *execution);
+/* Answers a call that comes after that. */
+void laz_execution_refuse_call(struct laz_execution *execution, const struct laz_message *message);
 /* Cancels the open calls and drops the waiting ones. */
 void laz_execution_abandon_calls(struct laz_execution *execution);
 

@@ -76,6 +76,19 @@ void laz_execution_take_content(struct laz_execution *execution, struct laz_mess
         message->text = laz_buf_steal(text); /* the message owns its texts */
 }
 
+int laz_execution_take_artifacts(struct laz_execution *execution, const struct laz_message *message,
+                                 const char **why)
+{
+    struct laz_artifacts *artifacts = &execution->result->artifacts;
+    int rc = laz_artifacts_finish(artifacts, why);
+
+    laz_buf_fini(&artifacts->value);
+    laz_buf_fini(&artifacts->text);
+    if (!rc)
+        files_warn(execution, &message->left_out);
+    return rc;
+}
+
 int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
                              const char **why)
 {

@@ -35,9 +35,9 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
     result->error_message =
         laz_execution_words(execution, reported && message->message ? message->message : j->detail);
     execution->out_of_memory |= !result->error_kind || !result->error_message;
-    if (!reported)
+    if (!reported && !(execution->has_answered && message->type == LAZ_MESSAGE_ERROR))
         return;
-    result->line = message->line;
+    result->line = message->line; /* also of code that was interrupted */
     result->column = message->column;
     for (size_t i = 0; i < message->traceback.n; i++) {
         char *words = laz_execution_words(execution, message->traceback.items[i]);
@@ -63,6 +63,7 @@ void laz_execution_judge(struct laz_execution *execution)
         .stop = execution->stop,
         .stop_number = execution->stop_number,
         .stop_text = execution->stop_text,
+        .has_answered = execution->has_answered,
         .message = execution->has_message ? &execution->message : NULL,
         .exit = laz_box_is_ended(box) ? &box->exit : NULL,
         .cpu_us = laz_box_is_ended(box) ? cpu_us : 0,
@@ -104,6 +105,7 @@ void laz_execution_judge(struct laz_execution *execution)
         if (!session->keeps_dead && !atomic_load(&session->closing))
             laz_session_begin_start(session, "replaced");
     } else {
+        result->is_kept = execution->request.keeps;
         laz_guard_rest(session);
     }
 }

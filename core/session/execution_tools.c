@@ -54,6 +54,15 @@ static void waiting_free(struct waiting_call *waiting)
     free(waiting);
 }
 
+static void waiting_drop_approvals(struct laz_execution *execution)
+{
+    while (execution->to_approve) {
+        struct waiting_call *first = execution->to_approve;
+        execution->to_approve = first->next;
+        waiting_free(first);
+    }
+}
+
 void laz_execution_abandon_calls(struct laz_execution *execution)
 {
     for (size_t i = 0; i < execution->n_calls; i++) {
@@ -63,12 +72,11 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
     execution->n_calls = 0;
     while (execution->waiting)
         waiting_free(waiting_take(execution));
-    while (execution->to_approve) {
-        struct waiting_call *first = execution->to_approve;
-        execution->to_approve = first->next;
-        waiting_free(first);
-    }
+    waiting_drop_approvals(execution);
 }
+
+/* Why no call is made any more. */
+#define EXECUTION_INTERRUPTED "interrupted: no tool can be called any more in this execution"
 
 /* Answers a call with a value or an error. A refusal is not kept for an agent that leaves much
  * unread; the outcome of a call that was begun always is. */
@@ -100,6 +108,46 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
                            line.failed ? "out of memory"
                                        : "the answer of a tool cannot be delivered");
     laz_buf_fini(&line);
+}
+
+/* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
+static bool execution_count_refusal(struct laz_execution *execution, const char *why)
+{
+    execution->n_refused++;
+    if (execution->n_refused <= EXECUTION_LOGGED)
+        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call refused: %s",
+                why);
+    if (execution->n_refused <= EXECUTION_REFUSED)
+        return true;
+    laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
+    return false;
+}
+
+void laz_execution_refuse_call(struct laz_execution *execution, const struct laz_message *message)
+{
+    execution->result->tool_calls++;
+    if (execution_count_refusal(execution, EXECUTION_INTERRUPTED))
+        execution_reply(execution, message->id, message->has_id, NULL, 0, EXECUTION_INTERRUPTED,
+                        false);
+}
+
+/* An answer that cannot be delivered ends the grace, and there are no calls then. */
+void laz_execution_refuse_calls(struct laz_execution *execution)
+{
+    while (execution->n_calls) {
+        struct laz_call *call = execution->calls[--execution->n_calls];
+        const int64_t id = laz_call_owner(call)->id;
+        const bool has_id = laz_call_owner(call)->has_id;
+        laz_audit_tool_abandoned(execution, call);
+        laz_call_abandon(call);
+        execution_reply(execution, id, has_id, NULL, 0, EXECUTION_INTERRUPTED, true);
+    }
+    while (execution->waiting) {
+        struct waiting_call *first = waiting_take(execution);
+        execution_reply(execution, first->id, first->has_id, NULL, 0, EXECUTION_INTERRUPTED, true);
+        waiting_free(first);
+    }
+    waiting_drop_approvals(execution);
 }
 
 static void execution_begin_waiting(struct laz_execution *execution);
@@ -178,19 +226,6 @@ static bool execution_check_call(const struct laz_execution *execution,
     call->tool = (size_t)(entry - call->set->entries);
     return laz_tool_check_arguments(entry, message->args ? message->args : "null",
                                     message->args ? message->args_len : 4, &call->args, err) == 0;
-}
-
-/* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
-static bool execution_count_refusal(struct laz_execution *execution, const char *why)
-{
-    execution->n_refused++;
-    if (execution->n_refused <= EXECUTION_LOGGED)
-        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call refused: %s",
-                why);
-    if (execution->n_refused <= EXECUTION_REFUSED)
-        return true;
-    laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
-    return false;
 }
 
 static void execution_decided(void *user, struct laz_call *call, const char *json, size_t len,

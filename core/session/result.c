@@ -114,6 +114,11 @@ bool laz_result_is_truncated(const struct laz_result *result)
     return result && result->output.truncated;
 }
 
+bool laz_result_is_kept(const struct laz_result *result)
+{
+    return result && result->is_kept;
+}
+
 const char *laz_result_replaced(const struct laz_result *result)
 {
     return result ? result->replaced : NULL;
@@ -290,6 +295,7 @@ static char *result_make_json(const struct laz_result *result)
     result_write_raw(&write, "evidence", result->evidence ? result->evidence : "{}");
     laz_json_end_object(&write);
     laz_json_add_text(&write, "replaced", result->replaced);
+    laz_json_add_bool(&write, "kept", result->is_kept);
     laz_json_begin_object(&write, "usage");
     result_write_ms(&write, "wall_ms", result->wall_us);
     result_write_ms(&write, "cpu_ms", result->cpu_us);

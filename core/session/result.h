@@ -27,6 +27,7 @@ struct laz_result {
     char backend[65];     /* of the box that it was in; "": nothing ran */
     uint32_t enforces;    /* LAZ_ENFORCE_* */
     const char *replaced; /* static text, or NULL */
+    bool is_kept;         /* its session goes on with all that it has */
     char session[20];
     char *json; /* made when asked for */
 };

@@ -224,6 +224,16 @@ void laz_session_cancel(struct laz_session *session)
     laz_driver_cancel(session->shared->driver, false);
 }
 
+int laz_session_interrupt(struct laz_session *session)
+{
+    if (!session)
+        return LAZ_EINVAL;
+    if (!atomic_load(&session->executing))
+        return LAZ_ENOENT;
+    laz_session_cancel(session);
+    return 0;
+}
+
 int laz_session_restart(struct laz_session *session, struct laz_error *err)
 {
     if (!session)

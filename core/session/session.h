@@ -222,6 +222,7 @@ struct laz_request {
     size_t len;
     const char *file;                          /* its name */
     const struct laz_execute_options *options; /* by laz_options_complete */
+    bool keeps;  /* its session goes on after it, so it is interrupted and not killed */
     bool starts; /* nobody has asked for its session: why it did not start is told as an error */
     /* The loop thread, between two turns: with a result that is the callee's, or an error. */
     void (*done)(void *user, struct laz_result *result, const struct laz_error *err);

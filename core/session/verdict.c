@@ -116,6 +116,18 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     }
 }
 
+/* The outcome of code that was interrupted says whether its interpreter goes on. */
+static void judge_interrupted(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    const struct laz_error_kind *kind =
+        e->message->type == LAZ_MESSAGE_ERROR ? laz_error_kind_find(e->message->kind) : NULL;
+
+    judge_stop(e, j);
+    j->overrules = true;
+    j->replace = e->message->type == LAZ_MESSAGE_ERROR && (!kind || kind->replace);
+    laz_json_add_bool(&j->add, "interrupted", true);
+}
+
 static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
 {
     const struct laz_message *message = e->message;
@@ -254,6 +266,8 @@ void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgem
     if (evidence->ran_out &&
         (evidence->stop == LAZ_STOP_NONE || evidence->stop == LAZ_STOP_PROTOCOL))
         judge_memory(evidence, evidence->memory_by, judgement);
+    else if (evidence->has_answered && evidence->message)
+        judge_interrupted(evidence, judgement);
     else if (evidence->stop != LAZ_STOP_NONE)
         judge_stop(evidence, judgement);
     else if (evidence->message)

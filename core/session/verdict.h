@@ -18,6 +18,7 @@ struct laz_evidence {
     enum laz_stop stop;
     uint64_t stop_number;              /* ms (timeout, deadline, cpu), bytes (memory), a count */
     const char *stop_text;             /* of protocol, host; of cpu, memory: who counted */
+    bool has_answered;                 /* the code ended by itself when that interrupted it */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
     const struct laz_exit *exit;       /* of the outermost process */
     uint64_t cpu_us;                   /* of the process that ended, in its life; 0: not known */

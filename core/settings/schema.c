@@ -82,6 +82,11 @@ const struct schema_key laz_schema[] = {
             "`timeout` nor `deadline` runs. See [Approvals](#approvals)."),
     KEY("session.start_timeout", TIME, session.start_timeout_ms, "20", .min = 100, .max = 1 * DAYS,
         .help = "Time from the start of the child process until its interpreter is ready."),
+    KEY("session.interrupt_grace", TIME, session.interrupt_grace_ms, "1", .max = 60000,
+        .help = "Time that code gets to end when `timeout`, `deadline` or a cancellation interrupts "
+                "it: its handlers run, and the session is kept with all its variables. After it, "
+                "and at once in sessions of one execution, the session is killed. 0: always. See "
+                "[Interrupts](design-sessions.md#interrupts)."),
     KEY("session.max_executions", COUNT, session.max_executions, "0", ANY_COUNT,
         .help = "Number of executions of a session; further ones are blocked."),
     KEY("session.max_tool_calls", COUNT, session.max_tool_calls, "0", ANY_COUNT,

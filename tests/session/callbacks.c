@@ -208,6 +208,12 @@ CALL(laz_session_cancel)
     return WORKS;
 }
 
+CALL(laz_session_interrupt)
+{
+    (void)laz_session_interrupt(at.other);
+    return WORKS;
+}
+
 CALL(laz_session_check)
 {
     struct laz_result *result = NULL;

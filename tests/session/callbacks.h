@@ -31,6 +31,7 @@
     ROW(laz_session_execute, WORKS, BUSY, BUSY, WORKS)                                             \
     ROW(laz_session_execute_async, WORKS, BUSY, BUSY, WORKS)                                       \
     ROW(laz_session_cancel, WORKS, WORKS, WORKS, WORKS)                                            \
+    ROW(laz_session_interrupt, WORKS, WORKS, WORKS, WORKS)                                         \
     ROW(laz_session_check, WORKS, BUSY, BUSY, WORKS)                                               \
     ROW(laz_session_put_file, WORKS, BUSY, BUSY, WORKS)                                            \
     ROW(laz_session_put_file_async, WORKS, BUSY, BUSY, WORKS)                                      \

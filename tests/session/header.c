@@ -162,7 +162,7 @@ static void sizes_are_checked(void)
     CHECK(laz_session_open(engine, options, &session, &err) == 0);
     CHECK(laz_session_execute(session, "return 1", SIZE_MAX, NULL, &result, &err) == 0);
     CHECK(laz_result_verdict(result) == LAZ_VERDICT_BLOCKED);
-    CHECK(!laz_result_replaced(result));
+    CHECK(!laz_result_replaced(result) && laz_result_is_kept(result));
     laz_result_free(result);
     execute.size = 0;
     CHECK(laz_session_execute(session, "", 0, &execute, &result, &err) == LAZ_EINVAL);
@@ -246,6 +246,7 @@ static void results_have_getters(void)
     CHECK(laz_session_restart(session, NULL) == 0);
     gives(session, "return 2", "2");
     laz_session_cancel(session);
+    CHECK(laz_session_interrupt(session) == LAZ_ENOENT && laz_session_interrupt(NULL) == LAZ_EINVAL);
     laz_session_close(session);
     CHECK(!laz_session_is_alive(session) && laz_session_pid(session) == -1);
     laz_session_free(session);

@@ -238,6 +238,7 @@ static const char *const test_patient[][2] = {
     {"session.timeout", "0"},
     {"session.deadline", "0"},
     {"session.start_timeout", "600"},
+    {"session.interrupt_grace", "60"},
 };
 
 struct laz_settings *test_settings(const char *settings_text)

@@ -138,7 +138,25 @@ static void timing_out(struct laz_session *session, const struct words *w)
 
 static void timeout_kills_and_the_session_stays_usable(void)
 {
-    test_each_kept("", timing_out);
+    test_each("session.interrupt_grace=0", timing_out);
+}
+
+static void being_interrupted(struct laz_session *session, const struct words *w)
+{
+    int64_t pid = laz_session_pid(session);
+    char *code = begun(w->loop, w), *output;
+
+    test_hold_clock(test_engine_of(session)); /* the grace is not over */
+    output = time_out(session, code, 1000);
+    CU_ASSERT_EQUAL(laz_session_pid(session), pid);
+    says_replaced(session, NULL);
+    free(code);
+    free(output);
+}
+
+static void timeout_interrupts_and_the_session_is_kept(void)
+{
+    test_each_kept("", being_interrupted);
 }
 
 /* A millisecond less does not end the code, however long that takes. */
@@ -690,6 +708,7 @@ static const struct unit_test tests[] = {
     UNIT(code_that_does_not_parse_does_not_run),
     UNIT(code_from_editors_of_other_systems_runs),
     /* these hold the clock of the engines that are kept */
+    UNIT(timeout_interrupts_and_the_session_is_kept),
     UNIT(timeout_kills_and_the_session_stays_usable),
     UNIT(code_that_ends_in_time_is_left_alone),
     UNIT(timeout_keeps_the_output_so_far),

@@ -569,7 +569,7 @@ static void a_result_is_one_json_object(void)
         "\"error\":{\"kind\":\"blocked\",\"message\":\"no \\\"quotes\\\"\\n\",\"traceback\":[]},"
         "\"warnings\":[],\"artifacts\":[],\"artifacts_lost\":[],\"verdict\":{\"reason\":"
         "\"blocked\","
-        "\"detail\":\"no \\\"quotes\\\"\\n\",\"evidence\":{}},\"replaced\":null,"
+        "\"detail\":\"no \\\"quotes\\\"\\n\",\"evidence\":{}},\"replaced\":null,\"kept\":false,"
         "\"usage\":{\"wall_ms\":0.000,\"cpu_ms\":0.000,\"max_rss_bytes\":0,\"tool_calls\":0},"
         "\"isolation\":null,\"session\":null}");
     laz_result_free(result);

@@ -369,9 +369,14 @@ LAZ_EXPORT int laz_session_execute_async(struct laz_session *session, const char
                                          void (*done)(void *user, struct laz_result *result,
                                                       const struct laz_error *err),
                                          void *user, struct laz_error *err);
-/* Ends the running execution, whose verdict becomes cancelled; no effect without one. May be called
- * from any thread, as long as the session is not freed meanwhile. */
+/* Ends the running execution, whose verdict becomes cancelled; no effect without one. Its code is
+ * interrupted, as by Ctrl-C at a prompt, and if it ends within session.interrupt_grace, the session
+ * is kept (laz_result_is_kept); else it is killed. May be called from any thread, as long as the
+ * session is not freed meanwhile. */
 LAZ_EXPORT void laz_session_cancel(struct laz_session *session); /* NULL is allowed */
+/* The same, and says whether there is something to interrupt: 0, LAZ_ENOENT (nothing is executed),
+ * LAZ_EINVAL (NULL). */
+LAZ_EXPORT int laz_session_interrupt(struct laz_session *session);
 /* Parses the code and looks for suspicious patterns; runs nothing. The verdict is ok or
  * syntax_error. */
 LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, size_t len,
@@ -677,6 +682,9 @@ LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
  * a fresh one: variables of earlier executions are gone. NULL: it ran in the same one as the
  * execution before, or the first one, or one that laz_session_restart has made. Static text. */
 LAZ_EXPORT const char *laz_result_replaced(const struct laz_result *result);
+/* Does the session go on after this execution with all that its code has made: variables, modules,
+ * files? False in a session of one execution, and where its interpreter was ended. */
+LAZ_EXPORT bool laz_result_is_kept(const struct laz_result *result);
 /* Message of the error, or NULL: an error of the code, or why nothing ran. */
 LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
 /* What kind of error it was: "runtime", "syntax", "memory", "exit", ...; NULL without one. */

@@ -102,6 +102,8 @@ struct laz_agent_services {
     void (*switch_output)(void *agent, int stream);
     size_t max_value; /* bytes of the value of an execution, at most: pass it to writer_new for
                          values, and max_message for arguments of tools */
+    /* Was the execution that runs interrupted? Not 0: yes. Any thread. */
+    int (*is_interrupted)(void *agent);
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */
@@ -188,6 +190,15 @@ struct laz_runtime_ops {
     /* The session waits, and nothing that eval or check returned is needed any more: gives up memory
      * that is kept for the next value. May be NULL. */
     void (*rest)(void *state);
+    /* The execution is interrupted, as by Ctrl-C at the language's prompt: what runs gets the
+     * language's own form of it (an exception, a condition) as soon as can be, its handlers run,
+     * and eval returns as after any error. In a signal handler, on any thread, while eval or check
+     * run: it may set flags only (signal-safety(7)). The signal makes calls of the system that wait
+     * return EINTR, and all processes of the group get SIGINT as well, for which the agent has a
+     * handler that does nothing: a runtime may set its own. What is pending when eval or check begin
+     * may be of one that has ended: it is forgotten, unless is_interrupted says otherwise. NULL: the language has nothing of the kind, and
+     * the session ends where others are interrupted. */
+    void (*interrupt)(void *state);
 };
 
 #ifdef __cplusplus

@@ -83,3 +83,11 @@ void laz_os_pidfd_kill(int pidfd)
 {
     (void)pidfd;
 }
+
+/* There are no signals with a number. */
+bool laz_os_pidfd_interrupt(int pidfd, uint32_t number)
+{
+    (void)pidfd;
+    (void)number;
+    return false;
+}

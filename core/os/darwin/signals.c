@@ -4,6 +4,7 @@
 
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
+#include "os/signals.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -42,4 +43,10 @@ int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
         got = (int)event.ident;
     laz_os_close(&queue);
     return got && sigwait(signals, &got) == 0 ? got : 0;
+}
+
+bool laz_os_on_interrupt(void (*interrupted)(uint32_t number))
+{
+    (void)interrupted;
+    return false;
 }

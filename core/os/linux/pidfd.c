@@ -9,6 +9,7 @@
 
 #include "os/descriptors.h"
 #include "os/linux/proc.h"
+#include "os/linux/signals.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
@@ -94,6 +95,17 @@ void laz_os_pidfd_kill(int pidfd)
 {
     if (pidfd >= 0)
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+/* The kernel takes what a queued signal carries from here (rt_sigqueueinfo(2)). */
+bool laz_os_pidfd_interrupt(int pidfd, uint32_t number)
+{
+    siginfo_t info = {.si_signo = LINUX_INTERRUPT, .si_code = SI_QUEUE};
+
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_int = (int)number;
+    return pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, LINUX_INTERRUPT, &info, 0) == 0;
 }
 
 /* A descriptor or memory was missing: that says nothing about the process. */

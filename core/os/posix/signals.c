@@ -1,10 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.c - the descriptions of signals.  System: POSIX. */
+/* signals.c - the descriptions of signals, and those that interrupt.  System: POSIX. */
 #include "os/signals.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const char *laz_os_signal_words(int signal)
 {
     return strsignal(signal);
+}
+
+void laz_os_lead_group(void)
+{
+    if (getpgrp() != getpid())
+        (void)setpgid(0, 0);
+}
+
+void laz_os_interrupt_group(void)
+{
+    (void)kill(0, SIGINT);
+}
+
+static void signals_nothing(int signal)
+{
+    (void)signal;
+}
+
+/* A handler, because SIG_IGN would be inherited by programs (execve(2)). */
+void laz_os_bear_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = signals_nothing, .sa_flags = SA_ONSTACK};
+
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
 }

@@ -13,9 +13,11 @@
 #include "os/input.h"
 #include "os/io.h"
 #include "os/paths.h"
+#include "os/pidfd.h"
 #include "os/process_tree.h"
 #include "os/programs.h"
 #include "os/shared_directory.h"
+#include "os/signals.h"
 #include "os/sockets.h"
 #include "os/spawner.h"
 #include "os/streams.h"
@@ -50,6 +52,13 @@ GIVES(bool, laz_os_is_stream, false, int fd)
 GIVES(bool, laz_os_is_pipe, false, int fd)
 IGNORES(laz_os_close_from, int first, int keep)
 IGNORES(laz_os_await_reader, int fd, bool (*goes_on)(void *user), void *user)
+
+/* There are no signals. */
+GIVES(bool, laz_os_pidfd_interrupt, false, int pidfd, uint32_t number)
+GIVES(bool, laz_os_on_interrupt, false, void (*interrupted)(uint32_t number))
+IGNORES(laz_os_lead_group, void)
+IGNORES(laz_os_interrupt_group, void)
+IGNORES(laz_os_bear_interrupts, void)
 
 /* Standard input is not passed on: the agent finds its channel in the place of it (sockets.c). */
 GIVES(int, laz_input_begin, (*input = NULL, *fd = -1, 0),

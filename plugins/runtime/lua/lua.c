@@ -361,6 +361,23 @@ static void luart_succeeded(struct luart_state *st, const struct luart_job *job,
         luart_no_memory(outcome);
 }
 
+/* What was sent to an execution before this one is no business of this one. */
+static void luart_begin_interrupts(struct luart_state *st)
+{
+    const struct laz_agent_services *services = st->services;
+
+    luart_forget_interrupt(st);
+    if (LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent))
+        luart_interrupt(st);
+}
+
+/* Between executions no coroutine runs. */
+static void luart_end_interrupts(struct luart_state *st)
+{
+    st->running = st->L;
+    luart_forget_interrupt(st);
+}
+
 static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
                       struct laz_outcome *outcome)
 {
@@ -368,6 +385,7 @@ static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
     struct luart_job job = {.st = st, .print = print != 0};
     lua_State *L = st->L;
 
+    luart_begin_interrupts(st);
     lua_settop(L, 0);
     lua_pushcfunction(L, luart_handle);
     lua_pushcfunction(L, luart_run);
@@ -380,6 +398,7 @@ static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
     }
     if (status == LUA_OK)
         status = lua_pcall(L, 2, 1, 1);
+    luart_end_interrupts(st);
     fflush(stdout);
     fflush(stderr);
     if (status == LUA_OK)
@@ -550,6 +569,7 @@ static int luart_open(lua_State *L)
     luaL_openlibs(L);
     luart_use_error(st, L);
     luart_value_open(L);
+    luart_follow_coroutines(st, L);
     luart_seed(L);
     lua_getglobal(L, "os");
     lua_pushlightuserdata(L, st);
@@ -665,7 +685,7 @@ static void luart_before_fork(void *state)
     struct luart_state *st = state;
 
     lua_close(st->L);
-    st->L = NULL;
+    st->L = st->running = NULL;
     fflush(NULL);
 }
 
@@ -723,6 +743,7 @@ static const struct laz_runtime_ops ops = {
     .renew = luart_renew,
     .set_script = luart_set_script,
     .rest = luart_rest,
+    .interrupt = luart_interrupt,
 };
 
 LAZ_PLUGIN(lua) = {

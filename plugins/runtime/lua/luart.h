@@ -10,6 +10,7 @@
 #include <lua.h>
 #include <lualib.h>
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -60,7 +61,18 @@ struct luart_state {
     FILE *error_output;          /* that of io.stderr; NULL: the C library's own */
     char *options;               /* JSON text given to create */
     size_t options_len;
+    lua_State *running; /* the coroutine that runs, or L */
+    volatile sig_atomic_t is_interrupted;
 };
+
+/* ---- lua_interrupt.c ------------------------------------------------------------------------ */
+
+/* In a signal handler: the code gets an error at its next instruction. */
+void luart_interrupt(void *state);
+/* What is pending is not any more. */
+void luart_forget_interrupt(struct luart_state *st);
+/* Makes the functions of `coroutine` that start one note which one runs. May raise. */
+void luart_follow_coroutines(struct luart_state *st, lua_State *L);
 
 /* ---- lua_value.c ---------------------------------------------------------------------------- */
 

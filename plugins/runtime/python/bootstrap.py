@@ -194,20 +194,12 @@ def prepare_check(text):
 
 # ---- the start and the end -------------------------------------------------------------------
 
-class Output(sys.modules['io'].FileIO):
+FileIO = sys.modules['io'].FileIO
+
+
+class Output(FileIO):
     # A standard stream. What is written to both of them arrives in that order.
-    def write(self, data):
-        number = self.fileno()
-        if number == 2 and streams[1] is not None:
-            try:
-                streams[1].flush()
-            except Exception:
-                pass  # the code has closed it
-        switch_output(number)
-        return super().write(data)
-
-
-streams = [None, None, None]
+    write = write_output
 
 
 def open_stream(number, name):
@@ -220,7 +212,6 @@ def open_stream(number, name):
     stream = io.TextIOWrapper(io.BufferedWriter(raw), old.encoding, old.errors, newline='\n',
                               line_buffering=True, write_through=number == 2)
     stream.mode = 'w'
-    streams[number] = stream
     setattr(sys, name, stream)
     setattr(sys, '__%s__' % name, stream)
 
@@ -244,6 +235,8 @@ def start(paths):
     if sys.flags.no_site:
         raise RuntimeError('this Python has other flags than those known')
     load_site()
+    import _signal
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)  # as python3 does, for its own SIGINT
     sys.path[:0] = paths
     open_stream(1, 'stdout')
     open_stream(2, 'stderr')

@@ -184,18 +184,37 @@ PyObject *py_call(struct python_state *state, enum py_function function, const c
     return result;
 }
 
-/* switch_output(stream) */
-static PyObject *boot_switch_output(PyObject *self, PyObject *stream)
+/* What was written to standard output comes before what is written to standard error. */
+static bool boot_flush_output(const struct python_state *state)
+{
+    PyObject *done = state->streams[0] ? PyObject_CallMethod(state->streams[0], "flush", NULL) : NULL;
+
+    Py_XDECREF(done);
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+        return false; /* an interrupt */
+    PyErr_Clear(); /* the code has closed it */
+    return true;
+}
+
+/* write(raw, data) of a standard stream. It is not in Python, where an interrupt could come between
+ * what was written and the number of its bytes: then it would be written again. */
+static PyObject *boot_write_output(PyObject *self, PyObject *args)
 {
     struct python_state *state = PyCapsule_GetPointer(self, NULL);
-    const long number = PyLong_AsLong(stream);
+    PyObject *raw, *data;
 
-    if (!state || PyErr_Occurred())
+    if (!state || !PyArg_ParseTuple(args, "OO:write", &raw, &data))
+        return NULL;
+    PyObject *fileno = PyObject_CallMethod(raw, "fileno", NULL);
+    const long number = fileno ? PyLong_AsLong(fileno) : -1;
+    Py_XDECREF(fileno);
+    if (PyErr_Occurred() || (number == 2 && !boot_flush_output(state)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     state->services->switch_output(state->services->agent, (int)number);
     Py_END_ALLOW_THREADS;
-    Py_RETURN_NONE;
+    PyObject *file = PyDict_GetItemString(state->boot, "FileIO"); /* borrowed */
+    return file ? PyObject_CallMethod(file, "write", "OO", raw, data) : NULL;
 }
 
 /* guard(module) */
@@ -248,9 +267,19 @@ static PyObject *boot_compile_expression(PyObject *self, PyObject *args)
 
 static PyMethodDef boot_methods[] = {
     {"compile_expression", boot_compile_expression, METH_VARARGS, NULL},
-    {"switch_output", boot_switch_output, METH_O, NULL},
+    {"write_output", boot_write_output, METH_VARARGS, NULL},
     {"guard", boot_guard, METH_O, NULL},
     {"draws", boot_draws, METH_O, NULL}};
+
+/* Makes a function one that a class binds to its objects. */
+static bool boot_make_method(struct python_state *state, const char *name)
+{
+    PyObject *method = PyInstanceMethod_New(PyDict_GetItemString(state->boot, name));
+    const bool ok = method && PyDict_SetItemString(state->boot, name, method) == 0;
+
+    Py_XDECREF(method);
+    return ok;
+}
 
 static bool boot_namespace(struct python_state *state)
 {
@@ -261,7 +290,7 @@ static bool boot_namespace(struct python_state *state)
     ok = state->boot && name && PyDict_SetItemString(state->boot, "__name__", name) == 0 &&
          PyDict_SetItemString(state->boot, "__builtins__", state->builtins) == 0 &&
          py_offer(state, boot_methods, sizeof boot_methods / sizeof *boot_methods) &&
-         boot_run(state, PY_PART_START);
+         boot_make_method(state, "write_output") && boot_run(state, PY_PART_START);
     Py_XDECREF(name);
     if (ok)
         state->tool_error = Py_XNewRef(PyDict_GetItemString(state->boot, "ToolError"));

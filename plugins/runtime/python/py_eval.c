@@ -35,6 +35,18 @@ static void eval_begin(struct python_state *state)
         state->reserve = malloc(EVAL_RESERVE);
 }
 
+/* What was sent to an execution before this one, and what a handler of the code makes of it, is no
+ * business of this one, unless it was interrupted already. */
+static void eval_settle_interrupts(struct python_state *state)
+{
+    const struct laz_agent_services *services = state->services;
+
+    if (PyErr_CheckSignals())
+        PyErr_Clear();
+    if (LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent))
+        PyErr_SetInterrupt();
+}
+
 static int eval_end(struct python_state *state)
 {
     PyErr_Clear();
@@ -290,6 +302,7 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
     PyObject *codes;
 
     eval_begin(state);
+    eval_settle_interrupts(state);
     state->script = NULL;
     if (state->executions++)
         snprintf(number, sizeof number, "<code %llu>", (unsigned long long)state->executions);
@@ -299,6 +312,8 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
     } else {
         py_calls_set_running(state, true);
         eval_run(state, codes, name, print, outcome);
+        if (PyErr_CheckSignals()) /* it came too late to raise anything */
+            PyErr_Clear();
         py_flush(state);
         py_calls_set_running(state, false);
         Py_DECREF(codes);
@@ -333,6 +348,7 @@ int py_check(void *data, const char *code, size_t len, struct laz_outcome *outco
     PyObject *done;
 
     eval_begin(state);
+    eval_settle_interrupts(state);
     done = py_call(state, PY_PREPARE_CHECK, "(s#)", code, (Py_ssize_t)len);
     if (!done)
         outcome_syntax(state, outcome);

@@ -158,6 +158,8 @@ PyObject *py_call_outcome(struct python_state *state, const char *tool, int rc, 
         return PyErr_NoMemory();
     if (rc == 0)
         return py_read(state->json, text, len);
+    if (PyErr_CheckSignals()) /* the host refuses calls of code that was interrupted */
+        return NULL;
     message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "replace");
     if (message)
         PyErr_SetObject(state->tool_error, message);

@@ -10,6 +10,7 @@
 
 #include <lazaret/options.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -189,6 +190,17 @@ static void python_destroy(void *data)
     (void)Py_FinalizeEx();
 }
 
+/* As a SIGINT that has come, also where the C library ignores it for a while (system(3)). */
+static void python_interrupt(void *data)
+{
+    (void)data;
+#if PY_VERSION_HEX >= 0x030a0000
+    PyErr_SetInterruptEx(SIGINT);
+#else
+    PyErr_SetInterrupt();
+#endif
+}
+
 static void python_rest(void *data)
 {
     struct python_state *state = data;
@@ -218,6 +230,7 @@ static const struct laz_runtime_ops python_ops = {
 #endif
     .set_script = py_set_script,
     .rest = python_rest,
+    .interrupt = python_interrupt,
 };
 
 LAZ_PLUGIN(python) = {

@@ -351,6 +351,7 @@ static const struct laz_runtime_ops r_ops = {
 #endif
     .set_script = r_set_script,
     .rest = r_rest,
+    .interrupt = r_interrupt,
 };
 
 LAZ_PLUGIN(r) = {

@@ -139,6 +139,11 @@ bool r_start_with_packages(const char *names);
 /* Called by R during the start: makes r_start return false. */
 void r_start_give_up(void) __attribute__((noreturn));
 
+/* r_start_*.c: the execution is interrupted; in a signal handler. */
+void r_interrupt(void *state);
+/* What is pending is not any more. True: something was. */
+bool r_forget_interrupt(void);
+
 /* r_console.c: callbacks of R. */
 /* A line of standard input, as R reads one from its console; 0 at the end. */
 int r_console_read(const char *prompt, unsigned char *buffer, int size, int history);

@@ -297,10 +297,15 @@ static void eval_outcome_syntax(struct r_state *s, struct laz_outcome *outcome)
     outcome->column = s->job.line;
 }
 
+static bool eval_is_interrupted(const struct r_state *s)
+{
+    return LAZ_HAS(s->services, is_interrupted) && s->services->is_interrupted(s->services->agent);
+}
+
 static void eval_outcome_failed(struct r_state *s, struct laz_outcome *outcome)
 {
     if (!s->failure.noted) {
-        const char *text = r_last_error(s);
+        const char *text = eval_is_interrupted(s) ? "interrupted" : r_last_error(s);
         if (*text == '\0')
             text = "the execution was ended by a jump to the top level";
         r_text_append(&s->failure.message, text, eval_cut(text, R_MAX_MESSAGE));
@@ -361,6 +366,9 @@ static bool eval_unify_lines(struct r_state *s, const char *code, size_t len)
 static bool eval_begin(struct r_state *s, const char *code, size_t len, struct laz_outcome *outcome)
 {
     s->job = (struct r_job){.code = code, .len = len};
+    (void)r_forget_interrupt(); /* of an execution before this one */
+    if (eval_is_interrupted(s))
+        r_interrupt(s);
     s->value = NULL;
     s->value_len = 0;
     r_failure_clear(&s->failure);
@@ -434,6 +442,7 @@ int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz
         return 0;
     s->job.print = print != 0;
     bool whole = r_protected(s, eval_task);
+    (void)r_forget_interrupt(); /* it came too late to end anything */
     if (Rf_findVarInFrame(s->support, Rf_install("open_figures")) != R_NilValue)
         (void)r_protected(s, eval_close_figures);
     r_console_release(s, s->job.finished);

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #define R_INTERFACE_PTRS
+#include <R_ext/GraphicsEngine.h>
+#include <R_ext/GraphicsDevice.h>
 #include <R_ext/eventloop.h>
 #include <Rembedded.h>
 #include <Rinterface.h>
@@ -78,10 +80,31 @@ static void start_callbacks(void)
     ptr_R_CleanUp = r_console_clean_up;
 }
 
+/* R looks at this where it can jump, and calls handlers then (conditions: "interrupt"). */
+void r_interrupt(void *state)
+{
+    (void)state;
+    R_interrupts_pending = 1;
+}
+
+bool r_forget_interrupt(void)
+{
+    const bool was = R_interrupts_pending != 0;
+
+    R_interrupts_pending = 0;
+    return was;
+}
+
 static void start_before_fork(void)
 {
     if (r_self && r_self->running)
         r_console_flush(r_self);
+}
+
+static void start_interrupted(int signal)
+{
+    (void)signal;
+    r_interrupt(NULL);
 }
 
 static void start_hooks(void)
@@ -90,6 +113,9 @@ static void start_hooks(void)
 
     sigemptyset(&action.sa_mask);
     sigaction(SIGXFSZ, &action, NULL);
+    action = (struct sigaction){.sa_handler = start_interrupted}; /* calls that wait return */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
     R_PolledEvents = r_console_poll;
     pthread_atfork(start_before_fork, NULL, NULL);
 }

@@ -111,6 +111,17 @@ bool r_start_with_packages(const char *names)
     return false;
 }
 
+/* The agent is not interrupted on this system. */
+void r_interrupt(void *state)
+{
+    (void)state;
+}
+
+bool r_forget_interrupt(void)
+{
+    return false;
+}
+
 bool r_start(struct r_state *state)
 {
     static const char old[] = "this R is older than 4.2";

@@ -18,6 +18,7 @@
 void r_tool_fail(struct r_state *s, const struct r_place *place, const char *tool,
                  const char *message)
 {
+    R_CheckUserInterrupt(); /* the host refuses calls of code that was interrupted */
     char where[64] = "", *whole = R_alloc(sizeof where + strlen(message), 1);
 
     if (place->of)
