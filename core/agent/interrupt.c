@@ -6,7 +6,9 @@
  * next one if its number is that, or none: one that comes late hits nothing else.  Code gets what
  * Ctrl-C gives it at home: SIGINT, with all processes of its group, and what its language makes of
  * it (laz_runtime_ops.interrupt), also where a function of the C library ignores SIGINT for a while
- * (system(3)).  In here only flags are set, so nothing that the agent writes is cut. */
+ * (system(3)).  The host sends it once more, for a process that was only being started at the first
+ * time and for which the code waits; the code itself, whose handlers may run, is not bothered.  In
+ * here only flags are set, so nothing that the agent writes is cut. */
 #include "agent/agent.h"
 
 #include "os/signals.h"
@@ -19,9 +21,14 @@ static void interrupt_came(uint32_t number)
 {
     const struct agent *agent = interrupt_agent;
 
-    atomic_store(&interrupt_asked, number);
+    const bool is_again = atomic_exchange(&interrupt_asked, number) == number;
+
     if (!number || atomic_load(&interrupt_running) != number || agent_is_forked(agent))
         return;
+    if (is_again) {
+        laz_os_interrupt_others();
+        return;
+    }
     if (LAZ_HAS(agent->ops, interrupt))
         agent->ops->interrupt(agent->state);
     laz_os_interrupt_group(); /* last: a handler of R's leaves by a jump (R_SelectEx) */

@@ -32,6 +32,8 @@ void laz_os_lead_group(void);
 /* SIGINT to all processes of the group of the calling one, as from a terminal (termios(3)). Safe in
  * a signal handler. */
 void laz_os_interrupt_group(void);
+/* The same, but for the calling process. */
+void laz_os_interrupt_others(void);
 /* SIGINT does nothing to this process but interrupt its calls of the system; programs that it
  * starts end by it. */
 void laz_os_bear_interrupts(void);

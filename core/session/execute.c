@@ -20,6 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* To the second signal that interrupts an execution, at most. */
+#define INTERRUPT_AGAIN_MS 500u
+
 /* ---- ending it ------------------------------------------------------------------------------ */
 
 static void execution_set_over(struct laz_execution *execution)
@@ -73,6 +76,19 @@ static void execution_end_grace(struct laz_execution *execution)
     execution_kill(execution);
 }
 
+/* The signal is sent again to what the code has started. */
+static void execution_grace_passes(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    const uint64_t left_ms = execution->grace_left_ms;
+
+    execution->grace_left_ms = 0;
+    if (left_ms && laz_box_interrupt(session->box, (uint32_t)execution->id))
+        laz_timer_start(session->code_timer, left_ms);
+    else
+        execution_end_grace(execution);
+}
+
 /* Interrupts the code, if that may keep its session: it has its grace from here on. */
 static bool execution_interrupt(struct laz_execution *execution)
 {
@@ -83,8 +99,10 @@ static bool execution_interrupt(struct laz_execution *execution)
         execution->is_held || session->is_ending || atomic_load(&session->closing) ||
         !laz_box_interrupt(session->box, (uint32_t)execution->id))
         return false;
+    const uint64_t first_ms = grace_ms / 2 < INTERRUPT_AGAIN_MS ? grace_ms / 2 : INTERRUPT_AGAIN_MS;
     execution->is_interrupted = true;
-    laz_timer_start(session->code_timer, grace_ms);
+    execution->grace_left_ms = grace_ms - first_ms;
+    laz_timer_start(session->code_timer, first_ms);
     laz_execution_refuse_calls(execution);
     return true;
 }
@@ -126,7 +144,7 @@ static void execution_code_too_late(void *user)
     struct laz_session *session = user;
 
     if (session->execution && session->execution->is_interrupted)
-        execution_end_grace(session->execution);
+        execution_grace_passes(session->execution);
     else if (session->execution)
         laz_execution_stop(session->execution, LAZ_STOP_TIMEOUT,
                            session->execution->request.options->timeout_ms, "");
@@ -531,6 +549,10 @@ static void execution_submit(struct laz_execution *execution)
     if (execution->request.asked == LAZ_ASKED_EXECUTE) {
         execution->result->replaced = session->replaced;
         session->replaced = NULL;
+        if (*session->lost)
+            laz_strv_addf(&execution->result->warnings, "the session was started anew: %s",
+                          session->lost);
+        *session->lost = '\0';
     }
     execution_started(execution);
 }
@@ -540,6 +562,12 @@ static void execution_submit(struct laz_execution *execution)
 static int execution_find_box(struct laz_session *session, struct laz_error *err)
 {
     laz_session_look(session);
+    if (session->is_lost && !session->box) {
+        snprintf(session->lost, sizeof session->lost, "%.199s", session->failure.text);
+        if (!session->replaced)
+            session->replaced = laz_verdict_name(LAZ_VERDICT_CRASHED);
+        laz_session_event(session, LAZ_EVENT_REPLACE);
+    }
     if (!session->box && session->state != LAZ_SESSION_RESTARTING && !session->start.under_way &&
         !session->start.rc)
         return laz_error_set(err, LAZ_ECLOSED, 0,

@@ -42,8 +42,9 @@ struct laz_execution {
     enum laz_stop stop;
     uint64_t stop_number; /* as in struct laz_evidence, and stop_text */
     char stop_text[256];
-    bool is_interrupted; /* the code was, and the box is not killed yet: it has its grace */
-    bool has_answered;   /* and has ended by that */
+    bool is_interrupted;    /* the code was, and the box is not killed yet: it has its grace */
+    uint64_t grace_left_ms; /* after the second signal; 0: that was sent */
+    bool has_answered;      /* and has ended by that */
     uint64_t code_left_ms;  /* of options->timeout_ms, while the clock is stopped */
     uint64_t code_since_ms; /* when the clock was last started */
     uint64_t deadline_left_ms, deadline_since_ms; /* likewise, of options->deadline_ms */
@@ -78,8 +79,8 @@ int laz_execution_part(struct laz_execution *execution, const struct laz_message
 int laz_execution_take_parts(struct laz_execution *execution, struct laz_message *message,
                              const char **why);
 /* The same without the value and the text. */
-int laz_execution_take_artifacts(struct laz_execution *execution,
-                                 const struct laz_message *message, const char **why);
+int laz_execution_take_artifacts(struct laz_execution *execution, const struct laz_message *message,
+                                 const char **why);
 /* The value and the text are right, and the outcome's from now on. */
 void laz_execution_take_content(struct laz_execution *execution, struct laz_message *message,
                                 struct laz_buf *value, struct laz_buf *text);

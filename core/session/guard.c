@@ -134,6 +134,7 @@ static void guard_stop(struct laz_session *session, enum laz_stop stop, uint64_t
         session->shared->listener->stop(session, stop, number, by);
         return;
     }
+    session->replaced = laz_verdict_name(laz_stop_reasons[stop].verdict);
     session->guard.why =
         stop == LAZ_STOP_SESSION_CPU
             ? "its CPU time (limits.session_cpu) was used up while no code was executed"

@@ -67,8 +67,10 @@ struct laz_session {
     bool misbehaved;          /* the idle agent sent something, or its channel failed on this side:
                                  the box is to be replaced */
     bool cut_off;             /* the host has killed the box for it */
+    bool is_lost;             /* its box ended while it was idle: the next execution has another */
     const char *replaced;     /* name of the verdict that ended the box before this one, until a
                                  result has said so; NULL: none */
+    char lost[200];           /* why, where no result has said it; "": one has */
     size_t n_shared;          /* size of the engine's tool set when it was opened */
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */

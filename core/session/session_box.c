@@ -304,7 +304,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         return rc;
     }
     session->failure = (struct laz_error){0};
-    session->misbehaved = session->cut_off = false;
+    session->misbehaved = session->cut_off = session->is_lost = false;
     session->cpu_us = 0;
     session->finish = (struct laz_finish){0};
     if (!session_note_isolation(session)) { /* results have to report what is in force */
@@ -336,9 +336,11 @@ void laz_session_look(struct laz_session *session)
 {
     if (!session->box || session->state != LAZ_SESSION_IDLE || session->start.under_way)
         return;
-    const char *why = laz_box_out_of_memory(session->box) /* processes that code left running */
-                          ? "it ran out of memory (limits.memory) while no code was executed"
-                          : laz_guard_idle(session);
+    const bool ran_out = laz_box_out_of_memory(session->box); /* processes that code left running */
+    const char *why = ran_out ? "it ran out of memory (limits.memory) while no code was executed"
+                              : laz_guard_idle(session);
+    if (ran_out)
+        session->replaced = laz_verdict_name(LAZ_VERDICT_MEMORY_LIMIT);
     if (why)
         laz_session_fail(session, LAZ_ECLOSED, why);
     if (!laz_box_look(session->box) && !why) {
@@ -347,8 +349,11 @@ void laz_session_look(struct laz_session *session)
     }
     /* The box of a peer that has misbehaved is replaced, whether or not it has ended already. */
     bool cut_off = session->cut_off || (session->misbehaved && !laz_box_has_hung_up(session->box));
-    laz_audit_session_lost(session, cut_off ? session->failure.text
-                                    : why   ? why
-                                            : "its box has ended");
+    if (!cut_off && !why)
+        why = "its interpreter has ended while no code was executed";
+    laz_audit_session_lost(session, cut_off ? session->failure.text : why);
+    if (!cut_off)
+        laz_session_fail(session, LAZ_ECLOSED, why);
+    session->is_lost = !cut_off;
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

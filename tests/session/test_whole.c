@@ -268,7 +268,6 @@ static void runs_out_between_executions(const char *limits, const char *why)
                                "'done'";
     char directory[] = "/tmp/laz-test-XXXXXX", text[400];
     struct laz_result *result = NULL;
-    struct laz_error err = {0};
 
     CU_ASSERT_FATAL(mkdtemp(directory) && chmod(directory, 0755) == 0);
     snprintf(text, sizeof text, "%s;sandbox.read=[\"%s\"]", limits, directory);
@@ -282,11 +281,10 @@ static void runs_out_between_executions(const char *limits, const char *why)
         CU_ASSERT_EQUAL(laz_os_write_file(text, "", 0, 0600, NULL), 0);
         while (laz_session_is_alive(session))
             poll(NULL, 0, 5);
-        CU_ASSERT_EQUAL(laz_session_execute(session, "1", 1, NULL, &result, &err), LAZ_ECLOSED);
-        if (!strstr(err.text, why))
-            printf("\n    %s", err.text);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, why));
-        CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+        result = test_run(session, "1", NULL);
+        UNIT_TEXT(laz_result_replaced(result), "memory_limit");
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_result_warning(result, 0), why));
+        laz_result_free(result);
         test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     }
     laz_engine_free(engine);
@@ -484,16 +482,13 @@ static const char leave_one_that_spins[] =
 
 static void expect_used_up(struct laz_session *session)
 {
-    struct laz_result *result = NULL;
-    struct laz_error err = {0};
+    struct laz_result *result;
 
-    CU_ASSERT_EQUAL(laz_session_execute(session, "1", 1, NULL, &result, &err), LAZ_ECLOSED);
-    if (!strstr(err.text, "limits.cpu"))
-        printf("\n    %s", err.text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "limits.cpu"));
-    laz_result_free(result);
     CU_ASSERT_FALSE(laz_session_is_alive(session));
-    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+    result = test_run(session, "1", NULL);
+    UNIT_TEXT(laz_result_replaced(result), "cpu_limit");
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_result_warning(result, 0), "limits.cpu"));
+    laz_result_free(result);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
 

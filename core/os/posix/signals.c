@@ -21,6 +21,17 @@ void laz_os_interrupt_group(void)
     (void)kill(0, SIGINT);
 }
 
+void laz_os_interrupt_others(void)
+{
+    struct sigaction before, ignored = {.sa_handler = SIG_IGN};
+
+    sigemptyset(&ignored.sa_mask);
+    if (sigaction(SIGINT, &ignored, &before) != 0)
+        return;
+    (void)kill(0, SIGINT);
+    (void)sigaction(SIGINT, &before, NULL);
+}
+
 static void signals_nothing(int signal)
 {
     (void)signal;

@@ -58,6 +58,7 @@ GIVES(bool, laz_os_pidfd_interrupt, false, int pidfd, uint32_t number)
 GIVES(bool, laz_os_on_interrupt, false, void (*interrupted)(uint32_t number))
 IGNORES(laz_os_lead_group, void)
 IGNORES(laz_os_interrupt_group, void)
+IGNORES(laz_os_interrupt_others, void)
 IGNORES(laz_os_bear_interrupts, void)
 
 /* Standard input is not passed on: the agent finds its channel in the place of it (sockets.c). */
