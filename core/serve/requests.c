@@ -609,6 +609,18 @@ static int requests_cancel(struct serve_client *client, const struct serve_messa
     return 0;
 }
 
+static int requests_interrupt(struct serve_client *client, const struct serve_message *message,
+                              struct laz_error *err)
+{
+    struct serve_session *session = serve_session_find(client, message, err);
+
+    if (!session)
+        return LAZ_ENOENT;
+    (void)laz_session_interrupt(session->session); /* there may be nothing */
+    serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
+    return 0;
+}
+
 void serve_sessions_end(struct serve_client *client)
 {
     client->is_leaving = true;
@@ -641,17 +653,12 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
     static int (*const handlers[SERVE_MESSAGE_TYPES])(struct serve_client * client,
                                                       const struct serve_message *message,
                                                       struct laz_error *err) = {
-        [SERVE_TOOLS] = requests_tools,
-        [SERVE_OPEN] = requests_open,
-        [SERVE_OPEN_POOL] = requests_open_pool,
-        [SERVE_EXECUTE] = requests_execute,
-        [SERVE_ANSWER] = requests_answer,
-        [SERVE_CANCEL] = requests_cancel,
-        [SERVE_RESTART] = requests_restart,
-        [SERVE_DESCRIBE] = requests_describe,
-        [SERVE_SEARCH] = requests_search,
-        [SERVE_CLOSE] = requests_close,
-        [SERVE_PUT] = requests_put,
+        [SERVE_TOOLS] = requests_tools,         [SERVE_OPEN] = requests_open,
+        [SERVE_OPEN_POOL] = requests_open_pool, [SERVE_EXECUTE] = requests_execute,
+        [SERVE_ANSWER] = requests_answer,       [SERVE_CANCEL] = requests_cancel,
+        [SERVE_INTERRUPT] = requests_interrupt, [SERVE_RESTART] = requests_restart,
+        [SERVE_DESCRIBE] = requests_describe,   [SERVE_SEARCH] = requests_search,
+        [SERVE_CLOSE] = requests_close,         [SERVE_PUT] = requests_put,
     };
     struct laz_error err = {0};
     int rc;

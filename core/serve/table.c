@@ -165,7 +165,7 @@ static const struct laz_field cancel_members[] = {
     {"request", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(request), .help = "the id of the `execute`"},
 };
 
-static const struct laz_field restart_members[] = {
+static const struct laz_field of_session_members[] = {
     ID,
     {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one"},
 };
@@ -339,8 +339,13 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
         ROW("result", CLIENT, "after `execute`", result_members, "The execution has ended."),
     [SERVE_CANCEL] = ROW("cancel", SERVER, "any time", cancel_members,
                          "Ends an execution, whose verdict becomes `cancelled`; `done` answers "
-                         "it, also when there is none."),
-    [SERVE_RESTART] = ROW("restart", SERVER, "any time", restart_members,
+                         "it, also when there is none. The code is interrupted first, and its "
+                         "session kept (`kept` of the result), if it ends in the time of "
+                         "`session.interrupt_grace`."),
+    [SERVE_INTERRUPT] = ROW("interrupt", SERVER, "any time", of_session_members,
+                            "As `cancel`, of what a session executes; `done` answers it, also when "
+                            "that is nothing."),
+    [SERVE_RESTART] = ROW("restart", SERVER, "any time", of_session_members,
                           "Gives an idle session a fresh interpreter; `opened` answers it."),
     [SERVE_DESCRIBE] =
         ROW("describe", SERVER, "any time", of_either_members, "Asks for a `description`."),

@@ -119,7 +119,7 @@ class Smolagents(Adapted):
         self.assertEqual(run("[data, word]").output, [1, "next"])
         with self.assertRaisesRegex(TypeError, "variable 'lock': .*cannot be sent"):
             run.send_variables({"lock": object()})
-        with self.assertRaisesRegex(ValueError, "no name"):
+        with self.assertRaisesRegex(ValueError, "not a name"):
             run.send_variables({"a b": 1})
 
     def test_tools_run_here_with_their_types_checked(self) -> None:
@@ -271,8 +271,7 @@ class LangChain(Adapted):
         self.assertRegex(text, r"seen\nerror: .*KeyError: 'cake'")
         late = self.tool(timeout=0.1)
         self.assertTrue(late.invoke({"code": "while True: pass"}).startswith("timeout: "))
-        self.assertRegex(late.invoke({"code": "def"}),
-                         r"started anew \(timeout\).*gone\.\nsyntax_error: ")
+        self.assertTrue(late.invoke({"code": "def"}).startswith("syntax_error: "))
 
     def test_results_and_files(self) -> None:
         results: List[lazaret.Result] = []
@@ -405,7 +404,7 @@ class OpenAIAgents(Adapted):
             waiting.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await waiting
-            self.assertTrue((await run("3")).endswith("\n3"))
+            self.assertEqual(await run("3"), "3")
 
         async def late(run: Any, tool: Any) -> None:
             self.assertTrue((await run("while True: pass")).startswith("timeout: "))

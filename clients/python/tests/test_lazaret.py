@@ -67,6 +67,19 @@ class Results(LiveTest):
                 session.execute("import os; os.abort()")
             self.assertEqual(session.execute("1").replaced, "crashed")
 
+    def test_code_that_is_ended_early_keeps_its_session(self) -> None:
+        session = self.lua()
+        with self.assertRaises(lazaret.Timeout) as caught:
+            session.execute("x = 5 while true do end", timeout=0.1)
+        self.assertTrue(caught.exception.result.kept)
+        with self.assertRaises(lazaret.Cancelled) as caught_too:
+            session.execute("print(1) while true do end",
+                            output=lambda stream, text: session.interrupt())
+        self.assertTrue(caught_too.exception.result.kept)
+        session.interrupt()  # there is nothing
+        result = session.execute("return x")
+        self.assertEqual((result.value, result.replaced, result.kept), (5, None, True))
+
     def test_values_of_python(self) -> None:
         code = "import datetime\n[{1: b'a'}, 2**70, float('inf'), datetime.date(2024, 1, 31), 1j]"
         result = lazaret.execute(code, server=self.server)

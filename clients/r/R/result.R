@@ -54,6 +54,7 @@ new_result <- function(raw, dropped = 0, artifacts = list()) {
         }),
         denials = raw$denials %||% list(),
         replaced = raw$replaced,
+        kept = isTRUE(raw$kept),
         session = raw$session,
         dropped = dropped
     )

@@ -248,6 +248,11 @@ session_object <- function(state) {
         invisible(self)
     }
     self$is_alive <- function() session_is_alive(state)
+    self$interrupt <- function() {
+        check_open(state)
+        request(state$server, type = "\"interrupt\"", where_of(state))
+        invisible(self)
+    }
     self$restart <- function() {
         check_open(state)
         if (state$executing)

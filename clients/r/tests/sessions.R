@@ -65,6 +65,20 @@ test("a crash is worker_lost, and the session goes on", {
     }, runtime = "python")
 })
 
+test("code that is ended early keeps its session", {
+    with_session(function(s) {
+        late <- raised(s$execute("x = 5 while true do end", timeout = 0.1), "lazaret_timeout")
+        same(late$result$kept, TRUE)
+        stopped <- raised(s$execute("print(1) while true do end",
+                                    output_handler = function(line) s$interrupt()),
+                          "lazaret_cancelled")
+        same(stopped$result$kept, TRUE)
+        s$interrupt() # there is nothing
+        result <- s$execute_result("return x")
+        same(list(result$value, result$replaced, result$kept), list(5, NULL, TRUE))
+    }, runtime = "lua")
+})
+
 test("values come out of R as they went in", with_session(function(s) {
     number <- s$execute("list(0.1, 1/3, .Machine$double.xmax, 5e-324, -0, 2^53 + 2, NaN, Inf)")
     same(writeBin(unlist(number), raw()),

@@ -75,6 +75,8 @@ export class Result<Value = any> {
   readonly denials: any[];
   /** Why the session lost its state before this execution. */
   readonly replaced: string | null;
+  /** Does the session go on with all that its code has made? */
+  readonly kept: boolean;
   readonly usage: Record<string, number>;
   /** What was enforced, and by what. */
   readonly isolation: Record<string, any> | null;
@@ -430,6 +432,8 @@ export class Session implements AsyncDisposable {
    * `replaced`.
    */
   putFile(name: string, data: FileData): Promise<void>;
+  /** Interrupt what the session executes, if anything: its verdict becomes "cancelled". */
+  interrupt(): Promise<void>;
   /** Give the session a fresh interpreter: what code has defined is gone. */
   restart(): Promise<void>;
   describe(): Promise<Description>;

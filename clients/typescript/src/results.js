@@ -25,6 +25,7 @@ export class Result {
     this.artifactsLost = raw.artifacts_lost ?? [];
     this.denials = raw.denials ?? [];
     this.replaced = raw.replaced ?? null;
+    this.kept = Boolean(raw.kept);
     this.usage = raw.usage ?? {};
     this.isolation = raw.isolation ?? null;
     this.session = raw.session ?? null;

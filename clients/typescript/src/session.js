@@ -277,6 +277,11 @@ export class Session extends Opened {
     for (const [name, data] of Object.entries(files)) await this.putFile(name, data);
   }
 
+  /** Interrupt what the session executes, if anything: its verdict becomes "cancelled". */
+  async interrupt() {
+    await this._request('interrupt', 'done');
+  }
+
   /** Give the session a fresh interpreter: what code has defined is gone. */
   async restart() {
     await this._request('restart', 'opened');

@@ -80,7 +80,7 @@ test('a server that was closed before it started', guarded, async () => {
 
 test('a program that is not a program', guarded, async (t) => {
   await assert.rejects(execute('1', { server: new Server({ program: '/nonexistent' }) }),
-    { name: 'SetupFailed', message: /no program that can be executed/ });
+    { name: 'SetupFailed', message: /not a program that can be executed/ });
   assert.throws(() => new Server({ path: '/x', program: 'y' }), TypeError);
   await assert.rejects(new Server({ path: join(tmpdir(), 'no', 'socket') }).start(),
     { name: 'SetupFailed', message: /cannot connect to/ });

@@ -128,6 +128,18 @@ test('a crash is WorkerLost, and the next result says so', live, async (t) => {
   assert.equal((await session.execute('1')).replaced, 'crashed');
 });
 
+test('code that is ended early keeps its session', live, async (t) => {
+  const session = lua(t);
+  await assert.rejects(session.execute('x = 5 while true do end', { timeout: 0.1 }),
+    (error) => error instanceof lazaret.Timeout && error.result.kept);
+  const output = () => session.interrupt();
+  await assert.rejects(session.execute('print(1) while true do end', { output }),
+    (error) => error instanceof lazaret.Cancelled && error.result.kept);
+  await session.interrupt(); // there is nothing
+  const { value, replaced, kept } = await session.execute('return x');
+  assert.deepEqual([value, replaced, kept], [5, null, true]);
+});
+
 test('values of Python', live, async (t) => {
   const tools = [{ name: 'same', parameters: [{ name: 'value' }], execute: ({ value }) => value }];
   const code = `

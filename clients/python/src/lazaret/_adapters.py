@@ -43,13 +43,9 @@ def framework(module: str, package: str, extra: str) -> Any:
             name=module) from error
 
 
-_LASTING = ("ok", "error", "syntax_error", "blocked")  # verdicts after which variables are there
-
-
 def lasts(result: Result) -> bool:
     """Is what was in the sandbox before this execution still there: variables and files?"""
-    is_exit = (result.error or {}).get("kind") == "exit"
-    return result.verdict in _LASTING and not result.replaced and not is_exit
+    return result.kept and not result.replaced
 
 
 # ---- what a model is told -----------------------------------------------------------------------

@@ -293,6 +293,10 @@ class AsyncSession(_AsyncOpened):
                           artifacts=artifacts)
         return await self._execute(message, files, output, on_progress, check)
 
+    async def interrupt(self) -> None:
+        """Interrupt what the session executes, if anything: see Session.interrupt."""
+        await self._request("interrupt")
+
     async def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
         await self._request("restart")

@@ -39,6 +39,7 @@ class Result:
     error: Optional[Dict[str, Any]] = None  # kind, message, traceback, line, column
     warnings: List[str] = field(default_factory=list)
     replaced: Optional[str] = None  # why the session lost its state before this execution
+    kept: bool = False  # does the session go on with all that its code has made?
     usage: Dict[str, Any] = field(default_factory=dict)
     isolation: Optional[Dict[str, Any]] = None  # what was enforced, and by what
     session: Optional[str] = None  # name of the session, as in the audit log
@@ -79,6 +80,7 @@ class Result:
             error=raw.get("error"),
             warnings=raw.get("warnings") or [],
             replaced=raw.get("replaced"),
+            kept=bool(raw.get("kept")),
             usage=raw.get("usage") or {},
             isolation=raw.get("isolation"),
             session=raw.get("session"),

@@ -171,10 +171,21 @@ class Session(_Opened):
 
         Tools and callbacks are called on this thread. An exception of a callback, or Ctrl-C,
         cancels the execution, and is raised again after it has ended.
+
+        Code that a clock or a cancellation ends is interrupted (KeyboardInterrupt), and if it ends
+        by that in time, the session has all its variables still: `kept` of the result.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
                           artifacts=artifacts)
         return self._execute(message, files, output, on_progress, check)
+
+    def interrupt(self) -> None:
+        """Interrupt what the session executes, if anything; on any thread, also in a callback.
+
+        The execution ends with the verdict "cancelled". Calls of tools are refused from then on.
+        """
+        self._check_open()
+        self.server.call({"type": "interrupt", **self._where})
 
     def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
