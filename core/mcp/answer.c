@@ -106,6 +106,18 @@ void mcp_answer_text(struct laz_json_write *write, const char *text, size_t len)
     laz_json_end_object(write);
 }
 
+void mcp_answer_object(const struct laz_mcp *mcp, struct laz_json_write *write, const char *json,
+                       size_t len)
+{
+    const bool is_wanted = mcp->values->mcp.structured;
+
+    if (is_wanted)
+        mcp_answer_text(write, json, len);
+    laz_json_end_list(write);
+    if (is_wanted)
+        laz_json_add_raw(write, "structuredContent", json, len);
+}
+
 bool mcp_fail_begin(const struct mcp_asked *asked, int code, const char *text,
                     struct laz_json_write *write)
 {

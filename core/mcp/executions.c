@@ -300,6 +300,7 @@ static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
         return rc;
     struct laz_mcp *mcp = request->mcp;
     request->asked = *asked;
+    request->asked.keeps = request->in != NULL;
     *asked = (struct mcp_asked){0};
     request->bytes = args->code_len + files->bytes;
     request->next = mcp->requests;

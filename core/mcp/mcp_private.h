@@ -65,6 +65,7 @@ struct mcp_asked {
     char *id; /* NULL: nobody waits for an answer */
     enum mcp_era era;
     bool can_ask;                   /* its client can ask somebody */
+    bool keeps;                     /* it executes in a session that goes on */
     char *token;                    /* of progress, JSON; NULL: none is wanted */
     char *traceparent, *tracestate; /* NULL: there is none */
 };
@@ -181,6 +182,10 @@ void mcp_answer_keep(const struct mcp_asked *asked, uint64_t ms, struct laz_json
 void mcp_answer_server(struct laz_json_write *write, const char *key);
 void mcp_answer_versions(struct laz_json_write *write, const char *key);
 void mcp_answer_text(struct laz_json_write *write, const char *text, size_t len);
+/* Ends `content`, and the same as an object follows, JSON, where the settings want it (that clients
+ * find who do not know the member, too). */
+void mcp_answer_object(const struct laz_mcp *mcp, struct laz_json_write *write, const char *json,
+                       size_t len);
 /* Answers by an error; asked->id NULL: of what is not known. */
 void mcp_fail(const struct mcp_asked *asked, int code, const char *text);
 /* The same, and its member `data` may follow, and mcp_answer_end. False: there is nobody. */

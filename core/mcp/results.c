@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* results.c - the result of an execution as the client gets it: text as the language prints it,
- * pictures, links to files, and the same as a JSON object.
+ * pictures, links to files; and, where the settings want it, the same as a JSON object.
  * Side: host.  Input trusted: no (all of it comes from the sandbox; the library has checked it).
  *
  * What a model is shown is bounded: of more the beginning and the end, and the whole can be read as
@@ -48,7 +48,7 @@ struct result {
     struct result_usage usage;
     struct laz_strv warnings;
     struct laz_field_list files, lost;
-    bool has_error, is_truncated;
+    bool has_error, is_truncated, is_kept;
 };
 
 #define NEEDED .flags = LAZ_FIELD_REQUIRED
@@ -114,6 +114,8 @@ static const struct laz_field result_members[] = {
     {"warnings", LAZ_FIELD_TEXTS, OMIT, AT(warnings)},
     {"replaced", LAZ_FIELD_TEXT, AT(replaced),
      .help = "the verdict that had ended the interpreter of this session: its variables are gone"},
+    {"kept", LAZ_FIELD_BOOLEAN, AT(is_kept),
+     .help = "the session goes on with all that the code has made"},
     {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields,
      .help = "what the code has saved in artifacts/, and drawn"},
     {"files_lost", LAZ_FIELD_LIST, OMIT, AT(lost), .of = &lost_fields,
@@ -129,6 +131,7 @@ struct making {
     struct laz_mcp *mcp;
     struct mcp_resource_list *kept;
     const struct laz_result *from;
+    bool keeps; /* in a session that goes on */
     struct result to;
     struct laz_buf output, message, detail, text, isolation, json;
     size_t pictures; /* bytes */
@@ -373,6 +376,29 @@ static void text_problems(struct laz_buf *text, const struct result *to)
         laz_buf_puts(text, "Some output was discarded: there was too much of it.\n");
 }
 
+/* What a model could not expect: a sandbox that does not do what it is for, a session that is lost
+ * or was kept. */
+static void text_circumstances(const struct making *making, struct laz_buf *text)
+{
+    static const char *const usual[] = {"fs_read", "fs_write", "network"};
+    const char *backend = laz_result_backend(making->from);
+    const enum laz_verdict verdict = laz_result_verdict(making->from);
+    unsigned n = 0;
+
+    for (size_t i = 0; backend && i < COUNT(usual); i++)
+        if (!laz_result_enforces(making->from, usual[i]))
+            laz_buf_printf(text, "%s%s", n++ ? ", " : "not enforced by the sandbox: ", usual[i]);
+    if (n)
+        laz_buf_putc(text, '\n');
+    if (!making->keeps || verdict == LAZ_VERDICT_OK || verdict == LAZ_VERDICT_ERROR)
+        return;
+    if (!making->to.is_kept)
+        laz_buf_puts(text, "The interpreter of the session was ended: its variables are gone.\n");
+    else if (verdict == LAZ_VERDICT_TIMEOUT || verdict == LAZ_VERDICT_DEADLINE ||
+             verdict == LAZ_VERDICT_CANCELLED)
+        laz_buf_puts(text, "The code was interrupted; the session keeps its variables.\n");
+}
+
 /* As a prompt of the language shows it; then what was wrong. A client may show it at a terminal. */
 static void making_text(struct making *making)
 {
@@ -393,6 +419,9 @@ static void making_text(struct making *making)
     if (text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
     text_problems(&text, &making->to);
+    text_circumstances(making, &text);
+    if (!text.len && !making->to.files.n)
+        laz_buf_puts(&text, "(no output)");
     laz_visible_add(&visible, &making->text, laz_buf_text(&text), text.len);
     laz_visible_end(&visible, &making->text);
     making->failed |= text.failed;
@@ -431,6 +460,7 @@ static bool making_make(struct making *making)
 {
     making->to.verdict = laz_verdict_name(laz_result_verdict(making->from));
     making->to.replaced = laz_result_replaced(making->from);
+    making->to.is_kept = laz_result_is_kept(making->from);
     making->to.is_truncated = laz_result_is_truncated(making->from);
     making_output(making);
     making_value(making);
@@ -441,7 +471,8 @@ static bool making_make(struct making *making)
     making_files(making);
     making_lost(making);
     making_text(making);
-    making_json(making);
+    if (making->mcp->values->mcp.structured)
+        making_json(making);
     return !making->failed && !making->output.failed && !making->text.failed &&
            !making->isolation.failed && !making->json.failed;
 }
@@ -509,10 +540,7 @@ static void result_send(const struct mcp_asked *asked, struct making *making)
     if (making->text.len)
         mcp_answer_text(&write, laz_buf_text(&making->text), making->text.len);
     content_files(making, &write);
-    /* For clients that do not know the next member. */
-    mcp_answer_text(&write, laz_buf_text(&making->json), making->json.len);
-    laz_json_end_list(&write);
-    laz_json_add_raw(&write, "structuredContent", laz_buf_text(&making->json), making->json.len);
+    mcp_answer_object(making->mcp, &write, laz_buf_text(&making->json), making->json.len);
     laz_json_add_bool(&write, "isError", laz_result_exit_status(making->from) != 0);
     mcp_answer_end(asked, &write);
 }
@@ -520,7 +548,7 @@ static void result_send(const struct mcp_asked *asked, struct making *making)
 void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
                       const struct laz_result *result, struct mcp_resource_list *kept)
 {
-    struct making making = {.mcp = mcp, .kept = kept, .from = result};
+    struct making making = {.mcp = mcp, .kept = kept, .from = result, .keeps = asked->keeps};
     struct laz_error why = {0};
 
     if (making_make(&making)) {

@@ -106,19 +106,13 @@ static void tool_answer(const struct mcp_asked *asked, const char *text,
     struct laz_json_write write = {.to = &json};
 
     laz_fields_add(&write, NULL, fields, result);
-    if (!mcp_answer_begin(asked, "complete", &write)) {
-        laz_buf_fini(&json);
-        return;
-    }
-    laz_json_begin_list(&write, "content");
-    if (text)
+    if (mcp_answer_begin(asked, "complete", &write)) {
+        laz_json_begin_list(&write, "content");
         mcp_answer_text(&write, text, strlen(text));
-    /* For clients that do not know the next member. */
-    mcp_answer_text(&write, laz_buf_text(&json), json.len);
-    laz_json_end_list(&write);
-    laz_json_add_raw(&write, "structuredContent", laz_buf_text(&json), json.len);
-    write.to->failed |= json.failed;
-    mcp_answer_end(asked, &write);
+        mcp_answer_object(asked->peer->mcp, &write, laz_buf_text(&json), json.len);
+        write.to->failed |= json.failed;
+        mcp_answer_end(asked, &write);
+    }
     laz_buf_fini(&json);
 }
 
@@ -139,7 +133,13 @@ static int tools_open(struct laz_mcp *mcp, const struct mcp_asked *asked,
         .runtime = session->runtime,
         .expires_after = (int64_t)(mcp->values->mcp.session_timeout_ms / 1000),
     };
-    tool_answer(asked, NULL, &opened_fields, &result);
+    struct laz_buf text = LAZ_BUF_INIT;
+    laz_buf_printf(&text, "session %s (%s)", handle, session->runtime);
+    if (result.expires_after)
+        laz_buf_printf(&text, "; it is closed after %lld s without use",
+                       (long long)result.expires_after);
+    tool_answer(asked, laz_buf_text(&text), &opened_fields, &result);
+    laz_buf_fini(&text);
     return 0;
 }
 
@@ -152,7 +152,7 @@ static int tools_close(struct laz_mcp *mcp, const struct mcp_asked *asked,
     if (!session)
         return err->code;
     mcp_session_free(session);
-    tool_answer(asked, NULL, &closed_fields, &result);
+    tool_answer(asked, "closed", &closed_fields, &result);
     return 0;
 }
 
@@ -240,7 +240,7 @@ static int tools_details(struct laz_mcp *mcp, const struct mcp_asked *asked,
 /* ---- the table ------------------------------------------------------------------------------- */
 
 struct tool {
-    const char *name, *title, *description;
+    const char *name, *description;
     const struct laz_fields *arguments, *result;
     bool reads_only, is_idempotent, reaches_out; /* what calls of functions of the host may do */
     int (*run)(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct tool_args *args,
@@ -250,7 +250,6 @@ struct tool {
 static const struct tool tools[] = {
     {
         .name = "execute",
-        .title = "Run code in a sandbox",
         .description =
             "Runs code in a sandbox of the operating system, without network and without the files "
             "of the host, and returns what it prints and the value of its last expression. "
@@ -266,7 +265,6 @@ static const struct tool tools[] = {
     },
     {
         .name = "open_session",
-        .title = "Open a session",
         .description =
             "Opens an interpreter that keeps variables and files from one execution to "
             "the next, and returns its handle. It is closed when nothing has used it for "
@@ -277,7 +275,6 @@ static const struct tool tools[] = {
     },
     {
         .name = "close_session",
-        .title = "Close a session",
         .description =
             "Closes a session. What it executes is cancelled, and its variables are gone.",
         .arguments = &close_fields,
@@ -287,7 +284,6 @@ static const struct tool tools[] = {
     },
     {
         .name = "search_tools",
-        .title = "Find functions of the host",
         .description = "Finds functions that code can call, by words of their names, descriptions "
                        "and parameters. Gives names, each with a line; get_tool_details gives the "
                        "signature of one.",
@@ -299,7 +295,6 @@ static const struct tool tools[] = {
     },
     {
         .name = "get_tool_details",
-        .title = "Describe a function of the host",
         .description = "The signature and documentation of a function that code can call, in the "
                        "language of the code.",
         .arguments = &details_fields,
@@ -341,15 +336,15 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
 
 /* ---- what a model is told -------------------------------------------------------------------- */
 
-static void tools_list_one(const struct tool *tool, bool has_functions,
+static void tools_list_one(const struct laz_mcp *mcp, const struct tool *tool, bool has_functions,
                            struct laz_json_write *write)
 {
     laz_json_begin_object(write, NULL);
     laz_json_add_text(write, "name", tool->name);
-    laz_json_add_text(write, "title", tool->title);
     laz_json_add_text(write, "description", tool->description);
     mcp_schema_add(write, "inputSchema", tool->arguments);
-    mcp_schema_add(write, "outputSchema", tool->result);
+    if (mcp->values->mcp.structured)
+        mcp_schema_add(write, "outputSchema", tool->result);
     laz_json_begin_object(write, "annotations");
     laz_json_add_bool(write, "readOnlyHint", tool->reads_only);
     if (!tool->reads_only)
@@ -442,7 +437,7 @@ int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err)
         return rc;
     laz_json_begin_list(&write, NULL);
     for (size_t i = 0; i < COUNT(tools); i++)
-        tools_list_one(&tools[i], has_functions, &write);
+        tools_list_one(mcp, &tools[i], has_functions, &write);
     laz_json_end_list(&write);
     return mcp->tools.failed ? laz_error_nomem(err) : 0;
 }

@@ -83,10 +83,10 @@ const struct schema_key laz_schema[] = {
     KEY("session.start_timeout", TIME, session.start_timeout_ms, "20", .min = 100, .max = 1 * DAYS,
         .help = "Time from the start of the child process until its interpreter is ready."),
     KEY("session.interrupt_grace", TIME, session.interrupt_grace_ms, "1", .max = 60000,
-        .help = "Time that code gets to end when `timeout`, `deadline` or a cancellation interrupts "
-                "it: its handlers run, and the session is kept with all its variables. After it, "
-                "and at once in sessions of one execution, the session is killed. 0: always. See "
-                "[Interrupts](design-sessions.md#interrupts)."),
+        .help =
+            "Time that code gets to end when `timeout`, `deadline` or a cancellation interrupts "
+            "it: its handlers run, and the session is kept with all its variables. After it, "
+            "and at once in sessions of one execution, the session is killed. 0: always."),
     KEY("session.max_executions", COUNT, session.max_executions, "0", ANY_COUNT,
         .help = "Number of executions of a session; further ones are blocked."),
     KEY("session.max_tool_calls", COUNT, session.max_tool_calls, "0", ANY_COUNT,
@@ -220,6 +220,9 @@ const struct schema_key laz_schema[] = {
     KEY("mcp.session_timeout", TIME, mcp.session_timeout_ms, "1800", .max = 365 * DAYS,
         .help = "Time after which a session that a client has opened, and does not use, is "
                 "closed; 0: never."),
+    KEY("mcp.structured", BOOLEAN, mcp.structured, "false",
+        .help = "Results as objects as well (`structuredContent`), with schemas, for programs. "
+                "Clients of models leave out text and pictures where they find an object."),
     KEY("workers.max", COUNT, workers.max, "64", .min = 1, .max = 1024,
         .help = "Threads of an engine, or of a group of engines, for tools that may block "
                 "(`command`, those of the "

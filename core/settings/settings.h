@@ -70,6 +70,7 @@ struct laz_settings_values {
     } pool;
     struct {
         uint64_t session_timeout_ms;
+        bool structured;
     } mcp;
     struct {
         uint64_t max;

@@ -57,7 +57,7 @@ static bool begin_at(const char *path, const char *more)
 
     snprintf(text, sizeof text,
              "sandbox.backend=none;sandbox.require=[];session.runtime=lua;pool.warm=cold;"
-             "session.start_timeout=600;session.timeout=0;session.deadline=0;%s",
+             "session.start_timeout=600;session.timeout=0;session.deadline=0;mcp.structured=true;%s",
              more);
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);

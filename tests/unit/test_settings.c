@@ -548,7 +548,7 @@ static void settings_schema_has_every_key(void)
         "env.allow env.set artifacts.max_files artifacts.max_size audit.file audit.on_error "
         "audit.sync pool.size pool.warm pool.reset "
         "pool.preload pool.max_sessions pool.max_waiting pool.renew_after "
-        "mcp.session_timeout workers.max "
+        "mcp.session_timeout mcp.structured workers.max "
         "plugins.path ");
     laz_buf_fini(&keys);
 }
@@ -698,7 +698,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 51 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 52 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);

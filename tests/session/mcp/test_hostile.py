@@ -25,7 +25,7 @@ os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_s
 
 
 def client(*options, version=MODERN, capabilities=None):
-    command = [LAZARET, "mcp", *OPEN, *PATIENT, *options]
+    command = [LAZARET, "mcp", *OPEN, *PATIENT, "--set", "mcp.structured=true", *options]
     return Client(command, SCHEMAS, version, capabilities)
 
 

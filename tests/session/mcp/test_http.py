@@ -27,7 +27,8 @@ LEGACY_SCHEMAS = Schemas(SCHEMAS, "2025-11-25")
 
 class Server:
     def __init__(self, *options, place="127.0.0.1:0"):
-        command = [LAZARET, "mcp", "--config", CONFIG, *OPEN, "--listen", place, *options]
+        command = [LAZARET, "mcp", "--config", CONFIG, *OPEN, "--set", "mcp.structured=true",
+                   "--listen", place, *options]
         if "/" not in place:
             command += ["--token-file", TOKEN]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -278,7 +279,8 @@ def a_token_is_kept_and_private():
     assert server.token == first
     server.end()
     os.chmod(TOKEN, 0o644)
-    command = [LAZARET, "mcp", *OPEN, "--listen", "127.0.0.1:0", "--token-file", TOKEN]
+    command = [LAZARET, "mcp", *OPEN, "--set", "mcp.structured=true", "--listen", "127.0.0.1:0",
+               "--token-file", TOKEN]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     assert done.returncode != 0 and b"chmod 600" in done.stderr, done
     os.chmod(TOKEN, 0o600)

@@ -34,7 +34,7 @@ def descriptors(pid):
 
 def many(version):
     chance = random.Random(SEED + version)
-    command = [LAZARET, "mcp", "--runtime", "lua", "--set", "session.start_timeout=600",
+    command = [LAZARET, "mcp", "--runtime", "lua", "--set", "session.start_timeout=600", "--set", "mcp.structured=true",
                "--set", "session.deadline=0", "--set", "session.timeout=0"]
     one = Client(command, SCHEMAS, version)
     one.schemas.every = 1 if os.environ.get("LAZARET_TEST_FULL") else 10  # they are alike
