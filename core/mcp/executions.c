@@ -25,7 +25,8 @@ struct execute_file {
 struct execute_args {
     const char *code, *runtime, *session;
     size_t code_len;
-    int64_t timeout;
+    int64_t timeout, wait;
+    bool is_fresh;
     struct laz_field_list files;
 };
 
@@ -34,11 +35,10 @@ struct execute_args {
 #define NEEDED        .flags = LAZ_FIELD_REQUIRED
 
 static const struct laz_field file_members[] = {
-    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name),
-     .help = "its name in the directory where the code starts, without directories"},
-    {"text", LAZ_FIELD_TEXT, BYTES(text), .help = "its content"},
-    {"base64", LAZ_FIELD_TEXT, BYTES(base64), .help = "its content, in base64"},
-    {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a resource of this server that is its content"},
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "where the code starts"},
+    {"text", LAZ_FIELD_TEXT, BYTES(text)},
+    {"base64", LAZ_FIELD_TEXT, BYTES(base64)},
+    {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a result"},
 };
 static const struct laz_fields file_fields = {
     MCP_FIELDS("a file of 'files'", struct execute_file, file_members), .is_closed = true};
@@ -48,17 +48,15 @@ static const struct laz_fields file_fields = {
 #define AT(member) .at = offsetof(struct execute_args, member)
 
 static const struct laz_field execute_members[] = {
-    {"code", LAZ_FIELD_TEXT, NEEDED, AT(code), .len_at = offsetof(struct execute_args, code_len),
-     .help = "the code; the value of its last expression is returned, and what it prints"},
-    {"runtime", LAZ_FIELD_TEXT, AT(runtime),
-     .help = "the language of the code; without it that of the session, or the usual one"},
-    {"session", LAZ_FIELD_TEXT, AT(session),
-     .help = "a handle of open_session; without it the code runs in an interpreter of its own, of "
-             "which nothing is left"},
+    {"code", LAZ_FIELD_TEXT, NEEDED, AT(code), .len_at = offsetof(struct execute_args, code_len)},
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "its language"},
+    {"session", LAZ_FIELD_TEXT, AT(session), .help = "a handle of open_session"},
+    {"fresh", LAZ_FIELD_BOOLEAN, AT(is_fresh), .help = "in an interpreter of its own"},
     {"timeout", LAZ_FIELD_INTEGER, .min = 1, .max = 86400, AT(timeout),
-     .help = "seconds that the code may run; never longer than the server allows"},
-    {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields,
-     .help = "files for the code, each with one of text, base64 and uri"},
+     .help = "seconds for the code, within the server's limit"},
+    {"wait", LAZ_FIELD_INTEGER, .min = 1, .max = 3600, AT(wait),
+     .help = "seconds; then the output so far, and the code goes on"},
+    {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields},
 };
 const struct laz_fields mcp_execute_fields = {
     MCP_FIELDS("'execute'", struct execute_args, execute_members), .is_closed = true};
@@ -72,6 +70,8 @@ static void request_free(struct mcp_request *request)
     request->mcp->request_bytes -= request->bytes;
     laz_result_free(request->result);
     free(request->answered);
+    free(request->runtime);
+    laz_buf_fini(&request->so_far);
     mcp_asked_fini(&request->asked);
     free(request);
 }
@@ -113,7 +113,7 @@ static void request_done(void *user, struct laz_result *result, const struct laz
     struct mcp_request *request = user;
 
     request_leave(request);
-    if (request->state) { /* its client comes back for it */
+    if (request->state || (request->handle && !request->asked.id)) { /* its client comes back */
         request->result = result;
         if (err)
             request->why = *err;
@@ -121,8 +121,21 @@ static void request_done(void *user, struct laz_result *result, const struct laz
         request->is_over = true;
         return;
     }
+    request->asked.told = request->output - request->so_far.len;
     mcp_answer_result(request->mcp, &request->asked, result, err);
     request_free(request);
+}
+
+/* Output of one whose client is told before it has ended: what a result shows of it is enough. */
+static void request_output(void *user, int stream, const char *data, size_t len)
+{
+    struct mcp_request *request = user;
+    const size_t room =
+        MCP_SHOWN - (request->so_far.len < MCP_SHOWN ? request->so_far.len : MCP_SHOWN);
+
+    (void)stream;
+    request->output += len;
+    laz_buf_append(&request->so_far, data, len < room ? len : room);
 }
 
 /* Once a second while the code runs. */
@@ -225,27 +238,63 @@ static int files_take(const struct laz_mcp *mcp, const struct execute_args *args
                          mcp->n_requests + mcp->n_answers, mcp->request_bytes);
 }
 
-/* Where it runs. */
-static int request_place(struct mcp_request *request, const struct execute_args *args,
-                         struct laz_place *place, struct laz_error *err)
+/* Has the client an identity from one request to the next? Then it has a session of its own. */
+static bool request_has_own(const struct mcp_asked *asked)
 {
-    struct laz_mcp *mcp = request->mcp;
-    struct mcp_session *in = NULL;
+    return asked->peer && (!asked->peer->mcp->http || asked->era == MCP_LEGACY);
+}
 
-    if (!args->session) {
-        *place =
-            laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, args->runtime), false);
-        return mcp_session_may_be(mcp, err);
-    }
-    if (!(in = mcp_session_find(mcp, args->session, err)))
+/* A session that was opened. */
+static int request_place_opened(struct mcp_request *request, const char *handle,
+                                struct laz_place *place, struct laz_error *err)
+{
+    struct mcp_session *in = mcp_session_find(request->mcp, handle, err);
+
+    if (!in)
         return err->code;
-    if (args->runtime && strcmp(args->runtime, in->runtime) != 0)
+    if (request->runtime && strcmp(request->runtime, in->runtime) != 0)
         return laz_error_set(err, LAZ_EINVAL, 0, "this session is one of %s, not of %.80s",
-                             in->runtime, args->runtime);
+                             in->runtime, request->runtime);
     if (in->running)
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "an execution is in progress in this session: wait for its end, or "
                              "use another session");
+    request->in = in;
+    *place = laz_place_session(in->session);
+    return 0;
+}
+
+/* Is a session in use that is used once, and whose place another one gets? */
+static bool requests_will_leave(const struct laz_mcp *mcp)
+{
+    const struct mcp_request *request = mcp->requests;
+
+    while (request && (request->in || request->is_queued || request->is_over))
+        request = request->next;
+    return request != NULL;
+}
+
+/* One of its own, or one that is used once. LAZ_EBUSY: it has to wait for it. */
+static int request_place(struct mcp_request *request, struct mcp_peer *peer,
+                         struct laz_place *place, struct laz_error *err)
+{
+    struct laz_mcp *mcp = request->mcp;
+    struct mcp_session *in =
+        request->is_fresh ? NULL : mcp_session_find_own(peer, request->runtime);
+
+    int rc = in ? 0 : mcp_session_may_be(mcp, err);
+    if (in ? in->running != NULL : rc && requests_will_leave(mcp))
+        return LAZ_EBUSY;
+    if (rc)
+        return rc;
+    if (request->is_fresh) {
+        *place = laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, request->runtime),
+                                 false);
+        return 0;
+    }
+    rc = mcp_session_own(peer, request->runtime, &in, err);
+    if (rc)
+        return rc;
     request->in = in;
     *place = laz_place_session(in->session);
     return 0;
@@ -274,43 +323,86 @@ static struct laz_execute_options request_options(struct mcp_request *request,
 
     laz_options_narrow(&laz_execute_members, &options, request->mcp->values);
     options.progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL;
+    options.output = args->wait ? request_output : NULL;
     options.user = request;
     return options;
 }
 
-/* Begins the execution: *asked is the request's from then on. */
+/* It has a session. */
+static int request_begin_in(struct mcp_request *request, const struct laz_place *place,
+                            struct laz_error *err)
+{
+    request->is_queued = false;
+    int rc = laz_job_begin(request->job, place, err);
+
+    if (rc)
+        request->job = NULL;
+    else if (request->in)
+        request->in->running = request;
+    else
+        request->mcp->n_sessions++;
+    return rc;
+}
+
+/* May one more wait for a session? LAZ_EBUSY. */
+static int request_may_queue(const struct laz_mcp *mcp, struct laz_error *err)
+{
+    const uint64_t most = mcp->values->pool.max_waiting;
+    uint64_t n = 0;
+
+    for (const struct mcp_request *request = mcp->requests; request; request = request->next)
+        n += request->is_queued;
+    return most && n >= most
+               ? laz_error_set(err, LAZ_EBUSY, 0,
+                               "%llu executions wait for a session already (pool.max_waiting)",
+                               (unsigned long long)most)
+               : 0;
+}
+
+/* Begins the execution, or has it wait for its session: *asked is the request's from then on. */
 static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
                          const struct execute_args *args, const struct given_files *files,
                          struct laz_error *err)
 {
     const struct laz_session_options session = {
         .size = sizeof session, .runtime = args->runtime, .warm = 1};
+    struct laz_mcp *mcp = request->mcp;
     struct laz_trace trace;
     struct laz_place place;
-    int rc = request_place(request, args, &place, err);
 
+    request->is_fresh = !args->session && (args->is_fresh || !request_has_own(asked));
+    if (args->runtime && !(request->runtime = laz_strdup(args->runtime)))
+        return laz_error_nomem(err);
+    int rc = args->session ? request_place_opened(request, args->session, &place, err)
+                           : request_place(request, asked->peer, &place, err);
+    request->is_queued = rc == LAZ_EBUSY && !args->session;
+    if (request->is_queued)
+        rc = request_may_queue(mcp, err);
     if (rc)
         return rc;
     const struct laz_execute_options options = request_options(request, asked, args, files, &trace);
     const struct laz_job_asked job = {
         LAZ_JOB_OF(args->code, args->code_len, &options, request_done, request),
         .session = &session};
-    rc = laz_job_ask(&job, &place, &request->job, err);
+    rc = laz_job_new(&job, &request->job, err);
+    if (!rc && !request->is_queued)
+        rc = request_begin_in(request, &place, err);
     if (rc)
         return rc;
-    struct laz_mcp *mcp = request->mcp;
     request->asked = *asked;
-    request->asked.keeps = request->in != NULL;
+    request->asked.keeps = !request->is_fresh;
+    if (request->asked.keeps && !args->session) {
+        request->asked.is_new = asked->peer->has_expired;
+        asked->peer->has_expired = false;
+    }
     *asked = (struct mcp_asked){0};
+    request->due_ms = args->wait ? laz_loop_now_ms(mcp->loop) + (uint64_t)args->wait * 1000 : 0;
     request->bytes = args->code_len + files->bytes;
     request->next = mcp->requests;
     mcp->requests = request;
     mcp->n_requests++;
     mcp->request_bytes += request->bytes;
-    if (request->in)
-        request->in->running = request;
-    else
-        mcp->n_sessions++;
+    laz_loop_wake(mcp->loop); /* when it is due is looked at */
     return 0;
 }
 
@@ -328,6 +420,8 @@ static int execute_begin(struct laz_mcp *mcp, struct mcp_asked *asked,
     }
     if (files)
         files_free(files);
+    if (rc && request)
+        free(request->runtime);
     if (rc)
         free(request);
     return rc;
@@ -351,7 +445,14 @@ static void request_forget_state(struct mcp_request *request)
 {
     free(request->answered);
     request->answered = NULL;
-    request->state = 0;
+    request->state = request->handle = 0;
+}
+
+/* It has not begun. */
+static void request_drop(struct mcp_request *request)
+{
+    laz_job_free(request->job);
+    request_free(request);
 }
 
 void mcp_request_cancel(struct mcp_request *request)
@@ -361,6 +462,8 @@ void mcp_request_cancel(struct mcp_request *request)
     request_forget_state(request);
     if (request->is_over)
         request_free(request);
+    else if (request->is_queued)
+        request_drop(request);
     else
         laz_job_cancel(request->job);
 }
@@ -395,16 +498,19 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
 
 void mcp_gone(struct laz_mcp *mcp, const struct mcp_out *out, const struct mcp_peer *peer)
 {
-    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+    for (struct mcp_request *request = mcp->requests, *next; request; request = next) {
         struct mcp_asked *asked = &request->asked;
+        next = request->next;
         const bool is_unread = out && asked->out == out, is_left = peer && asked->peer == peer;
         if (is_unread)
             asked->out = NULL;
         if (is_left)
             asked->peer = NULL;
-        if ((is_unread || is_left) && asked->id)
+        if ((is_unread || is_left) && (asked->id || request->handle))
             mcp_request_cancel(request);
     }
+    if (peer)
+        mcp_sessions_gone(mcp, peer);
     if (out)
         mcp_listens_gone(mcp, out);
     mcp_answers_gone(mcp, out, peer);
@@ -417,7 +523,7 @@ static struct mcp_request *requests_oldest_waiting(const struct laz_mcp *mcp, si
 
     *n = 0;
     for (struct mcp_request *request = mcp->requests; request; request = request->next) {
-        if (!request->state)
+        if (!request->state && !(request->handle && request->is_over))
             continue;
         if (!oldest || request->waits_ms <= oldest->waits_ms)
             oldest = request;
@@ -434,6 +540,77 @@ static size_t requests_most_waiting(const struct laz_mcp *mcp)
     return half && half < MCP_WAITING ? (size_t)half : MCP_WAITING;
 }
 
+/* The oldest that waits for a session and can have it; NULL: there is none. */
+static struct mcp_request *requests_next_queued(const struct laz_mcp *mcp)
+{
+    struct mcp_request *oldest = NULL;
+
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        const struct mcp_session *own =
+            request->is_queued && !request->is_fresh
+                ? mcp_session_find_own(request->asked.peer, request->runtime)
+                : NULL;
+        if (request->is_queued &&
+            (own ? !own->running : !mcp_session_may_be(mcp, NULL) || !requests_will_leave(mcp)))
+            oldest = request;
+    }
+    return oldest;
+}
+
+static void requests_begin_queued(struct laz_mcp *mcp)
+{
+    struct mcp_request *request;
+    struct laz_place place;
+
+    while ((request = requests_next_queued(mcp))) {
+        struct laz_error err = {0};
+        int rc = request_place(request, request->asked.peer, &place, &err);
+        if (!rc)
+            rc = request_begin_in(request, &place, &err);
+        else
+            laz_job_free(request->job);
+        if (!rc)
+            continue;
+        mcp_refuse(&request->asked, &err);
+        request_free(request);
+    }
+}
+
+/* Its client is told what there is, and waits no more. */
+static void request_tell_so_far(struct mcp_request *request)
+{
+    struct laz_mcp *mcp = request->mcp;
+    char handle[MCP_HANDLE];
+    struct mcp_asked asked = request->asked;
+
+    if (!request->handle)
+        request->handle = ++mcp->last_number;
+    request->asked = (struct mcp_asked){.peer = request_has_own(&asked) ? asked.peer : NULL,
+                                        .keeps = asked.keeps};
+    request->due_ms = 0;
+    mcp_handle_make(mcp, MCP_OF_EXECUTION, request->handle, handle);
+    mcp_result_so_far(&asked, handle, request->is_queued, &request->so_far);
+    laz_buf_fini(&request->so_far);
+    mcp_asked_fini(&asked);
+}
+
+/* When the next is due. */
+static uint64_t requests_tell(struct laz_mcp *mcp)
+{
+    const uint64_t now = laz_loop_now_ms(mcp->loop);
+    uint64_t soonest = UINT64_MAX;
+
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        if (!request->due_ms || request->is_over)
+            continue;
+        if (request->due_ms <= now)
+            request_tell_so_far(request);
+        else if (request->due_ms - now < soonest)
+            soonest = request->due_ms - now;
+    }
+    return soonest;
+}
+
 uint64_t mcp_requests_tend(struct laz_mcp *mcp)
 {
     const uint64_t now = laz_loop_now_ms(mcp->loop);
@@ -441,18 +618,73 @@ uint64_t mcp_requests_tend(struct laz_mcp *mcp)
     struct mcp_request *oldest;
     size_t n;
 
+    requests_begin_queued(mcp);
+    const uint64_t due = requests_tell(mcp);
     while ((oldest = requests_oldest_waiting(mcp, &n)) &&
            (n > most || now - oldest->waits_ms >= MCP_WAITING_MS))
         mcp_request_cancel(oldest);
-    return oldest ? MCP_WAITING_MS - (now - oldest->waits_ms) : UINT64_MAX;
+    const uint64_t waits = oldest ? MCP_WAITING_MS - (now - oldest->waits_ms) : UINT64_MAX;
+    return due < waits ? due : waits;
 }
+
+/* ---- executions that go on without their client ---------------------------------------------- */
+
+struct mcp_request *mcp_request_going_on(const struct mcp_asked *asked, const char *handle,
+                                         struct laz_error *err)
+{
+    struct laz_mcp *mcp = asked->peer->mcp;
+    const int64_t number = handle ? mcp_handle_number(mcp, MCP_OF_EXECUTION, handle) : 0;
+
+    for (struct mcp_request *request = mcp->requests; request; request = request->next)
+        if (request->handle &&
+            (handle ? request->handle == number : request->asked.peer == asked->peer))
+            return request;
+    laz_error_set(err, LAZ_ENOENT, 0,
+                  "no execution of this %s is running that was begun with 'wait', or it has ended "
+                  "and was answered",
+                  handle ? "handle" : "connection");
+    return NULL;
+}
+
+void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms,
+                       bool interrupts)
+{
+    struct laz_mcp *mcp = request->mcp;
+    const bool keeps = request->asked.keeps;
+
+    asked->told = request->output - request->so_far.len;
+    asked->keeps = keeps;
+    if (request->is_over) {
+        mcp_answer_result(mcp, asked, request->result, &request->why);
+        request->result = NULL;
+        request_free(request);
+        return;
+    }
+    if (request->is_queued && interrupts) {
+        mcp_refuse(asked, &(struct laz_error){.code = LAZ_ECANCELLED,
+                                              .text = "cancelled before it had begun"});
+        request_drop(request);
+        return;
+    }
+    mcp_asked_fini(&request->asked);
+    request->asked = *asked;
+    *asked = (struct mcp_asked){0};
+    request->due_ms = laz_loop_now_ms(mcp->loop) + ms;
+    laz_loop_wake(mcp->loop);
+    if (interrupts)
+        laz_job_cancel(request->job);
+}
+
+/* ---- the end of all -------------------------------------------------------------------------- */
 
 void mcp_requests_end(struct laz_mcp *mcp)
 {
     while (mcp->requests) {
         struct mcp_request *request = mcp->requests;
         request_forget_state(request);
-        if (request->job)
+        if (request->is_queued)
+            request_drop(request);
+        else if (request->job)
             laz_job_abandon(request->job); /* `done` is called in here, which frees the request */
         else
             request_free(request);

@@ -56,6 +56,7 @@ struct mcp_peer {
     struct laz_mcp *mcp;
     bool is_initialized, can_ask; /* the handshake, and what it has said */
     const char *version;          /* that was agreed on in it */
+    bool has_expired;             /* a session of its own has, and it was not told yet */
 };
 
 /* Who asks, and how the answer has to be. */
@@ -66,18 +67,26 @@ struct mcp_asked {
     enum mcp_era era;
     bool can_ask;                   /* its client can ask somebody */
     bool keeps;                     /* it executes in a session that goes on */
+    bool is_new;                    /* which is not the one that it had: that has expired */
+    size_t told;                    /* bytes of the output that it was told already */
     char *token;                    /* of progress, JSON; NULL: none is wanted */
     char *traceparent, *tracestate; /* NULL: there is none */
 };
 
 /* What a handle stands for: its first character. */
-enum mcp_handle { MCP_OF_SESSION = 's', MCP_OF_RESOURCE = 'r', MCP_OF_STATE = 'q' };
+enum mcp_handle {
+    MCP_OF_SESSION = 's',
+    MCP_OF_RESOURCE = 'r',
+    MCP_OF_STATE = 'q',
+    MCP_OF_EXECUTION = 'x',
+};
 #define MCP_HANDLE 40 /* bytes of one */
 
-/* A session that the client has opened. */
+/* A session that the client has opened, or the own one of a connection. */
 struct mcp_session {
     struct mcp_session *next;
     struct laz_mcp *mcp;
+    struct mcp_peer *of; /* the connection; NULL: it was opened, and has a handle */
     int64_t number;
     struct laz_session *session;
     char *runtime;
@@ -92,6 +101,13 @@ struct mcp_request {
     struct mcp_asked asked;
     struct mcp_session *in;    /* NULL: in a session that is used once */
     struct laz_job *job;       /* NULL: it has ended */
+    bool is_queued;            /* it has not begun: no session is free for it */
+    bool is_fresh;             /* it wants a session that is used once */
+    char *runtime;             /* that it wants; NULL: the usual one */
+    int64_t handle;            /* under which it goes on without its client; 0: it does not */
+    uint64_t due_ms;           /* when its client is told what there is; 0: at its end */
+    struct laz_buf so_far;     /* output that it was not told yet */
+    size_t output;             /* bytes of all output */
     size_t bytes;              /* of code and files */
     uint64_t progress;         /* that was told last */
     int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
@@ -257,6 +273,16 @@ struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle,
                                      struct laz_error *err);
 /* Ends it: what it executes is answered in here. */
 void mcp_session_free(struct mcp_session *session);
+/* The own session of a connection for a runtime (NULL: the usual one), which is opened when there
+ * is none. As mcp_session_open. */
+int mcp_session_own(struct mcp_peer *peer, const char *runtime, struct mcp_session **session,
+                    struct laz_error *err);
+/* The same; NULL: there is none. */
+struct mcp_session *mcp_session_find_own(const struct mcp_peer *peer, const char *runtime);
+/* Ends those of a connection. */
+void mcp_sessions_gone(struct laz_mcp *mcp, const struct mcp_peer *peer);
+/* Gives it a fresh interpreter. As laz_session_open. */
+int mcp_session_restart(struct mcp_session *session, struct laz_error *err);
 /* May the client have one more? LAZ_EREFUSED. */
 int mcp_session_may_be(const struct laz_mcp *mcp, struct laz_error *err);
 /* The pool with the sessions that are ready for this runtime; NULL: there is none. */
@@ -279,8 +305,16 @@ void mcp_request_cancel(struct mcp_request *request);
 int64_t mcp_request_wait(struct mcp_request *request);
 /* Goes on with what was answered by a question. */
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params);
-/* Gives up those that wait for their client for too long, and the oldest of too many. Returns when
- * the next is due, in milliseconds; UINT64_MAX: there is none. */
+/* The execution that goes on under this handle, or the last one of a connection (handle NULL). NULL
+ * and a sentence. */
+struct mcp_request *mcp_request_going_on(const struct mcp_asked *asked, const char *handle,
+                                         struct laz_error *err);
+/* Its client waits for it again, at most so long; `interrupts` it. Takes *asked. */
+void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms,
+                       bool interrupts);
+/* Tells clients what there is, begins what was queued, gives up those that wait for their client
+ * for too long, and the oldest of too many. Returns when the next is due, in milliseconds;
+ * UINT64_MAX: there is none. */
 uint64_t mcp_requests_tend(struct laz_mcp *mcp);
 void mcp_requests_end(struct laz_mcp *mcp);
 /* Nobody reads what goes to `out` any more, or the client is gone (NULL: not so): what was asked
@@ -294,6 +328,10 @@ extern const struct laz_fields mcp_result_fields;
  * where the answer is an error: no memory. Any thread. */
 void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
                       const struct laz_result *result, struct mcp_resource_list *kept);
+
+/* Answers by the output so far of an execution that goes on under a handle. */
+void mcp_result_so_far(const struct mcp_asked *asked, const char *handle, bool is_queued,
+                       const struct laz_buf *output);
 
 /* ---- large_answers.c ------------------------------------------------------------------------- */
 

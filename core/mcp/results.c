@@ -41,7 +41,7 @@ struct result_lost {
 };
 
 struct result {
-    const char *verdict, *detail, *output, *output_uri, *value_uri, *replaced;
+    const char *verdict, *execution, *detail, *output, *output_uri, *value_uri, *replaced;
     const char *value, *isolation;
     size_t value_len, isolation_len, output_len;
     struct result_error error;
@@ -100,6 +100,7 @@ static const struct laz_fields
 static const struct laz_field result_members[] = {
     {"verdict", LAZ_FIELD_TEXT, NEEDED, AT(verdict),
      .help = "how it ended: ok, error, syntax_error, timeout, memory_limit, cancelled, ..."},
+    {"execution", LAZ_FIELD_TEXT, AT(execution), .help = "the handle of one that is running"},
     {"value", LAZ_FIELD_JSON, BYTES(value),
      .help = "of the last expression; a large one is a resource"},
     {"value_uri", LAZ_FIELD_TEXT, AT(value_uri), .help = "of a large value, as JSON"},
@@ -131,7 +132,8 @@ struct making {
     struct laz_mcp *mcp;
     struct mcp_resource_list *kept;
     const struct laz_result *from;
-    bool keeps; /* in a session that goes on */
+    bool keeps, is_new; /* in a session that goes on, which is new */
+    size_t told;        /* bytes of the output that were told already */
     struct result to;
     struct laz_buf output, message, detail, text, isolation, json;
     size_t pictures; /* bytes */
@@ -231,8 +233,9 @@ static void making_output(struct making *making)
         const char *piece = laz_result_output(making->from, i, NULL, &len);
         laz_buf_append(&whole, piece, len);
     }
-    making->to.output_uri =
-        text_shorten(making, "output.txt", laz_buf_text(&whole), whole.len, &making->output);
+    const size_t told = making->told < whole.len ? making->told : whole.len;
+    making->to.output_uri = text_shorten(making, "output.txt", laz_buf_text(&whole) + told,
+                                         whole.len - told, &making->output);
     making->to.output = laz_buf_text(&making->output);
     making->to.output_len = making->output.len;
     making->failed |= whole.failed;
@@ -406,6 +409,8 @@ static void making_text(struct making *making)
     struct laz_visible visible = {0};
     struct laz_buf text = LAZ_BUF_INIT;
 
+    if (making->is_new)
+        laz_buf_puts(&text, "The session had expired: its variables are gone.\n");
     if (replaced)
         laz_buf_printf(&text,
                        "The interpreter of this session had ended (%s): its variables are "
@@ -548,7 +553,12 @@ static void result_send(const struct mcp_asked *asked, struct making *making)
 void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
                       const struct laz_result *result, struct mcp_resource_list *kept)
 {
-    struct making making = {.mcp = mcp, .kept = kept, .from = result, .keeps = asked->keeps};
+    struct making making = {.mcp = mcp,
+                            .kept = kept,
+                            .from = result,
+                            .keeps = asked->keeps,
+                            .is_new = asked->is_new,
+                            .told = asked->told};
     struct laz_error why = {0};
 
     if (making_make(&making)) {
@@ -558,4 +568,54 @@ void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
         mcp_refuse(asked, &why);
     }
     making_fini(&making);
+}
+
+/* The object of one that goes on: its verdict is "running". */
+static void result_running(const struct laz_mcp *mcp, struct laz_json_write *write,
+                           const char *handle, const struct laz_buf *output)
+{
+    const struct result running = {
+        .verdict = "running",
+        .execution = handle,
+        .output = output->data ? output->data : "",
+        .output_len = output->len,
+        .isolation = "{}",
+        .isolation_len = 2,
+    };
+    struct laz_buf json = LAZ_BUF_INIT, shown = LAZ_BUF_INIT;
+    struct laz_visible visible = {.json = true};
+    struct laz_json_write members = {.to = &json};
+
+    laz_fields_add(&members, NULL, &mcp_result_fields, &running);
+    laz_visible_add(&visible, &shown, laz_buf_text(&json), json.len);
+    laz_visible_end(&visible, &shown);
+    mcp_answer_object(mcp, write, laz_buf_text(&shown), shown.len);
+    write->to->failed |= json.failed || shown.failed;
+    laz_buf_fini(&json);
+    laz_buf_fini(&shown);
+}
+
+void mcp_result_so_far(const struct mcp_asked *asked, const char *handle, bool is_queued,
+                       const struct laz_buf *output)
+{
+    struct laz_visible visible = {0};
+    struct laz_buf text = LAZ_BUF_INIT, shown = LAZ_BUF_INIT;
+    struct laz_json_write write;
+
+    laz_buf_append(&text, output->data ? output->data : "", output->len);
+    if (text.len && text.data[text.len - 1] != '\n')
+        laz_buf_putc(&text, '\n');
+    laz_buf_printf(&text, "%s: execution %s\n", is_queued ? "waits for a session" : "still running",
+                   handle);
+    laz_visible_add(&visible, &shown, laz_buf_text(&text), text.len);
+    laz_visible_end(&visible, &shown);
+    if (mcp_answer_begin(asked, "complete", &write)) {
+        laz_json_begin_list(&write, "content");
+        mcp_answer_text(&write, laz_buf_text(&shown), shown.len);
+        result_running(asked->peer->mcp, &write, handle, output);
+        write.to->failed |= text.failed || shown.failed;
+        mcp_answer_end(asked, &write);
+    }
+    laz_buf_fini(&text);
+    laz_buf_fini(&shown);
 }

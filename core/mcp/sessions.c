@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions.c - sessions that a client opens, which expire when nothing uses them, and sessions that
- * are used once.
+/* sessions.c - sessions that a client opens, or a connection has for itself, which expire when
+ * nothing uses them, and sessions that are used once.
  * Side: host.  Input trusted: no (of the client).
  *
  * A pool of one session of the usual runtime is kept, out of which the next request takes it: a box
@@ -72,6 +72,49 @@ int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_sessio
     return 0;
 }
 
+struct mcp_session *mcp_session_find_own(const struct mcp_peer *peer, const char *runtime)
+{
+    const char *name = runtime ? runtime : laz_settings_runtime(peer->mcp->values);
+    struct mcp_session *session = peer->mcp->sessions;
+
+    while (session && (session->of != peer || strcmp(session->runtime, name) != 0))
+        session = session->next;
+    return session;
+}
+
+int mcp_session_own(struct mcp_peer *peer, const char *runtime, struct mcp_session **session,
+                    struct laz_error *err)
+{
+    *session = mcp_session_find_own(peer, runtime);
+    int rc = *session ? 0 : mcp_session_open(peer->mcp, runtime, session, err);
+
+    if (!rc)
+        (*session)->of = peer;
+    return rc;
+}
+
+void mcp_sessions_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
+{
+    for (struct mcp_session *session = mcp->sessions, *next; session; session = next) {
+        next = session->next;
+        if (session->of == peer)
+            mcp_session_free(session);
+    }
+}
+
+int mcp_session_restart(struct mcp_session *session, struct laz_error *err)
+{
+    struct laz_session *old = session->session;
+    int rc = session_fresh(session->mcp, session->runtime, &session->session, err);
+
+    if (rc)
+        session->session = old;
+    else
+        laz_session_free(old); /* what it executes is answered in here */
+    session->used_ms = laz_loop_now_ms(session->mcp->loop);
+    return rc;
+}
+
 struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle, struct laz_error *err)
 {
     const int64_t number = mcp_handle_number(mcp, MCP_OF_SESSION, handle);
@@ -110,6 +153,8 @@ uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
     for (struct mcp_session *session = mcp->sessions, *next; timeout && session; session = next) {
         next = session->next;
         const uint64_t idle = session->running ? 0 : now - session->used_ms;
+        if (idle >= timeout && session->of)
+            session->of->has_expired = true;
         if (idle >= timeout)
             mcp_session_free(session);
         else if (!session->running && timeout - idle < soonest)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.c - the tools that a client has: five, always the same, in this order. The functions that
- * the code can call are none of them: they are found by search_tools.
- * Side: host.  Input trusted: no (arguments of the client; declarations of the tools of the host).
+/* tools.c - the tools that a client has, always the same, in this order. The functions that the
+ * code can call are none of them: they are found by search_tools, which is there where there are
+ * any. Side: host.  Input trusted: no (arguments of the client; declarations of the tools of the
+ * host).
  *
  * Arguments and results are tables, of which the schemas are made (schema.c). */
 #include "mcp/mcp_private.h"
@@ -22,8 +23,8 @@
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 struct tool_args {
-    const char *runtime, *session, *query, *name;
-    int64_t limit;
+    const char *runtime, *session, *query, *name, *execution;
+    int64_t limit, seconds;
 };
 
 #define AT(member)         .at = offsetof(struct tool_args, member)
@@ -31,10 +32,21 @@ struct tool_args {
 #define TABLE(title, rows) MCP_FIELDS(title, struct tool_args, rows), .is_closed = true
 
 static const struct laz_field open_members[] = {
-    {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "the language; without it the usual one"},
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime)},
 };
 static const struct laz_field close_members[] = {
-    {"session", LAZ_FIELD_TEXT, NEEDED, AT(session), .help = "a handle of open_session"},
+    {"session", LAZ_FIELD_TEXT, NEEDED, AT(session)},
+};
+static const struct laz_field wait_members[] = {
+    {"execution", LAZ_FIELD_TEXT, AT(execution), .help = "without it the last one"},
+    {"seconds", LAZ_FIELD_INTEGER, .min = 1, .max = 3600, AT(seconds), .help = "at most; 10"},
+};
+static const struct laz_field interrupt_members[] = {
+    {"execution", LAZ_FIELD_TEXT, AT(execution), .help = "without it the last one"},
+};
+static const struct laz_field restart_members[] = {
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime)},
+    {"session", LAZ_FIELD_TEXT, AT(session)},
 };
 static const struct laz_field search_members[] = {
     {"query", LAZ_FIELD_TEXT, NEEDED, AT(query), .help = "some words; empty: all functions"},
@@ -47,6 +59,9 @@ static const struct laz_field details_members[] = {
 };
 static const struct laz_fields open_fields = {TABLE("'open_session'", open_members)},
                                close_fields = {TABLE("'close_session'", close_members)},
+                               wait_fields = {TABLE("'wait'", wait_members)},
+                               interrupt_fields = {TABLE("'interrupt'", interrupt_members)},
+                               restart_fields = {TABLE("'restart'", restart_members)},
                                search_fields = {TABLE("'search_tools'", search_members)},
                                details_fields = {TABLE("'get_tool_details'", details_members)};
 #undef AT
@@ -61,7 +76,7 @@ struct tool_found {
 struct tool_result {
     const char *session, *runtime, *name, *stub;
     int64_t expires_after;
-    bool closed;
+    bool closed, restarted;
     struct laz_field_list tools;
 };
 
@@ -84,6 +99,9 @@ static const struct laz_field opened_members[] = {
 static const struct laz_field closed_members[] = {
     {"closed", LAZ_FIELD_BOOLEAN, NEEDED, AT(closed)},
 };
+static const struct laz_field restarted_members[] = {
+    {"restarted", LAZ_FIELD_BOOLEAN, NEEDED, AT(restarted)},
+};
 static const struct laz_field searched_members[] = {
     {"tools", LAZ_FIELD_LIST, NEEDED, AT(tools), .of = &found_fields,
      .help = "the best ones first"},
@@ -96,6 +114,7 @@ static const struct laz_field detailed_members[] = {
 static const struct laz_fields
     opened_fields = {MCP_FIELDS("a result", struct tool_result, opened_members)},
     closed_fields = {MCP_FIELDS("a result", struct tool_result, closed_members)},
+    restarted_fields = {MCP_FIELDS("a result", struct tool_result, restarted_members)},
     searched_fields = {MCP_FIELDS("a result", struct tool_result, searched_members)},
     detailed_fields = {MCP_FIELDS("a result", struct tool_result, detailed_members)};
 
@@ -154,6 +173,43 @@ static int tools_close(struct laz_mcp *mcp, const struct mcp_asked *asked,
     mcp_session_free(session);
     tool_answer(asked, "closed", &closed_fields, &result);
     return 0;
+}
+
+static int tools_restart(struct laz_mcp *mcp, const struct mcp_asked *asked,
+                         const struct tool_args *args, struct laz_error *err)
+{
+    const struct tool_result result = {.restarted = true};
+    struct mcp_session *session = args->session ? mcp_session_find(mcp, args->session, err)
+                                                : mcp_session_find_own(asked->peer, args->runtime);
+    int rc = args->session && !session ? err->code : 0;
+
+    if (!rc && session)
+        rc = mcp_session_restart(session, err);
+    if (!rc)
+        tool_answer(asked, "restarted: its variables are gone", &restarted_fields, &result);
+    return rc;
+}
+
+static void tools_go_on(struct mcp_asked *asked, const struct tool_args *args, bool interrupts)
+{
+    const uint64_t seconds = args->seconds ? (uint64_t)args->seconds : 10;
+    struct laz_error err = {0};
+    struct mcp_request *request = mcp_request_going_on(asked, args->execution, &err);
+
+    if (request)
+        mcp_request_go_on(request, asked, seconds * 1000, interrupts);
+    else
+        mcp_refuse(asked, &err);
+}
+
+static void tools_wait(struct mcp_asked *asked, const struct tool_args *args)
+{
+    tools_go_on(asked, args, false);
+}
+
+static void tools_interrupt(struct mcp_asked *asked, const struct tool_args *args)
+{
+    tools_go_on(asked, args, true);
 }
 
 /* ---- functions of the host ------------------------------------------------------------------- */
@@ -243,40 +299,55 @@ struct tool {
     const char *name, *description;
     const struct laz_fields *arguments, *result;
     bool reads_only, is_idempotent, reaches_out; /* what calls of functions of the host may do */
+    bool is_for_functions;                       /* of the host: left out where there are none */
     int (*run)(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct tool_args *args,
-               struct laz_error *err); /* NULL: execute */
+               struct laz_error *err);
+    /* In place of it: it is answered later. Neither: execute. */
+    void (*take)(struct mcp_asked *asked, const struct tool_args *args);
 };
 
 static const struct tool tools[] = {
     {
         .name = "execute",
         .description =
-            "Runs code in a sandbox of the operating system, without network and without the files "
-            "of the host, and returns what it prints and the value of its last expression. "
-            "Functions of the host can be called from the code as ordinary functions. Without "
-            "`session` each call has a fresh interpreter; open_session gives one that keeps its "
-            "variables. Do as much as possible in one call: loops, many calls of functions, and "
-            "only the part of their results that is needed. Files that the code saves in the "
-            "directory artifacts/, and figures that it draws, come with the result; the others of "
-            "a session without a handle are gone. If the code fails, the error says where.",
+            "Runs code in a sandbox without network and host files; returns what it prints and the "
+            "value of its last expression. Variables last from call to call. Do much in one call: "
+            "loops, many calls of functions. Files saved in artifacts/, and figures, are returned.",
         .arguments = &mcp_execute_fields,
         .result = &mcp_result_fields,
         .reaches_out = true,
     },
     {
+        .name = "wait",
+        .description = "Waits for code begun with `wait`; returns its result, or the new output.",
+        .arguments = &wait_fields,
+        .result = &mcp_result_fields,
+        .take = tools_wait,
+    },
+    {
+        .name = "interrupt",
+        .description = "Interrupts such code, as Ctrl-C; variables are kept.",
+        .arguments = &interrupt_fields,
+        .result = &mcp_result_fields,
+        .take = tools_interrupt,
+    },
+    {
+        .name = "restart",
+        .description = "Gives a session a fresh interpreter.",
+        .arguments = &restart_fields,
+        .result = &restarted_fields,
+        .run = tools_restart,
+    },
+    {
         .name = "open_session",
-        .description =
-            "Opens an interpreter that keeps variables and files from one execution to "
-            "the next, and returns its handle. It is closed when nothing has used it for "
-            "a while; then an execution says so, and its variables are gone.",
+        .description = "Opens one more session, and returns its handle.",
         .arguments = &open_fields,
         .result = &opened_fields,
         .run = tools_open,
     },
     {
         .name = "close_session",
-        .description =
-            "Closes a session. What it executes is cancelled, and its variables are gone.",
+        .description = "Closes it.",
         .arguments = &close_fields,
         .result = &closed_fields,
         .is_idempotent = true,
@@ -284,23 +355,22 @@ static const struct tool tools[] = {
     },
     {
         .name = "search_tools",
-        .description = "Finds functions that code can call, by words of their names, descriptions "
-                       "and parameters. Gives names, each with a line; get_tool_details gives the "
-                       "signature of one.",
+        .description = "Finds functions that code can call, by words.",
         .arguments = &search_fields,
         .result = &searched_fields,
         .reads_only = true,
         .is_idempotent = true,
+        .is_for_functions = true,
         .run = tools_search,
     },
     {
         .name = "get_tool_details",
-        .description = "The signature and documentation of a function that code can call, in the "
-                       "language of the code.",
+        .description = "The signature and documentation of such a function.",
         .arguments = &details_fields,
         .result = &detailed_fields,
         .reads_only = true,
         .is_idempotent = true,
+        .is_for_functions = true,
         .run = tools_details,
     },
 };
@@ -320,15 +390,20 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
         mcp_fail(asked, MCP_INVALID_PARAMS, "there is no tool of this name");
         return;
     }
-    if (params->state && tools[i].run) {
+    const bool is_execute = !tools[i].run && !tools[i].take;
+    if (params->state && !is_execute) {
         mcp_fail(asked, MCP_INVALID_PARAMS, "this tool gives no 'requestState'");
     } else if (params->state && asked->era == MCP_MODERN) {
         mcp_request_resume(asked, params);
-    } else if (!tools[i].run) {
+    } else if (is_execute) {
         mcp_execute(mcp, asked, arguments, len);
     } else {
-        if (mcp_read(tools[i].arguments, arguments, len, &args, &err) != 0 ||
-            tools[i].run(mcp, asked, &args, &err) != 0)
+        int rc = mcp_read(tools[i].arguments, arguments, len, &args, &err);
+        if (!rc && tools[i].run)
+            rc = tools[i].run(mcp, asked, &args, &err);
+        else if (!rc)
+            tools[i].take(asked, &args);
+        if (rc)
             mcp_refuse(asked, &err);
         laz_fields_free(tools[i].arguments, &args);
     }
@@ -437,7 +512,8 @@ int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err)
         return rc;
     laz_json_begin_list(&write, NULL);
     for (size_t i = 0; i < COUNT(tools); i++)
-        tools_list_one(mcp, &tools[i], has_functions, &write);
+        if (has_functions || !tools[i].is_for_functions)
+            tools_list_one(mcp, &tools[i], has_functions, &write);
     laz_json_end_list(&write);
     return mcp->tools.failed ? laz_error_nomem(err) : 0;
 }

@@ -55,10 +55,11 @@ static bool begin_at(const char *path, const char *more)
     struct laz_error err = {0};
     char text[500];
 
-    snprintf(text, sizeof text,
-             "sandbox.backend=none;sandbox.require=[];session.runtime=lua;pool.warm=cold;"
-             "session.start_timeout=600;session.timeout=0;session.deadline=0;mcp.structured=true;%s",
-             more);
+    snprintf(
+        text, sizeof text,
+        "sandbox.backend=none;sandbox.require=[];session.runtime=lua;pool.warm=cold;"
+        "session.start_timeout=600;session.timeout=0;session.deadline=0;mcp.structured=true;%s",
+        more);
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
     for (char *rest = text, *pair; (pair = strtok_r(rest, ";", &rest)) != NULL;) {
@@ -258,7 +259,7 @@ static void without_a_timeout_none_expires(void)
 /* Asks for a call, and lets the question time out; the last message has the state. */
 static void let_time_out(int id)
 {
-    call(id, "execute", "\"code\":\"return erase()\"", "");
+    call(id, "execute", "\"fresh\":true,\"code\":\"return erase()\"", "");
     hear("\"resultType\":\"input_required\"");
     (void)visit_loop(10000);
     while (!visit_loop(0).ended)
@@ -329,7 +330,7 @@ static void the_id_that_was_answered_by_a_question_cancels(void)
     char first[300], second[300];
 
     begin("session.approval_timeout=10");
-    call(1, "execute", "\"code\":\"erase() return erase()\"", "");
+    call(1, "execute", "\"fresh\":true,\"code\":\"erase() return erase()\"", "");
     hear_question(first);
     cancel(2); /* nobody's */
     call(3, "execute", "\"code\":\"\"", first);
@@ -337,7 +338,7 @@ static void the_id_that_was_answered_by_a_question_cancels(void)
     cancel(1); /* it was answered under another one since */
     call(4, "execute", "\"code\":\"\"", second);
     hear("\"value\":\"erased\"");
-    call(5, "execute", "\"code\":\"return erase()\"", "");
+    call(5, "execute", "\"fresh\":true,\"code\":\"return erase()\"", "");
     hear_question(first);
     cancel(5);
     wait_for_requests(0);
@@ -355,9 +356,9 @@ static void an_id_that_is_used_again_is_that_of_the_open_request(void)
     char answer[300];
 
     begin("");
-    call(1, "execute", "\"code\":\"return erase()\"", "");
+    call(1, "execute", "\"fresh\":true,\"code\":\"return erase()\"", "");
     hear_question(answer);
-    call(1, "execute", "\"code\":\"while true do end\"", "");
+    call(1, "execute", "\"fresh\":true,\"code\":\"while true do end\"", "");
     cancel(1);
     wait_for_requests(1);
     call(2, "execute", "\"code\":\"\"", answer);
@@ -370,7 +371,7 @@ static void an_execution_waits_five_minutes(void)
     char answer[300];
 
     begin("");
-    call(1, "execute", "\"code\":\"return erase()\"", "");
+    call(1, "execute", "\"fresh\":true,\"code\":\"return erase()\"", "");
     hear_question(answer);
     CU_ASSERT_EQUAL(visit_loop(299999).requests, 1);
     (void)visit_loop(1);
@@ -387,7 +388,7 @@ static void leave_questions(int n, int most)
     char answers[20][300];
 
     for (int i = 0; i < n; i++) {
-        call(i + 1, "execute", "\"code\":\"return erase()\"", "");
+        call(i + 1, "execute", "\"fresh\":true,\"code\":\"return erase()\"", "");
         hear_question(answers[i]);
         (void)visit_loop(1);
     }
@@ -417,7 +418,7 @@ static void the_end_of_the_server_ends_what_is_held(void)
 {
     begin("");
     for (int id = 1; id < 5; id++) {
-        call(id, "execute", "\"code\":\"return erase()\"", "");
+        call(id, "execute", "\"fresh\":true,\"code\":\"return erase()\"", "");
         hear("\"resultType\":\"input_required\"");
     }
     CU_ASSERT_EQUAL(visit_loop(0).requests, 4);

@@ -11,7 +11,7 @@ from client import META, MODERN, SLEEPS, VERSIONS, Client, run
 LAZARET, SCHEMAS, WORK = sys.argv[1:4]
 FULL = bool(os.environ.get("LAZARET_TEST_FULL"))
 CONFIG = os.path.join(WORK, "lazaret.toml")
-TOOLS = ["execute", "open_session", "close_session", "search_tools", "get_tool_details"]
+TOOLS = ["execute", "wait", "interrupt", "restart", "open_session", "close_session", "search_tools", "get_tool_details"]
 
 
 def client(version, *options, capabilities=None, start=True):
@@ -346,13 +346,13 @@ def forge(message):
     while True: pass
 """
     forged = "'type': 'result', 'id': 1, 'value': 7, 'left_out': ['x' * 300] * 300"
-    result = one.tool("execute", code=channel + "forge({%s})" % forged)
+    result = one.tool("execute", code=channel + "forge({%s})" % forged, fresh=True)
     content, text = result["structuredContent"], result["content"][0]["text"]
     assert content["value"] == 7 and 1 < len(content["warnings"]) < 100, len(content["warnings"])
     assert text.count("warning: ") == len(content["warnings"])
     # So it has calls.
     forged = "'type': 'error', 'id': 1, 'kind': 'runtime', 'traceback': ['x' * 3000] * 99"
-    result = one.tool("execute", code=channel + "forge({'message': 'm', %s})" % forged)
+    result = one.tool("execute", code=channel + "forge({'message': 'm', %s})" % forged, fresh=True)
     error = result["structuredContent"]["error"]
     assert len(error["traceback"]) == 41 and len(json.dumps(error)) < 41 * 700, str(error)[:500]
     assert whole(error["uri"]) == ("x" * 3000 + "\n") * 99 + "m"
@@ -470,7 +470,8 @@ def asks_nobody_who_cannot_answer(version):
 
 def asks_by_an_answer():
     one = client(MODERN, capabilities={"elicitation": {"form": {}}})
-    arguments = {"code": "a = erase_it('/a') b = erase_it('/b') return a .. b", "runtime": "lua"}
+    arguments = {"code": "a = erase_it('/a') b = erase_it('/b') return a .. b", "runtime": "lua",
+                 "fresh": True}
 
     def again(result, answer, state=None, name="execute"):
         (key,) = result["inputRequests"]
