@@ -75,7 +75,8 @@ void agent_calls_offer(struct agent *agent);
 /* The execution is over: open calls are forgotten, and their replies are discarded. */
 void agent_calls_forget(struct agent *agent);
 
-/* ---- files.c: files for the code, and what it makes ------------------------------------------ */
+/* ---- files.c: files for the code; collect.c: what it makes ------------------------------------
+ */
 
 struct agent_artifact;
 
@@ -92,6 +93,17 @@ struct agent_files {
     struct laz_strv left_out; /* by the last collection */
     int put;                  /* the file that is being put; -1 */
     char *put_path;           /* of it */
+    int64_t id;               /* of the execution, and what it has sent: */
+    size_t n_sent;
+    uint64_t bytes;
+    bool is_last; /* files follow it when the interpreter has ended */
+};
+
+/* When files are collected. */
+enum agent_moment {
+    AGENT_GOES_ON,    /* the interpreter waits for the next execution */
+    AGENT_ENDS_LATER, /* it waits for its end */
+    AGENT_HAS_ENDED,
 };
 
 /* Notes where the files of a session are, of a template: of its sessions, before the runtime keeps
@@ -100,8 +112,11 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
                      struct laz_error *err);
 /* Makes the directory of artifacts, in the process of the session. */
 void agent_files_begin(struct agent *agent);
-/* Sends the artifacts that are new or have changed; says in files.left_out which are not sent. */
-void agent_files_collect(struct agent *agent);
+/* What is sent from now on belongs to this request. */
+void agent_files_ask(struct agent *agent, const struct laz_message *request);
+/* Sends the artifacts that are new or have changed; says in files.left_out which are not sent, but
+ * for those that may still come when the interpreter has ended. */
+void agent_files_collect(struct agent *agent, enum agent_moment moment);
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
 /* No further part of a file comes: what there is of it is removed. */
 void agent_files_put_end(struct agent *agent);
@@ -175,6 +190,11 @@ void agent_flush(struct agent *agent);
 void agent_flush_around(struct agent *agent, size_t hole, const char *value, size_t len);
 /* Answers messages until the host says exit; the status to exit with. */
 int agent_serve(struct agent *agent);
+/* Ends the interpreter as after a script. */
+void agent_end_runtime(struct agent *agent);
+/* The interpreter has ended: sends what follows the last execution, and waits for the host to end
+ * this process, so that all of it is read. Nothing follows others. */
+void agent_follow(struct agent *agent);
 
 /* ---- tools.c: the list of tools in init ----------------------------------------------------- */
 

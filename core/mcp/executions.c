@@ -233,8 +233,7 @@ static int request_place(struct mcp_request *request, const struct execute_args 
     struct mcp_session *in = NULL;
 
     if (!args->session) {
-        *place =
-            laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, args->runtime), false);
+        *place = laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, args->runtime));
         return mcp_session_may_be(mcp, err);
     }
     if (!(in = mcp_session_find(mcp, args->session, err)))
@@ -284,7 +283,7 @@ static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
                          struct laz_error *err)
 {
     const struct laz_session_options session = {
-        .size = sizeof session, .runtime = args->runtime, .warm = 1};
+        .size = sizeof session, .runtime = args->runtime, .warm = 1, .no_wait = 1};
     struct laz_trace trace;
     struct laz_place place;
     int rc = request_place(request, args, &place, err);

@@ -314,6 +314,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
         .cwd = options->cwd,
         .directory = options->n_argv ? options->directory : NULL,
+        .is_last = execution->request.is_last,
         .name = execution->request.file,
     };
     if (execution->request.asked == LAZ_ASKED_PUT)
@@ -354,6 +355,7 @@ static void execution_started(struct laz_execution *execution)
 
     session->execution = execution;
     session->finish.has_run = true;
+    session->finish.id = execution->request.is_last ? execution->id : 0;
     execution->phase = LAZ_PHASE_RUNNING;
     execution->cpu_before_us = session->cpu_us;
     execution->started_us = laz_loop_now_us(shared->driver->loop);

@@ -178,10 +178,15 @@ void laz_session_listen(struct laz_session *session)
 static bool session_line(void *user, char *line, size_t len)
 {
     struct laz_session *session = user;
+    const bool follows = session->finish.follows;
     struct laz_message message;
     struct laz_error err = {0};
+    const char *why = NULL;
 
-    int rc = laz_message_parse(line, len, session_wire_states[session->state], &message, &err);
+    int rc = laz_message_parse(
+        line, len, follows ? LAZ_WIRE_ENDING : session_wire_states[session->state], &message, &err);
+    if (!rc && follows && (rc = laz_session_finish_take(session, &message, &why)))
+        laz_error_set(&err, rc, 0, "%s", rc == LAZ_ENOMEM ? "out of memory" : why);
     if (rc) {
         laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
@@ -196,7 +201,7 @@ static bool session_line(void *user, char *line, size_t len)
             session_ready(session, &message);
         else
             laz_session_fail(session, LAZ_ESETUP, message.message ? message.message : "no reason");
-    } else {
+    } else if (!follows) {
         session->shared->listener->message(session, &message);
     }
     laz_message_fini(&message);
@@ -208,9 +213,10 @@ static void session_last_output(struct laz_session *session, int stream, const c
                                 size_t len)
 {
     const uint64_t most = session->shared->values->session.max_output_size * 64;
+    struct laz_output *output = &session->finish.result->output;
 
-    laz_output_add(session->finish.output, stream, data, len);
-    if (most && session->finish.output->total > most)
+    laz_output_add(output, stream, data, len);
+    if (most && output->total > most)
         laz_box_kill(session->box);
 }
 
@@ -220,9 +226,9 @@ static bool session_output(void *user, int stream, const char *data, size_t len)
 
     if (session->execution)
         session->shared->listener->output(session, stream, data, len);
-    else if (session->finish.output)
+    else if (session->finish.result)
         session_last_output(session, stream, data, len);
-    return session->execution || session->finish.output || session->finish.under_way ||
+    return session->execution || session->finish.result || session->finish.under_way ||
            session->state != LAZ_SESSION_IDLE;
 }
 

@@ -188,6 +188,75 @@ static void what_is_saved_comes_once(struct laz_session *session, const struct w
     laz_result_free(run_for(session, test_phrase(w, &leave), "c.txt"));
 }
 
+/* What is in a buffer when the code has ended, of a file that nobody has closed. */
+static void an_open_file_is_written_out(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase begin = {
+        .python = "import csv; csv.writer(f := open('artifacts/open.csv', 'w')).writerow([1, 2])",
+        .r = "con <- file('artifacts/open.csv', 'w'); cat('1,2\\r\\n', file = con)",
+        .lua = "f = io.open('artifacts/open.csv', 'wb'); f:write('1,2\\r\\n')",
+    };
+    static const struct phrase end = {
+        .python = "f.write('3'); f.close()",
+        .r = "cat('3', file = con); close(con)",
+        .lua = "f:write('3'); f:close()",
+    };
+    struct laz_result *result = run_for(session, test_phrase(w, &begin), "open.csv");
+
+    CU_ASSERT_EQUAL(artifact_of(result, "open.csv").data_len, 5);
+    CU_ASSERT(test_result_has(result, "left out: what is not written yet of artifacts/open.csv"));
+    laz_result_free(result);
+    result = run_for(session, w->add_2_3, ""); /* the warning is there as long as it is open */
+    CU_ASSERT(test_result_has(result, "artifacts/open.csv"));
+    laz_result_free(result);
+    result = run_for(session, test_phrase(w, &end), "open.csv");
+    CU_ASSERT_EQUAL(artifact_of(result, "open.csv").data_len, 6);
+    CU_ASSERT(test_result_has(result, "\"warnings\":[]"));
+    laz_result_free(result);
+}
+
+/* Whatever the code does in its files, the host is answered. */
+static void hostile_files_hold_nobody_up(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase make = {
+        .python = "import io\n"
+                  "class Kind(type):\n"
+                  "    def __eq__(self, other): raise ValueError\n"
+                  "    __hash__ = None\n"
+                  "class Bad(io.RawIOBase, metaclass=type('K', (type(io.RawIOBase), Kind), {})):\n"
+                  "    def fileno(self): raise KeyError\n"
+                  "    @property\n"
+                  "    def __class__(self): raise ValueError\n"
+                  "bad = Bad()\n"
+                  "class Worse(io.FileIO):\n"
+                  "    def flush(self): raise OSError\n"
+                  "worse = Worse('artifacts/worse', 'w')\n"
+                  "f = open('artifacts/good', 'w')\n"
+                  "n = f.write('x')",
+    };
+
+    if (!test_phrase(w, &make))
+        return;
+    struct laz_result *result = run_for(session, test_phrase(w, &make), "worse good");
+    CU_ASSERT_EQUAL(artifact_of(result, "good").data_len, 1);
+    laz_result_free(result);
+    laz_result_free(test_run(session, "f.close(); worse.close(); del bad", NULL));
+}
+
+static void a_device_on_an_artifact_is_closed(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase draw = {
+        .r = "pdf('elsewhere.pdf'); png('artifacts/p%d.png'); plot(1); plot(2)\n"
+             "png(file.path(Sys.getenv('LAZARET_ARTIFACTS'), 'q.png')); plot(3)",
+    };
+
+    if (!test_phrase(w, &draw))
+        return;
+    laz_result_free(run_for(session, test_phrase(w, &draw), "p1.png p2.png q.png"));
+    test_expect(session, "as.integer(dev.list())", LAZ_VERDICT_OK, "2");
+    laz_result_free(run_for(session, "dev.off()", ""));
+}
+
 /* What could lead out of the directory, or block who opens it. */
 static void links_and_devices_are_left_out(struct laz_session *session, const struct words *w)
 {
@@ -271,9 +340,61 @@ static void each_uses_files(struct laz_session *session, const struct words *w)
 {
     a_file_is_there_and_cannot_be_written(session, w);
     a_file_that_cannot_be_made_is_an_error(session, w);
+    an_open_file_is_written_out(session, w);
+    hostile_files_hold_nobody_up(session, w);
+    a_device_on_an_artifact_is_closed(session, w);
     what_is_saved_comes_once(session, w); /* and ends its process */
     links_and_devices_are_left_out(session, w);
     a_link_in_place_of_the_directory_is_not_followed(session, w);
+}
+
+/* Compressed, so that nothing but its end makes it whole: the last four bytes of such a file are
+ * the length of what is in it. */
+static void expect_whole(struct laz_engine *engine, const struct words *w, const char *code,
+                         int status)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = w->runtime};
+    struct laz_result *result = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(laz_execute(engine, &session, code, SIZE_MAX, NULL, &result, NULL), 0);
+    const struct laz_artifact artifact = artifact_of(result, "a.gz");
+    const unsigned char *end = artifact.data_len > 18
+                                   ? (const unsigned char *)artifact.data + artifact.data_len - 4
+                                   : NULL;
+    CU_ASSERT(end && end[0] == 200 && !end[1] && !end[2] && !end[3]);
+    CU_ASSERT_EQUAL(artifact_of(result, "late").data_len, 1);
+    CU_ASSERT_EQUAL(laz_result_exit_status(result), status);
+    CU_ASSERT(test_result_has(result, "\"warnings\":[]"));
+    laz_result_free(result);
+}
+
+/* The end of the interpreter makes them whole, and its handlers make others. */
+static void files_of_code_that_runs_once_are_whole(struct laz_session *unused,
+                                                   const struct words *w)
+{
+    static const struct phrase leave = {
+        .python = "import atexit, gzip, threading\n"
+                  "def work():\n"
+                  "    threading.main_thread().join()\n"
+                  "    f.write('b' * 100)\n"
+                  "threading.Thread(target=work).start()\n"
+                  "f = gzip.open('artifacts/a.gz', 'wt')\n"
+                  "f.write('a' * 100)\n"
+                  "h = atexit.register(lambda: open('artifacts/late', 'w').write('x'))\n",
+        .r = "con <- gzfile('artifacts/a.gz', 'w')\n"
+             "cat(strrep('a', 100), file = con)\n"
+             ".Last <- function() { cat(strrep('b', 100), file = con)\n"
+             "                      cat('x', file = 'artifacts/late') }\n",
+    };
+    struct laz_engine *engine = test_engine_of(unused);
+    char code[1000];
+
+    if (!test_phrase(w, &leave))
+        return;
+    expect_whole(engine, w, test_phrase(w, &leave), 0);
+    snprintf(code, sizeof code, "%s%s", test_phrase(w, &leave),
+             strcmp(w->runtime, "r") == 0 ? "quit(status = 3)" : "exit(3)");
+    expect_whole(engine, w, code, 3);
 }
 
 static void artifacts(void)
@@ -281,6 +402,7 @@ static void artifacts(void)
     const char *only = getenv("TEST_RUNTIME");
 
     test_each("", each_uses_files);
+    test_each("", files_of_code_that_runs_once_are_whole);
     if (!only || strcmp(only, "python") == 0)
         a_race_for_a_link_is_lost();
 }
@@ -298,7 +420,8 @@ static void more_than_may_be_is_left_out(struct laz_session *session, const stru
 
     (void)w;
     struct laz_result *result = run_for(session, code, "f1 f2 f3");
-    CU_ASSERT(test_result_has(result, "left out: 2 in artifacts/: more than artifacts.max_files"));
+    CU_ASSERT(test_result_has(
+        result, "left out: artifacts/f4, artifacts/f5: more than artifacts.max_files"));
     laz_result_free(result);
     laz_result_free(run_for(session, "1", "f4 f5")); /* the next ones */
     result = run_for(session, large, "");

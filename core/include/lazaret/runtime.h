@@ -199,6 +199,10 @@ struct laz_runtime_ops {
      * may be of one that has ended: it is forgotten, unless is_interrupted says otherwise. NULL: the language has nothing of the kind, and
      * the session ends where others are interrupted. */
     void (*interrupt)(void *state);
+    /* The code has ended, and has files open for writing whose content is wanted: writes out what
+     * the language holds in buffers for them, `fds` (n >= 1) being their descriptors. They stay
+     * open. Buffers of the C library are written out by the agent. May be NULL. */
+    void (*write_out)(void *state, const int *fds, size_t n);
 };
 
 #ifdef __cplusplus

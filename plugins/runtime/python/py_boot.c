@@ -24,8 +24,11 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
                                                      ,
                                                  [PY_PART_GUARDS] =
 #include "guards.inc"
-                                                     , [PY_PART_FIGURES] =
+                                                     ,
+                                                 [PY_PART_FIGURES] =
 #include "figures.inc"
+                                                     , [PY_PART_FILES] =
+#include "files.inc"
 };
 
 static const struct {
@@ -50,6 +53,7 @@ static const struct {
     [PY_GUARD] = {"guard_module", PY_PART_GUARDS},
     [PY_TAKE_FIGURES] = {"take_figures", PY_PART_FIGURES},
     [PY_SAVE_FIGURES] = {"save_figures", PY_PART_FIGURES},
+    [PY_WRITE_OUT] = {"write_out", PY_PART_FILES},
 };
 
 PyObject *py_take_exception(void)
