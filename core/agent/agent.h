@@ -80,15 +80,23 @@ void agent_calls_forget(struct agent *agent);
 
 struct agent_artifact;
 
+/* A directory, of which it may be known whether anything was made in it: then it has another time
+ * than this one (laz_os_watch_directory). */
+struct agent_watched {
+    char *path; /* NULL: there is none */
+    bool is_watched;
+    int64_t written_ns;
+};
+
 struct agent_files {
-    char *home;      /* the working directory that the session began with; NULL: it has none */
-    char *directory; /* of artifacts; NULL: none are wanted */
+    char *directory;           /* where the code begins: `work`, or the home; NULL: there is none */
+    struct agent_watched work; /* a directory in the home, and nobody's before; NULL: none */
+    struct agent_watched artifacts; /* NULL: none are wanted */
+    struct laz_strv given;          /* names of files of the host in that directory */
     size_t max_files;
     uint64_t max_bytes;
     struct agent_artifact *known; /* that were sent */
     size_t n_known;
-    bool is_watched;          /* the directory shows by its time whether anything was made in it: */
-    int64_t written_ns;       /* the time that it has otherwise */
     struct laz_buf text;      /* of a part */
     struct laz_strv left_out; /* by the last collection */
     int put;                  /* the file that is being put; -1 */
@@ -96,7 +104,8 @@ struct agent_files {
     int64_t id;               /* of the execution, and what it has sent: */
     size_t n_sent;
     uint64_t bytes;
-    bool is_last; /* files follow it when the interpreter has ended */
+    bool is_last, follows; /* the session ends after it; files follow when it has */
+    bool takes_cwd;        /* files at the top of `work` are artifacts, too */
 };
 
 /* When files are collected. */
@@ -107,10 +116,12 @@ enum agent_moment {
 };
 
 /* Notes where the files of a session are, of a template: of its sessions, before the runtime keeps
- * a copy of the environment. */
+ * a copy of the environment. Goes to the directory where the code begins, unless this is a
+ * template.
+ */
 int agent_files_plan(struct agent *agent, const struct laz_wire_options *options,
                      struct laz_error *err);
-/* Makes the directory of artifacts, in the process of the session. */
+/* Makes what the session has of its own, in its process. */
 void agent_files_begin(struct agent *agent);
 /* What is sent from now on belongs to this request. */
 void agent_files_ask(struct agent *agent, const struct laz_message *request);

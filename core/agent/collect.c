@@ -184,16 +184,22 @@ static void collect_send_file(struct agent *agent, const char *name, int fd, uin
 struct collect_file {
     char *name;
     struct laz_look look;
+    bool in_cwd; /* at the top of the working directory; else below that of artifacts */
+};
+
+/* Names for one sentence. */
+struct collect_names {
+    struct laz_buf text;
+    size_t n;
 };
 
 struct collection {
     struct agent *agent;
-    const char *directory;
     struct collect_file *files;
     size_t n;
-    bool failed;
-    struct laz_buf too_many; /* names of those that are more than may be */
-    size_t n_too_many, n_not_files, n_odd, n_lost;
+    bool in_cwd, failed; /* of the walk */
+    struct collect_names too_many, elsewhere;
+    size_t n_not_files, n_odd, n_lost;
 };
 
 static void collect_forget(struct collection *all)
@@ -205,31 +211,57 @@ static void collect_forget(struct collection *all)
     all->n = all->n_not_files = all->n_odd = 0;
 }
 
+/* Is it of the kind that is delivered? What the host has put is not the code's. */
+static bool collect_is_fit(struct collection *all, const char *name, const struct laz_look *look)
+{
+    const bool is_file = look->kind == LAZ_LOOK_FILE, is_plain = laz_artifact_name_is_plain(name);
+
+    if (all->in_cwd)
+        return is_file && is_plain && !laz_strv_has(&all->agent->files.given, name);
+    all->n_not_files += !is_file;
+    all->n_odd += is_file && !is_plain;
+    return is_file && is_plain;
+}
+
 static bool collect_visit(void *user, const char *name, const struct laz_look *look)
 {
     struct collection *all = user;
 
-    if (look->kind != LAZ_LOOK_FILE) {
-        all->n_not_files++;
-    } else if (!laz_artifact_name_is_plain(name)) {
-        all->n_odd++;
-    } else {
-        char *copy = laz_strdup(name);
-        struct collect_file *file = copy ? laz_grow(&all->files, &all->n, sizeof *file) : NULL;
-        if (file)
-            *file = (struct collect_file){copy, *look};
-        else
-            free(copy);
-        all->failed |= !file;
-    }
+    if (!collect_is_fit(all, name, look))
+        return true;
+    char *copy = laz_strdup(name);
+    struct collect_file *file = copy ? laz_grow(&all->files, &all->n, sizeof *file) : NULL;
+    if (file)
+        *file = (struct collect_file){copy, *look, all->in_cwd};
+    else
+        free(copy);
+    all->failed |= !file;
     return !all->failed;
 }
 
-/* Lists what is there. */
-static int collect_walk(struct collection *all)
+static bool collect_is_touched(const struct agent_watched *watched)
 {
+    struct laz_look look;
+
+    return watched->path && !laz_os_look(watched->path, false, &look) &&
+           !(watched->is_watched && look.kind == LAZ_LOOK_DIRECTORY &&
+             look.written_ns == watched->written_ns);
+}
+
+/* Lists what is there; for those who do not use it this is one system call. An errno: of the
+ * directory of artifacts. */
+static int collect_walk(struct collection *all, bool looks_in_cwd)
+{
+    const struct agent_files *files = &all->agent->files;
+    int failed = 0;
+
     collect_forget(all);
-    const int failed = laz_os_walk(all->directory, false, collect_visit, all);
+    all->in_cwd = false;
+    if (collect_is_touched(&files->artifacts))
+        failed = laz_os_walk(files->artifacts.path, false, collect_visit, all);
+    all->in_cwd = true;
+    if (looks_in_cwd && collect_is_touched(&files->work))
+        (void)laz_os_walk(files->work.path, true, collect_visit, all);
     return all->failed ? ENOMEM : failed;
 }
 
@@ -243,45 +275,51 @@ static int collect_compare(const void *one, const void *two)
     return strcmp(a->name, b->name);
 }
 
-/* A sentence about one that is left out, while there are few. */
-static void collect_leave_out(struct collection *all, const char *name, const char *why)
+/* Appends the path of a file as people are told it. */
+static void collect_show(struct laz_buf *to, const struct collect_file *file)
 {
-    struct laz_strv *left_out = &all->agent->files.left_out;
     struct laz_buf shown = LAZ_BUF_INIT;
+
+    laz_visible_line(&shown, file->name, strlen(file->name));
+    laz_buf_printf(to, "%s%.80s", file->in_cwd ? "" : "artifacts/", laz_buf_text(&shown));
+    laz_buf_fini(&shown);
+}
+
+/* A sentence about one that is left out, while there are few. */
+static void collect_leave_out(struct collection *all, const struct collect_file *file,
+                              const char *why)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
 
     if (all->n_lost++ >= COLLECT_REASONS)
         return;
-    laz_visible_line(&shown, name, strlen(name));
-    laz_strv_addf(left_out, "artifacts/%.120s: %s", laz_buf_text(&shown), why);
-    laz_buf_fini(&shown);
+    collect_show(&text, file);
+    laz_strv_addf(&all->agent->files.left_out, "%s: %s", laz_buf_text(&text), why);
+    laz_buf_fini(&text);
 }
 
-/* Adds a name to a list of few. */
-static void collect_name(struct laz_buf *names, size_t *n, const char *name)
+static void collect_name(struct collect_names *names, const struct collect_file *file)
 {
-    struct laz_buf shown = LAZ_BUF_INIT;
-
-    if ((*n)++ >= COLLECT_NAMES)
+    if (names->n++ >= COLLECT_NAMES)
         return;
-    laz_visible_line(&shown, name, strlen(name));
-    laz_buf_printf(names, "%sartifacts/%.80s", names->len ? ", " : "", laz_buf_text(&shown));
-    laz_buf_fini(&shown);
+    laz_buf_puts(&names->text, names->text.len ? ", " : "");
+    collect_show(&names->text, file);
 }
 
-/* A sentence about the names of such a list. */
-static void collect_tell_names(struct collection *all, const char *what, struct laz_buf *names,
-                               size_t n, const char *why)
+static void collect_tell_names(struct collection *all, const char *what,
+                               struct collect_names *names, const char *why)
 {
-    if (n > COLLECT_NAMES)
-        laz_buf_printf(names, " and %zu more", n - COLLECT_NAMES);
-    if (n)
-        laz_strv_addf(&all->agent->files.left_out, "%s%s: %s", what, laz_buf_text(names), why);
-    laz_buf_fini(names);
+    if (names->n > COLLECT_NAMES)
+        laz_buf_printf(&names->text, " and %zu more", names->n - COLLECT_NAMES);
+    if (names->n)
+        laz_strv_addf(&all->agent->files.left_out, "%s%s: %s", what, laz_buf_text(&names->text),
+                      why);
+    laz_buf_fini(&names->text);
 }
 
 /* Has it a place among those that the execution sends? One that it has sent already gives up that
  * place, and its bytes. */
-static bool collect_has_room(struct collection *all, const char *name,
+static bool collect_has_room(struct collection *all, const struct collect_file *file,
                              const struct agent_artifact *known, uint64_t size)
 {
     struct agent_files *files = &all->agent->files;
@@ -289,11 +327,11 @@ static bool collect_has_room(struct collection *all, const char *name,
     const uint64_t bytes = files->bytes - (is_again ? known->size : 0);
 
     if (size > files->max_bytes - bytes) {
-        collect_leave_out(all, name, "there is no room for it (artifacts.max_size)");
+        collect_leave_out(all, file, "there is no room for it (artifacts.max_size)");
         return false;
     }
     if (!is_again && files->n_sent >= files->max_files) {
-        collect_name(&all->too_many, &all->n_too_many, name);
+        collect_name(&all->too_many, file);
         return false;
     }
     files->bytes = bytes + size;
@@ -302,25 +340,25 @@ static bool collect_has_room(struct collection *all, const char *name,
 }
 
 /* Takes an open file, unless it was sent as it is. */
-static void collect_take(struct collection *all, const char *name, int fd,
+static void collect_take(struct collection *all, const struct collect_file *file, int fd,
                          const struct laz_look *look)
 {
     struct agent_files *files = &all->agent->files;
-    struct agent_artifact *known = collect_known(files, name);
+    struct agent_artifact *known = collect_known(files, file->name);
     char hex[LAZ_SHA256_HEX + 1];
     char *block = malloc(COLLECT_PART);
 
     if (!block) {
-        collect_leave_out(all, name, "not enough memory");
+        collect_leave_out(all, file, "not enough memory");
         return;
     }
     if (collect_is_known(known, look) && collect_digest(fd, look->size, block, hex) &&
         strcmp(hex, known->digest) == 0) {
         known->sent_ns = collect_now_ns();
-    } else if (collect_has_room(all, name, known, look->size)) {
+    } else if (collect_has_room(all, file, known, look->size)) {
         const int64_t now_ns = collect_now_ns();
-        collect_send_file(all->agent, name, fd, look->size, block, hex);
-        known = collect_remember(files, name);
+        collect_send_file(all->agent, file->name, fd, look->size, block, hex);
+        known = collect_remember(files, file->name);
         if (known) {
             known->inode = look->inode;
             known->size = look->size;
@@ -333,18 +371,36 @@ static void collect_take(struct collection *all, const char *name, int fd,
     free(block);
 }
 
+static bool collect_is_taken(const struct collection *all, const struct collect_file *file)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->files[i].in_cwd && strcmp(all->files[i].name, file->name) == 0)
+            return true;
+    return false;
+}
+
 static void collect_file(struct collection *all, const struct collect_file *file)
 {
-    const struct agent_artifact *known = collect_known(&all->agent->files, file->name);
+    const struct agent_files *files = &all->agent->files;
+    const struct agent_artifact *known = collect_known(files, file->name);
     struct laz_look look;
 
+    if (file->in_cwd && !files->takes_cwd) {
+        collect_name(&all->elsewhere, file);
+        return;
+    }
+    if (file->in_cwd && collect_is_taken(all, file)) {
+        collect_leave_out(all, file, "artifacts/ has a file of that name");
+        return;
+    }
     if (collect_is_known(known, &file->look) && collect_was_old(known->changed_ns, known->sent_ns))
         return;
-    int fd = laz_os_walk_open(all->directory, file->name, &look);
+    int fd = laz_os_walk_open(file->in_cwd ? files->work.path : files->artifacts.path, file->name,
+                              &look);
     if (fd < 0)
-        collect_leave_out(all, file->name, strerror(errno));
+        collect_leave_out(all, file, strerror(errno));
     else
-        collect_take(all, file->name, fd, &look);
+        collect_take(all, file, fd, &look);
     laz_os_close(&fd);
 }
 
@@ -353,8 +409,8 @@ static void collect_file(struct collection *all, const struct collect_file *file
 /* The descriptors by which listed files are written, and the names of these files. */
 struct collect_open {
     int fds[COLLECT_WRITTEN];
-    size_t n, n_names;
-    struct laz_buf names;
+    size_t n;
+    struct collect_names names;
 };
 
 static void collect_find_open(const struct collection *all, struct collect_open *open)
@@ -367,30 +423,27 @@ static void collect_find_open(const struct collection *all, struct collect_open 
             if (written[i].inode == all->files[at].look.inode &&
                 written[i].device == all->files[at].look.device) {
                 open->fds[open->n++] = written[i].fd;
-                collect_name(&open->names, &open->n_names, all->files[at].name);
+                collect_name(&open->names, &all->files[at]);
                 break;
             }
 }
 
-/* Has what was written to listed files written out of buffers, and lists the files anew. What a
+/* Has what was written to listed files written out of buffers: true, if there are any. What a
  * language keeps for itself until a file is closed (a compressor, say) may still be missing. */
-static int collect_write_out(struct collection *all, enum agent_moment moment, int failed)
+static bool collect_write_out(struct collection *all, enum agent_moment moment)
 {
     const struct laz_runtime_ops *ops = all->agent->ops;
     struct collect_open open = {.n = 0};
 
     collect_find_open(all, &open);
-    if (open.n) {
-        if (all->agent->state && LAZ_HAS(ops, write_out))
-            ops->write_out(all->agent->state, open.fds, open.n);
+    if (open.n && all->agent->state && LAZ_HAS(ops, write_out))
+        ops->write_out(all->agent->state, open.fds, open.n);
+    if (open.n)
         fflush(NULL);
-        failed = collect_walk(all);
-    }
     if (moment == AGENT_GOES_ON)
-        collect_tell_names(all, "what is not written yet of ", &open.names, open.n_names,
-                           "still open");
-    laz_buf_fini(&open.names);
-    return failed;
+        collect_tell_names(all, "what is not written yet of ", &open.names, "still open");
+    laz_buf_fini(&open.names.text);
+    return open.n > 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -410,21 +463,14 @@ static void collect_tell(struct collection *all, int failed)
                                "directories");
     else if (failed && failed != ENOENT)
         laz_strv_addf(left_out, "artifacts/, which cannot be read: %s", strerror(failed));
-    collect_tell_names(all, "", &all->too_many, all->n_too_many, "more than artifacts.max_files");
+    collect_tell_names(all, "", &all->too_many, "more than artifacts.max_files");
+    collect_tell_names(all, "", &all->elsewhere,
+                       "in the working directory; what is saved in artifacts/ is kept");
     collect_count(left_out, all->n_not_files, "links, devices, or other special files");
     collect_count(left_out, all->n_odd,
                   "hidden, or with control characters or backslashes in the name");
     collect_count(left_out, all->n_lost > COLLECT_REASONS ? all->n_lost - COLLECT_REASONS : 0,
                   "for the same reasons");
-}
-
-static bool collect_is_untouched(const struct agent_files *files)
-{
-    struct laz_look look;
-
-    return !files->directory || laz_os_look(files->directory, false, &look) ||
-           (files->is_watched && look.kind == LAZ_LOOK_DIRECTORY &&
-            look.written_ns == files->written_ns);
 }
 
 void agent_files_ask(struct agent *agent, const struct laz_message *request)
@@ -434,20 +480,22 @@ void agent_files_ask(struct agent *agent, const struct laz_message *request)
     files->id = request->id;
     files->n_sent = 0;
     files->bytes = 0;
-    files->is_last = request->is_last;
+    files->is_last = files->follows = request->is_last;
+    files->takes_cwd = request->takes_cwd;
 }
 
 void agent_files_collect(struct agent *agent, enum agent_moment moment)
 {
     struct agent_files *files = &agent->files;
-    struct collection all = {.agent = agent, .directory = files->directory};
+    struct collection all = {.agent = agent};
+    /* what is lost with a last execution is told at least */
+    const bool looks_in_cwd =
+        files->max_files && (files->takes_cwd || (files->is_last && moment == AGENT_HAS_ENDED));
 
     laz_strv_fini(&files->left_out);
-    if (collect_is_untouched(files))
-        return; /* one system call for those who do not use it */
-    int failed = collect_walk(&all);
-    if (!failed || failed == EOVERFLOW)
-        failed = collect_write_out(&all, moment, failed);
+    int failed = collect_walk(&all, looks_in_cwd);
+    if (all.n && collect_write_out(&all, moment))
+        failed = collect_walk(&all, looks_in_cwd);
     if (all.n)
         qsort(all.files, all.n, sizeof *all.files, collect_compare);
     for (size_t i = 0; i < all.n; i++)

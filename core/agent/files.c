@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/io.h"
 #include "os/walk.h"
 
@@ -45,7 +46,7 @@ static int put_begin(struct agent *agent, const char *name)
     struct agent_files *files = &agent->files;
 
     agent_files_put_end(agent);
-    files->put_path = laz_strdupf("%s/%s", files->home, name);
+    files->put_path = laz_strdupf("%s/%s", files->directory, name);
     if (!files->put_path)
         return ENOMEM;
     files->put = laz_os_replace_file(files->put_path, 0400);
@@ -57,7 +58,7 @@ const char *agent_files_put(struct agent *agent, const struct laz_message *messa
     struct agent_files *files = &agent->files;
     size_t done;
 
-    if (!files->home || !laz_name_is_plain(message->name)) {
+    if (!files->directory || !laz_name_is_plain(message->name)) {
         agent_files_put_end(agent);
         return put_failed(message->name, EINVAL);
     }
@@ -75,6 +76,8 @@ const char *agent_files_put(struct agent *agent, const struct laz_message *messa
         failed = close(files->put) ? errno : 0;
         files->put = -1;
     }
+    if (!failed && !message->more && !laz_strv_has(&files->given, message->name))
+        laz_strv_add(&files->given, message->name);
     if (failed || !message->more)
         agent_files_put_end(agent);
     free(data);
@@ -84,7 +87,7 @@ const char *agent_files_put(struct agent *agent, const struct laz_message *messa
 const char *agent_files_remove(struct agent *agent, const struct laz_message *message)
 {
     struct agent_files *files = &agent->files;
-    char *path = files->home ? laz_strdupf("%s/%s", files->home, message->name) : NULL;
+    char *path = files->directory ? laz_strdupf("%s/%s", files->directory, message->name) : NULL;
     int failed = !path ? ENOMEM : laz_name_is_plain(message->name) ? 0 : EINVAL;
     static char words[400];
 
@@ -99,6 +102,31 @@ const char *agent_files_remove(struct agent *agent, const struct laz_message *me
 
 /* ---- where they are ------------------------------------------------------------------------- */
 
+static bool files_make(const char *path)
+{
+    return laz_os_make_directory(path, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0;
+}
+
+/* A directory for the code alone, so that what is at its top is the code's, and not of a language
+ * or of the host: one that is there already is somebody's. */
+static bool files_work(struct agent_files *files)
+{
+    return files->work.path && files_make(files->work.path) && chdir(files->work.path) == 0;
+}
+
+static bool files_places(struct agent_files *files, const char *home, bool is_here)
+{
+    files->work.path = laz_strdupf("%s/work", home);
+    if (is_here && !files_work(files)) {
+        free(files->work.path);
+        files->work.path = NULL;
+    }
+    files->directory = laz_strdup(files->work.path ? files->work.path : home);
+    if (files->max_files && files->directory)
+        files->artifacts.path = laz_strdupf("%s/artifacts", files->directory);
+    return files->directory && (files->artifacts.path || !files->max_files);
+}
+
 int agent_files_plan(struct agent *agent, const struct laz_wire_options *options,
                      struct laz_error *err)
 {
@@ -106,26 +134,33 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
     char here[4096];
     const char *home = options->home; /* of the sessions of a template */
 
-    if (!home && !agent->files.home)
+    if (!home && !files->directory)
         home = getcwd(here, sizeof here) ? here : NULL;
     files->put = -1;
     files->max_files = options->max_files > 0 ? (size_t)options->max_files : 0;
     files->max_bytes = options->max_parts > 0 ? (uint64_t)options->max_parts : 0;
     if (!home)
         return 0;
-    files->home = laz_strdup(home);
-    if (files->max_files)
-        files->directory = laz_strdupf("%s/artifacts", home);
-    if (!files->home || (files->max_files && !files->directory) ||
-        (files->directory && !laz_os_set_variable(FILES_VARIABLE, files->directory)))
+    if (!files_places(files, home, agent->role == AGENT_COLD) ||
+        (files->artifacts.path && !laz_os_set_variable(FILES_VARIABLE, files->artifacts.path)))
         return laz_error_nomem(err);
     return 0;
+}
+
+static void files_watch(struct agent_watched *watched)
+{
+    watched->is_watched =
+        watched->path && laz_os_watch_directory(watched->path, &watched->written_ns);
 }
 
 void agent_files_begin(struct agent *agent)
 {
     struct agent_files *files = &agent->files;
 
-    if (files->directory) /* code can do without it, or make it itself */
-        files->is_watched = laz_os_make_watched_directory(files->directory, &files->written_ns);
+    if (agent->role == AGENT_SESSION)
+        (void)files_work(files);
+    if (files->artifacts.path)
+        (void)files_make(files->artifacts.path); /* code can do without, or make it itself */
+    files_watch(&files->artifacts);
+    files_watch(&files->work);
 }

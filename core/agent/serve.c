@@ -244,7 +244,7 @@ void agent_follow(struct agent *agent)
     char *line;
     size_t len;
 
-    if (!agent->files.is_last || agent_is_forked(agent))
+    if (!agent->files.follows || agent_is_forked(agent))
         return;
     agent_files_collect(agent, AGENT_HAS_ENDED);
     serve_result(agent, &(struct laz_message){.has_id = true, .id = agent->files.id},
@@ -311,7 +311,7 @@ static void serve_collect(struct agent *agent, struct laz_outcome *outcome)
         agent_files_collect(agent, agent->files.is_last ? AGENT_ENDS_LATER : AGENT_GOES_ON);
         return;
     }
-    agent->files.is_last = false;
+    agent->files.follows = false;
     snprintf(words, sizeof words, "%s",
              outcome->message ? outcome->message : "the code asked to end its process");
     *outcome = (struct laz_outcome){.size = sizeof *outcome,

@@ -272,6 +272,7 @@ static struct laz_execute_options request_options(struct mcp_request *request,
     };
 
     laz_options_narrow(&laz_execute_members, &options, request->mcp->values);
+    options.collect_cwd = !args->session;
     options.progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL;
     options.user = request;
     return options;

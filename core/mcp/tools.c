@@ -257,8 +257,8 @@ static const struct tool tools[] = {
             "`session` each call has a fresh interpreter; open_session gives one that keeps its "
             "variables. Do as much as possible in one call: loops, many calls of functions, and "
             "only the part of their results that is needed. Files that the code saves in the "
-            "directory artifacts/, and figures that it draws, come with the result; the others of "
-            "a session without a handle are gone. If the code fails, the error says where.",
+            "directory artifacts/ (without `session`: also where it begins), and figures that it "
+            "draws, come with the result. If the code fails, the error says where.",
         .arguments = &mcp_execute_fields,
         .result = &mcp_result_fields,
         .reaches_out = true,

@@ -32,10 +32,10 @@ size_t laz_os_written_files(struct laz_written_file *files, size_t most);
 /* Makes a file at this path below `directory`, with the directories on the way to it. EEXIST: there
  * is something of that name, or of a name on the way, which is not changed. 0 or an errno. */
 int laz_os_walk_make(const char *directory, const char *name, const void *data, size_t len);
-/* Makes a directory that shows whether anything was made or removed in it since: then the time at
- * which it was written (laz_os_look) is no longer *written_ns, however coarsely its file system
- * counts. False: it could not be created, or does not show it. */
-bool laz_os_make_watched_directory(const char *path, int64_t *written_ns);
+/* Has a directory show whether anything was made or removed in it since: then the time at which it
+ * was written (laz_os_look) is no longer *written_ns, however coarsely its file system counts.
+ * False: it does not show it. */
+bool laz_os_watch_directory(const char *path, int64_t *written_ns);
 /* Makes a file of this mode to write to, in place of one of that name: a descriptor, or -1 with
  * errno. */
 int laz_os_replace_file(const char *path, unsigned mode);

@@ -297,6 +297,14 @@ static const enum laz_message_type execution_types[] = {
     [LAZ_ASKED_REMOVE] = LAZ_MESSAGE_REMOVE,
 };
 
+static bool execution_takes_cwd(const struct laz_execution *execution)
+{
+    const enum laz_collect collect = execution->session->shared->values->artifacts.collect;
+
+    return collect == LAZ_COLLECT_AUTO ? execution->request.options->collect_cwd != 0
+                                       : collect == LAZ_COLLECT_CWD;
+}
+
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
     struct laz_session *session = execution->session;
@@ -314,6 +322,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
         .cwd = options->cwd,
         .directory = options->n_argv ? options->directory : NULL,
+        .takes_cwd = execution_takes_cwd(execution),
         .is_last = execution->request.is_last,
         .name = execution->request.file,
     };

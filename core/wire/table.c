@@ -262,6 +262,9 @@ static const struct laz_field execute_members[] = {
      .help = "the working directory from now on"},
     {"directory", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(directory),
      .help = "with `argv`: where modules are looked for first"},
+    {"cwd_files", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(takes_cwd),
+     .help = "are files at the top of the working directory that the session began with artifacts, "
+             "too? Those that were put are none"},
     {"last", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(is_last),
      .help =
          "nothing is executed after it: after `exit`, when the interpreter has ended, the files "

@@ -4,10 +4,12 @@
 #include "live.h"
 
 #include "base/buf.h"
+#include "os/directories.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The one artifact of this name, or a failed assertion. */
 static struct laz_artifact artifact_of(const struct laz_result *result, const char *name)
@@ -397,6 +399,117 @@ static void files_of_code_that_runs_once_are_whole(struct laz_session *unused,
     expect_whole(engine, w, code, 3);
 }
 
+/* ---- the working directory --------------------------------------------------------------------
+ */
+
+/* The names of the artifacts of code that runs once, as run_for. */
+static struct laz_result *run_once_for(struct laz_engine *engine, const struct words *w,
+                                       const char *code, uint32_t collect_cwd, const char *names)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = w->runtime};
+    const struct laz_file file = {
+        .size = sizeof file, .name = "in.csv", .data = "a", .data_len = 1};
+    const struct laz_file *const files[] = {&file};
+    const struct laz_execute_options options = {
+        .size = sizeof options, .collect_cwd = collect_cwd, .files = files, .n_files = 1};
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_buf found = LAZ_BUF_INIT;
+    struct laz_result *result = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(laz_execute(engine, &session, code, SIZE_MAX, &options, &result, NULL),
+                          0);
+    for (size_t i = 0; laz_result_artifact(result, i, &artifact) == 0; i++)
+        laz_buf_printf(&found, "%s ", artifact.name);
+    UNIT_TEXT(laz_buf_text(&found), names);
+    laz_buf_fini(&found);
+    return result;
+}
+
+/* Files where the code begins: neither hidden ones, nor those of the host, nor what a language has
+ * for itself. */
+static void what_is_left_in_the_working_directory(struct laz_session *unused, const struct words *w)
+{
+    static const struct phrase leave = {
+        .python = "import os, tempfile\n"
+                  "t = tempfile.NamedTemporaryFile(delete=False); os.mkdir('d')\n"
+                  "os.remove('in.csv')\n"
+                  "for name in ('a.csv', 'in.csv', '.hidden', 'b.csv', 'd/x',\n"
+                  "             os.environ['HOME'] + '/y', 'artifacts/b.csv'):\n"
+                  "    with open(name, 'w') as f: n = f.write(name)\n"
+                  "os.symlink('a.csv', 'link')",
+        .r = "cat('x', file = tempfile()); dir.create('d'); unlink('in.csv')\n"
+             "for (name in c('a.csv', 'in.csv', '.hidden', 'b.csv', 'd/x',\n"
+             "               file.path(Sys.getenv('HOME'), 'y'), 'artifacts/b.csv'))\n"
+             "    cat(name, file = name)\n"
+             "x <- file.symlink('a.csv', 'link')",
+        .lua = "os.remove('in.csv')\n"
+               "for _, name in ipairs({'a.csv', 'in.csv', '.hidden', 'b.csv', os.tmpname(),\n"
+               "                       os.getenv('HOME') .. '/y', 'artifacts/b.csv'}) do\n"
+               "  io.open(name, 'w'):write(name)\n"
+               "end",
+    };
+    struct laz_engine *engine = test_engine_of(unused);
+    const char *code = test_phrase(w, &leave);
+
+    struct laz_result *result = run_once_for(engine, w, code, 0, "b.csv ");
+    CU_ASSERT(test_result_has(result, "\"warnings\":[\"left out: a.csv, b.csv: in the working "
+                                      "directory; what is saved in artifacts/ is kept\"]"));
+    laz_result_free(result);
+    result = run_once_for(engine, w, code, 1, "a.csv b.csv ");
+    CU_ASSERT(test_result_has(result, "\"warnings\":[\"left out: b.csv: artifacts/ has a file of "
+                                      "that name\"]"));
+    laz_result_free(result);
+    laz_result_free(run_once_for(engine, w, w->add_2_3, 0, ""));
+}
+
+/* In a session as the settings say, and each time that they have changed. */
+static void a_session_can_collect_them(struct laz_session *session, const struct words *w)
+{
+    (void)w;
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "in.csv", "a", 1, NULL), 0);
+    laz_result_free(run_for(session, "f = io.open('a', 'w'); f:write('x'); f:flush()", "a"));
+    laz_result_free(run_for(session, "f:close()", ""));
+    laz_result_free(run_for(session, "f = io.open('a', 'w'); f:write('y'); f:close()", "a"));
+    laz_result_free(
+        run_for(session, "for i = 1, 3 do io.open('b' .. i, 'w'):close() end", "b1 b2"));
+    laz_result_free(run_for(session, "1", "b3"));
+}
+
+static void settings_decide_for_all(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result =
+        run_once_for(test_engine_of(session), w, "io.open('a', 'w'):close()", 1, "");
+
+    CU_ASSERT(test_result_has(result, "left out: a: in the working directory"));
+    laz_result_free(result);
+}
+
+/* A directory of the host that lies where the session's would be is not the code's alone. */
+static void a_directory_of_the_host_is_not_collected(struct laz_session *session,
+                                                     const struct words *w)
+{
+    struct laz_result *result = run_once_for(test_engine_of(session), w,
+                                             "io.open(os.getenv('HOME') .. '/' .. 'work/made', "
+                                             "'w'):close(); io.open('here', 'w'):close()\n"
+                                             "io.open('artifacts/a', 'w'):close()",
+                                             1, "a ");
+
+    CU_ASSERT(test_result_has(result, "\"warnings\":[]"));
+    laz_result_free(result);
+}
+
+static void working_directory(void)
+{
+    test_each("", what_is_left_in_the_working_directory);
+    test_in_lua("artifacts.collect=cwd;artifacts.max_files=2", a_session_can_collect_them);
+    test_in_lua("artifacts.collect=artifacts", settings_decide_for_all);
+    if (!getenv("TEST_BACKEND") && !getenv("TEST_WARM") && mkdir("/tmp/work", 0777) == 0) {
+        (void)chmod("/tmp/work", 0777);
+        test_in_lua("sandbox.write=[\"/tmp/work\"]", a_directory_of_the_host_is_not_collected);
+        laz_os_remove_tree("/tmp/work");
+    }
+}
+
 static void artifacts(void)
 {
     const char *only = getenv("TEST_RUNTIME");
@@ -541,7 +654,8 @@ static void values_and_figures(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(files), UNIT(artifacts), UNIT(limits), UNIT(values_and_figures), {0},
+    UNIT(files),  UNIT(artifacts),          UNIT(working_directory),
+    UNIT(limits), UNIT(values_and_figures), {0},
 };
 
 int main(void)

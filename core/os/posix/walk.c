@@ -202,13 +202,13 @@ int laz_os_walk_make(const char *directory, const char *name, const void *data, 
     return failed;
 }
 
-bool laz_os_make_watched_directory(const char *path, int64_t *written_ns)
+bool laz_os_watch_directory(const char *path, int64_t *written_ns)
 {
     /* a time in the past, which no change can give it again */
     const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     struct laz_look look;
 
-    if (mkdir(path, 0700) != 0 || utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0 ||
         laz_os_look(path, false, &look))
         return false;
     *written_ns = look.written_ns;

@@ -131,10 +131,9 @@ int laz_os_walk_make(const char *directory, const char *name, const void *data, 
     return failed;
 }
 
-bool laz_os_make_watched_directory(const char *path, int64_t *written_ns)
+bool laz_os_watch_directory(const char *path, int64_t *written_ns)
 {
-    (void)written_ns; /* it is looked into each time */
-    (void)walk_make_directory(path);
+    (void)path, (void)written_ns; /* it is looked into each time */
     return false;
 }
 
