@@ -128,6 +128,8 @@ void agent_files_ask(struct agent *agent, const struct laz_message *request);
 /* Sends the artifacts that are new or have changed; says in files.left_out which are not sent, but
  * for those that may still come when the interpreter has ended. */
 void agent_files_collect(struct agent *agent, enum agent_moment moment);
+/* Does the host get a file of this path, if it is there at the end? */
+bool agent_files_keep(const struct agent *agent, const char *path);
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
 /* No further part of a file comes: what there is of it is removed. */
 void agent_files_put_end(struct agent *agent);

@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/visible.h"
 #include "os/descriptors.h"
+#include "os/paths.h"
 #include "os/walk.h"
 
 #include <errno.h>
@@ -482,6 +483,34 @@ void agent_files_ask(struct agent *agent, const struct laz_message *request)
     files->bytes = 0;
     files->is_last = files->follows = request->is_last;
     files->takes_cwd = request->takes_cwd;
+}
+
+/* Compares directories, with their links resolved. */
+static bool collect_is_in(const char *directory, const char *top, bool or_below)
+{
+    char *real_top = top ? laz_os_real_path(top) : NULL;
+    const bool is_in = real_top && (or_below ? laz_path_is_within(directory, real_top)
+                                             : strcmp(directory, real_top) == 0);
+
+    free(real_top);
+    return is_in;
+}
+
+bool agent_files_keep(const struct agent *agent, const char *path)
+{
+    const struct agent_files *files = &agent->files;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *directory = slash ? laz_strndup(path, (size_t)(name - path)) : laz_strdup(".");
+    char *real = directory ? laz_os_real_path(directory) : NULL;
+    const bool keeps =
+        real && laz_artifact_name_is_plain(name) &&
+        (collect_is_in(real, files->artifacts.path, true) ||
+         (files->takes_cwd && files->max_files && collect_is_in(real, files->work.path, false) &&
+          !laz_strv_has(&files->given, name)));
+
+    free(directory);
+    free(real);
+    return keeps;
 }
 
 void agent_files_collect(struct agent *agent, enum agent_moment moment)

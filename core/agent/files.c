@@ -21,11 +21,19 @@
 
 /* ---- files of the host ---------------------------------------------------------------------- */
 
+/* Limits that such a file meets are named. */
+static const char *put_why(int os_errno)
+{
+    if (os_errno == EFBIG)
+        return "it is larger than limits.fsize allows";
+    return os_errno == ENOSPC ? "there is no room for it (sandbox.tmp_size)" : strerror(os_errno);
+}
+
 static const char *put_failed(const char *name, int os_errno)
 {
     static char words[400];
 
-    snprintf(words, sizeof words, "cannot create the file %.255s: %s", name, strerror(os_errno));
+    snprintf(words, sizeof words, "cannot create the file %.255s: %s", name, put_why(os_errno));
     return words;
 }
 

@@ -214,6 +214,11 @@ static void serve_leave(void *data, int status)
     _exit(status & 0xff);
 }
 
+static int serve_keeps(void *data, const char *path)
+{
+    return agent_files_keep(data, path);
+}
+
 void agent_services_init(struct agent *agent)
 {
     agent->services = (struct laz_agent_services){
@@ -225,6 +230,7 @@ void agent_services_init(struct agent *agent)
         .max_message = agent->max_message,
         .max_value = agent->max_value,
         .switch_output = serve_switch_output,
+        .keeps = serve_keeps,
     };
     agent_calls_offer(agent);
 }

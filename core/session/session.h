@@ -89,6 +89,7 @@ struct laz_session {
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_guard guard;
     struct laz_finish finish;
+    struct laz_buf early[3]; /* by stream: output of what code has left running, for the next one */
     struct laz_execution *execution; /* the one that runs in its box, or NULL */
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
     atomic_uint executing;           /* somebody has it for something: 1 + enum laz_asked; or 0 */
@@ -183,6 +184,13 @@ void laz_session_listen(struct laz_session *session);
 int laz_session_spawn(struct laz_session *session, struct laz_error *err);
 /* Ends the box, if any, without waiting. `event`: LAZ_EVENT_CLOSE, _GONE or _REPLACE. */
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event);
+/* What is written after the last result, with the limit of its execution. */
+void laz_session_last_output(struct laz_session *session, int stream, const char *data, size_t len);
+/* What came while no code was executed belongs to the next code: keeps it, and gives it. */
+void laz_session_keep_output(struct laz_session *session, int stream, const char *data, size_t len);
+void laz_session_give_output(struct laz_session *session,
+                             void (*give)(struct laz_session *session, int stream, const char *data,
+                                          size_t len));
 /* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
 
@@ -196,7 +204,8 @@ struct laz_session_listener {
     void (*advance)(struct laz_session *session);
     /* While one runs in the box: what the box reports. */
     void (*message)(struct laz_session *session, struct laz_message *message);
-    void (*output)(struct laz_session *session, int stream, const char *data, size_t len);
+    /* False: no more of it is wanted now (laz_session_keep_output). */
+    bool (*output)(struct laz_session *session, int stream, const char *data, size_t len);
     void (*read_on)(struct laz_session *session);
     void (*box_ended)(struct laz_session *session);
     /* The peer broke the protocol, or a limit of the session as a whole was reached; see

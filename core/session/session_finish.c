@@ -67,7 +67,9 @@ static bool finish_begin(struct laz_session *session, uint64_t ms, bool *whole)
     finish->has_run = finish->is_over = finish->has_followed = false;
     finish->under_way = true;
     finish->follows = finish->result && finish->id;
-    laz_box_hear(session->box);
+    if (finish->result)
+        laz_session_give_output(session, laz_session_last_output);
+    laz_box_hear(session->box, true);
     if (ms != LAZ_UNLIMITED)
         laz_timer_start(finish->timer, ms);
     if (finish_ask(session))

@@ -114,6 +114,19 @@ static void a_file_that_cannot_be_made_is_an_error(struct laz_session *session,
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, NULL);
 }
 
+/* The error names the limit, and the session goes on. */
+static void a_file_that_is_too_large_names_the_limit(struct laz_session *session,
+                                                     const struct words *w)
+{
+    static char data[200 << 10];
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "big", data, sizeof data, &err), LAZ_EOS);
+    UNIT_TEXT(err.text, "cannot create the file big: it is larger than limits.fsize allows");
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "small", data, 1000, &err), 0);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
 static void told(void *user, const struct laz_error *err)
 {
     *(int *)user = err ? err->code : 0;
@@ -145,6 +158,7 @@ static void files(void)
 {
     test_in_lua("", a_file_of_many_parts_arrives_whole);
     test_in_lua("", a_file_can_be_put_without_waiting);
+    test_each("limits.fsize=100KiB", a_file_that_is_too_large_names_the_limit);
 }
 
 /* ---- artifacts --------------------------------------------------------------------------------
@@ -620,6 +634,11 @@ static void what_is_drawn_becomes_pictures(struct laz_session *session, const st
                   "plt.figure(); plt.plot([2, 1])",
         .r = "plot(1:10); hist(c(1, 2, 2))",
     };
+    /* One that was saved and is still open comes once. */
+    static const struct phrase save = {
+        .python = "plt.plot([1, 2]); plt.savefig('artifacts/saved.png')",
+        .r = "png('artifacts/saved.png'); plot(1)",
+    };
     const bool is_r = strcmp(w->runtime, "r") == 0;
 
     if (!test_phrase(w, &draw))
@@ -638,6 +657,15 @@ static void what_is_drawn_becomes_pictures(struct laz_session *session, const st
     CU_ASSERT(test_result_has(result, "\"type\":\"image/png\""));
     laz_result_free(result);
     laz_result_free(run_for(session, w->add_2_3, ""));
+    laz_result_free(run_for(session, test_phrase(w, &save), "saved.png"));
+    if (is_r)
+        return;
+    laz_result_free(run_for(
+        session, "plt.plot([1]); plt.savefig('artifacts/again.png'); plt.show()", "again.png"));
+    laz_result_free(run_for(session,
+                            "plt.plot([1]); plt.savefig('artifacts/b.png'); plt.title('t')",
+                            "b.png figure-3.png")); /* it was drawn on since */
+    laz_result_free(run_for(session, "plt.plot([1]); plt.savefig('/tmp/c.png')", "figure-4.png"));
 }
 
 /* Pictures, too, are larger than a message here. */

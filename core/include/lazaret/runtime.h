@@ -104,6 +104,9 @@ struct laz_agent_services {
                          values, and max_message for arguments of tools */
     /* Was the execution that runs interrupted? Not 0: yes. Any thread. */
     int (*is_interrupted)(void *agent);
+    /* Does the host get a file of this path, if it is there when the execution has ended? During
+     * eval. */
+    int (*keeps)(void *agent, const char *path);
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */
