@@ -75,33 +75,61 @@ void agent_calls_offer(struct agent *agent);
 /* The execution is over: open calls are forgotten, and their replies are discarded. */
 void agent_calls_forget(struct agent *agent);
 
-/* ---- files.c: files for the code, and what it makes ------------------------------------------ */
+/* ---- files.c: files for the code; collect.c: what it makes ------------------------------------
+ */
 
 struct agent_artifact;
 
+/* A directory, of which it may be known whether anything was made in it: then it has another time
+ * than this one (laz_os_watch_directory). */
+struct agent_watched {
+    char *path; /* NULL: there is none */
+    bool is_watched;
+    int64_t written_ns;
+};
+
 struct agent_files {
-    char *home;      /* the working directory that the session began with; NULL: it has none */
-    char *directory; /* of artifacts; NULL: none are wanted */
+    char *directory;           /* where the code begins: `work`, or the home; NULL: there is none */
+    struct agent_watched work; /* a directory in the home, and nobody's before; NULL: none */
+    struct agent_watched artifacts; /* NULL: none are wanted */
+    struct laz_strv given;          /* names of files of the host in that directory */
     size_t max_files;
     uint64_t max_bytes;
     struct agent_artifact *known; /* that were sent */
     size_t n_known;
-    bool is_watched;          /* the directory shows by its time whether anything was made in it: */
-    int64_t written_ns;       /* the time that it has otherwise */
     struct laz_buf text;      /* of a part */
     struct laz_strv left_out; /* by the last collection */
     int put;                  /* the file that is being put; -1 */
     char *put_path;           /* of it */
+    int64_t id;               /* of the execution, and what it has sent: */
+    size_t n_sent;
+    uint64_t bytes;
+    bool is_last, follows; /* the session ends after it; files follow when it has */
+    bool takes_cwd;        /* files at the top of `work` are artifacts, too */
+};
+
+/* When files are collected. */
+enum agent_moment {
+    AGENT_GOES_ON,    /* the interpreter waits for the next execution */
+    AGENT_ENDS_LATER, /* it waits for its end */
+    AGENT_HAS_ENDED,
 };
 
 /* Notes where the files of a session are, of a template: of its sessions, before the runtime keeps
- * a copy of the environment. */
+ * a copy of the environment. Goes to the directory where the code begins, unless this is a
+ * template.
+ */
 int agent_files_plan(struct agent *agent, const struct laz_wire_options *options,
                      struct laz_error *err);
-/* Makes the directory of artifacts, in the process of the session. */
+/* Makes what the session has of its own, in its process. */
 void agent_files_begin(struct agent *agent);
-/* Sends the artifacts that are new or have changed; says in files.left_out which are not sent. */
-void agent_files_collect(struct agent *agent);
+/* What is sent from now on belongs to this request. */
+void agent_files_ask(struct agent *agent, const struct laz_message *request);
+/* Sends the artifacts that are new or have changed; says in files.left_out which are not sent, but
+ * for those that may still come when the interpreter has ended. */
+void agent_files_collect(struct agent *agent, enum agent_moment moment);
+/* Does the host get a file of this path, if it is there at the end? */
+bool agent_files_keep(const struct agent *agent, const char *path);
 void agent_files_send_bytes(struct agent *agent, const char *of, const char *data, size_t len);
 /* No further part of a file comes: what there is of it is removed. */
 void agent_files_put_end(struct agent *agent);
@@ -175,6 +203,11 @@ void agent_flush(struct agent *agent);
 void agent_flush_around(struct agent *agent, size_t hole, const char *value, size_t len);
 /* Answers messages until the host says exit; the status to exit with. */
 int agent_serve(struct agent *agent);
+/* Ends the interpreter as after a script. */
+void agent_end_runtime(struct agent *agent);
+/* The interpreter has ended: sends what follows the last execution, and waits for the host to end
+ * this process, so that all of it is read. Nothing follows others. */
+void agent_follow(struct agent *agent);
 
 /* ---- tools.c: the list of tools in init ----------------------------------------------------- */
 

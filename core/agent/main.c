@@ -51,9 +51,9 @@ static int main_run(enum agent_role role)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
     else if (agent.role != AGENT_TEMPLATE)
         status = agent_serve(&agent);
-    if (agent.state && LAZ_HAS(agent.ops, destroy))
-        agent.ops->destroy(agent.state);
-    fflush(NULL);
+    agent_end_runtime(&agent);
+    if (!rc && agent.role != AGENT_TEMPLATE)
+        agent_follow(&agent);
     /* Handlers of interpreters and of libraries that code loaded are not run, nor is anything
      * unloaded, closed or freed below their threads: the process ends here. */
     _exit(status);

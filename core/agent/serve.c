@@ -204,7 +204,7 @@ static void serve_leave(void *data, int status)
 
     if (agent_is_forked(agent) || !agent->request)
         _exit(status);
-    agent_files_collect(agent);
+    agent_files_collect(agent, AGENT_HAS_ENDED);
     snprintf(message, sizeof message, "the code ended its process with status %d", status & 0xff);
     serve_error(agent, agent->request, "exit",
                 &(struct laz_outcome){.size = sizeof(struct laz_outcome),
@@ -212,6 +212,11 @@ static void serve_leave(void *data, int status)
                                       .message = message,
                                       .exit_status = status & 0xff});
     _exit(status & 0xff);
+}
+
+static int serve_keeps(void *data, const char *path)
+{
+    return agent_files_keep(data, path);
 }
 
 void agent_services_init(struct agent *agent)
@@ -225,8 +230,33 @@ void agent_services_init(struct agent *agent)
         .max_message = agent->max_message,
         .max_value = agent->max_value,
         .switch_output = serve_switch_output,
+        .keeps = serve_keeps,
     };
     agent_calls_offer(agent);
+}
+
+/* ---- the end of the interpreter -------------------------------------------------------------- */
+
+void agent_end_runtime(struct agent *agent)
+{
+    if (agent->state && LAZ_HAS(agent->ops, destroy))
+        agent->ops->destroy(agent->state);
+    agent->state = NULL;
+    fflush(NULL);
+}
+
+void agent_follow(struct agent *agent)
+{
+    char *line;
+    size_t len;
+
+    if (!agent->files.follows || agent_is_forked(agent))
+        return;
+    agent_files_collect(agent, AGENT_HAS_ENDED);
+    serve_result(agent, &(struct laz_message){.has_id = true, .id = agent->files.id},
+                 &(struct laz_outcome){.value = NULL});
+    while (agent_channel_line(&agent->channel, -1, &line, &len) == 0)
+        ;
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -242,10 +272,7 @@ static void serve_answer(struct agent *agent, const struct laz_message *request,
     } else if (outcome->kind == LAZ_OUTCOME_TOO_LARGE && !outcome->message) {
         serve_too_large(agent, request, "value");
     } else {
-        struct laz_outcome error = *outcome;
-        if (!error.message && error.kind == LAZ_OUTCOME_EXIT)
-            error.message = "the code asked to end its process";
-        serve_error(agent, request, laz_error_kinds[outcome->kind].name, &error);
+        serve_error(agent, request, laz_error_kinds[outcome->kind].name, outcome);
     }
 }
 
@@ -280,6 +307,27 @@ static int serve_eval(struct agent *agent, const struct laz_message *request, co
     return ops->eval(agent->state, code, len, request->print, outcome);
 }
 
+/* The code has ended: what it has made is sent. One that has asked to exit ends the interpreter,
+ * whose last outcome is kept. */
+static void serve_collect(struct agent *agent, struct laz_outcome *outcome)
+{
+    static char words[256];
+
+    if (outcome->kind != LAZ_OUTCOME_EXIT) {
+        agent_files_collect(agent, agent->files.is_last ? AGENT_ENDS_LATER : AGENT_GOES_ON);
+        return;
+    }
+    agent->files.follows = false;
+    snprintf(words, sizeof words, "%s",
+             outcome->message ? outcome->message : "the code asked to end its process");
+    *outcome = (struct laz_outcome){.size = sizeof *outcome,
+                                    .kind = LAZ_OUTCOME_EXIT,
+                                    .message = words,
+                                    .exit_status = outcome->exit_status};
+    agent_end_runtime(agent);
+    agent_files_collect(agent, AGENT_HAS_ENDED);
+}
+
 /* Returns true when the agent has to end, with *status. */
 static bool serve_run(struct agent *agent, const struct laz_message *request, int *status)
 {
@@ -291,6 +339,7 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
     const size_t len = request->code_len - mark;
 
     agent->request = request;
+    agent_files_ask(agent, request);
     int rc = 0;
     if (!agent_interrupt_begin(request->has_id ? request->id : 0))
         outcome = (struct laz_outcome){
@@ -308,7 +357,7 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
         outcome.text = NULL;
     }
     if (rc == 0 && !is_check)
-        agent_files_collect(agent);
+        serve_collect(agent, &outcome);
     if (rc == 0)
         serve_answer(agent, request, &outcome);
     else if (laz_plugin_said(rc, LAZ_PLUGIN_RUNTIME, agent->plugin->name,

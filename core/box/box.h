@@ -279,8 +279,8 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms);
 /* Takes a connection and reads a message that have come and that no turn has served: before it is
  * judged that they are late, because the loop may have stood still. */
 void laz_box_catch_up(struct laz_box *box);
-/* Reads streams again whose reading was paused; what lies in them is dropped. */
-void laz_box_hear(struct laz_box *box);
+/* Reads streams again whose reading was paused; what lies in them is dropped, or `keeps`. */
+void laz_box_hear(struct laz_box *box, bool keeps);
 /* Delivers the output that is there now, without waiting. */
 void laz_box_drain(struct laz_box *box);
 

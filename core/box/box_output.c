@@ -67,14 +67,14 @@ static void output_stderr_ready(void *user, uint32_t events)
     output_read(user, LAZ_STDERR, OUTPUT_READ);
 }
 
-void laz_box_hear(struct laz_box *box)
+void laz_box_hear(struct laz_box *box, bool keeps)
 {
     char data[16 << 10];
 
     for (int stream = 1; stream <= 2; stream++) {
         if (!box->unheard[stream] || box->output[stream] < 0)
             continue;
-        for (size_t total = 0; total < OUTPUT_STALE;) {
+        for (size_t total = 0; total < OUTPUT_STALE && !keeps;) {
             ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
             if (n <= 0)
                 break; /* the loop reports an end */

@@ -174,6 +174,7 @@ static int execute_run(struct execution *execution, const struct source *source,
         .progress = execute_progress,
         .files = execution->files.pointers,
         .n_files = execution->files.n,
+        .collect_cwd = cli->artifacts != NULL,
     };
 
     int code = approver_begin(execution->approver, execution->engine, input, err);

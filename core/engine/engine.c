@@ -91,7 +91,7 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
 
     if (!engine)
         return laz_error_null(err, "the engine");
-    const struct laz_place place = laz_place_fresh(&engine->sessions, NULL, true);
+    const struct laz_place place = laz_place_fresh(&engine->sessions, NULL);
     return laz_job_run(&asked, &place, result, err);
 }
 
@@ -106,7 +106,7 @@ int laz_execute_async(struct laz_engine *engine, const struct laz_session_option
 
     if (!engine)
         return laz_error_null(err, "the engine");
-    const struct laz_place place = laz_place_fresh(&engine->sessions, NULL, true);
+    const struct laz_place place = laz_place_fresh(&engine->sessions, NULL);
     return laz_job_ask(&asked, &place, NULL, err);
 }
 

@@ -99,7 +99,7 @@ int group_call_run(struct group_call *call, const struct laz_place *place, struc
 
 static int call_start(struct group_call *call, struct laz_error *err)
 {
-    const struct laz_place place = laz_place_fresh(&call->lane->engine->sessions, NULL, true);
+    const struct laz_place place = laz_place_fresh(&call->lane->engine->sessions, NULL);
     struct laz_group *group = call->lane->group;
 
     if (atomic_load(&group->closed))

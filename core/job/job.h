@@ -42,13 +42,11 @@ struct laz_place {
     struct laz_session *session;       /* of the first, and the last of the functions below */
     struct laz_pool *pool;
     uint64_t wait_ms;
-    bool ends; /* the interpreter ends by itself, and its box, before the job is reported */
 };
 
 struct laz_place laz_place_session(struct laz_session *session);
 /* `ready`: a pool, out of which a session is taken for good where one is ready; NULL: none. */
-struct laz_place laz_place_fresh(struct laz_session_shared *shared, struct laz_pool *ready,
-                                 bool ends);
+struct laz_place laz_place_fresh(struct laz_session_shared *shared, struct laz_pool *ready);
 /* `wait_ms`: as in laz_pool_acquire. */
 struct laz_place laz_place_pool(struct laz_pool *pool, uint64_t wait_ms);
 /* A session that was handed out (laz_pool_hand_out). */

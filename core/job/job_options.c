@@ -75,6 +75,7 @@ static const struct laz_member execute_rows[] = {
     {M(files), .kind = LAZ_MEMBER_STRUCTS, N(n_files), .what = "the files for the code",
      .one = "a file for the code", .of = &file_members, REMOTE},
     {VALUE(n_files), REMOTE},
+    {VALUE(collect_cwd)},
 };
 #undef M
 #undef N

@@ -45,6 +45,8 @@ static void fresh_end(struct laz_job *job)
 
     laz_seat_leave(job);
     session->owner = NULL;
+    if (job->result)
+        laz_session_settle_last(session, job->result);
     if (!lingers || !job->is_awaited)
         job->seat.session = NULL; /* else fresh_left has it */
     if (!lingers)
@@ -89,7 +91,7 @@ static void fresh_release(struct laz_job *job)
         laz_session_finish_cancel(session);
         laz_session_finish_told(session, job->result);
     }
-    if (job->is_abandoned || !job->place.ends) {
+    if (job->is_abandoned) {
         fresh_end(job);
         return;
     }
@@ -124,7 +126,7 @@ static int fresh_acquire(struct laz_job *job, struct laz_error *err)
     job->seat.stir.advance = fresh_advance;
     if (!rc) {
         job->seat.owner.changed = fresh_changed;
-        job->seat.starts = true;
+        job->seat.starts = job->seat.is_last = true;
         session->owner = &job->seat.owner;
         laz_seat_take(job, session, &fresh_ops);
         return 0;
@@ -140,8 +142,7 @@ static int fresh_acquire(struct laz_job *job, struct laz_error *err)
 
 static const struct laz_place_ops fresh_place = {.acquire = fresh_acquire, .left = fresh_left};
 
-struct laz_place laz_place_fresh(struct laz_session_shared *shared, struct laz_pool *ready,
-                                 bool ends)
+struct laz_place laz_place_fresh(struct laz_session_shared *shared, struct laz_pool *ready)
 {
-    return (struct laz_place){.ops = &fresh_place, .shared = shared, .pool = ready, .ends = ends};
+    return (struct laz_place){.ops = &fresh_place, .shared = shared, .pool = ready};
 }

@@ -55,7 +55,7 @@ struct laz_seat {
     struct laz_session_owner owner; /* of a fresh one */
     struct laz_stir stir;           /* that the owner lists */
     unsigned stage;                 /* of its release */
-    bool starts, keeps;             /* struct laz_request */
+    bool starts, keeps, is_last;    /* struct laz_request */
 };
 
 struct laz_place_ops {

@@ -50,6 +50,8 @@ int laz_seat_execute(struct laz_job *job, struct laz_error *err)
                                      .options = &job->options,
                                      .keeps = job->seat.keeps,
                                      .starts = job->seat.starts,
+                                     .is_last =
+                                         job->seat.is_last && job->asked == LAZ_ASKED_EXECUTE,
                                      .done = seat_answered,
                                      .user = job};
 

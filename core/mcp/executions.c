@@ -288,8 +288,7 @@ static int request_place(struct mcp_request *request, struct mcp_peer *peer,
     if (rc)
         return rc;
     if (request->is_fresh) {
-        *place = laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, request->runtime),
-                                 false);
+        *place = laz_place_fresh(&mcp->engine->sessions, mcp_session_ready(mcp, request->runtime));
         return 0;
     }
     rc = mcp_session_own(peer, request->runtime, &in, err);
@@ -322,6 +321,7 @@ static struct laz_execute_options request_options(struct mcp_request *request,
     };
 
     laz_options_narrow(&laz_execute_members, &options, request->mcp->values);
+    options.collect_cwd = request->is_fresh;
     options.progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL;
     options.output = args->wait ? request_output : NULL;
     options.user = request;
@@ -365,7 +365,7 @@ static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
                          struct laz_error *err)
 {
     const struct laz_session_options session = {
-        .size = sizeof session, .runtime = args->runtime, .warm = 1};
+        .size = sizeof session, .runtime = args->runtime, .warm = 1, .no_wait = 1};
     struct laz_mcp *mcp = request->mcp;
     struct laz_trace trace;
     struct laz_place place;

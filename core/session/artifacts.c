@@ -96,8 +96,8 @@ static int artifact_append(struct laz_buf *to, const struct laz_message *part, u
     return is_over ? artifact_wrong("artifacts larger than artifacts.max_size were sent", why) : 0;
 }
 
-static const struct laz_artifact_item *artifact_find(const struct laz_artifacts *artifacts,
-                                                     const char *name)
+static struct laz_artifact_item *artifact_find(const struct laz_artifacts *artifacts,
+                                               const char *name)
 {
     for (size_t i = 0; i < artifacts->n; i++)
         if (strcmp(artifacts->items[i].name, name) == 0)
@@ -126,17 +126,36 @@ static struct laz_artifact_item *artifact_add(struct laz_artifacts *artifacts, c
     return item;
 }
 
+/* Forgets one in whose place another comes. */
+static void artifact_drop(struct laz_artifacts *artifacts, struct laz_artifact_item *item)
+{
+    const size_t at = (size_t)(item - artifacts->items);
+
+    artifacts->bytes -= item->data.len;
+    free(item->name);
+    laz_buf_fini(&item->data);
+    memmove(item, item + 1, (--artifacts->n - at) * sizeof *item);
+}
+
 /* A new file. */
 static int artifact_begin(struct laz_artifacts *artifacts, const struct laz_message *part,
                           uint64_t max_files, const char **why)
 {
-    if (artifacts->n >= max_files)
-        return artifact_wrong("more artifacts than artifacts.max_files were sent", why);
+    struct laz_artifact_item *item;
+
     if (!part->name || !laz_artifact_name_is_plain(part->name))
         return artifact_wrong("an artifact has no name that is allowed", why);
-    if (artifact_find(artifacts, part->name))
+    item = artifact_find(artifacts, part->name);
+    if (item && (!artifacts->follows || item->follows))
         return artifact_wrong("an artifact was sent twice", why);
-    return artifact_add(artifacts, laz_strdup(part->name)) ? 0 : LAZ_ENOMEM;
+    if (item)
+        artifact_drop(artifacts, item);
+    if (artifacts->n >= max_files)
+        return artifact_wrong("more artifacts than artifacts.max_files were sent", why);
+    item = artifact_add(artifacts, laz_strdup(part->name));
+    if (item)
+        item->follows = artifacts->follows;
+    return item ? 0 : LAZ_ENOMEM;
 }
 
 /* All of it is there, and in its digest. */

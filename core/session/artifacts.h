@@ -17,6 +17,7 @@ struct laz_artifact_item {
     char sha256[LAZ_SHA256_HEX + 1];
     char *path;    /* where it was saved; NULL: nowhere */
     char *problem; /* why it could not be saved; NULL: it could, or was not to be */
+    bool follows;  /* it came when the interpreter had ended */
 };
 
 /* One that did not come as a whole, or has no name: it is not an artifact. */
@@ -34,6 +35,7 @@ struct laz_artifacts {
     struct laz_artifacts *given; /* of tools, which the agent knows nothing of; NULL: none */
     struct laz_lost_item *lost;
     size_t n_lost;
+    bool follows; /* what comes from now on may come in place of what has come */
 };
 
 /* Takes a part. LAZ_EPROTO: it is none that an agent with these limits sends, *why says why (static

@@ -265,25 +265,24 @@ static void events_usage(struct laz_audit_line *line, const struct laz_result *r
 }
 
 /* One record for each file that has come out of the box, and for each that has not come whole. */
-static void events_artifacts(const struct laz_execution *execution)
+void laz_audit_artifacts(const struct laz_session *session, int64_t execution,
+                         const struct laz_artifacts *artifacts)
 {
-    const struct laz_artifacts *artifacts = &execution->result->artifacts;
-
-    for (size_t i = 0; i < artifacts->n; i++) {
+    for (size_t i = 0; i < artifacts->n && session->shared->audit; i++) {
         const struct laz_artifact_item *item = &artifacts->items[i];
         struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
-        laz_audit_number(&line, "execution", (uint64_t)execution->id);
+        laz_audit_number(&line, "execution", (uint64_t)execution);
         events_file(&line, item->name, item->data.len, item->sha256);
-        events_write(execution->session, "artifact", &line, NULL);
+        events_write(session, "artifact", &line, NULL);
     }
-    for (size_t i = 0; i < artifacts->n_lost; i++) {
+    for (size_t i = 0; i < artifacts->n_lost && session->shared->audit; i++) {
         const struct laz_lost_item *lost = &artifacts->lost[i];
         struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
-        laz_audit_number(&line, "execution", (uint64_t)execution->id);
+        laz_audit_number(&line, "execution", (uint64_t)execution);
         laz_audit_string(&line, "name", lost->name);
         laz_audit_number(&line, "bytes", lost->bytes);
         laz_audit_string(&line, "reason", lost->why);
-        events_write(execution->session, "artifact_lost", &line, NULL);
+        events_write(session, "artifact_lost", &line, NULL);
     }
 }
 
@@ -295,7 +294,8 @@ void laz_audit_judged(const struct laz_execution *execution)
 
     if (!execution->session->shared->audit || !events_asked[execution->request.asked].start)
         return;
-    events_artifacts(execution);
+    if (!execution->request.is_last)
+        laz_audit_artifacts(execution->session, execution->id, &result->artifacts);
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
     if (result->verdict == LAZ_VERDICT_OK) {

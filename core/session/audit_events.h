@@ -32,6 +32,9 @@ void laz_audit_blocked(const struct laz_execution *execution, const struct laz_r
 void laz_audit_stopped(const struct laz_execution *execution);
 /* The execution has its result. */
 void laz_audit_judged(const struct laz_execution *execution);
+/* Its artifacts, where they are not recorded with the result because it was the last. */
+void laz_audit_artifacts(const struct laz_session *session, int64_t execution,
+                         const struct laz_artifacts *artifacts);
 /* The execution was recorded by laz_audit_execute, but its code could not be sent. */
 void laz_audit_not_run(const struct laz_execution *execution, const struct laz_error *why);
 

@@ -276,7 +276,8 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     laz_execution_abandon_calls(execution);
 }
 
-static void execution_output(struct laz_session *session, int stream, const char *data, size_t len)
+static void execution_take_output(struct laz_session *session, int stream, const char *data,
+                                  size_t len)
 {
     struct laz_execution *execution = session->execution;
     struct laz_output *output = &execution->result->output;
@@ -285,6 +286,18 @@ static void execution_output(struct laz_session *session, int stream, const char
     laz_output_add(output, stream, data, len);
     if (most && output->total > most)
         laz_execution_stop(execution, LAZ_STOP_OUTPUT_LIMIT, most, "");
+}
+
+/* What is not code prints nothing. */
+static bool execution_output(struct laz_session *session, int stream, const char *data, size_t len)
+{
+    const bool is_code = session->execution->request.asked == LAZ_ASKED_EXECUTE;
+
+    if (is_code)
+        execution_take_output(session, stream, data, len);
+    else if (session->finish.has_run)
+        laz_session_keep_output(session, stream, data, len);
+    return is_code;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -296,6 +309,14 @@ static const enum laz_message_type execution_types[] = {
     [LAZ_ASKED_PUT] = LAZ_MESSAGE_PUT,
     [LAZ_ASKED_REMOVE] = LAZ_MESSAGE_REMOVE,
 };
+
+static bool execution_takes_cwd(const struct laz_execution *execution)
+{
+    const enum laz_collect collect = execution->session->shared->values->artifacts.collect;
+
+    return collect == LAZ_COLLECT_AUTO ? execution->request.options->collect_cwd != 0
+                                       : collect == LAZ_COLLECT_CWD;
+}
 
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
@@ -314,6 +335,8 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
         .cwd = options->cwd,
         .directory = options->n_argv ? options->directory : NULL,
+        .takes_cwd = execution_takes_cwd(execution),
+        .is_last = execution->request.is_last,
         .name = execution->request.file,
     };
     if (execution->request.asked == LAZ_ASKED_PUT)
@@ -326,7 +349,8 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         rc = laz_error_set(err, LAZ_ETOOBIG, 0,
                            "the code is larger than max_value_size (%zu bytes)", most);
     if (!rc) {
-        laz_box_hear(session->box);
+        if (execution->request.asked == LAZ_ASKED_EXECUTE)
+            laz_box_hear(session->box, session->finish.has_run);
         if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
             execution_was_not_sent(execution);
     }
@@ -353,7 +377,8 @@ static void execution_started(struct laz_execution *execution)
     struct laz_session_shared *shared = session->shared;
 
     session->execution = execution;
-    session->finish.has_run = true;
+    session->finish.has_run |= execution->request.asked == LAZ_ASKED_EXECUTE;
+    session->finish.id = execution->request.is_last ? execution->id : 0;
     execution->phase = LAZ_PHASE_RUNNING;
     execution->cpu_before_us = session->cpu_us;
     execution->started_us = laz_loop_now_us(shared->driver->loop);
@@ -366,6 +391,8 @@ static void execution_started(struct laz_execution *execution)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
     else if (session->waiters)
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
+    if (execution->request.asked == LAZ_ASKED_EXECUTE)
+        laz_session_give_output(session, execution_take_output);
 }
 
 /* Stops everything that belongs to a running execution, and takes the rest of its output. */
@@ -379,7 +406,7 @@ static void execution_finish(struct laz_execution *execution)
     laz_timer_cancel(session->deadline_timer);
     laz_timer_cancel(session->guard.timer);
     laz_execution_progress_end(execution);
-    if (!laz_box_is_ended(session->box))
+    if (execution->request.asked == LAZ_ASKED_EXECUTE && !laz_box_is_ended(session->box))
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);
     execution->result->wall_us =
@@ -702,7 +729,7 @@ const struct laz_session_listener laz_execution_listener = {
 
 /* ---- its beginning -------------------------------------------------------------------------- */
 
-static void execution_take_output(struct laz_execution *execution)
+static void execution_set_output(struct laz_execution *execution)
 {
     const struct laz_settings_values *values = execution->session->shared->values;
     const struct laz_execute_options *options = execution->request.options;
@@ -732,7 +759,7 @@ int laz_session_ask(struct laz_session *session, const struct laz_request *reque
     execution->request = *request;
     execution->checked = execution_checked;
     execution->code_left_ms = request->options->timeout_ms;
-    execution_take_output(execution);
+    execution_set_output(execution);
     execution->cancelled = session->is_cancelled; /* between this request and the one before */
     session->wanted = execution;
     if (at_once && !execution->cancelled)

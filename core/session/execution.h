@@ -73,6 +73,8 @@ void laz_execution_put_line(struct laz_execution *execution, struct laz_buf *lin
  * why (static text); LAZ_ENOMEM. */
 int laz_execution_part(struct laz_execution *execution, const struct laz_message *message,
                        const char **why);
+/* What the agent says of artifacts that it did not send, as warnings. */
+void laz_execution_warn_left_out(struct laz_result *result, const struct laz_strv *left_out);
 /* The outcome has come, and takes what came before it in parts: at once, or, where that is large,
  * when a check of it has ended (execution->check). As laz_execution_part; LAZ_EOS: there is no
  * thread for it. */

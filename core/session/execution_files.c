@@ -55,14 +55,10 @@ int laz_execution_part(struct laz_execution *execution, const struct laz_message
                               values->artifacts.max_size, why);
 }
 
-/* What the agent says of artifacts that it did not send, as warnings. */
-static void files_warn(struct laz_execution *execution, const struct laz_strv *left_out)
+void laz_execution_warn_left_out(struct laz_result *result, const struct laz_strv *left_out)
 {
-    struct laz_strv *warnings = &execution->result->warnings;
-
     for (size_t i = 0; i < left_out->n && i < FILES_LEFT_OUT; i++)
-        laz_strv_addf(warnings, "left out: %.400s", left_out->items[i]);
-    execution->out_of_memory |= warnings->failed;
+        laz_strv_addf(&result->warnings, "left out: %.900s", left_out->items[i]);
 }
 
 void laz_execution_take_content(struct laz_execution *execution, struct laz_message *message,
@@ -85,7 +81,8 @@ int laz_execution_take_artifacts(struct laz_execution *execution, const struct l
     laz_buf_fini(&artifacts->value);
     laz_buf_fini(&artifacts->text);
     if (!rc)
-        files_warn(execution, &message->left_out);
+        laz_execution_warn_left_out(execution->result, &message->left_out);
+    execution->out_of_memory |= execution->result->warnings.failed;
     return rc;
 }
 
@@ -103,6 +100,7 @@ int laz_execution_take_parts(struct laz_execution *execution, struct laz_message
     laz_buf_fini(value);
     laz_buf_fini(text);
     if (!rc)
-        files_warn(execution, &message->left_out);
+        laz_execution_warn_left_out(execution->result, &message->left_out);
+    execution->out_of_memory |= execution->result->warnings.failed;
     return rc;
 }

@@ -88,7 +88,8 @@ void laz_execution_judge(struct laz_execution *execution)
     execution->out_of_memory |=
         !laz_session_mark_result(session, result) || !result->detail || !result->evidence ||
         judgement.evidence.failed ||
-        !laz_artifacts_settle(&result->artifacts, laz_verdict_name(result->verdict));
+        (!execution->request.is_last &&
+         !laz_artifacts_settle(&result->artifacts, laz_verdict_name(result->verdict)));
     execution_fill_error(execution, &judgement);
     if (judgement.overrules) {
         free(result->value);

@@ -55,6 +55,8 @@ void laz_session_destroy(struct laz_session *session)
     laz_timer_stop(session->deadline_timer);
     laz_timer_stop(session->guard.timer);
     laz_guard_renew(&session->guard);
+    for (int stream = 1; stream <= 2; stream++)
+        laz_buf_fini(&session->early[stream]);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
     laz_tool_set_release(session->own_tools);

@@ -41,7 +41,10 @@ struct laz_finish {
     bool was_ending;           /* is_ending of the session before */
     struct laz_timer *timer;   /* while it is under way */
     uint64_t left_ms;          /* of the clocks of the last execution; LAZ_UNLIMITED: they stand */
-    struct laz_output *output; /* of a last result: takes what is written after it; or NULL */
+    struct laz_result *result; /* the last: takes what is written after it, and files; or NULL */
+    int64_t id;                /* of the execution that was said to be the last; 0: none was */
+    bool follows;              /* its files follow, */
+    bool has_followed;         /* and all have come */
 };
 
 #define LAZ_DESCRIPTION_SIZE 192
@@ -86,6 +89,7 @@ struct laz_session {
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_guard guard;
     struct laz_finish finish;
+    struct laz_buf early[3]; /* by stream: output of what code has left running, for the next one */
     struct laz_execution *execution; /* the one that runs in its box, or NULL */
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
     atomic_uint executing;           /* somebody has it for something: 1 + enum laz_asked; or 0 */
@@ -156,6 +160,12 @@ void laz_session_finish_cancel(struct laz_session *session);
 bool laz_session_finish_ask(struct laz_session *session, struct laz_result *result);
 bool laz_session_finish_is_over(const struct laz_session *session);
 void laz_session_finish_told(struct laz_session *session, struct laz_result *result);
+/* A message that has come meanwhile. LAZ_EPROTO: it is not what it has to be, *why says why (static
+ * text); LAZ_ENOMEM. */
+int laz_session_finish_take(struct laz_session *session, const struct laz_message *message,
+                            const char **why);
+/* Nothing comes any more for the result of an execution that was said to be the last. */
+void laz_session_settle_last(struct laz_session *session, struct laz_result *result);
 /* The session is closed: ends its box without waiting, and records its end. */
 void laz_session_shut(struct laz_session *session);
 /* The same, and frees the session, which has no owner from now on: at once, or when the function
@@ -174,6 +184,13 @@ void laz_session_listen(struct laz_session *session);
 int laz_session_spawn(struct laz_session *session, struct laz_error *err);
 /* Ends the box, if any, without waiting. `event`: LAZ_EVENT_CLOSE, _GONE or _REPLACE. */
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event);
+/* What is written after the last result, with the limit of its execution. */
+void laz_session_last_output(struct laz_session *session, int stream, const char *data, size_t len);
+/* What came while no code was executed belongs to the next code: keeps it, and gives it. */
+void laz_session_keep_output(struct laz_session *session, int stream, const char *data, size_t len);
+void laz_session_give_output(struct laz_session *session,
+                             void (*give)(struct laz_session *session, int stream, const char *data,
+                                          size_t len));
 /* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
 
@@ -187,7 +204,8 @@ struct laz_session_listener {
     void (*advance)(struct laz_session *session);
     /* While one runs in the box: what the box reports. */
     void (*message)(struct laz_session *session, struct laz_message *message);
-    void (*output)(struct laz_session *session, int stream, const char *data, size_t len);
+    /* False: no more of it is wanted now (laz_session_keep_output). */
+    bool (*output)(struct laz_session *session, int stream, const char *data, size_t len);
     void (*read_on)(struct laz_session *session);
     void (*box_ended)(struct laz_session *session);
     /* The peer broke the protocol, or a limit of the session as a whole was reached; see
@@ -224,8 +242,10 @@ struct laz_request {
     size_t len;
     const char *file;                          /* its name */
     const struct laz_execute_options *options; /* by laz_options_complete */
-    bool keeps;  /* its session goes on after it, so it is interrupted and not killed */
-    bool starts; /* nobody has asked for its session: why it did not start is told as an error */
+    bool keeps;   /* its session goes on after it, so it is interrupted and not killed */
+    bool starts;  /* nobody has asked for its session: why it did not start is told as an error */
+    bool is_last; /* nothing else is asked of its session: laz_session_finish_ask comes next, and
+                     laz_session_settle_last when nothing of it can come any more */
     /* The loop thread, between two turns: with a result that is the callee's, or an error. */
     void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
     void *user;

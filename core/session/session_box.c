@@ -22,6 +22,8 @@ static const unsigned session_wire_states[LAZ_SESSION_STATES] = {
     [LAZ_SESSION_RUNNING] = LAZ_WIRE_RUNNING,
 };
 
+#define SESSION_EARLY ((size_t)64 << 10) /* bytes of a stream that are kept, and one piece */
+
 /* ---- reports of the box --------------------------------------------------------------------- */
 
 void laz_session_fail(struct laz_session *session, int code, const char *text)
@@ -178,10 +180,15 @@ void laz_session_listen(struct laz_session *session)
 static bool session_line(void *user, char *line, size_t len)
 {
     struct laz_session *session = user;
+    const bool follows = session->finish.follows;
     struct laz_message message;
     struct laz_error err = {0};
+    const char *why = NULL;
 
-    int rc = laz_message_parse(line, len, session_wire_states[session->state], &message, &err);
+    int rc = laz_message_parse(
+        line, len, follows ? LAZ_WIRE_ENDING : session_wire_states[session->state], &message, &err);
+    if (!rc && follows && (rc = laz_session_finish_take(session, &message, &why)))
+        laz_error_set(&err, rc, 0, "%s", rc == LAZ_ENOMEM ? "out of memory" : why);
     if (rc) {
         laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
@@ -196,22 +203,42 @@ static bool session_line(void *user, char *line, size_t len)
             session_ready(session, &message);
         else
             laz_session_fail(session, LAZ_ESETUP, message.message ? message.message : "no reason");
-    } else {
+    } else if (!follows) {
         session->shared->listener->message(session, &message);
     }
     laz_message_fini(&message);
     return rc == 0;
 }
 
-/* After the result, with the limit of the execution. */
-static void session_last_output(struct laz_session *session, int stream, const char *data,
-                                size_t len)
+void laz_session_last_output(struct laz_session *session, int stream, const char *data, size_t len)
 {
     const uint64_t most = session->shared->values->session.max_output_size * 64;
+    struct laz_output *output = &session->finish.result->output;
 
-    laz_output_add(session->finish.output, stream, data, len);
-    if (most && session->finish.output->total > most)
+    laz_output_add(output, stream, data, len);
+    if (most && output->total > most)
         laz_box_kill(session->box);
+}
+
+void laz_session_keep_output(struct laz_session *session, int stream, const char *data, size_t len)
+{
+    struct laz_buf *early = &session->early[stream];
+
+    if (early->len < SESSION_EARLY)
+        laz_buf_append(early, data, len);
+}
+
+void laz_session_give_output(struct laz_session *session,
+                             void (*give)(struct laz_session *session, int stream, const char *data,
+                                          size_t len))
+{
+    for (int stream = 1; stream <= 2; stream++) {
+        struct laz_buf early = session->early[stream];
+        session->early[stream] = (struct laz_buf)LAZ_BUF_INIT;
+        if (early.len && !early.failed)
+            give(session, stream, early.data, early.len);
+        laz_buf_fini(&early);
+    }
 }
 
 static bool session_output(void *user, int stream, const char *data, size_t len)
@@ -219,10 +246,12 @@ static bool session_output(void *user, int stream, const char *data, size_t len)
     struct laz_session *session = user;
 
     if (session->execution)
-        session->shared->listener->output(session, stream, data, len);
-    else if (session->finish.output)
-        session_last_output(session, stream, data, len);
-    return session->execution || session->finish.output || session->finish.under_way ||
+        return session->shared->listener->output(session, stream, data, len);
+    if (session->finish.result)
+        laz_session_last_output(session, stream, data, len);
+    else if (session->state == LAZ_SESSION_IDLE && session->finish.has_run)
+        laz_session_keep_output(session, stream, data, len);
+    return session->finish.result || session->finish.under_way ||
            session->state != LAZ_SESSION_IDLE;
 }
 
@@ -307,6 +336,8 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     session->misbehaved = session->cut_off = session->is_lost = false;
     session->cpu_us = 0;
     session->finish = (struct laz_finish){0};
+    for (int stream = 1; stream <= 2; stream++)
+        laz_buf_fini(&session->early[stream]);
     if (!session_note_isolation(session)) { /* results have to report what is in force */
         laz_session_event(session, LAZ_EVENT_GONE);
         laz_box_release(session->box);

@@ -180,6 +180,13 @@ const struct schema_key laz_schema[] = {
     KEY("artifacts.max_size", SIZE, artifacts.max_size, "\"32MiB\"", .max = 1 * GIB,
         .help = "Size of these files together. A value that is larger than "
                 "`session.max_message_size` arrives up to this size, too."),
+    KEY("artifacts.collect", COLLECT, artifacts.collect, "\"auto\"",
+        .help =
+            "`\"artifacts\"`: what is saved below `artifacts/` comes out. `\"cwd\"`: so do files "
+            "at the top of the working directory that the sandbox gives the code, but not "
+            "hidden ones, and not those that the host has put there. `\"auto\"`: as `\"cwd\"` for "
+            "`lazaret run --artifacts` and for executions without a session of `lazaret mcp`, "
+            "otherwise as `\"artifacts\"`."),
     KEY("audit.file", FILE, audit.file, "\"\"",
         .help = "The file to which the log is appended, one JSON object a line; see `audit.md`. It "
                 "and its directories are made if they are missing, and no other user may be able "

@@ -31,6 +31,7 @@ enum schema_kind {
     SCHEMA_FILE,        /* char *: an absolute path, or "" */
     SCHEMA_REFUSE,      /* bool: "refuse" is true, "warn" false */
     SCHEMA_WARM,        /* enum laz_warm */
+    SCHEMA_COLLECT,     /* enum laz_collect */
     SCHEMA_KINDS
 };
 

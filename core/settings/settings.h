@@ -17,6 +17,10 @@
 
 #include <stdbool.h>
 
+/* Where files are artifacts: below artifacts/, at the top of the working directory as well, or
+ * there where who executes asks for it. */
+enum laz_collect { LAZ_COLLECT_AUTO, LAZ_COLLECT_ARTIFACTS, LAZ_COLLECT_CWD };
+
 /* How sessions of a pool start: from a template, cold, or from a template where that works. */
 enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };
 
@@ -57,6 +61,7 @@ struct laz_settings_values {
     } env;
     struct {
         uint64_t max_files, max_size;
+        enum laz_collect collect;
     } artifacts;
     struct {
         char *file; /* "": none */

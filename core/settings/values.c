@@ -246,18 +246,39 @@ static int values_refuse(struct values_job *job, const struct laz_toml_node *nod
     return 0;
 }
 
+/* The place of the word in the list, which ends with NULL; -1: it is not there. */
+static int values_word(const struct laz_toml_node *node, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (laz_toml_is(node, words[i]))
+            return i;
+    return -1;
+}
+
 static int values_warm(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
     static const char *const words[] = {
-        [LAZ_WARM_AUTO] = "auto", [LAZ_WARM_TEMPLATE] = "template", [LAZ_WARM_COLD] = "cold"};
+        [LAZ_WARM_AUTO] = "auto", [LAZ_WARM_TEMPLATE] = "template", [LAZ_WARM_COLD] = "cold", NULL};
+    const int at = values_word(node, words);
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (laz_toml_is(node, words[i])) {
-            *(enum laz_warm *)field = (enum laz_warm)i;
-            return 0;
-        }
-    }
-    return values_mismatch(job, node);
+    if (at < 0)
+        return values_mismatch(job, node);
+    *(enum laz_warm *)field = (enum laz_warm)at;
+    return 0;
+}
+
+static int values_collect(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    static const char *const words[] = {[LAZ_COLLECT_AUTO] = "auto",
+                                        [LAZ_COLLECT_ARTIFACTS] = "artifacts",
+                                        [LAZ_COLLECT_CWD] = "cwd",
+                                        NULL};
+    const int at = values_word(node, words);
+
+    if (at < 0)
+        return values_mismatch(job, node);
+    *(enum laz_collect *)field = (enum laz_collect)at;
+    return 0;
 }
 
 /* ---- the table --------------------------------------------------------------------------------*/
@@ -291,6 +312,7 @@ static const struct {
     [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text},
     [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse},
     [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\"", values_warm},
+    [SCHEMA_COLLECT] = {"word", "\"auto\", \"artifacts\" or \"cwd\"", values_collect},
 };
 
 const char *laz_schema_type(const struct schema_key *key)

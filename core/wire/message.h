@@ -39,8 +39,9 @@ enum laz_message_type {
 /* States of the connection, as its reader knows them; bits, for the table. */
 #define LAZ_WIRE_STARTING 1u /* from the token to `ready` */
 #define LAZ_WIRE_IDLE     2u
-#define LAZ_WIRE_RUNNING  4u /* an execution or a check is under way */
-#define LAZ_WIRE_TEMPLATE 8u /* a template that is ready */
+#define LAZ_WIRE_RUNNING  4u  /* an execution or a check is under way */
+#define LAZ_WIRE_TEMPLATE 8u  /* a template that is ready */
+#define LAZ_WIRE_ENDING   16u /* after `exit`: the last execution asked for what follows */
 
 /* ---- a protocol as data ---------------------------------------------------------------------- */
 
@@ -166,7 +167,7 @@ struct laz_message {
     size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
     bool has_status;
-    bool visible, print, is_template, is_same;
+    bool visible, print, is_template, is_same, is_last, takes_cwd;
     struct laz_strv traceback;
     struct laz_strv confined; /* steps of its confinement that the agent reports as in force */
     struct laz_strv missing;  /* those that failed, each with its reason */

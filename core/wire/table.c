@@ -262,6 +262,13 @@ static const struct laz_field execute_members[] = {
      .help = "the working directory from now on"},
     {"directory", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(directory),
      .help = "with `argv`: where modules are looked for first"},
+    {"cwd_files", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(takes_cwd),
+     .help = "are files at the top of the working directory that the session began with artifacts, "
+             "too? Those that were put are none"},
+    {"last", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(is_last),
+     .help =
+         "nothing is executed after it: after `exit`, when the interpreter has ended, the files "
+         "follow that are new since the outcome, or have changed, and a `result`"},
 };
 
 static const struct laz_field check_members[] = {
@@ -340,16 +347,19 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
                            {"a message", "a reply", SIZE, ALL(reply_members), .is_lenient = true,
                             .help = "Answers a call. It has no `type`; a reply that fits no open "
                                     "call is discarded."}},
-    [LAZ_MESSAGE_PART] = ROW("part", TO_HOST, LAZ_WIRE_RUNNING,
-                             "running, when the code has ended and before `result` or `error`",
+    [LAZ_MESSAGE_PART] = ROW("part", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_ENDING,
+                             "running, when the code has ended and before `result` or `error`; "
+                             "after `exit`",
                              ALL(part_members), "A part of what the execution has made, in bytes."),
-    [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", ALL(result_members),
-                               "The code has ended with a value."),
+    [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_ENDING,
+                               "running; after `exit`", ALL(result_members),
+                               "The code has ended with a value, or, where it was the `last`, the "
+                               "interpreter has ended."),
     [LAZ_MESSAGE_ERROR] = ROW("error", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_STARTING,
                               "running, or before `ready` with kind `setup` or `preload`",
                               ALL(error_members), "The code, or the start, has failed."),
     [LAZ_MESSAGE_EXIT] = ROW("exit", TO_AGENT, LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_TEMPLATE,
-                             "after `ready`", NONE, "Ends the agent."),
+                             "after `ready`", NONE, "Ends the interpreter, and the agent."),
     [LAZ_MESSAGE_PREPARE] = ROW("prepare", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", NONE,
                                 "Comes with descriptors: a file for each control group of the next "
                                 "session."),

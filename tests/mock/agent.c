@@ -50,6 +50,7 @@ struct mock {
     char *last; /* the line received last */
     long long id, i;
     bool is_kept; /* `last` is yet to be processed */
+    bool is_last; /* the execution was said to be the last */
 };
 
 static void *must(void *pointer)
@@ -728,11 +729,15 @@ static void mock_serve(struct mock *mock)
             mock_receive(mock);
         mock->is_kept = false;
         const char *id = strstr(mock->last, "\"id\":");
-        if (strncmp(mock->last, "{\"type\":\"exit\"", 14) == 0)
+        if (strncmp(mock->last, "{\"type\":\"exit\"", 14) == 0) {
+            if (mock->is_last)
+                do_ok(mock, "null");
             _exit(0);
+        }
         if (mock_prepare(mock) || mock_spawn(mock) || !id || !strstr(mock->last, "\"code\":"))
             continue; /* otherwise an answer for which its script did not wait */
         mock->id = strtoll(id + 5, NULL, 10);
+        mock->is_last = strstr(mock->last, "\"last\":true");
         char *code = mock_code(mock->last);
         mock_run(mock, code, "\n");
         free(code);

@@ -67,6 +67,26 @@ runs artifacts_of_code_that_fails 1 --artifacts failed -e \
     "io.open('artifacts/x', 'w'):close()" -e "error('no')"
 [ -f failed/x ] || wrong "$name" "it was not saved"
 
+# What is saved where the code begins.
+cat >plot.lua <<'END'
+io.open('plot.csv', 'w'):write('a,b')
+END
+runs what_is_elsewhere_is_named 0 --file in.csv=table.csv plot.lua
+has err 'warning: plot.lua: left out: plot.csv: in the working directory; what is saved in artifacts/ is kept'
+runs what_is_elsewhere_can_be_saved 0 --file in.csv=table.csv --artifacts elsewhere-too plot.lua
+[ "$(ls elsewhere-too)$(cat elsewhere-too/plot.csv)" = plot.csva,b ] || wrong "$name" "$(ls elsewhere-too)"
+runs settings_come_first 0 --set artifacts.collect=artifacts --artifacts not-saved plot.lua
+has err 'left out: plot.csv'
+runs as_the_settings_say 0 --set artifacts.collect=cwd plot.lua
+has err 'artifact plot.csv (text/csv, 3 bytes)'
+mkdir host && chmod 777 host
+cat >there.lua <<'END'
+io.open('there', 'w'):close()
+END
+runs directories_of_the_host_are_not_collected 0 --write "$work/host" --cwd "$work/host" \
+    --artifacts none there.lua
+[ -f host/there ] && [ ! -e none ] || wrong "$name" "$(ls host none)"
+
 # Each that cannot be saved is named, wherever it stands in the list, and the others are saved.
 cat >several.lua <<'END'
 for _, name in ipairs({'a', 'link', 'z'}) do os.execute('mkdir artifacts/' .. name) end

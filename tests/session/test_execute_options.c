@@ -389,7 +389,25 @@ static const struct laz_execute_options *make_n_files(void)
     return options;
 }
 
+static const struct laz_execute_options *make_collect_cwd(void)
+{
+    struct laz_execute_options *options = give_options();
+
+    options->collect_cwd = 1;
+    return options;
+}
+
+static bool has_made(const struct laz_result *result)
+{
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+
+    return laz_result_artifact(result, 0, &artifact) == 0 && strcmp(artifact.name, "made") == 0;
+}
+
 /* The working directory may be another one by now. */
+#define MAKE                                                                                       \
+    "local path = os.getenv('LAZARET_ARTIFACTS'):gsub('artifacts$', 'made')\n"                     \
+    "io.open(path, 'w'):write(tostring(math.random()))\n"
 #define READ                                                                                       \
     "local function read(name)\n"                                                                  \
     "  local path = os.getenv('LAZARET_ARTIFACTS'):gsub('artifacts$', name)\n"                     \
@@ -429,6 +447,7 @@ static const struct option_case {
      make_files, is_true, false},
     {"n_files", READ "return read('first') == '1' and read('second') == '2' and not read('third')",
      make_n_files, is_true, false},
+    {"collect_cwd", MAKE, make_collect_cwd, has_made, false},
 };
 #define N_CASES (sizeof cases / sizeof *cases)
 

@@ -4,10 +4,12 @@
 #include "live.h"
 
 #include "base/buf.h"
+#include "os/directories.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The one artifact of this name, or a failed assertion. */
 static struct laz_artifact artifact_of(const struct laz_result *result, const char *name)
@@ -112,6 +114,19 @@ static void a_file_that_cannot_be_made_is_an_error(struct laz_session *session,
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, NULL);
 }
 
+/* The error names the limit, and the session goes on. */
+static void a_file_that_is_too_large_names_the_limit(struct laz_session *session,
+                                                     const struct words *w)
+{
+    static char data[200 << 10];
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "big", data, sizeof data, &err), LAZ_EOS);
+    UNIT_TEXT(err.text, "cannot create the file big: it is larger than limits.fsize allows");
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "small", data, 1000, &err), 0);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
 static void told(void *user, const struct laz_error *err)
 {
     *(int *)user = err ? err->code : 0;
@@ -143,6 +158,7 @@ static void files(void)
 {
     test_in_lua("", a_file_of_many_parts_arrives_whole);
     test_in_lua("", a_file_can_be_put_without_waiting);
+    test_each("limits.fsize=100KiB", a_file_that_is_too_large_names_the_limit);
 }
 
 /* ---- artifacts --------------------------------------------------------------------------------
@@ -186,6 +202,75 @@ static void what_is_saved_comes_once(struct laz_session *session, const struct w
     laz_result_free(run_for(session, test_phrase(w, &change), "a.txt"));
     laz_result_free(run_for(session, test_phrase(w, &fail), "b.txt"));
     laz_result_free(run_for(session, test_phrase(w, &leave), "c.txt"));
+}
+
+/* What is in a buffer when the code has ended, of a file that nobody has closed. */
+static void an_open_file_is_written_out(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase begin = {
+        .python = "import csv; csv.writer(f := open('artifacts/open.csv', 'w')).writerow([1, 2])",
+        .r = "con <- file('artifacts/open.csv', 'w'); cat('1,2\\r\\n', file = con)",
+        .lua = "f = io.open('artifacts/open.csv', 'wb'); f:write('1,2\\r\\n')",
+    };
+    static const struct phrase end = {
+        .python = "f.write('3'); f.close()",
+        .r = "cat('3', file = con); close(con)",
+        .lua = "f:write('3'); f:close()",
+    };
+    struct laz_result *result = run_for(session, test_phrase(w, &begin), "open.csv");
+
+    CU_ASSERT_EQUAL(artifact_of(result, "open.csv").data_len, 5);
+    CU_ASSERT(test_result_has(result, "left out: what is not written yet of artifacts/open.csv"));
+    laz_result_free(result);
+    result = run_for(session, w->add_2_3, ""); /* the warning is there as long as it is open */
+    CU_ASSERT(test_result_has(result, "artifacts/open.csv"));
+    laz_result_free(result);
+    result = run_for(session, test_phrase(w, &end), "open.csv");
+    CU_ASSERT_EQUAL(artifact_of(result, "open.csv").data_len, 6);
+    CU_ASSERT(test_result_has(result, "\"warnings\":[]"));
+    laz_result_free(result);
+}
+
+/* Whatever the code does in its files, the host is answered. */
+static void hostile_files_hold_nobody_up(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase make = {
+        .python = "import io\n"
+                  "class Kind(type):\n"
+                  "    def __eq__(self, other): raise ValueError\n"
+                  "    __hash__ = None\n"
+                  "class Bad(io.RawIOBase, metaclass=type('K', (type(io.RawIOBase), Kind), {})):\n"
+                  "    def fileno(self): raise KeyError\n"
+                  "    @property\n"
+                  "    def __class__(self): raise ValueError\n"
+                  "bad = Bad()\n"
+                  "class Worse(io.FileIO):\n"
+                  "    def flush(self): raise OSError\n"
+                  "worse = Worse('artifacts/worse', 'w')\n"
+                  "f = open('artifacts/good', 'w')\n"
+                  "n = f.write('x')",
+    };
+
+    if (!test_phrase(w, &make))
+        return;
+    struct laz_result *result = run_for(session, test_phrase(w, &make), "worse good");
+    CU_ASSERT_EQUAL(artifact_of(result, "good").data_len, 1);
+    laz_result_free(result);
+    laz_result_free(test_run(session, "f.close(); worse.close(); del bad", NULL));
+}
+
+static void a_device_on_an_artifact_is_closed(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase draw = {
+        .r = "pdf('elsewhere.pdf'); png('artifacts/p%d.png'); plot(1); plot(2)\n"
+             "png(file.path(Sys.getenv('LAZARET_ARTIFACTS'), 'q.png')); plot(3)",
+    };
+
+    if (!test_phrase(w, &draw))
+        return;
+    laz_result_free(run_for(session, test_phrase(w, &draw), "p1.png p2.png q.png"));
+    test_expect(session, "as.integer(dev.list())", LAZ_VERDICT_OK, "2");
+    laz_result_free(run_for(session, "dev.off()", ""));
 }
 
 /* What could lead out of the directory, or block who opens it. */
@@ -271,9 +356,172 @@ static void each_uses_files(struct laz_session *session, const struct words *w)
 {
     a_file_is_there_and_cannot_be_written(session, w);
     a_file_that_cannot_be_made_is_an_error(session, w);
+    an_open_file_is_written_out(session, w);
+    hostile_files_hold_nobody_up(session, w);
+    a_device_on_an_artifact_is_closed(session, w);
     what_is_saved_comes_once(session, w); /* and ends its process */
     links_and_devices_are_left_out(session, w);
     a_link_in_place_of_the_directory_is_not_followed(session, w);
+}
+
+/* Compressed, so that nothing but its end makes it whole: the last four bytes of such a file are
+ * the length of what is in it. */
+static void expect_whole(struct laz_engine *engine, const struct words *w, const char *code,
+                         int status)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = w->runtime};
+    struct laz_result *result = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(laz_execute(engine, &session, code, SIZE_MAX, NULL, &result, NULL), 0);
+    const struct laz_artifact artifact = artifact_of(result, "a.gz");
+    const unsigned char *end = artifact.data_len > 18
+                                   ? (const unsigned char *)artifact.data + artifact.data_len - 4
+                                   : NULL;
+    CU_ASSERT(end && end[0] == 200 && !end[1] && !end[2] && !end[3]);
+    CU_ASSERT_EQUAL(artifact_of(result, "late").data_len, 1);
+    CU_ASSERT_EQUAL(laz_result_exit_status(result), status);
+    CU_ASSERT(test_result_has(result, "\"warnings\":[]"));
+    laz_result_free(result);
+}
+
+/* The end of the interpreter makes them whole, and its handlers make others. */
+static void files_of_code_that_runs_once_are_whole(struct laz_session *unused,
+                                                   const struct words *w)
+{
+    static const struct phrase leave = {
+        .python = "import atexit, gzip, threading\n"
+                  "def work():\n"
+                  "    threading.main_thread().join()\n"
+                  "    f.write('b' * 100)\n"
+                  "threading.Thread(target=work).start()\n"
+                  "f = gzip.open('artifacts/a.gz', 'wt')\n"
+                  "f.write('a' * 100)\n"
+                  "h = atexit.register(lambda: open('artifacts/late', 'w').write('x'))\n",
+        .r = "con <- gzfile('artifacts/a.gz', 'w')\n"
+             "cat(strrep('a', 100), file = con)\n"
+             ".Last <- function() { cat(strrep('b', 100), file = con)\n"
+             "                      cat('x', file = 'artifacts/late') }\n",
+    };
+    struct laz_engine *engine = test_engine_of(unused);
+    char code[1000];
+
+    if (!test_phrase(w, &leave))
+        return;
+    expect_whole(engine, w, test_phrase(w, &leave), 0);
+    snprintf(code, sizeof code, "%s%s", test_phrase(w, &leave),
+             strcmp(w->runtime, "r") == 0 ? "quit(status = 3)" : "exit(3)");
+    expect_whole(engine, w, code, 3);
+}
+
+/* ---- the working directory --------------------------------------------------------------------
+ */
+
+/* The names of the artifacts of code that runs once, as run_for. */
+static struct laz_result *run_once_for(struct laz_engine *engine, const struct words *w,
+                                       const char *code, uint32_t collect_cwd, const char *names)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = w->runtime};
+    const struct laz_file file = {
+        .size = sizeof file, .name = "in.csv", .data = "a", .data_len = 1};
+    const struct laz_file *const files[] = {&file};
+    const struct laz_execute_options options = {
+        .size = sizeof options, .collect_cwd = collect_cwd, .files = files, .n_files = 1};
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_buf found = LAZ_BUF_INIT;
+    struct laz_result *result = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(laz_execute(engine, &session, code, SIZE_MAX, &options, &result, NULL),
+                          0);
+    for (size_t i = 0; laz_result_artifact(result, i, &artifact) == 0; i++)
+        laz_buf_printf(&found, "%s ", artifact.name);
+    UNIT_TEXT(laz_buf_text(&found), names);
+    laz_buf_fini(&found);
+    return result;
+}
+
+/* Files where the code begins: neither hidden ones, nor those of the host, nor what a language has
+ * for itself. */
+static void what_is_left_in_the_working_directory(struct laz_session *unused, const struct words *w)
+{
+    static const struct phrase leave = {
+        .python = "import os, tempfile\n"
+                  "t = tempfile.NamedTemporaryFile(delete=False); os.mkdir('d')\n"
+                  "os.remove('in.csv')\n"
+                  "for name in ('a.csv', 'in.csv', '.hidden', 'b.csv', 'd/x',\n"
+                  "             os.environ['HOME'] + '/y', 'artifacts/b.csv'):\n"
+                  "    with open(name, 'w') as f: n = f.write(name)\n"
+                  "os.symlink('a.csv', 'link')",
+        .r = "cat('x', file = tempfile()); dir.create('d'); unlink('in.csv')\n"
+             "for (name in c('a.csv', 'in.csv', '.hidden', 'b.csv', 'd/x',\n"
+             "               file.path(Sys.getenv('HOME'), 'y'), 'artifacts/b.csv'))\n"
+             "    cat(name, file = name)\n"
+             "x <- file.symlink('a.csv', 'link')",
+        .lua = "os.remove('in.csv')\n"
+               "for _, name in ipairs({'a.csv', 'in.csv', '.hidden', 'b.csv', os.tmpname(),\n"
+               "                       os.getenv('HOME') .. '/y', 'artifacts/b.csv'}) do\n"
+               "  io.open(name, 'w'):write(name)\n"
+               "end",
+    };
+    struct laz_engine *engine = test_engine_of(unused);
+    const char *code = test_phrase(w, &leave);
+
+    struct laz_result *result = run_once_for(engine, w, code, 0, "b.csv ");
+    CU_ASSERT(test_result_has(result, "\"warnings\":[\"left out: a.csv, b.csv: in the working "
+                                      "directory; what is saved in artifacts/ is kept\"]"));
+    laz_result_free(result);
+    result = run_once_for(engine, w, code, 1, "a.csv b.csv ");
+    CU_ASSERT(test_result_has(result, "\"warnings\":[\"left out: b.csv: artifacts/ has a file of "
+                                      "that name\"]"));
+    laz_result_free(result);
+    laz_result_free(run_once_for(engine, w, w->add_2_3, 0, ""));
+}
+
+/* In a session as the settings say, and each time that they have changed. */
+static void a_session_can_collect_them(struct laz_session *session, const struct words *w)
+{
+    (void)w;
+    CU_ASSERT_EQUAL(laz_session_put_file(session, "in.csv", "a", 1, NULL), 0);
+    laz_result_free(run_for(session, "f = io.open('a', 'w'); f:write('x'); f:flush()", "a"));
+    laz_result_free(run_for(session, "f:close()", ""));
+    laz_result_free(run_for(session, "f = io.open('a', 'w'); f:write('y'); f:close()", "a"));
+    laz_result_free(
+        run_for(session, "for i = 1, 3 do io.open('b' .. i, 'w'):close() end", "b1 b2"));
+    laz_result_free(run_for(session, "1", "b3"));
+}
+
+static void settings_decide_for_all(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result =
+        run_once_for(test_engine_of(session), w, "io.open('a', 'w'):close()", 1, "");
+
+    CU_ASSERT(test_result_has(result, "left out: a: in the working directory"));
+    laz_result_free(result);
+}
+
+/* A directory of the host that lies where the session's would be is not the code's alone. */
+static void a_directory_of_the_host_is_not_collected(struct laz_session *session,
+                                                     const struct words *w)
+{
+    struct laz_result *result = run_once_for(test_engine_of(session), w,
+                                             "io.open(os.getenv('HOME') .. '/' .. 'work/made', "
+                                             "'w'):close(); io.open('here', 'w'):close()\n"
+                                             "io.open('artifacts/a', 'w'):close()",
+                                             1, "a ");
+
+    CU_ASSERT(test_result_has(result, "\"warnings\":[]"));
+    laz_result_free(result);
+}
+
+static void working_directory(void)
+{
+    test_each("", what_is_left_in_the_working_directory);
+    test_in_lua("artifacts.collect=cwd;artifacts.max_files=2", a_session_can_collect_them);
+    test_in_lua("artifacts.collect=artifacts", settings_decide_for_all);
+    if (!getenv("TEST_BACKEND") && !getenv("TEST_WARM") && mkdir("/tmp/work", 0777) == 0) {
+        (void)chmod("/tmp/work", 0777);
+        test_in_lua("sandbox.write=[\"/tmp/work\"]", a_directory_of_the_host_is_not_collected);
+        laz_os_remove_tree("/tmp/work");
+    }
 }
 
 static void artifacts(void)
@@ -281,6 +529,7 @@ static void artifacts(void)
     const char *only = getenv("TEST_RUNTIME");
 
     test_each("", each_uses_files);
+    test_each("", files_of_code_that_runs_once_are_whole);
     if (!only || strcmp(only, "python") == 0)
         a_race_for_a_link_is_lost();
 }
@@ -298,7 +547,8 @@ static void more_than_may_be_is_left_out(struct laz_session *session, const stru
 
     (void)w;
     struct laz_result *result = run_for(session, code, "f1 f2 f3");
-    CU_ASSERT(test_result_has(result, "left out: 2 in artifacts/: more than artifacts.max_files"));
+    CU_ASSERT(test_result_has(
+        result, "left out: artifacts/f4, artifacts/f5: more than artifacts.max_files"));
     laz_result_free(result);
     laz_result_free(run_for(session, "1", "f4 f5")); /* the next ones */
     result = run_for(session, large, "");
@@ -384,6 +634,11 @@ static void what_is_drawn_becomes_pictures(struct laz_session *session, const st
                   "plt.figure(); plt.plot([2, 1])",
         .r = "plot(1:10); hist(c(1, 2, 2))",
     };
+    /* One that was saved and is still open comes once. */
+    static const struct phrase save = {
+        .python = "plt.plot([1, 2]); plt.savefig('artifacts/saved.png')",
+        .r = "png('artifacts/saved.png'); plot(1)",
+    };
     const bool is_r = strcmp(w->runtime, "r") == 0;
 
     if (!test_phrase(w, &draw))
@@ -402,6 +657,15 @@ static void what_is_drawn_becomes_pictures(struct laz_session *session, const st
     CU_ASSERT(test_result_has(result, "\"type\":\"image/png\""));
     laz_result_free(result);
     laz_result_free(run_for(session, w->add_2_3, ""));
+    laz_result_free(run_for(session, test_phrase(w, &save), "saved.png"));
+    if (is_r)
+        return;
+    laz_result_free(run_for(
+        session, "plt.plot([1]); plt.savefig('artifacts/again.png'); plt.show()", "again.png"));
+    laz_result_free(run_for(session,
+                            "plt.plot([1]); plt.savefig('artifacts/b.png'); plt.title('t')",
+                            "b.png figure-3.png")); /* it was drawn on since */
+    laz_result_free(run_for(session, "plt.plot([1]); plt.savefig('/tmp/c.png')", "figure-4.png"));
 }
 
 /* Pictures, too, are larger than a message here. */
@@ -418,7 +682,8 @@ static void values_and_figures(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(files), UNIT(artifacts), UNIT(limits), UNIT(values_and_figures), {0},
+    UNIT(files),  UNIT(artifacts),          UNIT(working_directory),
+    UNIT(limits), UNIT(values_and_figures), {0},
 };
 
 int main(void)

@@ -171,6 +171,91 @@ static void what_is_lost_is_on_record(void)
     work_end();
 }
 
+/* ---- what follows --------------------------------------------------------------------------- */
+
+/* As expect_lists, of code that has a session of its own; `part` of the result. */
+static void expect_follows(struct laz_engine *engine, const char *code, const char *names,
+                           const char *part)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = "lua"};
+    struct laz_artifact artifact = LAZ_ARTIFACT_INIT;
+    struct laz_buf found = LAZ_BUF_INIT;
+    struct laz_result *result = NULL;
+
+    CU_ASSERT_EQUAL(laz_execute(engine, &session, code, SIZE_MAX, NULL, &result, NULL), 0);
+    for (size_t i = 0; laz_result_artifact(result, i, &artifact) == 0; i++)
+        laz_buf_printf(&found, "%s=%.*s ", artifact.name, (int)artifact.data_len,
+                       (const char *)artifact.data);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(laz_buf_text(&found), names);
+    CU_ASSERT(test_result_has(result, part));
+    laz_buf_fini(&found);
+    laz_result_free(result);
+}
+
+#define CUT_OFF "the interpreter was ended by something else before it had finished"
+/* Each file begins with one of three bytes; eHl6 is "xyz". The outcome, and then `exit`. */
+#define AFTER(rest)                                                                                \
+    FILE_PART("a", "YWJj", "false") FILE_PART("b", "YWJj", "false") RESULT "recv\n" rest
+
+static void files_follow_the_last_execution(void)
+{
+    static const struct {
+        const char *code, *names, *part;
+    } rows[] = {
+        {AFTER(RESULT), "a=abc b=abc ", "\"warnings\":[]"},
+        {AFTER(FILE_PART("a", "eHl6", "false") FILE_PART("c", "eHl6", "false") RESULT),
+         "b=abc a=xyz c=xyz ", "\"warnings\":[]"},
+        {AFTER("send {\"type\":\"result\",\"id\":$id,\"left_out\":[\"some\"]}\n"), "a=abc b=abc ",
+         "\"warnings\":[\"left out: some\"]"},
+        {AFTER("die 9"), "a=abc b=abc ", CUT_OFF},
+        {AFTER(FILE_PART("c", "eHl6", "true") "die 9"), "a=abc b=abc ",
+         "\"name\":\"c\",\"bytes\":3,\"why\":\"the execution ended before all of it had come: the "
+         "interpreter did not finish\""},
+        {AFTER(FILE_PART("a", "eHl6", "false") FILE_PART("a", "YWJj", "false") RESULT),
+         "b=abc a=xyz ", CUT_OFF},
+        {AFTER(FILE_PART("../c", "eHl6", "false") RESULT), "a=abc b=abc ", CUT_OFF},
+        {AFTER(FILE_PART("c", "eHl6", "false") FILE_PART("d", "eHl6", "false") RESULT),
+         "a=abc b=abc c=xyz ", CUT_OFF}, /* more than may be */
+        {AFTER(PART("value", "", "YWJj", "false") RESULT), "a=abc b=abc ", CUT_OFF},
+        {AFTER("send {\"type\":\"result\",\"id\":$next}\n"), "a=abc b=abc ", CUT_OFF},
+        {AFTER("send {\"type\":\"error\",\"id\":$id,\"kind\":\"runtime\"}\n"), "a=abc b=abc ",
+         CUT_OFF},
+        {AFTER("send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\"}\n"), "a=abc b=abc ",
+         CUT_OFF},
+        {AFTER("raw {\\n"), "a=abc b=abc ", CUT_OFF},
+    };
+    struct laz_engine *engine = test_engine("artifacts.max_files=3");
+
+    for (size_t i = 0; engine && i < sizeof rows / sizeof *rows; i++)
+        expect_follows(engine, rows[i].code, rows[i].names, rows[i].part);
+    laz_engine_free(engine);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+}
+
+static void what_follows_is_on_record(void)
+{
+    struct laz_buf log = LAZ_BUF_INIT;
+    char settings[100];
+
+    work_begin();
+    snprintf(settings, sizeof settings, "audit.file=%s", in_work("log"));
+    struct laz_engine *engine = test_engine(settings);
+    if (engine)
+        expect_follows(engine, AFTER(FILE_PART("a", "eHl6", "false") RESULT), "b=abc a=xyz ",
+                       "\"warnings\":[]");
+    laz_engine_free(engine);
+    CU_ASSERT_EQUAL(laz_os_read_file(in_work("log"), 1 << 20, &log, NULL), 0);
+    const char *first = strstr(laz_buf_text(&log), "\"event\":\"artifact\"");
+    const char *second = first ? strstr(first + 1, "\"event\":\"artifact\"") : NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+    CU_ASSERT_PTR_NOT_NULL(strstr(first, "\"name\":\"b\",\"size\":3"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(second, "\"name\":\"a\",\"size\":3"));
+    CU_ASSERT_PTR_NULL(strstr(second + 1, "\"event\":\"artifact\"")); /* as it is at the end */
+    laz_buf_fini(&log);
+    work_end();
+}
+
 /* ---- large values --------------------------------------------------------------------------- */
 
 /* The thread that checks a value stops here until the test lets it go on. */
@@ -386,10 +471,11 @@ static void a_check_survives_its_execution(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(each_refusal_says_its_reason),   UNIT(what_is_not_whole_is_no_artifact),
-    UNIT(what_is_lost_is_on_record),      UNIT(the_check_of_a_large_value_holds_nobody_up),
-    UNIT(a_large_value_has_to_be_right),  UNIT(what_comes_during_a_check_changes_nothing),
-    UNIT(a_check_survives_its_execution), {0},
+    UNIT(each_refusal_says_its_reason),    UNIT(what_is_not_whole_is_no_artifact),
+    UNIT(files_follow_the_last_execution), UNIT(what_follows_is_on_record),
+    UNIT(what_is_lost_is_on_record),       UNIT(the_check_of_a_large_value_holds_nobody_up),
+    UNIT(a_large_value_has_to_be_right),   UNIT(what_comes_during_a_check_changes_nothing),
+    UNIT(a_check_survives_its_execution),  {0},
 };
 
 int main(void)

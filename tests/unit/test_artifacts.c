@@ -12,6 +12,7 @@
 #include "work_directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -382,13 +383,12 @@ struct seen {
     size_t n;
 };
 
-static bool see(void *user, const struct laz_walk *at, const char *name,
-                const struct laz_look *look)
+static bool see(void *user, const char *name, const struct laz_look *look)
 {
     struct seen *seen = user;
     struct laz_look now;
 
-    int fd = laz_os_walk_open(at, &now);
+    int fd = laz_os_walk_open(in_work("top"), name, &now);
     laz_buf_printf(&seen->names, "%s%s%s", seen->names.len ? " " : "", name,
                    look->kind != LAZ_LOOK_FILE ? fd < 0 ? "!" : "?" : "");
     if (fd >= 0)
@@ -399,6 +399,7 @@ static bool see(void *user, const struct laz_walk *at, const char *name,
 static void a_walk_follows_no_link_and_opens_files_only(void)
 {
     struct seen seen = {.names = LAZ_BUF_INIT};
+    struct laz_look look;
     char deep[200];
 
     work_begin();
@@ -409,18 +410,47 @@ static void a_walk_follows_no_link_and_opens_files_only(void)
     CU_ASSERT_EQUAL(symlink("/etc", in_work("top/etc")), 0);
     CU_ASSERT_EQUAL(symlink("/etc/passwd", in_work("top/link")), 0);
     CU_ASSERT_EQUAL(mkfifo(in_work("top/pipe"), 0600), 0);
-    CU_ASSERT_EQUAL(laz_os_walk(in_work("top"), see, &seen), 0);
+    CU_ASSERT_EQUAL(laz_os_walk(in_work("top"), false, see, &seen), 0);
     UNIT_TEXT(laz_buf_text(&seen.names), "b etc! link! pipe! sub/a");
+    laz_buf_clear(&seen.names);
+    CU_ASSERT_EQUAL(laz_os_walk(in_work("top"), true, see, &seen), 0);
+    UNIT_TEXT(laz_buf_text(&seen.names), "b etc! link! pipe!");
+    CU_ASSERT_TRUE(laz_os_walk_open(in_work("top"), "etc/passwd", &look) < 0);
+    CU_ASSERT_EQUAL(errno, ENOTDIR);
     CU_ASSERT_EQUAL(symlink(in_work("top"), in_work("other")), 0);
-    CU_ASSERT_EQUAL(laz_os_walk(in_work("other"), see, &seen), ENOTDIR);
-    CU_ASSERT_EQUAL(laz_os_walk(in_work("none"), see, &seen), ENOENT);
+    CU_ASSERT_EQUAL(laz_os_walk(in_work("other"), false, see, &seen), ENOTDIR);
+    CU_ASSERT_EQUAL(laz_os_walk(in_work("none"), false, see, &seen), ENOENT);
     strcpy(deep, "top");
     for (int i = 0; i < LAZ_WALK_DEPTH; i++) {
         strcat(deep, "/d");
         make_directory(deep, 0700);
     }
-    CU_ASSERT_EQUAL(laz_os_walk(in_work("top"), see, &seen), EOVERFLOW);
+    CU_ASSERT_EQUAL(laz_os_walk(in_work("top"), false, see, &seen), EOVERFLOW);
     laz_buf_fini(&seen.names);
+    work_end();
+}
+
+/* Those that can write, and of regular files only. */
+static void files_that_are_written_are_listed(void)
+{
+    struct laz_written_file files[64];
+    struct laz_look look;
+    size_t n, found = 0;
+
+    work_begin();
+    write_file(in_work("a"), "x", 1, 0600);
+    write_file(in_work("b"), "x", 1, 0600);
+    const int a = open(in_work("a"), O_WRONLY), b = open(in_work("b"), O_RDONLY);
+    CU_ASSERT_EQUAL(laz_os_look(in_work("a"), false, &look), 0);
+    n = laz_os_written_files(files, 64);
+    for (size_t i = 0; i < n; i++) {
+        CU_ASSERT_NOT_EQUAL(files[i].fd, b);
+        found += files[i].fd == a && files[i].inode == look.inode && files[i].device == look.device;
+    }
+    CU_ASSERT_EQUAL(found, 1);
+    CU_ASSERT_EQUAL(laz_os_written_files(files, 0), 0);
+    close(a);
+    close(b);
     work_end();
 }
 
@@ -431,14 +461,15 @@ static void a_watched_directory_shows_what_was_made_in_it(void)
     int64_t written_ns;
 
     work_begin();
-    CU_ASSERT_TRUE_FATAL(laz_os_make_watched_directory(in_work("w"), &written_ns));
+    make_directory("w", 0700);
+    CU_ASSERT_TRUE_FATAL(laz_os_watch_directory(in_work("w"), &written_ns));
     CU_ASSERT_EQUAL(laz_os_look(in_work("w"), false, &look), 0);
     CU_ASSERT_EQUAL(look.written_ns, written_ns);
     write_file(in_work("w/a"), "x", 1, 0600);
     CU_ASSERT_EQUAL(unlink(in_work("w/a")), 0);
     CU_ASSERT_EQUAL(laz_os_look(in_work("w"), false, &look), 0);
     CU_ASSERT_NOT_EQUAL(look.written_ns, written_ns);
-    CU_ASSERT_FALSE(laz_os_make_watched_directory(in_work("w"), &written_ns)); /* it is there */
+    CU_ASSERT_FALSE(laz_os_watch_directory(in_work("none"), &written_ns));
     work_end();
 }
 
@@ -455,6 +486,7 @@ static const struct unit_test tests[] = {
     UNIT(artifacts_are_saved_over_nothing_and_through_no_link),
     UNIT(one_that_cannot_be_saved_does_not_stop_the_others),
     UNIT(a_walk_follows_no_link_and_opens_files_only),
+    UNIT(files_that_are_written_are_listed),
     UNIT(a_watched_directory_shows_what_was_made_in_it),
     {0},
 };

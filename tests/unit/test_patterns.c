@@ -50,8 +50,8 @@ static void check_rows(const char *runtime, const struct row *rows)
 static void patterns_r_flags_each_name(void)
 {
     static const char *const names[] = {
-        "system", "system2",       "shell",      "pipe",      "processx::run",    "callr::r",
-        "url",    "download.file", "curl::curl", "httr::GET", "socketConnection",
+        "system",   "system2",       "shell",      "pipe",      "processx::run",
+        "callr::r", "download.file", "curl::curl", "httr::GET", "socketConnection",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -80,6 +80,7 @@ static void patterns_r_knows_the_language(void)
         {"x <- 'a\nb'\nsystem('x')", "line 3: call of `system()`\n"},
         {"system('a'); system('b')", "line 1: call of `system()`\n"},
         {"mysystem('x'); system.time(1); system_x(1)", ""},
+        {"u <- url('a'); close(u)", ""}, /* that opens nothing */
         {"x$system('a'); x@url('a'); other::system('a')", ""},
         {"print(\"system(1)\"); # system(1)\n'it\\'s system(1)'", ""},
         {"r\"-(system('x') )\" system(\")-\"", ""},
@@ -111,6 +112,8 @@ static void patterns_python_knows_the_language(void)
         {"eval('1'); exec('1'); ctypes.CDLL(None); multiprocessing.Pool(); os.fork()", ""},
         {"getattr(os, 'system')('x')", "line 1: call of `os.system()` through `getattr()`\n"},
         {"socket.socket()", "line 1: call of `socket.socket()`\n"},
+        {"socket.gethostname(); socket.socketpair(); socket.inet_aton('1.2.3.4')", ""},
+        {"ssl.create_default_context(); urllib.request.Request(u)", ""},
         {"os.execv('x', [])", "line 1: call of `os.execv()`\n"},
         {"urllib.request.urlopen(u)", "line 1: call of `urllib.request.urlopen()`\n"},
         {"x = (os\n  .system\n  ('x'))", "line 1: call of `os.system()`\n"},

@@ -349,6 +349,9 @@ struct laz_execute_options {
      * when the execution has ended. */
     const struct laz_file *const *files;
     size_t n_files;
+    /* Not 0: where artifacts.collect is "auto", files at the top of the working directory that the
+     * session begins with are artifacts as well: neither hidden ones, nor those that were put. */
+    uint32_t collect_cwd;
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 

@@ -104,6 +104,9 @@ struct laz_agent_services {
                          values, and max_message for arguments of tools */
     /* Was the execution that runs interrupted? Not 0: yes. Any thread. */
     int (*is_interrupted)(void *agent);
+    /* Does the host get a file of this path, if it is there when the execution has ended? During
+     * eval. */
+    int (*keeps)(void *agent, const char *path);
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */
@@ -199,6 +202,10 @@ struct laz_runtime_ops {
      * may be of one that has ended: it is forgotten, unless is_interrupted says otherwise. NULL: the language has nothing of the kind, and
      * the session ends where others are interrupted. */
     void (*interrupt)(void *state);
+    /* The code has ended, and has files open for writing whose content is wanted: writes out what
+     * the language holds in buffers for them, `fds` (n >= 1) being their descriptors. They stay
+     * open. Buffers of the C library are written out by the agent. May be NULL. */
+    void (*write_out)(void *state, const int *fds, size_t n);
 };
 
 #ifdef __cplusplus

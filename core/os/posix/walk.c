@@ -15,17 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WALK_INTO (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-
-struct laz_walk {
-    int parent;
-    const char *last; /* the name in it */
-};
+#define WALK_INTO        (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define WALK_DESCRIPTORS 4096 /* that are looked at */
 
 struct walk {
-    bool (*visit)(void *user, const struct laz_walk *at, const char *name,
-                  const struct laz_look *look);
+    bool (*visit)(void *user, const char *name, const struct laz_look *look);
     void *user;
+    bool at_top;
     struct laz_buf path; /* below the first directory */
     size_t n;            /* names so far */
     bool is_cut;         /* one of the bounds was reached */
@@ -70,11 +66,10 @@ static int walk_name(struct walk *walk, int fd, const char *name, int depth, boo
     if (walk->path.failed)
         return ENOMEM;
     if (look.kind != LAZ_LOOK_DIRECTORY) {
-        const struct laz_walk at = {fd, name};
-        *goes_on = walk->visit(walk->user, &at, laz_buf_text(&walk->path), &look);
+        *goes_on = walk->visit(walk->user, laz_buf_text(&walk->path), &look);
     } else if (depth >= LAZ_WALK_DEPTH) {
         walk->is_cut = true;
-    } else {
+    } else if (!walk->at_top) {
         int below = laz_posix_above(openat(fd, name, WALK_INTO));
         if (below >= 0)
             failed = walk_directory(walk, below, depth + 1, goes_on);
@@ -97,12 +92,11 @@ static int walk_directory(struct walk *walk, int fd, int depth, bool *goes_on)
     return failed;
 }
 
-int laz_os_walk(const char *directory,
-                bool (*visit)(void *user, const struct laz_walk *at, const char *name,
-                              const struct laz_look *look),
+int laz_os_walk(const char *directory, bool at_top,
+                bool (*visit)(void *user, const char *name, const struct laz_look *look),
                 void *user)
 {
-    struct walk walk = {.visit = visit, .user = user};
+    struct walk walk = {.visit = visit, .user = user, .at_top = at_top};
     bool goes_on = true;
     int fd = laz_posix_above(open(directory, WALK_INTO));
 
@@ -113,20 +107,64 @@ int laz_os_walk(const char *directory,
     return !failed && walk.is_cut && goes_on ? EOVERFLOW : failed;
 }
 
-int laz_os_walk_open(const struct laz_walk *at, struct laz_look *look)
+/* Enters one of its directories, the one before the first slash of `*name`, and closes the one that
+ * it was in. 0 or an errno: then `*fd` is -1. */
+static int walk_enter(int *fd, const char **name, bool makes)
 {
-    int fd = laz_posix_above(
-        openat(at->parent, at->last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    const char *slash = strchr(*name, '/');
+    const size_t n = (size_t)(slash - *name);
+    char step[256];
+    int failed = n < sizeof step ? 0 : ENAMETOOLONG;
 
-    int failed = fd >= 0 ? laz_posix_look_of(fd, look) : 0;
-    if (failed) {
-        laz_os_close(&fd);
-        errno = failed;
-    } else if (fd >= 0 && look->kind != LAZ_LOOK_FILE) {
-        laz_os_close(&fd);
-        errno = EINVAL;
+    if (!failed) {
+        memcpy(step, *name, n);
+        step[n] = '\0';
     }
+    if (!failed && makes && mkdirat(*fd, step, 0777) != 0 && errno != EEXIST)
+        failed = errno;
+    int below = failed ? -1 : laz_posix_above(openat(*fd, step, WALK_INTO));
+    if (!failed && below < 0)
+        failed = errno;
+    (void)close(*fd);
+    *fd = below;
+    *name = slash + 1;
+    return failed;
+}
+
+int laz_os_walk_open(const char *directory, const char *name, struct laz_look *look)
+{
+    int parent = laz_posix_above(open(directory, WALK_INTO));
+    int failed = parent < 0 ? errno : 0, fd = -1;
+
+    while (!failed && strchr(name, '/'))
+        failed = walk_enter(&parent, &name, false);
+    if (!failed)
+        fd = laz_posix_above(
+            openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!failed)
+        failed = fd < 0 ? errno : laz_posix_look_of(fd, look);
+    if (!failed && look->kind != LAZ_LOOK_FILE)
+        failed = EINVAL;
+    laz_os_close(&parent);
+    if (failed)
+        laz_os_close(&fd);
+    errno = failed;
     return fd;
+}
+
+size_t laz_os_written_files(struct laz_written_file *files, size_t most)
+{
+    const long open_most = sysconf(_SC_OPEN_MAX);
+    struct laz_look look;
+    size_t n = 0;
+
+    for (int fd = STDERR_FILENO + 1; fd < WALK_DESCRIPTORS && fd < open_most && n < most; fd++) {
+        const int flags = fcntl(fd, F_GETFL);
+        if (flags != -1 && (flags & O_ACCMODE) != O_RDONLY && !laz_posix_look_of(fd, &look) &&
+            look.kind == LAZ_LOOK_FILE)
+            files[n++] = (struct laz_written_file){fd, look.device, look.inode};
+    }
+    return n;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -150,27 +188,13 @@ static int walk_make_in(int fd, const char *name, const void *data, size_t len)
 
 int laz_os_walk_make(const char *directory, const char *name, const void *data, size_t len)
 {
-    char step[256];
     int fd = laz_posix_above(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     int failed = fd < 0 ? errno : 0;
-    const char *slash;
 
-    while (!failed && (slash = strchr(name, '/'))) {
-        const size_t n = (size_t)(slash - name);
-        if (n >= sizeof step) {
-            failed = ENAMETOOLONG;
-            break;
-        }
-        memcpy(step, name, n);
-        step[n] = '\0';
-        if (mkdirat(fd, step, 0777) != 0 && errno != EEXIST)
-            failed = errno;
-        int below = failed ? -1 : laz_posix_above(openat(fd, step, WALK_INTO));
-        if (!failed && below < 0)
-            failed = errno == ENOTDIR || errno == ELOOP ? EEXIST : errno;
-        (void)close(fd);
-        fd = below;
-        name = slash + 1;
+    while (!failed && strchr(name, '/')) {
+        failed = walk_enter(&fd, &name, true);
+        if (failed == ENOTDIR || failed == ELOOP)
+            failed = EEXIST;
     }
     if (!failed)
         failed = walk_make_in(fd, name, data, len);
@@ -178,13 +202,13 @@ int laz_os_walk_make(const char *directory, const char *name, const void *data, 
     return failed;
 }
 
-bool laz_os_make_watched_directory(const char *path, int64_t *written_ns)
+bool laz_os_watch_directory(const char *path, int64_t *written_ns)
 {
     /* a time in the past, which no change can give it again */
     const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     struct laz_look look;
 
-    if (mkdir(path, 0700) != 0 || utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0 ||
         laz_os_look(path, false, &look))
         return false;
     *written_ns = look.written_ns;

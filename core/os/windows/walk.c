@@ -16,14 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct laz_walk {
-    const char *path;
-};
-
 struct walk {
-    bool (*visit)(void *user, const struct laz_walk *at, const char *name,
-                  const struct laz_look *look);
+    bool (*visit)(void *user, const char *name, const struct laz_look *look);
     void *user;
+    bool at_top;
     size_t below; /* bytes of a path before the name */
     size_t n;
     bool is_cut, goes_on;
@@ -42,9 +38,8 @@ static int walk_name(struct walk *walk, const char *path, int depth)
     if (laz_os_look(path, false, &look))
         return 0;
     if (look.kind == LAZ_LOOK_DIRECTORY)
-        return walk_directory(walk, path, depth + 1);
-    const struct laz_walk at = {path};
-    walk->goes_on = walk->visit(walk->user, &at, path + walk->below, &look);
+        return walk->at_top ? 0 : walk_directory(walk, path, depth + 1);
+    walk->goes_on = walk->visit(walk->user, path + walk->below, &look);
     return 0;
 }
 
@@ -62,13 +57,15 @@ static int walk_directory(struct walk *walk, const char *path, int depth)
     return failed;
 }
 
-int laz_os_walk(const char *directory,
-                bool (*visit)(void *user, const struct laz_walk *at, const char *name,
-                              const struct laz_look *look),
+int laz_os_walk(const char *directory, bool at_top,
+                bool (*visit)(void *user, const char *name, const struct laz_look *look),
                 void *user)
 {
-    struct walk walk = {
-        .visit = visit, .user = user, .below = strlen(directory) + 1, .goes_on = true};
+    struct walk walk = {.visit = visit,
+                        .user = user,
+                        .at_top = at_top,
+                        .below = strlen(directory) + 1,
+                        .goes_on = true};
     struct laz_look look;
     int failed = laz_os_look(directory, false, &look);
 
@@ -79,13 +76,22 @@ int laz_os_walk(const char *directory,
     return !failed && walk.is_cut && walk.goes_on ? EOVERFLOW : failed;
 }
 
-int laz_os_walk_open(const struct laz_walk *at, struct laz_look *look)
+int laz_os_walk_open(const char *directory, const char *name, struct laz_look *look)
 {
-    if (laz_os_look(at->path, false, look) || look->kind != LAZ_LOOK_FILE) {
-        errno = EINVAL;
-        return -1;
-    }
-    return laz_os_open_file(at->path, false, look);
+    char *path = laz_strdupf("%s/%s", directory, name);
+    const bool is_file = path && !laz_os_look(path, false, look) && look->kind == LAZ_LOOK_FILE;
+    int fd = is_file ? laz_os_open_file(path, false, look) : -1;
+
+    if (!is_file)
+        errno = path ? EINVAL : ENOMEM;
+    free(path);
+    return fd;
+}
+
+size_t laz_os_written_files(struct laz_written_file *files, size_t most)
+{
+    (void)files, (void)most;
+    return 0;
 }
 
 static BOOL WINAPI walk_make(LPCWSTR path)
@@ -125,10 +131,9 @@ int laz_os_walk_make(const char *directory, const char *name, const void *data, 
     return failed;
 }
 
-bool laz_os_make_watched_directory(const char *path, int64_t *written_ns)
+bool laz_os_watch_directory(const char *path, int64_t *written_ns)
 {
-    (void)written_ns; /* it is looked into each time */
-    (void)walk_make_directory(path);
+    (void)path, (void)written_ns; /* it is looked into each time */
     return false;
 }
 

@@ -24,8 +24,11 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
                                                      ,
                                                  [PY_PART_GUARDS] =
 #include "guards.inc"
-                                                     , [PY_PART_FIGURES] =
+                                                     ,
+                                                 [PY_PART_FIGURES] =
 #include "figures.inc"
+                                                     , [PY_PART_FILES] =
+#include "files.inc"
 };
 
 static const struct {
@@ -50,6 +53,7 @@ static const struct {
     [PY_GUARD] = {"guard_module", PY_PART_GUARDS},
     [PY_TAKE_FIGURES] = {"take_figures", PY_PART_FIGURES},
     [PY_SAVE_FIGURES] = {"save_figures", PY_PART_FIGURES},
+    [PY_WRITE_OUT] = {"write_out", PY_PART_FILES},
 };
 
 PyObject *py_take_exception(void)
@@ -217,6 +221,20 @@ static PyObject *boot_write_output(PyObject *self, PyObject *args)
     return file ? PyObject_CallMethod(file, "write", "OO", raw, data) : NULL;
 }
 
+/* keeps(path): is it the host's when the execution has ended? */
+static PyObject *boot_keeps(PyObject *self, PyObject *path)
+{
+    struct python_state *state = PyCapsule_GetPointer(self, NULL);
+    PyObject *text = NULL;
+
+    if (!state || !PyUnicode_FSConverter(path, &text))
+        return NULL;
+    const bool keeps = LAZ_HAS(state->services, keeps) &&
+                       state->services->keeps(state->services->agent, PyBytes_AS_STRING(text));
+    Py_DECREF(text);
+    return PyBool_FromLong(keeps);
+}
+
 /* guard(module) */
 static PyObject *boot_guard(PyObject *self, PyObject *module)
 {
@@ -268,6 +286,7 @@ static PyObject *boot_compile_expression(PyObject *self, PyObject *args)
 static PyMethodDef boot_methods[] = {
     {"compile_expression", boot_compile_expression, METH_VARARGS, NULL},
     {"write_output", boot_write_output, METH_VARARGS, NULL},
+    {"keeps", boot_keeps, METH_O, NULL},
     {"guard", boot_guard, METH_O, NULL},
     {"draws", boot_draws, METH_O, NULL}};
 

@@ -322,6 +322,25 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
     return eval_end(state);
 }
 
+/* What the last eval has returned stays. */
+void py_write_out(void *data, const int *fds, size_t n)
+{
+    struct python_state *state = data;
+
+    PyEval_RestoreThread(state->main_thread);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *fd = PyLong_FromLong(fds[i]);
+        if (!fd || PyList_Append(list, fd))
+            Py_CLEAR(list);
+        Py_XDECREF(fd);
+    }
+    PyObject *done = list ? py_call(state, PY_WRITE_OUT, "(O)", list) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(list);
+    eval_end(state);
+}
+
 int py_set_script(void *data, const char *const *argv, size_t n, const char *directory)
 {
     struct python_state *state = data;

@@ -41,7 +41,7 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 struct py_tool;
 
-/* bootstrap.py, report.py, tools.py, aio.py, template.py, guards.py, figures.py. */
+/* bootstrap.py, report.py, tools.py, aio.py, template.py, guards.py, figures.py, files.py. */
 enum py_part {
     PY_PART_START,
     PY_PART_REPORT,
@@ -50,6 +50,7 @@ enum py_part {
     PY_PART_TEMPLATE,
     PY_PART_GUARDS,
     PY_PART_FIGURES,
+    PY_PART_FILES,
     PY_PARTS
 };
 
@@ -73,6 +74,7 @@ enum py_function {
     PY_GUARD,
     PY_TAKE_FIGURES,
     PY_SAVE_FIGURES,
+    PY_WRITE_OUT,
     PY_FUNCTIONS
 };
 
@@ -149,6 +151,7 @@ void py_restore_exception(PyObject *exception);
 int py_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
 int py_set_script(void *data, const char *const *argv, size_t n, const char *directory);
 int py_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
+void py_write_out(void *state, const int *fds, size_t n);
 void py_eval_fini(struct python_state *state);
 
 /* ---- py_template.c -------------------------------------------------------------------------- */

@@ -231,6 +231,7 @@ static const struct laz_runtime_ops python_ops = {
     .set_script = py_set_script,
     .rest = python_rest,
     .interrupt = python_interrupt,
+    .write_out = py_write_out,
 };
 
 LAZ_PLUGIN(python) = {

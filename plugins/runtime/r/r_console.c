@@ -230,12 +230,23 @@ static void console_finalize(void *unused)
     Rf_KillAllDevices();
 }
 
+/* Connections have buffers of their own, which R does not write out by itself. */
+static void console_close_connections(void *unused)
+{
+    SEXP close = PROTECT(Rf_lang1(Rf_install("closeAllConnections")));
+
+    (void)unused;
+    Rf_eval(close, R_BaseNamespace);
+    UNPROTECT(1);
+}
+
 void r_console_end(struct r_state *state)
 {
     state->muted = false;
     R_ToplevelExec(console_run_last, NULL);
     r_console_warnings();
     R_ToplevelExec(console_finalize, NULL);
+    R_ToplevelExec(console_close_connections, NULL);
     R_CleanTempDir();
     r_console_flush(state);
 }
@@ -258,6 +269,7 @@ void r_console_clean_up(SA_TYPE save, int status, int run_last)
     }
     R_RunExitFinalizers();
     Rf_KillAllDevices();
+    R_ToplevelExec(console_close_connections, NULL);
     R_CleanTempDir();
     r_console_flush(state);
     state->services->leave(state->services->agent, status);

@@ -426,9 +426,15 @@ int r_set_script(void *state, const char *const *argv, size_t n, const char *dir
     return at ? 0 : LAZ_ENOMEM;
 }
 
-static void eval_close_figures(struct r_state *s)
+/* Was a device opened in this session? The first one is no device. */
+static bool eval_has_drawn(void)
 {
-    SEXP close = PROTECT(Rf_lang1(Rf_install("close_figures")));
+    return Rf_length(Rf_findVarInFrame(R_BaseEnv, Rf_install(".Devices"))) > 1;
+}
+
+static void eval_close_devices(struct r_state *s)
+{
+    SEXP close = PROTECT(Rf_lang1(Rf_install("close_devices")));
 
     Rf_eval(close, s->support);
     UNPROTECT(1);
@@ -443,8 +449,8 @@ int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz
     s->job.print = print != 0;
     bool whole = r_protected(s, eval_task);
     (void)r_forget_interrupt(); /* it came too late to end anything */
-    if (Rf_findVarInFrame(s->support, Rf_install("open_figures")) != R_NilValue)
-        (void)r_protected(s, eval_close_figures);
+    if (eval_has_drawn())
+        (void)r_protected(s, eval_close_devices);
     r_console_release(s, s->job.finished);
     if (!whole)
         r_console_warnings();

@@ -330,10 +330,18 @@ open_figure <- function(...) {
     open_figures <<- c(open_figures, grDevices::dev.cur())
 }
 
-# After each execution that has opened one: their files are complete when they are closed.
-close_figures <- function(...) {
-    for (device in intersect(open_figures, grDevices::dev.list()))
-        try(grDevices::dev.off(device), silent = TRUE)
+# Is this path below the directory of artifacts?
+is_artifact <- function(path) {
+    below <- function(path) paste0(normalizePath(path, mustWork = FALSE), "/")
+    directory <- Sys.getenv("LAZARET_ARTIFACTS")
+    nzchar(directory) && is.character(path) && startsWith(below(dirname(path)), below(directory))
+}
+
+# After an execution: files of devices are complete when they are closed.
+close_devices <- function(...) {
+    for (device in grDevices::dev.list())
+        if (device %in% open_figures || is_artifact(attr(.Devices[[device]], "filepath")))
+            try(grDevices::dev.off(device), silent = TRUE)
     open_figures <<- NULL
 }
 

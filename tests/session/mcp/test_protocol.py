@@ -259,7 +259,7 @@ local a = io.open('a.txt'):read('a')
 local b = io.open('b.bin', 'rb'):read('a')
 io.open('artifacts/b copy.bin', 'wb'):write(b):close()
 io.open('artifacts/c.txt', 'w'):write(a):close()
-io.open('artifacts/empty', 'w'):close()
+io.open('empty', 'w'):close() -- where it begins, without a session
 io.open('artifacts/d.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n' .. b):close()
 return #a + #b"""
     earlier = one.result("resources/list")["resources"]
