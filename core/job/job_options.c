@@ -128,8 +128,15 @@ const struct laz_members laz_session_members = {"laz_session_options",
 
 #define M(name) LAZ_MEMBER(laz_pool_options, name)
 static const struct laz_member pool_rows[] = {
-    {TEXT(runtime), REMOTE},   {VALUE(members), REMOTE}, {VALUE(pre_execute)},
-    {VALUE(pre_execute_user)}, {VALUE(no_wait)},
+    {TEXT(runtime), REMOTE},
+    {VALUE(members), REMOTE},
+    {VALUE(pre_execute)},
+    {VALUE(pre_execute_user)},
+    {VALUE(no_wait)},
+    {M(tools), .kind = LAZ_MEMBER_STRUCTS, .n_at = offsetof(struct laz_pool_options, n_tools),
+     .what = "the tools of the pool", .one = "a tool of the pool", .of = &session_tool_members,
+     REMOTE},
+    {VALUE(n_tools), REMOTE},
 };
 #undef M
 

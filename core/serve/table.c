@@ -82,7 +82,7 @@ static const struct laz_field tools_members[] = {
 static const struct laz_field open_members[] = {
     ID,
     RUNTIME,
-    TOOLS(0, "tools that this session has besides; it is then in a box of its own"),
+    TOOLS(0, "tools that this session has besides"),
     {"warm", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
      .help = "may it come from a template?"},
 };
@@ -90,6 +90,7 @@ static const struct laz_field open_members[] = {
 static const struct laz_field open_pool_members[] = {
     ID,
     RUNTIME,
+    TOOLS(0, "tools that its sessions have besides"),
     {"members", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
      .help = "sessions that are kept ready; absent: `pool.size`"},
 };

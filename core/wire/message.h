@@ -166,7 +166,7 @@ struct laz_message {
     size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
     bool has_status;
-    bool visible, print, is_template, is_same;
+    bool visible, print, is_template, is_same, adds;
     struct laz_strv traceback;
     struct laz_strv confined; /* steps of its confinement that the agent reports as in force */
     struct laz_strv missing;  /* those that failed, each with its reason */

@@ -149,8 +149,9 @@ struct laz_runtime_ops {
                   size_t options_len, void **state, struct laz_error *err);
     /* The version of the language, "3.11.2". */
     const char *(*version)(void *state);
-    /* Defines the tools as functions, once, before any code runs. With `preload`, the template does
-     * so after create, and its copies inherit them. */
+    /* Defines tools as functions, before any code runs. With `preload`, the template does so after
+     * create, and its copies inherit them. Called again in a session of a template that has tools
+     * besides those of the template: with these alone, which have other names and spellings. */
     int (*define_tools)(void *state, const struct laz_tool_signature *tools, size_t n,
                         struct laz_error *err);
     /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */

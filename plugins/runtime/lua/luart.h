@@ -51,12 +51,13 @@ struct luart_state {
     struct laz_json_writer *args;   /* holds the arguments of a tool call */
     struct laz_json_writer *probe;  /* checks whether a text can be a key */
     struct laz_json_reader *reader; /* reads a tool's result */
-    struct luart_tool *tools;
+    struct luart_tool **tools;      /* functions of Lua point to them */
     size_t n_tools;
-    const struct laz_tool_signature *signatures; /* while they are defined */
-    const char **traceback;                      /* the strings are on the stack of L */
-    char *chunk;    /* the code's name for the interpreter: "=code", or that of its file */
-    bool is_script; /* the code that comes next is that of the file */
+    const struct laz_tool_signature *signatures; /* of the last ones, while they are defined */
+    size_t n_signatures;
+    const char **traceback; /* the strings are on the stack of L */
+    char *chunk;            /* the code's name for the interpreter: "=code", or that of its file */
+    bool is_script;         /* the code that comes next is that of the file */
     char prefix[LUA_IDSIZE + 1]; /* of messages of the interpreter about the code: "code:" */
     FILE *error_output;          /* that of io.stderr; NULL: the C library's own */
     char *options;               /* JSON text given to create */

@@ -102,7 +102,7 @@ represent <- function(x) {
     } else if (isS4(x)) {
         sprintf("<S4 object of class \"%s\">", class(x)[1L])
     } else if (inherits(x, "lazaret_tool")) {
-        sprintf("<tool %s>", attr(x, "help")[1L])
+        sprintf("<tool %s>", help_text(x)[1L])
     } else if (typeof(x) %in% c("externalptr", "weakref")) {
         sprintf("<%s>", typeof(x))
     } else {
@@ -189,30 +189,38 @@ map_names <- function(args) {
     if (is.null(names(first)) && is.character(first)) first else names(first)
 }
 
-help_text <- function(name, description, f, types, descriptions, required) {
+# The lines of the help of a tool. They are made when somebody wants them.
+help_text <- function(f) {
+    if (!is.null(attr(f, "help")))
+        return(attr(f, "help"))
+    about <- attr(f, "about")
     args <- formals(f)
     usage <- vapply(names(args), function(n) {
         if (identical(args[[n]], quote(expr = ))) n else paste(n, "=", deparse1(args[[n]]))
     }, "")
-    text <- paste0(name, "(", paste(usage, collapse = ", "), ")")
-    if (nzchar(description))
-        text <- c(text, paste0("    ", description))
-    notes <- paste0(types, ifelse(nzchar(types), ", ", ""),
-                    ifelse(required, "required", "optional"))
+    text <- paste0(attr(f, "tool"), "(", paste(usage, collapse = ", "), ")")
+    if (nzchar(about$description))
+        text <- c(text, paste0("    ", about$description))
+    notes <- paste0(about$types, ifelse(nzchar(about$types), ", ", ""),
+                    ifelse(about$required, "required", "optional"))
+    texts <- about$descriptions
     c(text, if (length(args)) sprintf("    %s (%s)%s", names(args), notes,
-                                      ifelse(nzchar(descriptions), paste0(": ", descriptions), "")))
+                                      ifelse(nzchar(texts), paste0(": ", texts), "")))
 }
 
 # Makes a tool visible to the code: a locked function in the search path, as those of a package are.
 # The global environment is the code's own: it can be listed, cleared, saved and loaded.
 publish <- function(name, f) {
     env <- as.environment("lazaret:tools")
+    if (exists(name, envir = env, inherits = FALSE))
+        unlockBinding(name, env) # `help`, which may be a tool of the session
     assign(name, f, envir = env)
     lockBinding(name, env)
 }
 
 publish_tool <- function(name, original, description, f, types, descriptions, required) {
-    attr(f, "help") <- help_text(name, description, f, types, descriptions, required)
+    attr(f, "about") <- list(description = description, types = types,
+                             descriptions = descriptions, required = required)
     attr(f, "tool") <- name
     attr(f, "original") <- original
     class(f) <- c("lazaret_tool", "function")
@@ -234,6 +242,7 @@ attach_tools <- function() {
         "    .more: a list of arguments that are the same in every call")
     class(map) <- c("lazaret_tool", "function")
     publish("tool_map", map)
+    publish_help()
     publish("unlockBinding", eval(quote(function(sym, env) {
         stop("unlockBinding is not permitted in this session")
     }), baseenv()))
@@ -255,13 +264,13 @@ topic_tool <- function(topic) {
     }
 }
 
-# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks. Both
+# help(NAME) and ?NAME are about tools first. Of anything else R speaks. Both
 # belong to package utils, which the settings may leave out.
 publish_help <- function() {
     if (!"package:utils" %in% search())
         return(NULL)
     topics <- c(help = "topic", "?" = "e1")
-    for (word in setdiff(names(topics), ls(as.environment("lazaret:tools")))) {
+    for (word in names(topics)) {
         f <- getExportedValue("utils", word)
         topic <- as.name(topics[[word]])
         body(f) <- bquote({
@@ -275,7 +284,7 @@ publish_help <- function() {
 }
 
 print_tool <- function(x, ...) {
-    cat(attr(x, "help"), sep = "\n")
+    cat(help_text(x), sep = "\n")
     invisible(x)
 }
 
