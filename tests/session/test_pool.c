@@ -481,7 +481,7 @@ static void tool_eight(void *user, const char *args, size_t len, struct laz_repl
     laz_reply_value(reply, "8", 1);
 }
 
-/* Templates have tools too, which each language defines (test_template_agent.c); a tool added later
+/* Templates have tools too, which each language defines (test_template_tools.c); a tool added later
  * is available in later sessions. */
 static void tools_that_are_added_later_are_there_later(void)
 {

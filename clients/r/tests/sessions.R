@@ -420,7 +420,7 @@ test("pools", {
     pool$close()
     same(pool$status()$total, 0)
     raised(pool$execute("1"), "lazaret_error", "closed")
-    pool <- lazaret_pool("lua", 1, tools = list(one = function() 1))
+    pool <- lazaret_pool("lua", 1, tools = list(one = function() 1), server = server)
     same(pool$execute("return one()"), 1)
     pool$close()
 })

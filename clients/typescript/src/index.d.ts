@@ -369,7 +369,7 @@ export interface SessionOptions {
   runtime?: string | null;
   /** Functions that the code can call. */
   tools?: Iterable<ToolLike>;
-  /** May it start from a template, which is faster? With tools it never does. */
+  /** May it start from a template, which is faster? */
   warm?: boolean;
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
@@ -383,7 +383,7 @@ export interface PoolOptions {
   runtime?: string | null;
   /** Sessions that are kept ready; absent: as the configuration says. */
   size?: number;
-  /** Tools of a pool are tools of its server: without `server` it has one of its own. */
+  /** Functions that the code of each session can call. */
   tools?: Iterable<ToolLike>;
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
