@@ -3,12 +3,15 @@
 
 import dataclasses
 import datetime
+import decimal
 import enum
 import json
+import pathlib
 import pickle
 import sys
 import types
 import unittest
+import uuid
 from typing import Annotated, Any, Dict, List, Literal, Optional, Tuple, TypedDict
 from unittest import mock
 
@@ -191,6 +194,16 @@ class Values(unittest.TestCase):
                                                                       {"$bytes": "aGk="})]:
             with self.subTest(value=value):
                 self.assertEqual(encode(value), wanted)
+
+    def test_sent_as_text(self) -> None:
+        for value, wanted in [
+                (decimal.Decimal("1.50"), "1.50"), (uuid.UUID(int=5), str(uuid.UUID(int=5))),
+                (pathlib.PurePosixPath("a/b"), "a/b"), (datetime.time(1, 2, 3), "01:02:03"),
+                (datetime.timedelta(), "PT0S"), (datetime.timedelta(1), "P1D"),
+                (datetime.timedelta(1, 3, 500000), "P1DT3.5S"), (datetime.timedelta(-1), "-P1D"),
+                (datetime.timedelta(-1, 0, 500000), "-PT86399.5S")]:
+            with self.subTest(value=value):
+                self.assertEqual(encode([value]), [wanted])
 
     def test_what_cannot_be_sent(self) -> None:
         loop: List[Any] = []

@@ -91,7 +91,7 @@ static unsigned argument_forms(PyObject *value)
     case PY_FOREIGN_FRAME:
         return TOOL_OBJECT;
     default:
-        return 0;
+        return py_goes_as_text(value) ? TOOL_STRING : 0;
     }
 }
 
