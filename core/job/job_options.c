@@ -89,7 +89,7 @@ const struct laz_members laz_execute_members = {"laz_execute_options",
 static const struct laz_member tool_rows[] = {
     {TEXT(name), REMOTE},        {TEXT(description), REMOTE},     {TEXT(parameters), REMOTE},
     {VALUE(timeout_ms), REMOTE}, {VALUE(max_concurrent), REMOTE}, {VALUE(approve), REMOTE},
-    {VALUE(nonblocking)},
+    {VALUE(nonblocking)},        {TEXT(returns), REMOTE},
 };
 #undef M
 static const struct laz_members tool_members = {"laz_tool", sizeof(struct laz_tool), NULL,

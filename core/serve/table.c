@@ -20,6 +20,8 @@ static const struct laz_field tool_members[] = {
     {"parameters", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(parameters),
      .help = "in the order of positional arguments: objects with `name`, `type`, `required`, "
              "`default`, `enum` and `description`, as in a configuration"},
+    {"returns", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(returns),
+     .help = "a JSON Schema of what it returns, which is shown and not checked"},
     {"timeout_ms", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(timeout_ms), .min = 0,
      .max = UINT32_MAX, .help = "milliseconds of a call; 0: none but the deadline"},
     {"max_concurrent", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_concurrent), .min = 0,

@@ -122,7 +122,7 @@ struct laz_wire_parameter {
 };
 
 struct laz_wire_tool {
-    const char *name, *spelling, *description;
+    const char *name, *spelling, *description, *returns;
     struct laz_field_list parameters; /* struct laz_wire_parameter */
     bool approve, may_approve;
 };

@@ -127,6 +127,8 @@ static const struct laz_field tool_members[] = {
     {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
     {"parameters", LAZ_FIELD_LIST, AT(parameters), .of = &laz_wire_parameter,
      .help = "in the order of positional arguments"},
+    {"returns", LAZ_FIELD_TEXT, AT(returns),
+     .help = "the type of what it returns, for who reads about it: `{name: str}`"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does each call need an approval of the host?"},
     {"may_approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(may_approve),

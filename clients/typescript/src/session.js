@@ -4,7 +4,7 @@
 import { LazaretError, RequestFailed, SetupFailed } from './results.js';
 import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
 import { FILE_ERRORS, addFiles, partsOf, tooLarge } from './files.js';
-import {defaultServer} from './server.js';
+import { defaultServer } from './server.js';
 import { onAbort } from './signals.js';
 import { count, makeTools } from './tools.js';
 import { isPlain } from './values.js';
@@ -21,9 +21,8 @@ function runtimeMember(runtime) {
 }
 
 /** The member `tools` of a message; none: nothing. */
-function toolsMember(tools)
-{
-    return tools.size ? {tools : [...tools.values() ].map(({declaration}) => declaration)} : {};
+function toolsMember(tools) {
+  return tools.size ? { tools: [...tools.values()].map(({ declaration }) => declaration) } : {};
 }
 
 /** What is opened on a server, and is no longer used, must not keep its processes. */
@@ -144,12 +143,12 @@ class Opened {
     const server = this._given ?? defaultServer();
     this._server = server;
     try {
-        const opened = await server._call(this._message, 'opened');
-        this._where = {[this._kind] : opened[this._kind]};
-        this.name = opened.name ?? '';
+      const opened = await server._call(this._message, 'opened');
+      this._where = { [this._kind]: opened[this._kind] };
+      this.name = opened.name ?? '';
     } catch (error) {
-        throw error instanceof RequestFailed ? new SetupFailed(error.message, {cause : error})
-                                             : error;
+      throw error instanceof RequestFailed ? new SetupFailed(error.message, { cause: error })
+        : error;
     }
     forgotten.register(this, { server, where: this._where }, this);
   }
@@ -238,10 +237,7 @@ export class Session extends Opened {
   } = {}) {
     const made = makeTools(tools);
     const message = {
-        type : 'open',
-        warm : Boolean(warm),
-        ...runtimeMember(runtime),
-        ...toolsMember(made),
+      type: 'open', warm: Boolean(warm), ...runtimeMember(runtime), ...toolsMember(made),
     };
     super(server, made, approve, message, 'session');
     this._files = Object.entries(files);
@@ -323,7 +319,7 @@ export class Pool extends Opened {
   /** @param {import('./index.js').PoolOptions} [options] */
   constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], approve, server } = {}) {
     const made = makeTools(tools);
-    const message = {type : 'open_pool', ...runtimeMember(runtime), ...toolsMember(made)};
+    const message = { type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made) };
     if (size !== undefined) message.members = count(size, 'size');
     super(server, made, approve, message, 'pool');
   }

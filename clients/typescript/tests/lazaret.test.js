@@ -196,10 +196,10 @@ test('pools', live, async (t) => {
   await pool.execute('x = 1');
   assert.equal((await pool.execute('return x', { wait: 60_000 })).value, null);
   assert.equal((await pool.status()).total, 2);
-  const {server} = pool;
-  const own = await lazaret.Pool.open({runtime : 'lua', size : 1, tools : [ one ], server});
+  const { server } = pool;
+  const own = await lazaret.Pool.open({ runtime: 'lua', size: 1, tools: [one], server });
   assert.equal((await own.execute('return one()')).value, 1);
-  assert.equal((await pool.execute('return one', {wait : 60_000})).value, null);
+  assert.equal((await pool.execute('return one', { wait: 60_000 })).value, null);
   await pool.close();
   await own.close();
 });

@@ -8,6 +8,7 @@
  * made and guarded in the same way. _G finds a tool by its declared name, too. */
 #include "luart.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,64 @@ const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int
     return tool;
 }
 
+/* ---- a name that is not there --------------------------------------------------------------- */
+
+/* Are they the same but for the case of letters and what is neither a letter nor a digit? */
+static bool tools_is_alike(const char *a, size_t len, const char *b)
+{
+    const char *end = a + len;
+
+    for (;;) {
+        while (a < end && !isalnum((unsigned char)*a))
+            a++;
+        while (*b && !isalnum((unsigned char)*b))
+            b++;
+        if (a == end || !*b)
+            return a == end && !*b;
+        if (tolower((unsigned char)*a++) != tolower((unsigned char)*b++))
+            return false;
+    }
+}
+
+static bool tools_begins(const struct luart_tool *tool, const char *name, size_t len)
+{
+    return strncmp(tool->name, name, len) == 0 &&
+           (tool->name[len] == '.' || tool->name[len] == '-');
+}
+
+/* "attempt to call a nil value (global 'get-user')": the name at *len bytes, or NULL. */
+static const char *tools_missing(const char *message, size_t *len)
+{
+    static const char *const kinds[] = {"(global '", "(field '", "(local '", "(upvalue '"};
+    const char *name = NULL;
+
+    for (size_t i = 0; !name && i < sizeof kinds / sizeof *kinds; i++) {
+        name = strstr(message, kinds[i]);
+        name = name ? name + strlen(kinds[i]) : NULL;
+    }
+    *len = name ? strcspn(name, "'") : 0;
+    return *len && strstr(message, "a nil value") ? name : NULL;
+}
+
+void luart_tool_meant(const struct luart_state *st, const char *message, luaL_Buffer *text)
+{
+    size_t len, n = 0;
+    const char *name = tools_missing(message, &len);
+
+    for (int pass = 0; name && !n && pass < 2; pass++)
+        for (size_t i = 0; i < st->n_tools && n < 4; i++) {
+            const struct luart_tool *tool = st->tools[i];
+            const bool is_it =
+                strncmp(tool->spelling, name, len) == 0 && !tool->spelling[len]; /* of a table */
+            if (is_it || (pass ? !tools_begins(tool, name, len)
+                               : !tools_is_alike(name, len, tool->name) &&
+                                     !tools_is_alike(name, len, tool->spelling)))
+                continue;
+            luaL_addstring(text, n == 0 ? "; here it is " : n < 3 ? " or " : ", ...");
+            luaL_addstring(text, n++ < 3 ? tool->spelling : "");
+        }
+}
+
 /* ---- defining ------------------------------------------------------------------------------- */
 
 /* upvalues: the tools by name, the name of the table ("" or "my.") */
@@ -390,6 +449,11 @@ static void tools_push_help(lua_State *L, const struct laz_tool_signature *tool)
     }
     for (size_t i = 0; i < tool->n_parameters; i++)
         tools_add_parameter(&text, &tool->parameters[i]);
+    if (tool->returns && *tool->returns) {
+        luaL_addstring(&text, "    returns ");
+        luaL_addstring(&text, tool->returns);
+        luaL_addstring(&text, "\n");
+    }
     luaL_pushresult(&text);
 }
 

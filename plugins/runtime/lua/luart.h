@@ -108,6 +108,10 @@ const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int
  * until the next use of st->args. Raises. */
 const char *luart_tool_arguments(const struct luart_tool *tool, lua_State *L, size_t *len);
 
+/* Adds to a message of the interpreter that a variable is nil which tools are called so, as they
+ * are declared or as another language writes them. */
+void luart_tool_meant(const struct luart_state *st, const char *message, luaL_Buffer *text);
+
 /* ---- lua_map.c ------------------------------------------------------------------------------ */
 
 /* tool_map(tool, list); upvalue: the state. */

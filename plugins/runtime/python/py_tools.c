@@ -400,6 +400,12 @@ static PyObject *tool_doc(const struct laz_tool_signature *from)
         Py_DECREF(doc);
         doc = next;
     }
+    if (doc && from->returns && *from->returns) {
+        PyObject *next = PyUnicode_FromFormat(
+            "%U%sReturns: %s", doc, PyUnicode_GET_LENGTH(doc) ? "\n\n" : "", from->returns);
+        Py_DECREF(doc);
+        doc = next;
+    }
     return doc;
 }
 

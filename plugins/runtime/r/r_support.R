@@ -37,6 +37,28 @@ begin_usual <- quote({
     .Internal(.addGlobHands("error", only_ours, .GlobalEnv, NULL, TRUE))
 })
 
+# What a message that there is no function or object of a name lacks: the tools that are called so,
+# as they are declared or as another language writes them.
+tool_meant <- function(message) {
+    found <- regmatches(message, regexec("(?:find function \"|object ')([^\"']+)[\"']", message,
+                                         perl = TRUE))[[1L]]
+    if (length(found) < 2L)
+        return("")
+    name <- found[2L]
+    env <- as.environment("lazaret:tools")
+    tools <- Filter(function(f) !is.null(attr(f, "original")), mget(ls(env), envir = env))
+    declared <- vapply(tools, attr, "", "original")
+    plain <- function(x) gsub("[^[:alnum:]]", "", tolower(x))
+    meant <- names(tools)[plain(declared) == plain(name) | plain(names(tools)) == plain(name)]
+    if (!length(meant))
+        meant <- names(tools)[startsWith(declared, paste0(name, ".")) |
+                              startsWith(declared, paste0(name, "-"))]
+    if (!length(meant))
+        return("")
+    paste0("; here it is ", paste(meant[seq_len(min(3L, length(meant)))], collapse = " or "),
+           if (length(meant) > 3L) ", ...")
+}
+
 on_error <- function(e) {
     frames <- sys.calls()
     line <- 0L
@@ -60,7 +82,8 @@ on_error <- function(e) {
         if (!call %in% last_two(trace))
             trace <- c(trace, call)
     }
-    .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
+    message <- paste(conditionMessage(e), collapse = "\n")
+    .Call(note_error, paste0(message, tool_meant(message)), line, trace)
     # What options(error = ) names is run by R itself, after its own message: it may quit.
     if (is.null(getOption("error")))
         invokeRestart("abort")
@@ -205,7 +228,8 @@ help_text <- function(f) {
                     ifelse(about$required, "required", "optional"))
     texts <- about$descriptions
     c(text, if (length(args)) sprintf("    %s (%s)%s", names(args), notes,
-                                      ifelse(nzchar(texts), paste0(": ", texts), "")))
+                                      ifelse(nzchar(texts), paste0(": ", texts), "")),
+      if (nzchar(about$returns)) paste("    returns", about$returns))
 }
 
 # Makes a tool visible to the code: a locked function in the search path, as those of a package are.
@@ -218,9 +242,11 @@ publish <- function(name, f) {
     lockBinding(name, env)
 }
 
-publish_tool <- function(name, original, description, f, types, descriptions, required) {
+publish_tool <- function(name, original, description, f, types, descriptions, required,
+                         returns) {
     attr(f, "about") <- list(description = description, types = types,
-                             descriptions = descriptions, required = required)
+                             descriptions = descriptions, required = required,
+                             returns = returns)
     attr(f, "tool") <- name
     attr(f, "original") <- original
     class(f) <- c("lazaret_tool", "function")
@@ -405,7 +431,7 @@ preload <- function(packages) {
 warm_up <- function(...) {
     resume_jit()
     for (i in 1:3) {
-        publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE)
+        publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE, "")
         unlockBinding("lazaret", as.environment("lazaret:tools"))
         rm("lazaret", envir = as.environment("lazaret:tools"))
         renew()

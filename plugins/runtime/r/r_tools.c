@@ -467,11 +467,13 @@ static void tools_publish(struct r_state *s, const struct laz_tool_signature *to
     SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool->spelling, strlen(tool->spelling))));
     SEXP about = PROTECT(Rf_ScalarString(r_utf8(tool->description, strlen(tool->description))));
     SEXP original = PROTECT(Rf_ScalarString(r_utf8(tool->name, strlen(tool->name))));
-    SEXP rest = PROTECT(Rf_list5(about, closure, types, texts, required));
+    const char *type = tool->returns ? tool->returns : "";
+    SEXP returns = PROTECT(Rf_ScalarString(r_utf8(type, strlen(type))));
+    SEXP rest = PROTECT(Rf_list6(about, closure, types, texts, required, returns));
     SEXP call =
         PROTECT(Rf_lcons(Rf_install("publish_tool"), Rf_lcons(name, Rf_lcons(original, rest))));
     Rf_eval(call, s->support);
-    UNPROTECT(9);
+    UNPROTECT(10);
 }
 
 void r_tools_attach(struct r_state *s)
