@@ -122,6 +122,31 @@ class Declarations(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "Point is made of an object"):
             tool.call({"line": {"ends": [5]}, "points": [], "colors": {}, "rest": 1})
 
+    def test_what_is_returned(self) -> None:
+        def tool_of(hint: Any) -> Any:
+            def function() -> None: ...
+
+            function.__annotations__["return"] = hint
+            return lazaret.Tool(function).declaration.get("returns")
+
+        point = {"type": "object", "required": ["x", "y"],
+                 "properties": {"x": {"type": "integer"}, "y": {"type": "number"}}}
+        line = {"type": "object", "required": ["ends", "next"], "properties": {
+            "ends": {"type": "array", "items": {"$ref": "#/$defs/Point1"}},
+            "next": {"anyOf": [{"$ref": "#/$defs/Line"}, {"type": "null"}]}}}
+        for hint, wanted in [
+                (int, {"type": "integer"}), (None, {"type": "null"}), (Any, None), (object, None),
+                (decimal.Decimal, {"type": "string"}), (List[str], {
+                    "type": "array", "items": {"type": "string"}}),
+                (Dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+                (Optional[bool], {"anyOf": [{"type": "boolean"}, {"type": "null"}]}),
+                (Literal["a", 1], {"enum": ["a", 1]}), (Literal["a\0"], None),
+                (Color, {"enum": ["red", "blue"]}), ("Nowhere", None),
+                (Point, {"$ref": "#/$defs/Point", "$defs": {"Point": point}}),
+                (Line, {"$ref": "#/$defs/Line", "$defs": {"Line": line, "Point1": point}})]:
+            with self.subTest(hint=hint):
+                self.assertEqual(tool_of(hint), wanted)
+
     def test_methods_can_be_tools(self) -> None:
         class Shop:
             @lazaret.tool(name="price")

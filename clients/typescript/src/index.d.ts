@@ -201,6 +201,8 @@ interface ToolBase<Args> {
   name: string;
   /** A line for the model. */
   description?: string;
+  /** What it returns as a JSON Schema, which is shown to the model; no value is checked by it. */
+  returns?: Record<string, any>;
   /** What it returns, or what its promise gives, is what the call gives. */
   execute(args: Args, context: ToolContext): unknown;
   /** Milliseconds of a call; 0: none but the deadline. */
