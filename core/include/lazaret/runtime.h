@@ -37,7 +37,7 @@ struct laz_tool_signature {
     const struct laz_parameter *parameters; /* in the order of positional arguments */
     size_t n_parameters;
     const char *spelling; /* as that of a parameter; maybe a path of fields, "math.gcd" */
-    const char *returns;  /* a type for its documentation, "{name: str}"; or "" */
+    const char *returns LAZ_LATER; /* a type for its documentation, "{name: str}"; or "" */
 };
 
 /* One of several calls. Strings are borrowed for the call of call_all. */

@@ -37,7 +37,7 @@ struct laz_tool {
     uint32_t nonblocking;
     /* What it returns, for who reads about it: a JSON Schema; NULL: nothing is said. No value is
      * checked by it. */
-    const char *returns;
+    const char *returns LAZ_LATER;
 };
 #define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
 
