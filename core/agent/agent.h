@@ -185,6 +185,7 @@ struct agent {
     struct laz_os_core core; /* what a vessel keeps of its memory */
     /* Of its `init`, JSON or NULL: what is done before a session asks for the same. */
     char *confine, *tools;
+    bool adds_tools;               /* of a session: its `init` has others besides */
     struct laz_landlock_kept kept; /* of the rules in `confine` */
     bool is_filtered;              /* by the first part of the filter in `confine` */
 };

@@ -203,8 +203,11 @@ static int start_from_template(struct agent *agent, const struct laz_message *in
         return laz_error_set(err, LAZ_EPROTO, 0, "init: the template was %s",
                              init->is_same ? "not told what is the same"
                                            : "told already, and nothing else can be asked for");
+    if (init->is_same && agent->adds_tools == !init->tools)
+        return laz_error_set(err, LAZ_EPROTO, 0, "init: %s",
+                             init->tools ? "tools were not announced" : "its tools are missing");
     if (init->is_same)
-        return 0;
+        return init->tools ? start_tools(agent, init->tools, init->tools_len, err) : 0;
     if (agent->tools && !start_is_same(agent->tools, init->tools, init->tools_len))
         return laz_error_set(err, LAZ_EPROTO, 0, "init: the tools are not those of the template");
     return start_session(agent, init->confine, init->confine_len, init->tools, init->tools_len,
@@ -305,11 +308,13 @@ static void start_end(struct agent *agent)
     laz_buf_clear(&agent->cost);
 }
 
-/* A session of a template that was told all is ready before its `init` has come: the host sends
- * that when it has found out who the process is, and code when it has read `ready`. */
+/* A session of a template that was told all, and adds no tools, is ready before its `init` has
+ * come: the host sends that when it has found out who the process is, and code when it has read
+ * `ready`. */
 int agent_start(struct agent *agent, struct laz_error *err)
 {
-    const bool is_ahead = agent->role == AGENT_SESSION && start_is_told(agent);
+    const bool is_ahead =
+        agent->role == AGENT_SESSION && start_is_told(agent) && !agent->adds_tools;
     int rc = 0;
 
     if (agent->role != AGENT_SESSION) {

@@ -40,6 +40,7 @@ enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, 
 /* What a vessel receives. It passes it on to the process of the session without the token. */
 struct template_order {
     uint64_t sent_us;
+    bool adds; /* tools to those of the template, by `init` */
     char token[LAZ_TOKEN_LEN];
 };
 
@@ -202,6 +203,7 @@ static int session_take(struct agent *agent, struct laz_error *err)
 
     vessel_take(&order, fds, TEMPLATE_OF_SESSION);
     agent_cost(agent, "handover", order.sent_us);
+    agent->adds_tools = order.adds;
     if (laz_os_dup_onto(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL) < 0 ||
         dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0)
         rc = laz_error_os(err, errno, "the session's descriptors cannot be set");
@@ -306,9 +308,10 @@ static bool template_is_prepared(const struct template *t)
 }
 
 /* A vessel may have died while it waited: then another is made. */
-static int template_hand_over(struct template *t, const char *token, struct laz_error *err)
+static int template_hand_over(struct template *t, const struct laz_message *spawn,
+                              struct laz_error *err)
 {
-    struct template_order order;
+    struct template_order order = {.adds = spawn->adds};
     int rc = 0;
 
     if (t->cut)
@@ -323,7 +326,7 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
             rc = template_make_vessel(t, err);
         if (rc)
             break;
-        memcpy(order.token, token, sizeof order.token);
+        memcpy(order.token, spawn->token, sizeof order.token);
         order.sent_us = laz_clock_us();
         if (laz_os_hand_over(t->door, &order, sizeof order, t->received.items, t->received.n))
             break;
@@ -365,7 +368,7 @@ static int template_spawn(struct template *t, const struct laz_message *spawn,
                           const struct laz_error *refused)
 {
     struct laz_error err = refused ? *refused : (struct laz_error){0};
-    int rc = refused ? refused->code : template_hand_over(t, spawn->token, &err);
+    int rc = refused ? refused->code : template_hand_over(t, spawn, &err);
 
     if (rc == 1)
         return 1;

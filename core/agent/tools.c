@@ -71,6 +71,7 @@ static void tools_sign(struct agent_tools *tools)
             .description = tools_description(tools, from),
             .parameters = next,
             .n_parameters = from->parameters.n,
+            .returns = tools_text(from->returns),
         };
         for (size_t i = 0; i < from->parameters.n; i++)
             tools_parameter(tools, &parameters[i], next++);

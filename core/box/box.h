@@ -153,6 +153,7 @@ struct laz_box_purpose {
     bool is_template;                        /* its agent makes sessions, and runs no code itself */
     const struct laz_box_kind *kind;         /* NULL: it is started cold */
     struct laz_template *template_of;        /* where it comes from, by that kind; else NULL */
+    bool adds_tools;                         /* to those that its template has */
 };
 
 struct laz_box {

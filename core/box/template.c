@@ -196,7 +196,8 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
                                         .has_id = true,
                                         .id = ++t->last_id,
                                         .token = box->token,
-                                        .token_len = LAZ_TOKEN_LEN};
+                                        .token_len = LAZ_TOKEN_LEN,
+                                        .adds = box->purpose.adds_tools};
     int ends[LAZ_BOX_ENDS];
 
     int rc = template_prepare(t, err);

@@ -90,7 +90,7 @@ const struct laz_members laz_execute_members = {"laz_execute_options",
 static const struct laz_member tool_rows[] = {
     {TEXT(name), REMOTE},        {TEXT(description), REMOTE},     {TEXT(parameters), REMOTE},
     {VALUE(timeout_ms), REMOTE}, {VALUE(max_concurrent), REMOTE}, {VALUE(approve), REMOTE},
-    {VALUE(nonblocking)},
+    {VALUE(nonblocking)},        {TEXT(returns), REMOTE},
 };
 #undef M
 static const struct laz_members tool_members = {"laz_tool", sizeof(struct laz_tool), NULL,
@@ -129,8 +129,15 @@ const struct laz_members laz_session_members = {"laz_session_options",
 
 #define M(name) LAZ_MEMBER(laz_pool_options, name)
 static const struct laz_member pool_rows[] = {
-    {TEXT(runtime), REMOTE},   {VALUE(members), REMOTE}, {VALUE(pre_execute)},
-    {VALUE(pre_execute_user)}, {VALUE(no_wait)},
+    {TEXT(runtime), REMOTE},
+    {VALUE(members), REMOTE},
+    {VALUE(pre_execute)},
+    {VALUE(pre_execute_user)},
+    {VALUE(no_wait)},
+    {M(tools), .kind = LAZ_MEMBER_STRUCTS, .n_at = offsetof(struct laz_pool_options, n_tools),
+     .what = "the tools of the pool", .one = "a tool of the pool", .of = &session_tool_members,
+     REMOTE},
+    {VALUE(n_tools), REMOTE},
 };
 #undef M
 

@@ -335,6 +335,8 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
         .pre_execute = options->pre_execute,
         .pre_execute_user = options->pre_execute_user,
         .warm = 1,
+        .tools = options->tools,
+        .n_tools = options->n_tools,
     };
     pool->kept = *kept;
     *kept = NULL;

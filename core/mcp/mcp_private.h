@@ -37,7 +37,6 @@ struct mcp_answer; /* large_answers.c */
 #define MCP_SHOWN_LINE     ((size_t)500)       /* bytes of each */
 #define MCP_RESOURCES      256                 /* results kept to be read */
 #define MCP_RESOURCE_BYTES ((size_t)64 << 20)  /* of these together, unless one is larger */
-#define MCP_TEXT           2000                /* bytes of instructions, of a description */
 
 /* The two ways to speak MCP: with a handshake (2025-06-18, 2025-11-25), or with all that is to be
  * known in each request (2026-07-28). */
@@ -168,7 +167,8 @@ struct laz_mcp {
     struct laz_siphash_key key; /* of handles */
     _Atomic int64_t last_number;
     char *instructions;
-    struct laz_buf tools; /* the answer to tools/list */
+    struct laz_buf tools;   /* the answer to tools/list */
+    bool has_all_functions; /* all of the host were known when it was made */
     struct mcp_session *sessions;
     struct laz_pool *ready; /* of one session of the usual runtime, for the next that needs one */
     bool has_no_ready;      /* it could not be created, and is not tried again */
@@ -255,13 +255,26 @@ void mcp_listens_end(struct laz_mcp *mcp);
 
 /* Makes instructions and the list of tools. */
 int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err);
+/* Makes the list again where more is known of the functions of the host than was then. */
+void mcp_tools_refresh(struct laz_mcp *mcp);
 /* Calls the tool of params->name. Takes what it needs of *asked. */
 void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params);
 
 /* ---- schema.c -------------------------------------------------------------------------------- */
 
-/* Writes the JSON Schema of an object. */
-void mcp_schema_add(struct laz_json_write *write, const char *key, const struct laz_fields *fields);
+/* Writes the JSON Schema of an object; its member `runtime` is one of `languages` (NULL: any
+ * text). */
+void mcp_schema_add(struct laz_json_write *write, const char *key, const struct laz_fields *fields,
+                    const struct laz_strv *languages);
+
+/* ---- describe.c ------------------------------------------------------------------------------ */
+
+/* Adds the languages that there are. */
+void mcp_languages(struct laz_mcp *mcp, struct laz_strv *names);
+void mcp_describe_languages(struct laz_mcp *mcp, const struct laz_strv *names,
+                            struct laz_buf *text);
+/* Appends to the description of `execute` what is true of this server. */
+void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct laz_buf *text);
 
 /* ---- sessions.c ------------------------------------------------------------------------------ */
 

@@ -85,6 +85,7 @@ static void methods_list(struct mcp_asked *asked, const struct mcp_params *param
     struct laz_json_write write;
 
     (void)params;
+    mcp_tools_refresh(mcp);
     if (!mcp_answer_begin(asked, "complete", &write))
         return;
     laz_json_add_raw(&write, "tools", mcp->tools.data, mcp->tools.len);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOLS_NAMED 20  /* functions of the host that are listed at once */
 #define TOOLS_LIMIT 100 /* that a search gives at most */
 #define TOOLS_LINE  200 /* bytes of a description in a list */
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
@@ -411,15 +410,20 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
 
 /* ---- what a model is told -------------------------------------------------------------------- */
 
-static void tools_list_one(const struct laz_mcp *mcp, const struct tool *tool, bool has_functions,
-                           struct laz_json_write *write)
+static void tools_list_one(struct laz_mcp *mcp, const struct tool *tool, bool has_functions,
+                           const struct laz_strv *languages, struct laz_json_write *write)
 {
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_buf_puts(&text, tool->description);
+    if (!tool->run && !tool->take)
+        mcp_describe(mcp, languages, &text);
     laz_json_begin_object(write, NULL);
     laz_json_add_text(write, "name", tool->name);
-    laz_json_add_text(write, "description", tool->description);
-    mcp_schema_add(write, "inputSchema", tool->arguments);
+    laz_json_add_text(write, "description", laz_buf_text(&text));
+    mcp_schema_add(write, "inputSchema", tool->arguments, languages);
     if (mcp->values->mcp.structured)
-        mcp_schema_add(write, "outputSchema", tool->result);
+        mcp_schema_add(write, "outputSchema", tool->result, NULL);
     laz_json_begin_object(write, "annotations");
     laz_json_add_bool(write, "readOnlyHint", tool->reads_only);
     if (!tool->reads_only)
@@ -428,92 +432,52 @@ static void tools_list_one(const struct laz_mcp *mcp, const struct tool *tool, b
     laz_json_add_bool(write, "openWorldHint", tool->reaches_out && has_functions);
     laz_json_end_object(write);
     laz_json_end_object(write);
+    write->to->failed |= text.failed;
+    laz_buf_fini(&text);
 }
 
-/* One without stubs is of no language. */
-static void runtime_visited(void *user, const struct laz_runtime_info *info)
+static int tools_list(struct laz_mcp *mcp, const struct laz_strv *languages, struct laz_error *err)
 {
-    if (info->language && info->language->stub.null_word)
-        laz_strv_add(user, info->name);
+    struct laz_json_write write = {.to = &mcp->tools};
+    bool has_functions;
+
+    mcp->has_all_functions = laz_tools_are_prepared(&mcp->engine->tools);
+    has_functions = !mcp->has_all_functions || mcp->engine->tools.set.n > 0;
+    laz_buf_clear(&mcp->tools);
+    laz_json_begin_list(&write, NULL);
+    for (size_t i = 0; i < COUNT(tools); i++)
+        if (has_functions || !tools[i].is_for_functions)
+            tools_list_one(mcp, &tools[i], has_functions, languages, &write);
+    laz_json_end_list(&write);
+    return mcp->tools.failed ? laz_error_nomem(err) : 0;
 }
 
-static void tools_runtimes(struct laz_mcp *mcp, struct laz_buf *text)
+void mcp_tools_refresh(struct laz_mcp *mcp)
 {
-    struct laz_strv names = LAZ_STRV_INIT;
+    struct laz_strv languages = LAZ_STRV_INIT;
 
-    laz_registry_visit_runtimes(mcp->engine->registry, runtime_visited, &names);
-    laz_strv_sort(&names, 0);
-    for (size_t i = 0; i < names.n; i++)
-        laz_buf_printf(text, "%s%s%s", i ? ", " : "", names.items[i],
-                       strcmp(names.items[i], laz_settings_runtime(mcp->values)) == 0
-                           ? " (the usual one)"
-                           : "");
-    text->failed |= names.failed;
-    laz_strv_fini(&names);
-}
-
-#define TOOLS_FINDING                                                                              \
-    "find them with search_tools, read the signature with get_tool_details, and call them by "     \
-    "name."
-
-/* Lists the functions of the host, or says how many there are. Some are known only when somebody
- * was asked for them, which takes too long for a greeting. */
-static void tools_functions(const struct laz_field_list *list, bool all_known, struct laz_buf *text)
-{
-    struct laz_buf lines = LAZ_BUF_INIT;
-
-    for (size_t i = 0; i < list->n; i++) {
-        const struct tool_found *one = (const struct tool_found *)list->items + i;
-        laz_buf_printf(&lines, "\n- %s: %s", one->name, one->description ? one->description : "");
-    }
-    if (!all_known)
-        laz_buf_puts(text, "The code can call functions of the host: " TOOLS_FINDING);
-    else if (!list->n)
-        laz_buf_puts(text, "The host offers no functions to the code.");
-    else if (list->n > TOOLS_NAMED || text->len + lines.len > MCP_TEXT - 200)
-        laz_buf_printf(text, "The code can call %zu functions of the host: " TOOLS_FINDING,
-                       list->n);
-    else
-        laz_buf_printf(text,
-                       "The code can call these functions of the host by name; get_tool_details "
-                       "has their signatures:%s",
-                       laz_buf_text(&lines));
-    text->failed |= lines.failed;
-    laz_buf_fini(&lines);
-}
-
-static int tools_instructions(struct laz_mcp *mcp, bool *has_functions, struct laz_error *err)
-{
-    const bool all_known = laz_tools_are_prepared(&mcp->engine->tools);
-    const char *json = all_known ? laz_engine_tools(mcp->engine) : "[]";
-    struct laz_field_list list = {0};
-    struct laz_buf text = LAZ_BUF_INIT;
-    int rc = json ? found_read(json, &list, err) : laz_error_nomem(err);
-
-    if (rc)
-        return rc;
-    laz_buf_puts(&text, "`execute` runs code in a sandbox. Runtimes: ");
-    tools_runtimes(mcp, &text);
-    laz_buf_puts(&text, ". ");
-    tools_functions(&list, all_known, &text);
-    *has_functions = list.n || !all_known;
-    laz_fields_free_list(&found_fields, &list);
-    mcp->instructions = laz_buf_steal(&text);
-    return mcp->instructions ? 0 : laz_error_nomem(err);
+    if (mcp->has_all_functions || !laz_tools_are_prepared(&mcp->engine->tools))
+        return;
+    mcp_languages(mcp, &languages);
+    (void)tools_list(mcp, &languages, NULL); /* what has failed is not sent */
+    laz_strv_fini(&languages);
 }
 
 int mcp_tools_init(struct laz_mcp *mcp, struct laz_error *err)
 {
-    struct laz_json_write write = {.to = &mcp->tools};
-    bool has_functions = false;
-    int rc = tools_instructions(mcp, &has_functions, err);
+    struct laz_strv languages = LAZ_STRV_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
 
-    if (rc)
-        return rc;
-    laz_json_begin_list(&write, NULL);
-    for (size_t i = 0; i < COUNT(tools); i++)
-        if (has_functions || !tools[i].is_for_functions)
-            tools_list_one(mcp, &tools[i], has_functions, &write);
-    laz_json_end_list(&write);
-    return mcp->tools.failed ? laz_error_nomem(err) : 0;
+    mcp_languages(mcp, &languages);
+    laz_buf_puts(&text, "`execute` runs code in a sandbox. Runtimes: ");
+    mcp_describe_languages(mcp, &languages, &text);
+    laz_buf_puts(&text, ".");
+    if (mcp->engine->tools.set.n || !laz_tools_are_prepared(&mcp->engine->tools))
+        laz_buf_puts(&text, " Its description has the functions of the host that the code can "
+                            "call; search_tools finds them by words.");
+    mcp->instructions = laz_buf_steal(&text);
+    int rc = languages.failed || !mcp->instructions ? laz_error_nomem(err)
+                                                    : tools_list(mcp, &languages, err);
+    laz_strv_fini(&languages);
+    return rc;
 }

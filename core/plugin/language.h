@@ -29,6 +29,8 @@ struct laz_language_stub {
     const char *before_type;                      /* ": " */
     const char *before_default;                   /* " = " */
     const char *before_bare_default;              /* of one without a type: as before_default */
+    const char *before_result;                    /* its type; NULL: it is not in the signature */
+    const char *returns; /* in the documentation, before what is returned: "returns " */
     /* Of values, in the same way. */
     const char *between_values;             /* ", " */
     const char *string_open, *string_close; /* "\"", "\"" */

@@ -45,6 +45,8 @@ struct serve_tool {
     const char *name, *description;
     const char *parameters; /* JSON list */
     size_t parameters_len;
+    const char *returns; /* JSON Schema */
+    size_t returns_len;
     int64_t timeout_ms, max_concurrent;
     bool approve;
 };

@@ -162,24 +162,56 @@ static void session_opened(const struct serve_session *session, int64_t id)
     serve_send(session->client, SERVE_OPENED, &opened);
 }
 
+/* Makes what `open` and `open_pool` ask for, before it starts. */
+static int session_asked(struct serve_client *client, const struct serve_message *message,
+                         size_t most, struct serve_session **out, struct laz_error *err)
+{
+    int rc = session_new(client, message, most, out, err);
+
+    if (rc || !message->tools)
+        return rc;
+    rc = serve_tools_read(client->server, message->tools, message->tools_len, &(*out)->tools, err);
+    if (rc)
+        session_free(*out);
+    return rc;
+}
+
 static int requests_open(struct serve_client *client, const struct serve_message *message,
                          struct laz_error *err)
 {
     struct serve_session *session;
-    int rc = session_new(client, message, 1, &session, err);
+    int rc = session_asked(client, message, 1, &session, err);
 
     if (rc)
         return rc;
     session->warm = message->warm;
-    if (message->tools)
-        rc = serve_tools_read(client->server, message->tools, message->tools_len, &session->tools,
-                              err);
-    if (!rc)
-        rc = session_start(session, err);
+    rc = session_start(session, err);
     if (rc)
         session_free(session);
     else
         session_opened(session, message->id);
+    return rc;
+}
+
+/* Its sessions have the tools that the client has, and those of the message. */
+static int pool_start(struct serve_session *pool, struct laz_error *err)
+{
+    const struct laz_session_tool **tools;
+    size_t n;
+    int rc = tools_of_client(pool->client, pool->tools, &tools, &n, err);
+
+    if (rc)
+        return rc;
+    const struct laz_pool_options options = {
+        .size = sizeof options,
+        .runtime = pool->runtime,
+        .members = (uint32_t)pool->most,
+        .no_wait = 1,
+        .tools = tools,
+        .n_tools = n,
+    };
+    rc = laz_pool_new(pool->client->server->engine, &options, &pool->pool, err);
+    free(tools);
     return rc;
 }
 
@@ -189,21 +221,11 @@ static int requests_open_pool(struct serve_client *client, const struct serve_me
     const struct laz_settings_values *values = client->server->engine->values;
     const size_t members = message->members ? (size_t)message->members : (size_t)values->pool.size;
     struct serve_session *pool;
+    int rc = session_asked(client, message, members, &pool, err);
 
-    if (client->tools)
-        return laz_error_set(err, LAZ_EREFUSED, 0,
-                             "a pool has no tools of a client that is connected by a socket: open "
-                             "sessions, or configure the tools");
-    int rc = session_new(client, message, members, &pool, err);
     if (rc)
         return rc;
-    const struct laz_pool_options options = {
-        .size = sizeof options,
-        .runtime = pool->runtime,
-        .members = (uint32_t)members,
-        .no_wait = 1,
-    };
-    rc = laz_pool_new(client->server->engine, &options, &pool->pool, err);
+    rc = pool_start(pool, err);
     if (rc)
         session_free(pool);
     else

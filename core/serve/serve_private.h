@@ -90,7 +90,7 @@ struct serve_tool_set {
     struct serve_tool_set *next;
     struct laz_field_list list; /* struct serve_tool */
     char *json;                 /* into which the list points */
-    char **parameters;
+    struct laz_strv texts;      /* what the declarations have of it */
     struct laz_tool *tools;
     struct laz_session_tool *items;
     size_t n;

@@ -20,6 +20,8 @@ static const struct laz_field tool_members[] = {
     {"parameters", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(parameters),
      .help = "in the order of positional arguments: objects with `name`, `type`, `required`, "
              "`default`, `enum` and `description`, as in a configuration"},
+    {"returns", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(returns),
+     .help = "a JSON Schema of what it returns, which is shown and not checked"},
     {"timeout_ms", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(timeout_ms), .min = 0,
      .max = UINT32_MAX, .help = "milliseconds of a call; 0: none but the deadline"},
     {"max_concurrent", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_concurrent), .min = 0,
@@ -82,7 +84,7 @@ static const struct laz_field tools_members[] = {
 static const struct laz_field open_members[] = {
     ID,
     RUNTIME,
-    TOOLS(0, "tools that this session has besides; it is then in a box of its own"),
+    TOOLS(0, "tools that this session has besides"),
     {"warm", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
      .help = "may it come from a template?"},
 };
@@ -90,6 +92,7 @@ static const struct laz_field open_members[] = {
 static const struct laz_field open_pool_members[] = {
     ID,
     RUNTIME,
+    TOOLS(0, "tools that its sessions have besides"),
     {"members", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
      .help = "sessions that are kept ready; absent: `pool.size`"},
 };

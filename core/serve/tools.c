@@ -161,13 +161,20 @@ void serve_tools_free(struct serve_tool_set *set)
     if (!set)
         return;
     laz_fields_free_list(&serve_tool_fields, &set->list);
-    for (size_t i = 0; set->parameters && i < set->n; i++)
-        free(set->parameters[i]);
-    free(set->parameters);
+    laz_strv_fini(&set->texts);
     free(set->json);
     free(set->tools);
     free(set->items);
     free(set);
+}
+
+/* A JSON text of the list as one that ends; NULL for NULL. */
+static const char *tools_text(struct serve_tool_set *set, const char *raw, size_t len)
+{
+    if (!raw)
+        return NULL;
+    laz_strv_addf(&set->texts, "%.*s", (int)len, raw);
+    return set->texts.failed ? NULL : set->texts.items[set->texts.n - 1];
 }
 
 static int tools_fill(struct laz_server *server, struct serve_tool_set *set, struct laz_error *err)
@@ -177,19 +184,16 @@ static int tools_fill(struct laz_server *server, struct serve_tool_set *set, str
         return laz_error_set(err, LAZ_ETOOBIG, 0, "a list has more than %d tools", SERVE_N_TOOLS);
     set->tools = calloc(set->n + 1, sizeof *set->tools);
     set->items = calloc(set->n + 1, sizeof *set->items);
-    set->parameters = calloc(set->n + 1, sizeof *set->parameters);
-    if (!set->tools || !set->items || !set->parameters)
+    if (!set->tools || !set->items)
         return laz_error_nomem(err);
     for (size_t i = 0; i < set->n; i++) {
         const struct serve_tool *given = (const struct serve_tool *)set->list.items + i;
-        if (given->parameters &&
-            !(set->parameters[i] = laz_strndup(given->parameters, given->parameters_len)))
-            return laz_error_nomem(err);
         set->tools[i] = (struct laz_tool){
             .size = sizeof(struct laz_tool),
             .name = given->name,
             .description = given->description ? given->description : "",
-            .parameters = set->parameters[i],
+            .parameters = tools_text(set, given->parameters, given->parameters_len),
+            .returns = tools_text(set, given->returns, given->returns_len),
             .timeout_ms = (uint32_t)given->timeout_ms,
             .max_concurrent = (uint32_t)given->max_concurrent,
             .approve = given->approve,
@@ -202,6 +206,8 @@ static int tools_fill(struct laz_server *server, struct serve_tool_set *set, str
             .user = server,
         };
     }
+    if (set->texts.failed)
+        return laz_error_nomem(err);
     return 0;
 }
 

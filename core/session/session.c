@@ -59,8 +59,11 @@ void laz_session_destroy(struct laz_session *session)
         laz_buf_fini(&session->early[stream]);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
-    laz_tool_set_release(session->own_tools);
     free(session->tools_json);
+    free(session->own_json);
+    if (session->own_tools)
+        free(session->shared_json);
+    laz_tool_set_release(session->own_tools);
     laz_found_forget(session->shared->tools->found, session);
     free(session->isolation);
     free(session->description);
@@ -90,13 +93,24 @@ static void session_collect_paths(struct laz_session *session)
     }
 }
 
+/* NULL: out of memory. */
+static char *session_tools_json(const struct laz_session *session, const struct laz_tool_set *set,
+                                const struct laz_tool_set *more)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    laz_tool_set_json(set, more,
+                      laz_spelling_of(&session->shared->tools->spellings, session->runtime->name),
+                      &json);
+    return laz_buf_steal(&json);
+}
+
 /* Makes everything of a session but its box. `given`: the name of its runtime; NULL: the settings
  * name it. */
 static int session_prepare(struct laz_session *session, const char *given, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
     const char *runtime = given ? given : laz_settings_runtime(shared->values);
-    struct laz_buf tools = LAZ_BUF_INIT;
     char where[96];
 
     int rc = laz_registry_runtime(shared->registry, runtime, &session->runtime, err);
@@ -116,10 +130,13 @@ static int session_prepare(struct laz_session *session, const char *given, struc
     if (rc)
         return rc;
     session_collect_paths(session);
-    laz_tool_set_json(&shared->tools->set, session->own_tools,
-                      laz_spelling_of(&shared->tools->spellings, session->runtime->name), &tools);
     session->n_shared = shared->tools->set.n;
-    session->tools_json = laz_buf_steal(&tools);
+    session->tools_json = session_tools_json(session, &shared->tools->set, session->own_tools);
+    session->shared_json = session->tools_json;
+    if (session->own_tools) {
+        session->shared_json = session_tools_json(session, &shared->tools->set, NULL);
+        session->own_json = session_tools_json(session, session->own_tools, NULL);
+    }
     session->description = malloc(LAZ_DESCRIPTION_SIZE);
     snprintf(session->in_use, sizeof session->in_use, "<session %.64s [in use]>",
              session->runtime->name);
@@ -128,8 +145,10 @@ static int session_prepare(struct laz_session *session, const char *given, struc
         laz_timer_new(shared->driver->loop, session->shared->listener->code_too_late, session);
     session->deadline_timer =
         laz_timer_new(shared->driver->loop, session->shared->listener->deadline_over, session);
-    if (!session->tools_json || !session->description || session->runtime_paths.failed ||
-        !session->start_timer || !session->code_timer || !session->deadline_timer)
+    if (!session->tools_json || !session->shared_json ||
+        (session->own_tools && !session->own_json) || !session->description ||
+        session->runtime_paths.failed || !session->start_timer || !session->code_timer ||
+        !session->deadline_timer)
         return laz_error_nomem(err);
     return laz_guard_init(&session->guard, session, err);
 }
@@ -151,7 +170,7 @@ int laz_session_unstarted(struct laz_session_shared *shared,
     session->pre_execute_user = options->pre_execute_user;
     session->has_input = options->input;
     session->input = options->input ? *options->input : -1;
-    session->warm = options->warm && !session->has_input && !options->n_tools;
+    session->warm = options->warm && !session->has_input;
     session->user = options->user;
     int rc = session->has_input && !laz_os_is_stream(session->input)
                  ? laz_error_set(err, LAZ_EINVAL, 0, "the input is neither a pipe nor a socket")

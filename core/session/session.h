@@ -77,9 +77,10 @@ struct laz_session {
     size_t n_shared;          /* size of the engine's tool set when it was opened */
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
-    char *tools_json;
-    char *isolation;  /* of the box, or of the last one: JSON, */
-    char backend[65]; /* and the same as values; "": there was none */
+    char *tools_json;               /* all of them, */
+    char *shared_json, *own_json;   /* and in two parts; without own tools: all, and NULL */
+    char *isolation;                /* of the box, or of the last one: JSON, */
+    char backend[65];               /* and the same as values; "": there was none */
     uint32_t enforces;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;

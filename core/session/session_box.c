@@ -34,7 +34,7 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
 }
 
 /* Sends the first message to a new agent: runtime, confinement, tools. A session of a template has
- * all of it from there, and is ready. */
+ * all of it from there but the tools that no other session has; without such tools it is ready. */
 static void session_send_init(struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
@@ -42,8 +42,9 @@ static void session_send_init(struct laz_session *session)
     struct laz_message init = {
         .type = LAZ_MESSAGE_INIT,
         .protocol = LAZ_PROTOCOL,
-        .is_same = laz_template_knows(session->box, session->tools_json),
+        .is_same = laz_template_knows(session->box, session->shared_json),
     };
+    const char *tools = init.is_same ? session->own_json : session->tools_json;
 
     if (session->box->from && !init.is_same) {
         laz_session_fail(session, LAZ_ESETUP, "its template was told other tools");
@@ -63,8 +64,10 @@ static void session_send_init(struct laz_session *session)
         };
         init.confine = laz_buf_text(&confine);
         init.confine_len = confine.len;
-        init.tools = session->tools_json;
-        init.tools_len = strlen(session->tools_json);
+    }
+    if (tools) {
+        init.tools = tools;
+        init.tools_len = strlen(tools);
     }
     laz_message_make(&init, &line);
     if (confine.failed || line.failed || !laz_box_send(session->box, line.data, line.len, 0))
@@ -319,10 +322,11 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .read = &session->runtime_paths,
             .choice = choice,
             .input = session->has_input ? &session->input : NULL,
+            .adds_tools = session->own_json,
         };
         const struct laz_template_source source = {session->runtime,
                                                    laz_buf_text(&session->runtime_options),
-                                                   &session->runtime_paths, session->tools_json};
+                                                   &session->runtime_paths, session->shared_json};
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose, err);
         if (!rc)

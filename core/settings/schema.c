@@ -230,6 +230,11 @@ const struct schema_key laz_schema[] = {
     KEY("mcp.structured", BOOLEAN, mcp.structured, "false",
         .help = "Results as objects as well (`structuredContent`), with schemas, for programs. "
                 "Clients of models leave out text and pictures where they find an object."),
+    KEY("mcp.description_size", COUNT, mcp.description_size, "2000", .max = 100000,
+        .help =
+            "Bytes of the description of `execute`, which has the signatures of the functions of "
+            "the host, as many as fit; `search_tools` finds the others. Some clients cut off "
+            "what is longer than two kilobytes."),
     KEY("workers.max", COUNT, workers.max, "64", .min = 1, .max = 1024,
         .help = "Threads of an engine, or of a group of engines, for tools that may block "
                 "(`command`, those of the "

@@ -74,7 +74,7 @@ struct laz_settings_values {
         bool reset;
     } pool;
     struct {
-        uint64_t session_timeout_ms;
+        uint64_t session_timeout_ms, description_size;
         bool structured;
     } mcp;
     struct {

@@ -102,6 +102,7 @@ enum laz_approval {
 /* A declared tool. Either a provider has it, or the application (laz_tools_add). */
 struct laz_tool_entry {
     char *name, *description;
+    char *returns;           /* a type as people read it; "": it is not known */
     struct laz_strv spelled; /* in each of the languages that were asked for */
     struct laz_tool_parameter *parameters;
     size_t n_parameters;
@@ -179,6 +180,9 @@ int laz_tool_set_search(const struct laz_tool_set *set, const struct laz_tool_se
 int laz_tool_set_search_json(const struct laz_tool_set *set, const struct laz_tool_set *own,
                              const struct laz_spelling *spelling, const char *words, size_t limit,
                              struct laz_buf *json, struct laz_error *err);
+/* Appends the signature of a tool in a spelling that stands for all languages:
+ * "get_user(id: int, full: bool = false) -> {name: str}". */
+void laz_tool_signature(const struct laz_tool_entry *tool, struct laz_buf *text);
 /* Appends the tools as text for people (`format` "text"), as "json", or as stubs to show to a
  * model, in `language`, which has the name of the format, with names by its `spelling`. LAZ_EINVAL:
  * `language` is NULL or has no stubs, and the format is another one. LAZ_ENOMEM. */

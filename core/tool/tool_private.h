@@ -37,6 +37,15 @@ int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *para
                          const char *what, const char *raw, size_t len,
                          struct laz_json_write *write, const char *key, struct laz_error *err);
 
+/* ---- tool_returns.c: what tools return ------------------------------------------------------- */
+
+/* Appends the type that a JSON Schema describes, in few words: "{name: str, tags?: [str], ...}".
+ * LAZ_EINVAL: it is none; the text begins with where: ".properties.a: 'type' is ...". LAZ_ENOMEM.
+ */
+int laz_tool_returns_type(const char *schema, struct laz_buf *type, struct laz_error *err);
+/* The word in such a type for one of JSON Schema; "any" for others. Static text. */
+const char *laz_type_neutral(const char *schema);
+
 /* ---- providers.c ---------------------------------------------------------------------------- */
 
 /* Are its tools in the set? Those of a provider with `prepare` are asked for when they are needed.

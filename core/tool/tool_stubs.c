@@ -12,6 +12,7 @@
 #include "plugin/language.h"
 #include "wire/message.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -181,14 +182,33 @@ static void stub_parameter(const struct laz_language_stub *stub,
 
 /* ---- a tool --------------------------------------------------------------------------------- */
 
-/* The type of a parameter in the language; NULL: none is written. */
+/* A type in the language, by its word in JSON Schema; NULL: none is written. */
+static const char *stub_word(const struct laz_language_stub *stub, const char *word)
+{
+    for (size_t i = 0; i + 1 < stub->types.n; i += 2)
+        if (strcmp(stub->types.items[i], word) == 0)
+            return stub->types.items[i + 1];
+    return NULL;
+}
+
 static const char *stub_type(const struct laz_language_stub *stub,
                              const struct laz_tool_parameter *parameter)
 {
-    const char *word = laz_type_name(parameter->type);
+    return laz_type_is_plain(parameter) ? stub_word(stub, laz_type_name(parameter->type)) : NULL;
+}
 
-    for (size_t i = 0; laz_type_is_plain(parameter) && i + 1 < stub->types.n; i += 2)
-        if (strcmp(stub->types.items[i], word) == 0)
+/* The same of what a tool returns. */
+static const char *stub_result(const struct laz_language_stub *stub, const char *returns)
+{
+    const size_t len = strlen(returns);
+    const char last = len ? returns[len - 1] : '\0';
+
+    if (returns[0] == '{' && last == '}')
+        return stub_word(stub, "object");
+    if (returns[0] == '[' && last == ']')
+        return stub_word(stub, "array");
+    for (size_t i = 0; i + 1 < stub->types.n; i += 2)
+        if (strcmp(laz_type_neutral(stub->types.items[i]), returns) == 0)
             return stub->types.items[i + 1];
     return NULL;
 }
@@ -247,6 +267,9 @@ static void stub_signature(const struct laz_language_stub *stub, const struct st
     laz_buf_puts(text, names->tool);
     laz_buf_puts(text, stub->after_name);
     stub_arguments(stub, names, tool, text);
+    const char *type = stub->types.n ? stub_result(stub, tool->returns) : tool->returns;
+    if (stub->before_result && type && *type)
+        laz_buf_printf(text, "%s%s", stub->before_result, type);
     laz_buf_puts(text, stub->after_arguments);
 }
 
@@ -267,6 +290,13 @@ static void stub_documentation(const struct laz_language_stub *stub,
         laz_buf_puts(text, stub->before_parameters);
     for (size_t i = 0; i < tool->n_parameters; i++)
         stub_parameter(stub, spelling, names->parameters.items[i], &tool->parameters[i], text);
+    if (*tool->returns && stub->returns) {
+        struct laz_buf returns = LAZ_BUF_INIT;
+        laz_buf_printf(&returns, "%s%s", stub->returns, tool->returns);
+        stub_comment(stub, stub->parameter_line, laz_buf_text(&returns), text);
+        text->failed |= returns.failed;
+        laz_buf_fini(&returns);
+    }
     if (approvals)
         stub_comment(stub, stub->line, approvals, text);
     laz_buf_puts(text, stub->after);
@@ -312,8 +342,73 @@ static const struct laz_language_stub stub_plain = {
     .before_name = "",
     .after_name = "",
     .after_arguments = "\n",
+    .before_result = " -> ",
     .signature_first = true,
 };
+
+/* ---- a signature that stands for all languages ---------------------------------------------- */
+
+#define NEUTRAL_ENUM    100 /* bytes of an enumeration that is shown */
+#define NEUTRAL_DEFAULT 60  /* and of a default */
+
+/* "get_user(id: int, full: bool = false) -> {name: str}" */
+static const struct laz_language_stub stub_neutral = {
+    .null_word = "null",
+    .true_word = "true",
+    .false_word = "false",
+    .list_open = "[",
+    .list_close = "]",
+    .map_open = "{",
+    .map_close = "}",
+    .key_open = "",
+    .key_close = ": ",
+};
+
+static void neutral_argument(const struct laz_tool_parameter *parameter, const char *spelled,
+                             struct laz_buf *text)
+{
+    const char *type = laz_type_neutral(laz_type_name(parameter->type));
+
+    laz_buf_puts(text, spelled);
+    if (parameter->enumeration && strlen(parameter->enumeration) <= NEUTRAL_ENUM) {
+        struct laz_language_stub bare = stub_neutral;
+        bare.list_open = bare.list_close = "";
+        bare.between_values = " | ";
+        laz_buf_puts(text, ": ");
+        stub_value(&bare, parameter->enumeration, text);
+    } else if (parameter->type != LAZ_TYPE_ANY) {
+        laz_buf_printf(text, ": %s", type);
+    }
+    const char *value = parameter->default_value ? parameter->default_value : "null";
+    if (parameter->required)
+        return;
+    laz_buf_puts(text, " = ");
+    if (strlen(value) <= NEUTRAL_DEFAULT)
+        stub_value(&stub_neutral, value, text);
+    else
+        laz_buf_puts(text, "...");
+}
+
+void laz_tool_signature(const struct laz_tool_entry *tool, struct laz_buf *text)
+{
+    static const struct laz_spelling spelling = {0};
+    char *name = laz_spell_new(&spelling, LAZ_SPELLED_TOOL, tool->name);
+    struct laz_strv names = LAZ_STRV_INIT;
+
+    laz_tool_spell_parameters(tool, &spelling, &names);
+    text->failed |= !name || names.failed;
+    if (name)
+        laz_buf_printf(text, "%s(", name);
+    for (size_t i = 0; i < tool->n_parameters && !text->failed; i++) {
+        laz_buf_puts(text, i ? ", " : "");
+        neutral_argument(&tool->parameters[i], names.items[i], text);
+    }
+    laz_buf_putc(text, ')');
+    if (*tool->returns)
+        laz_buf_printf(text, " -> %s", tool->returns);
+    laz_strv_fini(&names);
+    free(name);
+}
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
@@ -384,6 +479,7 @@ static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_s
         .description = json_description(spelling, LAZ_SPELLED_TOOL, entry->name, spelled,
                                         entry->description, &texts),
         .parameters = {parameters, entry->n_parameters},
+        .returns = *entry->returns ? entry->returns : NULL,
         .approve = entry->approval == LAZ_APPROVAL_ALWAYS,
         .may_approve = entry->approval == LAZ_APPROVAL_SOME,
     };

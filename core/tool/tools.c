@@ -322,6 +322,7 @@ static void entry_fini(struct laz_tool_entry *entry)
     laz_strv_fini(&entry->spelled);
     free(entry->name);
     free(entry->description);
+    free(entry->returns);
 }
 
 static int entry_check_parameters(const struct laz_tool_entry *entry, struct laz_error *err)
@@ -364,6 +365,25 @@ static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text
     return ret ? ret : entry_check_parameters(entry, err);
 }
 
+/* Schemas that a server has sent need not be understood. */
+static int entry_take_returns(struct laz_tool_entry *entry, const char *schema,
+                              const struct laz_provider *provider, struct laz_error *err)
+{
+    struct laz_buf type = LAZ_BUF_INIT;
+    int ret = schema ? laz_tool_returns_type(schema, &type, err) : 0;
+
+    if (ret == LAZ_EINVAL && provider && LAZ_HAS(provider->ops, prepare)) {
+        laz_buf_clear(&type);
+        ret = 0;
+    }
+    if (ret)
+        laz_error_prefix(err, "Tool '%s': returns", entry->name);
+    else if (!type.len)
+        laz_buf_puts(&type, "");
+    entry->returns = laz_buf_steal(&type);
+    return !ret && !entry->returns ? laz_error_nomem(err) : ret;
+}
+
 /* ---- the set -------------------------------------------------------------------------------- */
 
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
@@ -398,6 +418,9 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
         ret = laz_tool_spell(&entry, set, spellings, err);
     if (!ret && tool->parameters)
         ret = entry_parse_parameters(&entry, tool->parameters, err);
+    if (!ret)
+        ret = entry_take_returns(&entry, LAZ_HAS(tool, returns) ? tool->returns : NULL, provider,
+                                 err);
     if (!ret && !(entries = realloc(set->entries, (set->n + 1) * sizeof *entries)))
         ret = laz_error_nomem(err);
     if (ret) {

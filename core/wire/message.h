@@ -123,7 +123,7 @@ struct laz_wire_parameter {
 };
 
 struct laz_wire_tool {
-    const char *name, *spelling, *description;
+    const char *name, *spelling, *description, *returns;
     struct laz_field_list parameters; /* struct laz_wire_parameter */
     bool approve, may_approve;
 };
@@ -167,7 +167,7 @@ struct laz_message {
     size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
     bool has_status;
-    bool visible, print, is_template, is_same, is_last, takes_cwd;
+    bool visible, print, is_template, is_same, is_last, takes_cwd, adds;
     struct laz_strv traceback;
     struct laz_strv confined; /* steps of its confinement that the agent reports as in force */
     struct laz_strv missing;  /* those that failed, each with its reason */

@@ -127,6 +127,8 @@ static const struct laz_field tool_members[] = {
     {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
     {"parameters", LAZ_FIELD_LIST, AT(parameters), .of = &laz_wire_parameter,
      .help = "in the order of positional arguments"},
+    {"returns", LAZ_FIELD_TEXT, AT(returns),
+     .help = "the type of what it returns, for who reads about it: `{name: str}`"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does each call need an approval of the host?"},
     {"may_approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(may_approve),
@@ -247,7 +249,8 @@ static const struct laz_field init_members[] = {
      .help = "the tools that it defines"},
     {"same", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(is_same),
      .help =
-         "a session of a template: all of it is as in the template's `init`, and left out here"},
+         "a session of a template: all of it is as in the template's `init`, and left out here; "
+         "`tools` are those that it has besides"},
 };
 
 static const struct laz_field execute_members[] = {
@@ -305,6 +308,8 @@ static const struct laz_field spawn_members[] = {
     ID("chosen by the host"),
     {"token", LAZ_FIELD_PLAIN, NEEDED, .min = 32, .max = 32, AT_LEN(token),
      .wrong = "a spawn has a token of 32 characters", .help = "of the session"},
+    {"adds", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(adds),
+     .help = "its `init` has tools besides those of the template: it is ready after that"},
 };
 
 /* ---- the messages --------------------------------------------------------------------------- */
@@ -326,7 +331,8 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_INIT] = ROW("init", TO_AGENT, LAZ_WIRE_STARTING, "once, after the token",
                              ALL(init_members), "Starts the agent."),
     [LAZ_MESSAGE_READY] = ROW("ready", TO_HOST, LAZ_WIRE_STARTING,
-                              "once, after `init`; before it where that says `same`",
+                              "once, after `init`; before it where that says `same` and has no "
+                              "tools",
                               ALL(ready_members), "The agent has started."),
     [LAZ_MESSAGE_CHECK] = ROW("check", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(check_members),
                               "Parses code and runs nothing; `result` or `error` answers it."),

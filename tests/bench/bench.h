@@ -254,7 +254,7 @@ bench_measure bench_floor_namespaces, bench_floor_interpreter;
  * ---------------------------------------------------
  */
 bench_measure bench_session_cold, bench_session_template, bench_sessions_per_second;
-bench_measure bench_session_free, bench_run;
+bench_measure bench_session_tools, bench_session_free, bench_run;
 bench_measure bench_pool_acquire;
 bench_measure bench_alive_pss, bench_alive_engine, bench_alive_machine, bench_alive_latency,
     bench_alive_turns;

@@ -33,6 +33,7 @@ const struct bench_row bench_rows[] = {
     {"start.confined", "us", RUNTIME, 60, 1, BENCH_LAYER_CONFINED, BENCH_LAYER_CONFINED, ALONE,
      bench_layer, COSTS},
     {"session.template", "us", RUNTIME, 300, 1, 0, 0, ALONE, bench_session_template, COSTS},
+    {"session.tools", "us", RUNTIME, 200, 1, 0, 0, ALONE, bench_session_tools, NONE},
     {"session.free", "us", RUNTIME, 300, 1, 0, 0, ALONE, bench_session_free, NONE},
     {"sessions_per_second", "1/s", RUNTIME, 10, 1, 200, 4, ALONE, bench_sessions_per_second, EACH},
     {"execute", "us", RUNTIME, 2000, 20, 0, 0, BUSY, bench_executes, NONE},

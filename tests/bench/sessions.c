@@ -4,10 +4,46 @@
 
 #include <unistd.h>
 
+#define SESSION_REST_US 20000 /* the template has made the next one */
+
 /* The work of a new session before its sample ends: an expression and one call of a tool. */
 static bool session_work(struct bench_point *point, struct laz_session *session)
 {
     return bench_execute(point, session, "1+1") && bench_execute(point, session, "add(1, 2)");
+}
+
+static void session_own(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, "1", 1);
+}
+
+/* A new session from a template, from the request for it to the end of its work, in microseconds.
+ * Negative: it failed, and the point has the reason. */
+static double session_took(struct bench *bench, struct bench_point *point, bool has_own_tools)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "own"};
+    const struct laz_session_tool own = {.size = sizeof own, .tool = &tool, .call = session_own};
+    const struct laz_session_tool *const tools[] = {&own};
+    const struct laz_session_options options = {.size = sizeof options,
+                                                .runtime = point->language->name,
+                                                .no_wait = 1,
+                                                .warm = 1,
+                                                .tools = tools,
+                                                .n_tools = has_own_tools};
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+    const double before = bench_now_us();
+    bool done = false;
+
+    if (laz_session_open(bench->engine, &options, &session, &err))
+        bench_problem(point, "%s", err.text);
+    else
+        done = session_work(point, session);
+    const double took = bench_now_us() - before;
+    laz_session_close(session); /* its end is in no later measurement */
+    laz_session_free(session);
+    return done ? took : -1;
 }
 
 /* Measures new sessions from a template and a bare box in turn. */
@@ -17,23 +53,37 @@ enum bench_outcome bench_session_template(struct bench *bench, struct bench_poin
     enum bench_outcome outcome = bench_session(bench, point, &kept); /* fails if not built */
 
     for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
-        struct laz_session *session = NULL;
-        struct laz_error err = {0};
         double bare = bench_floor(point, bench_bwrap_true);
-        double before = bench_now_us();
-        if (bench_open_warm(bench->engine, point->language->name, &session, &err))
-            outcome = bench_problem(point, "%s", err.text);
-        else if (!session_work(point, session))
+        double took = session_took(bench, point, false);
+        if (took < 0)
             outcome = BENCH_FAILED;
-        double took = bench_now_us() - before;
-        laz_session_close(session); /* its end is in no later measurement */
-        laz_session_free(session);
-        if (outcome == BENCH_DONE && bare < 0)
+        else if (bare < 0)
             outcome = bench_problem(point, "the floor failed");
         if (outcome != BENCH_DONE || i < 0) /* the first one waits for the template */
             continue;
         bench_add(point, took);
         bench_add_floor(point, bare);
+    }
+    return outcome;
+}
+
+/* Measures new sessions with and without a tool of their own in turn. */
+enum bench_outcome bench_session_tools(struct bench *bench, struct bench_point *point)
+{
+    struct laz_session *kept;
+    enum bench_outcome outcome = bench_session(bench, point, &kept); /* fails if not built */
+
+    for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
+        usleep(SESSION_REST_US);
+        double plain = session_took(bench, point, false);
+        usleep(SESSION_REST_US);
+        double took = session_took(bench, point, true);
+        if (plain < 0 || took < 0)
+            outcome = BENCH_FAILED;
+        if (outcome != BENCH_DONE || i < 0) /* the first one waits for the template */
+            continue;
+        bench_add(point, took);
+        bench_add_floor(point, plain);
     }
     return outcome;
 }

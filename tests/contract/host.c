@@ -60,7 +60,13 @@ static struct laz_tool_signature host_tools[] = {
     TOOL("big", "A long text", host_big),
     TOOL("given", "Its arguments", host_given),
     TOOL("rnum", "Its argument, a numeric", host_rnum),
-    TOOL("store", "Its arguments", host_store),
+    {.size = sizeof(struct laz_tool_signature),
+     .name = "store",
+     .description = "Its arguments",
+     .parameters = host_store,
+     .n_parameters = sizeof host_store / sizeof *host_store,
+     .spelling = "store",
+     .returns = "{record: object, table?: str}"},
     {.size = sizeof(struct laz_tool_signature),
      .name = "none",
      .description = "",
@@ -74,7 +80,7 @@ static struct laz_tool_signature host_tools[] = {
 static const struct {
     const char *language, *tool, *first, *second, *dotted;
 } host_spellings[] = {
-    {"r", "take.out", "if.", "a.b", "my.tool_v2"},
+    {"r", "take_out", "if_", "a_b", "my.tool_v2"},
     {"lua", "take_out", "if_", "a_b", "my.tool_v2"},
     {"", "take_out", "if_", "a_b", "my_tool_v2"},
 };

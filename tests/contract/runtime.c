@@ -370,7 +370,9 @@ static bool trial_begin(struct trial *t, bool is_copy)
         return false;
     }
     tools = contract_host_tools(t->runtime, &n);
-    if (t->ops->define_tools(t->state, tools, n, &err)) {
+    const size_t first = is_copy ? n / 2 : n; /* a copy may be given more */
+    if (t->ops->define_tools(t->state, tools, first, &err) ||
+        (is_copy && t->ops->define_tools(t->state, tools + first, n - first, &err))) {
         trial_complain(t, "define_tools: %s", err.text);
         return false;
     }

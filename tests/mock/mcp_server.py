@@ -28,7 +28,8 @@ TOOLS = [
     {"name": "add", "description": "adds two numbers",
      "inputSchema": {"type": "object", "required": ["b", "a"], "properties": {
          "a": {"type": "number", "description": "the first"}, "b": {"type": "number"}}},
-     "outputSchema": {"type": "object"}},
+     "outputSchema": {"type": "object", "properties": {"sum": {"$ref": "#/$defs/n"}},
+                      "required": ["sum"], "$defs": {"n": {"type": "number"}}}},
     {"name": "get-item", "title": "an item",
      "inputSchema": {"type": "object", "required": ["from"], "properties": {
          "kind": {"enum": ["book", "film"], "default": "book"},
@@ -43,7 +44,7 @@ TOOLS = [
     {"name": "echo", "inputSchema": {"type": "object", "additionalProperties": True}},
     {"name": "text", "inputSchema": {"type": "object"}},
     {"name": "json_text", "inputSchema": {"type": "object"}},
-    {"name": "json_value", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
+    {"name": "json_value", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "surprise": 1}},
     {"name": "several", "inputSchema": {"type": "object"}},
     {"name": "image", "inputSchema": {"type": "object"}},
     {"name": "both", "inputSchema": {"type": "object"}},

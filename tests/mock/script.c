@@ -75,9 +75,12 @@ static int script_define_tools(void *state, const struct laz_tool_signature *too
 {
     struct script_state *st = state;
     size_t size = 1;
+    char *before = st->tools;
     FILE *out = open_memstream(&st->tools, &size);
 
     (void)err;
+    fputs(before ? before : "", out);
+    free(before);
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "%s(", tools[i].name);
         for (size_t j = 0; j < tools[i].n_parameters; j++) {

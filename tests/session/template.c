@@ -322,6 +322,7 @@ const char *template_start(struct template_box *box, const char *options)
 
 const char *template_tools = "";
 const char *template_confine = NULL;
+bool template_spawn_adds = false;
 
 bool template_open(struct template_box *box, const char *runtime, const char *options)
 {
@@ -446,8 +447,8 @@ static bool template_send_spawn(struct template_box *box, const char *token, con
 {
     char line[256];
 
-    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n%s",
-             ++box->last_id, token, more);
+    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"%s}\n%s",
+             ++box->last_id, token, template_spawn_adds ? ",\"adds\":true" : "", more);
     return template_send(box, line, fds, 4);
 }
 

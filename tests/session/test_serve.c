@@ -435,6 +435,33 @@ static void an_execution_that_waits_can_be_cancelled(void)
     server_end();
 }
 
+/* Both those of the client and those of the pool; the client that asks is called. */
+static void a_pool_has_tools(void)
+{
+    struct client client;
+
+    server_begin(OPEN);
+    client_greet(&client);
+    say(&client, "{\"type\":\"tools\",\"id\":1,\"tools\":[{\"name\":\"mine\"}]}");
+    expect(&client, "{\"type\":\"done\",\"id\":1}");
+    say(&client, "{\"type\":\"open_pool\",\"id\":2,\"members\":1,\"tools\":[{\"name\":\"own\"}]}");
+    expect(&client, "\"type\":\"opened\",\"id\":2,\"pool\":");
+    say(&client, "{\"type\":\"execute\",\"id\":3,\"pool\":%lld,\"code\":\"return mine() + own()\"}",
+        member(&client, "pool"));
+    expect(&client, "\"type\":\"tool_call\",\"call\":");
+    CU_ASSERT(has(client.line, "\"mine\""));
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":1}", member(&client, "call"));
+    expect(&client, "\"type\":\"tool_call\",\"call\":");
+    CU_ASSERT(has(client.line, "\"own\""));
+    say(&client, "{\"type\":\"answer\",\"call\":%lld,\"value\":2}", member(&client, "call"));
+    expect(&client, "\"id\":3,\"result\":{\"ok\":true,\"value\":3");
+    say(&client, "{\"type\":\"open_pool\",\"id\":4,\"tools\":[{\"name\":\"mine\"}]}");
+    expect(&client, "\"type\":\"failed\",\"id\":4");
+    CU_ASSERT(has(client.line, "Duplicate tool names: 'mine'"));
+    client_close(&client);
+    server_end();
+}
+
 static void clients_see_their_own_sessions_only(void)
 {
     static const struct {
@@ -473,8 +500,6 @@ static void clients_see_their_own_sessions_only(void)
     expect(&other, "{\"type\":\"done\",\"id\":3}");
     say(&one, "{\"type\":\"execute\",\"id\":4,\"code\":\"return add\"}");
     expect(&one, "\"id\":4,\"result\":{\"ok\":true,\"value\":null");
-    say(&other, "{\"type\":\"open_pool\",\"id\":5,\"members\":1}"); /* it would not have the tool */
-    expect(&other, "\"failed\",\"id\":5,\"code\":\"LAZ_EREFUSED\"");
     say(&one, "{\"type\":\"cancel\",\"id\":5,\"request\":9}");
     expect(&one, "\"done\",\"id\":5");
     expect(&one, "\"id\":9,\"result\":{\"ok\":false");
@@ -749,6 +774,7 @@ static const struct unit_test tests[] = {
     UNIT(tools_are_checked_when_they_are_registered),
     UNIT(restart_that_fails_has_no_effect),
     UNIT(an_execution_that_waits_can_be_cancelled),
+    UNIT(a_pool_has_tools),
     UNIT(clients_see_their_own_sessions_only),
     UNIT(client_that_goes_takes_its_sessions_along),
     UNIT(client_that_does_not_read_holds_up_no_other),

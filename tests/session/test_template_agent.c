@@ -72,41 +72,6 @@ static void template_makes_sessions_of_each_runtime(void)
     template_confine = NULL;
 }
 
-static void template_has_tools_for_its_sessions(void)
-{
-    static const char add[] = "{\"name\":\"add\",\"parameters\":[{\"name\":\"a\",\"type\":"
-                              "\"number\"},{\"name\":\"b\",\"type\":\"number\"}]}";
-
-    for (size_t i = 0; i < LANGUAGES; i++) {
-        struct template_box box;
-        struct template_session session = NOBODY, other = NOBODY;
-        template_tools = add;
-        if (template_open(&box, languages[i].runtime, "") && template_ask(&box, &session) > 0 &&
-            template_met(&session)) {
-            const char *line = template_init(&session, template_confined, add);
-            CU_ASSERT(line && strstr(line, "\"ready\"") != NULL);
-            peer_send(&session.peer, "{\"type\":\"execute\",\"id\":1,\"code\":\"add(2, 3)\"}");
-            line = peer_line(&session.peer);
-            CU_ASSERT(line && strstr(line, "\"tool_call\"") && strstr(line, "\"add\""));
-            peer_send(&session.peer, "{\"id\":1,\"value\":5}");
-            line = peer_line(&session.peer);
-            CU_ASSERT(line && strstr(line, "\"value\":5") != NULL);
-            if (strcmp(languages[i].runtime, "r") == 0) /* help() looks for tools there */
-                UNIT_TEXT(template_run(&session,
-                                       "exists('add', as.environment('lazaret:tools'), inherits = "
-                                       "FALSE) && sum(search() == 'lazaret:tools') == 1"),
-                          "true");
-            CU_ASSERT_FATAL(template_ask(&box, &other) > 0 && template_met(&other));
-            line = template_init(&other, template_confined, "");
-            CU_ASSERT(line && strstr(line, "the tools are not those of the template"));
-            template_session_close(&other);
-        }
-        template_tools = "";
-        template_session_close(&session);
-        template_close(&box);
-    }
-}
-
 static void template_runs_no_code(void)
 {
     static const char *const words[] = {"execute", "check"};
@@ -740,7 +705,6 @@ static void a_template_keeps_nothing_of_its_sessions(void)
 
 static const struct unit_test tests[] = {
     UNIT(template_makes_sessions_of_each_runtime),
-    UNIT(template_has_tools_for_its_sessions),
     UNIT(template_runs_no_code),
     UNIT(template_ends_when_it_is_told_or_left),
     UNIT(template_answers_spawns_in_order),

@@ -47,7 +47,7 @@ static const struct {
      "[3.5,\"x\",5,\"book\",2,1,\"gr\u00fc\u00dfe\\nline two\",\"{\\\"n\\\": 1}\",1,\"two\","
      "\"image/png\",\"PNG\",2,true,\"inside\",3,\"file:///a\",7,null,\"no such [31m item\"]"},
     {"r",
-     "i <- m_get.item(from='x', max_items=5, tags=c('p', 'q'))\n"
+     "i <- m_get_item(from='x', max_items=5, tags=c('p', 'q'))\n"
      "im <- m_image(); b <- m_both(); r <- m_resource(); l <- m_link()\n"
      "why <- tryCatch(m_fail(), error = function(e) conditionMessage(e))\n"
      "list(m_add(1, 2.5)$sum, i$from, i$`max items`, i$kind, length(i$tags),\n"
@@ -90,6 +90,9 @@ static void schemas_become_signatures_and_help(void)
         test_expect(session, "import inspect\nstr(inspect.signature(m_get_item))", LAZ_VERDICT_OK,
                     NULL);
         test_expect(session, "'adds two numbers' in m_add.__doc__", LAZ_VERDICT_OK, "true");
+        test_expect(session, "m_add.__doc__.endswith('Returns: {sum: float}')", LAZ_VERDICT_OK,
+                    "true");
+        test_expect(session, "m_json_value.__doc__", LAZ_VERDICT_OK, "\"\""); /* not understood */
         test_expect_error(session, "m_add('a', 1)", LAZ_VERDICT_ERROR, "must be number");
         test_expect_error(session, "m_get_item(from_='x', kind='play')", LAZ_VERDICT_ERROR,
                           "must be one of");
@@ -211,15 +214,15 @@ static void tagged_forms_are_right_or_refused(void)
     if (session) {
         test_expect(session,
                     "d <- data.frame(n = c(1, NA), f = factor(c('a', NA)))\n"
-                    "m_get.item('x', loop = d)$loop",
+                    "m_get_item('x', loop = d)$loop",
                     LAZ_VERDICT_OK, NULL);
         test_expect(session,
                     "names(d) <- c('n', 'n')\n"
-                    "tryCatch(m_get.item('x', loop = d), error = function(e)\n"
+                    "tryCatch(m_get_item('x', loop = d), error = function(e)\n"
                     "  grepl('a key is repeated', conditionMessage(e)))",
                     LAZ_VERDICT_OK, "true");
         test_expect(session,
-                    "m_get.item('x', loop = list(Sys.Date(), Sys.time(), factor('u'),\n"
+                    "m_get_item('x', loop = list(Sys.Date(), Sys.time(), factor('u'),\n"
                     "  as.POSIXct('2024-01-31 12:00:00.5', tz = 'UTC')))$loop[[4]]",
                     LAZ_VERDICT_OK, "\"2024-01-31T12:00:00.5Z\"");
     }

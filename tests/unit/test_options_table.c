@@ -270,8 +270,8 @@ static const char *const remote[][2] = {
     {"laz_file", " name data data_len "},
     {"laz_session_options", " runtime warm tools n_tools "},
     {"laz_session_tool", " tool "},
-    {"laz_tool", " name description parameters timeout_ms max_concurrent approve "},
-    {"laz_pool_options", " runtime members "},
+    {"laz_tool", " name description parameters timeout_ms max_concurrent approve returns "},
+    {"laz_pool_options", " runtime members tools n_tools "},
 };
 
 static const char *remote_names(const char *type)

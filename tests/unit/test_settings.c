@@ -538,7 +538,8 @@ static void settings_schema_has_every_key(void)
     UNIT_TEXT(
         laz_buf_text(&keys),
         "session.runtime session.timeout session.deadline session.approval_timeout "
-        "session.start_timeout session.interrupt_grace session.max_executions session.max_tool_calls "
+        "session.start_timeout session.interrupt_grace session.max_executions "
+        "session.max_tool_calls "
         "session.max_code_length session.max_output_lines session.max_output_size "
         "session.max_message_size session.max_value_size session.validate "
         "session.sanitize_errors session.verbose session.pre_execute_hook "
@@ -548,7 +549,7 @@ static void settings_schema_has_every_key(void)
         "env.allow env.set artifacts.max_files artifacts.max_size artifacts.collect "
         "audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
         "pool.preload pool.max_sessions pool.max_waiting pool.renew_after "
-        "mcp.session_timeout mcp.structured workers.max "
+        "mcp.session_timeout mcp.structured mcp.description_size workers.max "
         "plugins.path ");
     laz_buf_fini(&keys);
 }

@@ -4,7 +4,6 @@
 import asyncio
 import unittest
 from typing import Any, Coroutine, List
-from unittest import mock
 
 import lazaret
 from support import LiveTest
@@ -167,13 +166,13 @@ class Async(LiveTest):
 
         self.run_it(main())
 
-    def test_pool_with_tools_has_a_server_of_its_own(self) -> None:
+    def test_pool_with_tools(self) -> None:
         async def main() -> None:
             async def double(number: int) -> int:
                 await asyncio.sleep(0)
                 return 2 * number
 
-            pool = lazaret.AsyncPool("lua", 1, tools=[double])
+            pool = lazaret.AsyncPool("lua", 1, tools=[double], server=self.server)
             async with pool:
                 self.assertEqual((await pool.execute("return double(4)")).value, 8)
                 task = asyncio.create_task(pool.execute("while true do end"))
@@ -182,32 +181,10 @@ class Async(LiveTest):
                 task.cancel()
                 with self.assertRaises(asyncio.CancelledError):
                     await task
-            assert pool.server is not None
-            self.assertFalse(pool.server.is_alive)
-            wrong = lazaret.AsyncPool("lua", 10**6, tools=[double])
+            self.assertTrue(self.server.is_alive)
+            wrong = lazaret.AsyncPool("lua", 10**6, tools=[double], server=self.server)
             with self.assertRaises(lazaret.SetupFailed):
                 await wrong.open()
-            self.assertIsNone(wrong.server)
-
-        self.run_it(main())
-
-    def test_pool_whose_opening_is_cancelled_leaves_no_server(self) -> None:
-        async def main() -> None:
-            made: List[lazaret.Server] = []
-
-            def start() -> lazaret.Server:
-                loop.call_soon_threadsafe(task.cancel)
-                made.append(lazaret.Server())
-                return made[0]
-
-            loop = asyncio.get_running_loop()
-            pool = lazaret.AsyncPool("lua", 1, tools=[main])
-            with mock.patch("lazaret._async.Server", start):
-                task = asyncio.create_task(pool.open())
-                with self.assertRaises(asyncio.CancelledError):
-                    await task
-            while not made or made[0].is_alive:
-                await asyncio.sleep(0.01)
 
         self.run_it(main())
 

@@ -92,8 +92,10 @@ class Frames(LiveTest):
     def test_what_cannot_be_sent_names_the_column(self) -> None:
         import pandas
 
-        with self.assertRaisesRegex(TypeError, "column 'wait': .*Timedelta cannot be sent"):
-            encode(pandas.DataFrame({"wait": pandas.to_timedelta([1], unit="s")}))
+        with self.assertRaisesRegex(TypeError, "column 'when': .*Period cannot be sent"):
+            encode(pandas.DataFrame({"when": [pandas.Period("2024")]}))
+        waits = encode(pandas.DataFrame({"wait": pandas.to_timedelta([1], unit="s")}))
+        self.assertEqual(waits["$frame"]["columns"], [["PT1S"]])
 
     def test_frames_with_false_sizes_are_not_made(self) -> None:
         for names, columns, rows in ([["x"], [5], 10**12], [["x"], [[1, 2]], 3],

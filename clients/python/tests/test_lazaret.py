@@ -137,10 +137,11 @@ class Sessions(LiveTest):
             self.assertIsNone(pool.execute("return x", wait=30).value)
             self.assertEqual(pool.status["total"], 2)
 
-    def test_pool_with_tools_has_a_server_of_its_own(self) -> None:
-        with lazaret.Pool("lua", 1, tools=[one]) as pool:
+    def test_tools_of_a_pool_are_its_own(self) -> None:
+        with lazaret.Pool("lua", 1, tools=[one], server=self.server) as pool, \
+                lazaret.Pool("lua", 1, server=self.server) as other:
             self.assertEqual(pool.execute("return one()").value, 1)
-        self.assertFalse(pool.server.is_alive)
+            self.assertIsNone(other.execute("return one").value)
 
     def test_one_shot_on_the_default_server(self) -> None:
         self.assertEqual(lazaret.execute("return 1 + 1", runtime="lua").value, 2)

@@ -3,12 +3,15 @@
 
 import dataclasses
 import datetime
+import decimal
 import enum
 import json
+import pathlib
 import pickle
 import sys
 import types
 import unittest
+import uuid
 from typing import Annotated, Any, Dict, List, Literal, Optional, Tuple, TypedDict
 from unittest import mock
 
@@ -119,6 +122,31 @@ class Declarations(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "Point is made of an object"):
             tool.call({"line": {"ends": [5]}, "points": [], "colors": {}, "rest": 1})
 
+    def test_what_is_returned(self) -> None:
+        def tool_of(hint: Any) -> Any:
+            def function() -> None: ...
+
+            function.__annotations__["return"] = hint
+            return lazaret.Tool(function).declaration.get("returns")
+
+        point = {"type": "object", "required": ["x", "y"],
+                 "properties": {"x": {"type": "integer"}, "y": {"type": "number"}}}
+        line = {"type": "object", "required": ["ends", "next"], "properties": {
+            "ends": {"type": "array", "items": {"$ref": "#/$defs/Point1"}},
+            "next": {"anyOf": [{"$ref": "#/$defs/Line"}, {"type": "null"}]}}}
+        for hint, wanted in [
+                (int, {"type": "integer"}), (None, {"type": "null"}), (Any, None), (object, None),
+                (decimal.Decimal, {"type": "string"}), (List[str], {
+                    "type": "array", "items": {"type": "string"}}),
+                (Dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+                (Optional[bool], {"anyOf": [{"type": "boolean"}, {"type": "null"}]}),
+                (Literal["a", 1], {"enum": ["a", 1]}), (Literal["a\0"], None),
+                (Color, {"enum": ["red", "blue"]}), ("Nowhere", None),
+                (Point, {"$ref": "#/$defs/Point", "$defs": {"Point": point}}),
+                (Line, {"$ref": "#/$defs/Line", "$defs": {"Line": line, "Point1": point}})]:
+            with self.subTest(hint=hint):
+                self.assertEqual(tool_of(hint), wanted)
+
     def test_methods_can_be_tools(self) -> None:
         class Shop:
             @lazaret.tool(name="price")
@@ -191,6 +219,16 @@ class Values(unittest.TestCase):
                                                                       {"$bytes": "aGk="})]:
             with self.subTest(value=value):
                 self.assertEqual(encode(value), wanted)
+
+    def test_sent_as_text(self) -> None:
+        for value, wanted in [
+                (decimal.Decimal("1.50"), "1.50"), (uuid.UUID(int=5), str(uuid.UUID(int=5))),
+                (pathlib.PurePosixPath("a/b"), "a/b"), (datetime.time(1, 2, 3), "01:02:03"),
+                (datetime.timedelta(), "PT0S"), (datetime.timedelta(1), "P1D"),
+                (datetime.timedelta(1, 3, 500000), "P1DT3.5S"), (datetime.timedelta(-1), "-P1D"),
+                (datetime.timedelta(-1, 0, 500000), "-PT86399.5S")]:
+            with self.subTest(value=value):
+                self.assertEqual(encode([value]), [wanted])
 
     def test_what_cannot_be_sent(self) -> None:
         loop: List[Any] = []

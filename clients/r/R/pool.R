@@ -7,16 +7,13 @@ lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL
     if (!is_count(size) || size < 1)
         fail_argument("`size` must be a whole number from 1")
     made <- make_tools(tools)
-    own <- length(made) > 0L && is.null(server) # tools of a pool are tools of its server
-    server <- if (own) own_server() else server_of(server)
-    opened <- FALSE
-    on.exit(if (!opened && own) close_server(server))
-    register_tools(server, made)
+    server <- server_of(server)
     answer <- open_on(server, c(type = "\"open_pool\"",
                                 runtime = if (!is.null(runtime)) json_text(runtime),
+                                tools = if (length(made))
+                                    json_array(vapply(made, declaration_of, "")),
                                 members = sprintf("%.0f", size)))
-    opened <- TRUE
-    state <- new_state(server, own, made, approve, "pool", answer$pool, FALSE)
+    state <- new_state(server, FALSE, made, approve, "pool", answer$pool, FALSE)
     pool_object(state)
 }
 

@@ -8,7 +8,7 @@ parameter_types <- c("string", "number", "integer", "boolean", "array", "object"
                      "character", "logical", "list", "data.frame")
 
 lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL,
-                         approve = FALSE) {
+                         approve = FALSE, returns = NULL) {
     if (!is_text(name) || !grepl(name_pattern, name))
         fail_argument("the name of a tool must have 1 to 128 letters, digits, '_', '.' and '-'")
     if (!is_text(description))
@@ -17,6 +17,8 @@ lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL
         fail_argument("tool '", name, "': `fn` must be a function")
     if (!is_flag(approve))
         fail_argument("tool '", name, "': `approve` must be TRUE or FALSE")
+    if (!is.null(returns) && (!is.list(returns) || is.null(names(returns))))
+        fail_argument("tool '", name, "': `returns` must be a JSON Schema as a list with names")
     known <- formals(args(fn)) # of primitive functions, too
     if (is.null(args)) {
         words <- setdiff(names(known), "...")
@@ -30,7 +32,7 @@ lazaret_tool <- function(name, description = "", fn, args = NULL, timeout = NULL
               list(name = name, description = description, fn = fn, args = args,
                    parameters = Map(parameter_of, names(args), args,
                                     list(known), list(name), USE.NAMES = TRUE),
-                   timeout_ms = timeout, approve = approve))
+                   timeout_ms = timeout, approve = approve, returns = returns))
 }
 
 check_parameters <- function(tool, args, known) {
@@ -107,6 +109,7 @@ declaration_of <- function(tool) {
     }, names(tool$parameters), tool$parameters)
     json_object(c(name = json_text(tool$name), description = json_text(tool$description),
                   parameters = json_array(as.character(unlist(parameters))),
+                  returns = if (!is.null(tool$returns)) encode_value(tool$returns),
                   timeout_ms = tool$timeout_ms, approve = if (tool$approve) "true"))
 }
 

@@ -127,6 +127,14 @@ test("special values survive the way in and out", {
     }, tools = list(special = function() special, fn = function() mean))
 })
 
+test("what a tool returns is shown", {
+    one <- lazaret_tool("one", "", function() 1, returns = list(type = "integer"))
+    with_session(function(s) {
+        check(grepl("returns int", s$execute("paste(capture.output(one), collapse = ' ')")))
+    }, tools = list(one))
+    raised(lazaret_tool("one", "", function() 1, returns = "integer"), "lazaret_error", "JSON Schema")
+})
+
 test("tools have types, defaults and errors", {
     tools <- list(
         lazaret_tool("add", "Add numbers", function(a, b = 2) a + b,
@@ -420,7 +428,7 @@ test("pools", {
     pool$close()
     same(pool$status()$total, 0)
     raised(pool$execute("1"), "lazaret_error", "closed")
-    pool <- lazaret_pool("lua", 1, tools = list(one = function() 1))
+    pool <- lazaret_pool("lua", 1, tools = list(one = function() 1), server = server)
     same(pool$execute("return one()"), 1)
     pool$close()
 })

@@ -201,6 +201,8 @@ interface ToolBase<Args> {
   name: string;
   /** A line for the model. */
   description?: string;
+  /** What it returns as a JSON Schema, which is shown to the model; no value is checked by it. */
+  returns?: Record<string, any>;
   /** What it returns, or what its promise gives, is what the call gives. */
   execute(args: Args, context: ToolContext): unknown;
   /** Milliseconds of a call; 0: none but the deadline. */
@@ -369,7 +371,7 @@ export interface SessionOptions {
   runtime?: string | null;
   /** Functions that the code can call. */
   tools?: Iterable<ToolLike>;
-  /** May it start from a template, which is faster? With tools it never does. */
+  /** May it start from a template, which is faster? */
   warm?: boolean;
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
@@ -383,7 +385,7 @@ export interface PoolOptions {
   runtime?: string | null;
   /** Sessions that are kept ready; absent: as the configuration says. */
   size?: number;
-  /** Tools of a pool are tools of its server: without `server` it has one of its own. */
+  /** Functions that the code of each session can call. */
   tools?: Iterable<ToolLike>;
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;

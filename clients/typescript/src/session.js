@@ -4,7 +4,7 @@
 import { LazaretError, RequestFailed, SetupFailed } from './results.js';
 import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
 import { FILE_ERRORS, addFiles, partsOf, tooLarge } from './files.js';
-import { Server, defaultServer } from './server.js';
+import { defaultServer } from './server.js';
 import { onAbort } from './signals.js';
 import { count, makeTools } from './tools.js';
 import { isPlain } from './values.js';
@@ -18,6 +18,11 @@ function runtimeMember(runtime) {
     throw new TypeError('runtime must be the name of a language, or null');
   }
   return { runtime };
+}
+
+/** The member `tools` of a message; none: nothing. */
+function toolsMember(tools) {
+  return tools.size ? { tools: [...tools.values()].map(({ declaration }) => declaration) } : {};
 }
 
 /** What is opened on a server, and is no longer used, must not keep its processes. */
@@ -138,7 +143,6 @@ class Opened {
     const server = this._given ?? defaultServer();
     this._server = server;
     try {
-      await this._prepare(server);
       const opened = await server._call(this._message, 'opened');
       this._where = { [this._kind]: opened[this._kind] };
       this.name = opened.name ?? '';
@@ -148,8 +152,6 @@ class Opened {
     }
     forgotten.register(this, { server, where: this._where }, this);
   }
-
-  async _prepare() {}
 
   async _request(type, wants, members = {}) {
     await this.open();
@@ -234,8 +236,9 @@ export class Session extends Opened {
     runtime = DEFAULT_RUNTIME, tools = [], warm = true, approve, server, files = {},
   } = {}) {
     const made = makeTools(tools);
-    const message = { type: 'open', warm: Boolean(warm), ...runtimeMember(runtime) };
-    if (made.size) message.tools = [...made.values()].map(({ declaration }) => declaration);
+    const message = {
+      type: 'open', warm: Boolean(warm), ...runtimeMember(runtime), ...toolsMember(made),
+    };
     super(server, made, approve, message, 'session');
     this._files = Object.entries(files);
     this._putting = Promise.resolve(); // settled when a file can be put
@@ -311,21 +314,14 @@ export class Session extends Opened {
   }
 }
 
-/**
- * Sessions that are kept ready; each execution gets a fresh one.
- *
- * Tools of a pool are tools of its server. With tools and without `server` a pool has a server of
- * its own, which is closed with the pool.
- */
+/** Sessions that are kept ready; each execution gets a fresh one. All have the tools. */
 export class Pool extends Opened {
   /** @param {import('./index.js').PoolOptions} [options] */
   constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], approve, server } = {}) {
     const made = makeTools(tools);
-    const message = { type: 'open_pool', ...runtimeMember(runtime) };
+    const message = { type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made) };
     if (size !== undefined) message.members = count(size, 'size');
-    const own = made.size && !server ? new Server() : undefined;
-    super(server ?? own, made, approve, message, 'pool');
-    this._own = own;
+    super(server, made, approve, message, 'pool');
   }
 
   /** @param {import('./index.js').PoolOptions} [options] */
@@ -333,18 +329,9 @@ export class Pool extends Opened {
     return new Pool(options).open();
   }
 
-  async _prepare(server) {
-    await server.register([...this._tools.values()]);
-  }
-
   /** How many sessions there are: `total`, `busy`, `idle`, `dead`, `starting`, `waiting`. */
   async status() {
     return (await this.describe()).status ?? {};
-  }
-
-  async _close() {
-    await super._close();
-    await this._own?.close();
   }
 }
 

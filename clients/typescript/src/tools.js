@@ -49,7 +49,7 @@ function declareReading([name, { declared, isOptional, isNullable }]) {
 /** A function that code can call. Made by `tool`. */
 export class Tool {
   /** @param {import('./index.js').ToolOptions} options */
-  constructor({ name, description = '', parameters = [], execute, timeout, maxConcurrent,
+  constructor({ name, description = '', parameters = [], returns, execute, timeout, maxConcurrent,
     approve = false } = {}) {
     if (typeof name !== 'string' || !name || plainText(name) !== name) {
       throw new TypeError('a tool has a name, which is a text');
@@ -66,6 +66,12 @@ export class Tool {
       description: plainText(String(description)),
       parameters: this._declare(parameters),
     };
+    if (returns !== undefined) {
+      if (!isObject(returns) || Array.isArray(returns) || isZod(returns)) {
+        throw new TypeError(`'returns' of tool '${name}' must be a JSON Schema`);
+      }
+      this.declaration.returns = JSON.parse(JSON.stringify(returns));
+    }
     if (timeout !== undefined) this.declaration.timeout_ms = milliseconds(timeout, 'timeout');
     if (maxConcurrent !== undefined) {
       this.declaration.max_concurrent = count(maxConcurrent, 'maxConcurrent');

@@ -29,6 +29,14 @@ test('a list of parameters is taken as it is', () => {
   assert.deepEqual(tool({ name: 'none', execute }).declaration.parameters, []);
 });
 
+test('what a tool returns is declared', () => {
+  const returns = { type: 'object', properties: { name: { type: 'string' } } };
+  assert.deepEqual(tool({ name: 'one', execute, returns }).declaration.returns, returns);
+  for (const wrong of ['string', [], null]) {
+    assert.throws(() => tool({ name: 'one', execute, returns: wrong }), /'returns' of tool 'one'/);
+  }
+});
+
 test('a JSON Schema becomes parameters', async () => {
   const schema = {
     type: 'object',

@@ -280,8 +280,7 @@ struct laz_session_options {
                          to it. Not on Windows. */
     void *user; /* for whom the session is: told to tools (laz_reply_caller) */
     /* Tools of this session only, beside those of the engine; copied, but for what `user` of each
-     * points to, which is used until their last call has been answered. Such a session is in a box
-     * of its own. */
+     * points to, which is used until their last call has been answered. */
     const struct laz_session_tool *const *tools;
     size_t n_tools;
 };
@@ -466,6 +465,9 @@ struct laz_pool_options {
     void *pre_execute_user;
     uint32_t no_wait; /* not 0: return while they start; a start that fails later is reported to a
                          caller who acquires a session */
+    /* Tools of each of its sessions, as of one session. */
+    const struct laz_session_tool *const *tools;
+    size_t n_tools;
 };
 #define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 

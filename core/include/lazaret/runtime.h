@@ -37,6 +37,7 @@ struct laz_tool_signature {
     const struct laz_parameter *parameters; /* in the order of positional arguments */
     size_t n_parameters;
     const char *spelling; /* as that of a parameter; maybe a path of fields, "math.gcd" */
+    const char *returns LAZ_LATER; /* a type for its documentation, "{name: str}"; or "" */
 };
 
 /* One of several calls. Strings are borrowed for the call of call_all. */
@@ -152,8 +153,9 @@ struct laz_runtime_ops {
                   size_t options_len, void **state, struct laz_error *err);
     /* The version of the language, "3.11.2". */
     const char *(*version)(void *state);
-    /* Defines the tools as functions, once, before any code runs. With `preload`, the template does
-     * so after create, and its copies inherit them. */
+    /* Defines tools as functions, before any code runs. With `preload`, the template does so after
+     * create, and its copies inherit them. Called again in a session of a template that has tools
+     * besides those of the template: with these alone, which have other names and spellings. */
     int (*define_tools)(void *state, const struct laz_tool_signature *tools, size_t n,
                         struct laz_error *err);
     /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */

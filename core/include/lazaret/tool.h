@@ -35,6 +35,9 @@ struct laz_tool {
      * is called on the thread that drives the engine, as an output handler is: nothing else of the
      * engine goes on meanwhile, and no change of threads delays the call. */
     uint32_t nonblocking;
+    /* What it returns, for who reads about it: a JSON Schema; NULL: nothing is said. No value is
+     * checked by it. */
+    const char *returns LAZ_LATER;
 };
 #define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
 

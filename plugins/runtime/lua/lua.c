@@ -172,6 +172,7 @@ static void luart_traceback(lua_State *L)
 static int luart_handle(lua_State *L)
 {
     const char *rest;
+    luaL_Buffer whole;
 
     lua_settop(L, 1);
     luaL_checkstack(L, 12, NULL);
@@ -179,10 +180,12 @@ static int luart_handle(lua_State *L)
     luart_error_text(L, 1);
     const char *text = lua_tostring(L, -1);
     int line = text ? luart_position(luart_of(L), text, &rest) : 0;
-    if (line)
-        lua_pushstring(L, rest);
-    else
-        lua_pushvalue(L, -1);
+    rest = line ? rest : text;
+    luaL_buffinit(L, &whole);
+    luaL_addstring(&whole, rest ? rest : "");
+    if (rest)
+        luart_tool_meant(luart_of(L), rest, &whole);
+    luaL_pushresult(&whole);
     lua_rawseti(L, 2, 1);
     lua_pop(L, 1);
     lua_pushinteger(L, line ? line : luart_line(L));

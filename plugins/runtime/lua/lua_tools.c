@@ -8,6 +8,7 @@
  * made and guarded in the same way. _G finds a tool by its declared name, too. */
 #include "luart.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,13 +228,71 @@ const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int
         lua_pop(L, 1);
     } else if (lua_type(L, index) == LUA_TSTRING) {
         for (size_t i = 0; i < st->n_tools && !tool; i++)
-            if (strcmp(st->tools[i].spelling, lua_tostring(L, index)) == 0)
-                tool = &st->tools[i];
+            if (strcmp(st->tools[i]->spelling, lua_tostring(L, index)) == 0)
+                tool = st->tools[i];
         for (size_t i = 0; i < st->n_tools && !tool; i++)
-            if (strcmp(st->tools[i].name, lua_tostring(L, index)) == 0)
-                tool = &st->tools[i];
+            if (strcmp(st->tools[i]->name, lua_tostring(L, index)) == 0)
+                tool = st->tools[i];
     }
     return tool;
+}
+
+/* ---- a name that is not there --------------------------------------------------------------- */
+
+/* Are they the same but for the case of letters and what is neither a letter nor a digit? */
+static bool tools_is_alike(const char *a, size_t len, const char *b)
+{
+    const char *end = a + len;
+
+    for (;;) {
+        while (a < end && !isalnum((unsigned char)*a))
+            a++;
+        while (*b && !isalnum((unsigned char)*b))
+            b++;
+        if (a == end || !*b)
+            return a == end && !*b;
+        if (tolower((unsigned char)*a++) != tolower((unsigned char)*b++))
+            return false;
+    }
+}
+
+static bool tools_begins(const struct luart_tool *tool, const char *name, size_t len)
+{
+    return strncmp(tool->name, name, len) == 0 &&
+           (tool->name[len] == '.' || tool->name[len] == '-');
+}
+
+/* "attempt to call a nil value (global 'get-user')": the name at *len bytes, or NULL. */
+static const char *tools_missing(const char *message, size_t *len)
+{
+    static const char *const kinds[] = {"(global '", "(field '", "(local '", "(upvalue '"};
+    const char *name = NULL;
+
+    for (size_t i = 0; !name && i < sizeof kinds / sizeof *kinds; i++) {
+        name = strstr(message, kinds[i]);
+        name = name ? name + strlen(kinds[i]) : NULL;
+    }
+    *len = name ? strcspn(name, "'") : 0;
+    return *len && strstr(message, "a nil value") ? name : NULL;
+}
+
+void luart_tool_meant(const struct luart_state *st, const char *message, luaL_Buffer *text)
+{
+    size_t len, n = 0;
+    const char *name = tools_missing(message, &len);
+
+    for (int pass = 0; name && !n && pass < 2; pass++)
+        for (size_t i = 0; i < st->n_tools && n < 4; i++) {
+            const struct luart_tool *tool = st->tools[i];
+            const bool is_it =
+                strncmp(tool->spelling, name, len) == 0 && !tool->spelling[len]; /* of a table */
+            if (is_it || (pass ? !tools_begins(tool, name, len)
+                               : !tools_is_alike(name, len, tool->name) &&
+                                     !tools_is_alike(name, len, tool->spelling)))
+                continue;
+            luaL_addstring(text, n == 0 ? "; here it is " : n < 3 ? " or " : ", ...");
+            luaL_addstring(text, n++ < 3 ? tool->spelling : "");
+        }
 }
 
 /* ---- defining ------------------------------------------------------------------------------- */
@@ -390,6 +449,11 @@ static void tools_push_help(lua_State *L, const struct laz_tool_signature *tool)
     }
     for (size_t i = 0; i < tool->n_parameters; i++)
         tools_add_parameter(&text, &tool->parameters[i]);
+    if (tool->returns && *tool->returns) {
+        luaL_addstring(&text, "    returns ");
+        luaL_addstring(&text, tool->returns);
+        luaL_addstring(&text, "\n");
+    }
     luaL_pushresult(&text);
 }
 
@@ -407,6 +471,7 @@ static void tools_write_help(lua_State *L, size_t index)
 static int tools_help(lua_State *L)
 {
     struct luart_state *st = lua_touserdata(L, lua_upvalueindex(1));
+    size_t at = 0;
 
     if (lua_isnone(L, 1)) {
         for (size_t i = 0; i < st->n_tools; i++) {
@@ -421,23 +486,29 @@ static int tools_help(lua_State *L)
                           lua_type(L, 1) == LUA_TSTRING
                               ? lua_pushfstring(L, "'%s'", lua_tostring(L, 1))
                               : luaL_typename(L, 1));
-    tools_write_help(L, (size_t)(tool - st->tools));
+    while (st->tools[at] != tool)
+        at++;
+    tools_write_help(L, at);
     return 0;
 }
 
-/* Sets the global `help`, unless a tool has this name. Code may replace it. */
-static void tools_define_help(lua_State *L, struct luart_state *st)
+/* Sets the global `help`, unless a tool has this name. Code may replace it. Its texts are those of
+ * the one that is there already (index `earlier`, or 0), and of the last tools. */
+static void tools_define_help(lua_State *L, struct luart_state *st, int earlier)
 {
+    const size_t before = st->n_tools - st->n_signatures;
+
     lua_pushliteral(L, "help");
     const bool is_tool = lua_rawget(L, 2) != LUA_TNIL;
     lua_pop(L, 1);
     if (!st->n_tools || is_tool || tools_is_taken(L, "help"))
         return;
     lua_pushlightuserdata(L, st);
-    lua_createtable(L, (int)st->n_tools, 0);
-    for (size_t i = 0; i < st->n_tools; i++) {
+    if (!earlier || !lua_getupvalue(L, earlier, 2))
+        lua_createtable(L, (int)st->n_tools, 0);
+    for (size_t i = 0; i < st->n_signatures; i++) {
         tools_push_help(L, &st->signatures[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
+        lua_rawseti(L, -2, (lua_Integer)(before + i) + 1);
     }
     lua_pushcclosure(L, tools_help, 2);
     lua_setglobal(L, "help");
@@ -451,7 +522,7 @@ static bool tools_name_is_free(lua_State *L, const struct luart_state *st,
                                const struct luart_tool *tool)
 {
     for (size_t i = 0; i < st->n_tools; i++)
-        if (&st->tools[i] != tool && strcmp(st->tools[i].spelling, tool->name) == 0)
+        if (st->tools[i] != tool && strcmp(st->tools[i]->spelling, tool->name) == 0)
             return false;
     lua_pushstring(L, tool->name);
     const bool is_unused = lua_rawget(L, 2) == LUA_TNIL;
@@ -459,11 +530,14 @@ static bool tools_name_is_free(lua_State *L, const struct luart_state *st,
     return is_unused && !tools_is_taken(L, tool->name);
 }
 
-/* Argument: the state. Raises when a name is taken by Lua itself. */
-static int tools_define_all(lua_State *L)
+/* Pushes the table in which _G finds tools. True: there was none. */
+static bool tools_push_all(lua_State *L, struct luart_state *st)
 {
-    struct luart_state *st = lua_touserdata(L, 1);
-
+    lua_pushglobaltable(L);
+    if (luaL_getmetafield(L, -1, "__index") == LUA_TTABLE) {
+        lua_remove(L, -2);
+        return false;
+    }
     lua_settop(L, 1);
     lua_newtable(L); /* the tools by name, and behind them our own names */
     lua_createtable(L, 0, 1);
@@ -473,9 +547,25 @@ static int tools_define_all(lua_State *L)
     lua_pushlightuserdata(L, st);
     lua_pushcclosure(L, luart_tool_map, 1);
     lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool is spelled so */
-    for (size_t i = 0; i < st->n_tools; i++) {
-        const struct luart_tool *tool = &st->tools[i];
-        lua_pushlightuserdata(L, &st->tools[i]);
+    return true;
+}
+
+/* Argument: the state. Raises when a name is taken by Lua itself. */
+static int tools_define_all(lua_State *L)
+{
+    struct luart_state *st = lua_touserdata(L, 1);
+
+    lua_settop(L, 1);
+    const bool is_first = tools_push_all(L, st);
+    lua_getglobal(L, "help"); /* a tool may have the name */
+    const bool has_help = lua_tocfunction(L, 3) == tools_help;
+    if (has_help) {
+        lua_pushnil(L);
+        lua_setglobal(L, "help");
+    }
+    for (size_t i = st->n_tools - st->n_signatures; i < st->n_tools; i++) {
+        struct luart_tool *tool = st->tools[i];
+        lua_pushlightuserdata(L, tool);
         lua_pushcclosure(L, tools_call, 1);
         if ((strcmp(tool->name, tool->spelling) != 0 || strchr(tool->name, '.')) &&
             tools_name_is_free(L, st, tool)) {
@@ -484,9 +574,12 @@ static int tools_define_all(lua_State *L)
         }
         tools_place(L, tool->spelling);
     }
-    tools_define_help(L, st);
-    lua_pushglobaltable(L);
-    tools_guard(L, "");
+    tools_define_help(L, st, has_help ? 3 : 0);
+    if (is_first) {
+        lua_pushvalue(L, 2);
+        lua_pushglobaltable(L);
+        tools_guard(L, "");
+    }
     return 0;
 }
 
@@ -504,19 +597,33 @@ static bool tools_copy_parameter(const struct laz_parameter *from, struct luart_
     return to->name && to->spelling && to->type_name;
 }
 
-static bool tools_copy(struct luart_state *st, const struct laz_tool_signature *from,
-                       struct luart_tool *to)
+static void tools_free(struct luart_tool *tool)
 {
-    bool ok = true;
+    for (size_t i = 0; tool->parameters && i < tool->n_parameters; i++) {
+        free(tool->parameters[i].name);
+        free(tool->parameters[i].spelling);
+        free(tool->parameters[i].type_name);
+    }
+    free(tool->parameters);
+    free(tool->name);
+    free(tool->spelling);
+    free(tool);
+}
 
+/* There is room for it. */
+static bool tools_add(struct luart_state *st, const struct laz_tool_signature *from)
+{
+    struct luart_tool *to = calloc(1, sizeof *to);
+
+    if (!to)
+        return false;
+    st->tools[st->n_tools++] = to;
     to->runtime = st;
     to->name = strdup(from->name);
     to->spelling = strdup(from->spelling);
     to->parameters = calloc(from->n_parameters + 1, sizeof *to->parameters);
-    if (!to->name || !to->spelling || !to->parameters)
-        return false;
-    to->n_parameters = from->n_parameters;
-    for (size_t i = 0; ok && i < from->n_parameters; i++)
+    bool ok = to->name && to->spelling && to->parameters;
+    for (size_t i = 0; ok && i < from->n_parameters; i++, to->n_parameters++)
         ok = tools_copy_parameter(&from->parameters[i], &to->parameters[i]);
     return ok;
 }
@@ -524,21 +631,23 @@ static bool tools_copy(struct luart_state *st, const struct laz_tool_signature *
 int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *tools, size_t n,
                        struct laz_error *err)
 {
-    bool ok = true;
+    struct luart_tool **all = realloc(st->tools, (st->n_tools + n + 1) * sizeof *all);
+    bool ok = all != NULL;
     int code = LAZ_ENOMEM;
 
-    st->tools = calloc(n + 1, sizeof *st->tools);
-    if (!st->tools)
-        ok = false;
-    for (size_t i = 0; ok && i < n; i++, st->n_tools++)
-        ok = tools_copy(st, &tools[i], &st->tools[i]);
+    if (all)
+        st->tools = all;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tools_add(st, &tools[i]);
     if (ok) {
         lua_settop(st->L, 0);
         lua_pushcfunction(st->L, tools_define_all);
         lua_pushlightuserdata(st->L, st);
         st->signatures = tools;
+        st->n_signatures = n;
         int status = lua_pcall(st->L, 1, 0, 0);
         st->signatures = NULL;
+        st->n_signatures = 0;
         if (status == LUA_OK)
             return 0;
         code = status == LUA_ERRMEM ? LAZ_ENOMEM : LAZ_EINVAL;
@@ -549,16 +658,8 @@ int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *
 
 void luart_tools_free(struct luart_state *st)
 {
-    for (size_t i = 0; st->tools && i < st->n_tools; i++) {
-        for (size_t j = 0; j < st->tools[i].n_parameters; j++) {
-            free(st->tools[i].parameters[j].name);
-            free(st->tools[i].parameters[j].spelling);
-            free(st->tools[i].parameters[j].type_name);
-        }
-        free(st->tools[i].parameters);
-        free(st->tools[i].name);
-        free(st->tools[i].spelling);
-    }
+    for (size_t i = 0; i < st->n_tools; i++)
+        tools_free(st->tools[i]);
     free(st->tools);
     st->tools = NULL;
     st->n_tools = 0;

@@ -51,12 +51,13 @@ struct luart_state {
     struct laz_json_writer *args;   /* holds the arguments of a tool call */
     struct laz_json_writer *probe;  /* checks whether a text can be a key */
     struct laz_json_reader *reader; /* reads a tool's result */
-    struct luart_tool *tools;
+    struct luart_tool **tools;      /* functions of Lua point to them */
     size_t n_tools;
-    const struct laz_tool_signature *signatures; /* while they are defined */
-    const char **traceback;                      /* the strings are on the stack of L */
-    char *chunk;    /* the code's name for the interpreter: "=code", or that of its file */
-    bool is_script; /* the code that comes next is that of the file */
+    const struct laz_tool_signature *signatures; /* of the last ones, while they are defined */
+    size_t n_signatures;
+    const char **traceback; /* the strings are on the stack of L */
+    char *chunk;            /* the code's name for the interpreter: "=code", or that of its file */
+    bool is_script;         /* the code that comes next is that of the file */
     char prefix[LUA_IDSIZE + 1]; /* of messages of the interpreter about the code: "code:" */
     FILE *error_output;          /* that of io.stderr; NULL: the C library's own */
     char *options;               /* JSON text given to create */
@@ -106,6 +107,10 @@ const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int
 /* Checks the values on the stack as the arguments of a call and returns them as JSON text, valid
  * until the next use of st->args. Raises. */
 const char *luart_tool_arguments(const struct luart_tool *tool, lua_State *L, size_t *len);
+
+/* Adds to a message of the interpreter that a variable is nil which tools are called so, as they
+ * are declared or as another language writes them. */
+void luart_tool_meant(const struct luart_state *st, const char *message, luaL_Buffer *text);
 
 /* ---- lua_map.c ------------------------------------------------------------------------------ */
 

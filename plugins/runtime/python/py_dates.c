@@ -98,6 +98,47 @@ int py_date_write(struct py_writer *w, PyObject *value)
     return 1;
 }
 
+/* A duration as ISO 8601 writes it, in days and seconds: "-P1DT3.5S". */
+static PyObject *date_duration(PyObject *value)
+{
+    long long days = PyDateTime_DELTA_GET_DAYS(value);
+    int seconds = PyDateTime_DELTA_GET_SECONDS(value);
+    int micro = PyDateTime_DELTA_GET_MICROSECONDS(value);
+    const bool is_negative = days < 0; /* the other two never are */
+    char text[64], fraction[16] = "", whole[32] = "";
+
+    if (is_negative) {
+        long long all = -(days * 86400 + seconds) - (micro > 0);
+        micro = micro ? 1000000 - micro : 0;
+        days = all / 86400;
+        seconds = (int)(all % 86400);
+    }
+    if (micro) {
+        int len = snprintf(fraction, sizeof fraction, ".%06d", micro);
+        while (fraction[len - 1] == '0')
+            fraction[--len] = '\0';
+    }
+    if (days)
+        snprintf(whole, sizeof whole, "%lldD", days);
+    if (days && !seconds && !micro)
+        snprintf(text, sizeof text, "%sP%s", is_negative ? "-" : "", whole);
+    else
+        snprintf(text, sizeof text, "%sP%sT%d%sS", is_negative ? "-" : "", whole, seconds,
+                 fraction);
+    return PyUnicode_FromString(text);
+}
+
+bool py_date_is_text(PyObject *value)
+{
+    return date_is_ready(false) && (PyTime_Check(value) || PyDelta_Check(value));
+}
+
+PyObject *py_date_text(PyObject *value)
+{
+    return PyDelta_Check(value) ? date_duration(value)
+                                : PyObject_CallMethod(value, "isoformat", NULL);
+}
+
 /* ---- from JSON ------------------------------------------------------------------------------ */
 
 /* `n` digits at *text as a number, *text moved past them; false when they are not digits. */

@@ -205,6 +205,9 @@ struct py_writer {
 
 /* 0, or -1 with an exception. A text over its limit is not an error here; the writer reports it. */
 int py_write(struct py_writer *writer, PyObject *value);
+/* Has it no form of its own in JSON, and goes to a tool as text? Decimal, UUID, paths, times of day
+ * and durations. */
+bool py_goes_as_text(PyObject *value);
 /* Kinds of values of numpy and pandas, for the check of arguments. */
 enum py_foreign { PY_FOREIGN_NONE, PY_FOREIGN_SCALAR, PY_FOREIGN_ARRAY, PY_FOREIGN_FRAME };
 enum py_foreign py_foreign_kind(PyObject *value);
@@ -220,6 +223,9 @@ PyObject *py_read(const struct laz_json_api *json, const char *text, size_t len)
 
 /* 1: written; 0: no date or time; -1: exception. */
 int py_date_write(struct py_writer *writer, PyObject *value);
+/* Is it a time of day or a duration, and its text: "01:02:03", "P1DT3S"; NULL with an exception. */
+bool py_date_is_text(PyObject *value);
+PyObject *py_date_text(PyObject *value);
 /* NULL without an exception when the text is not a date. */
 PyObject *py_date_parse(const char *text);
 PyObject *py_time_parse(const char *text);

@@ -91,7 +91,7 @@ static unsigned argument_forms(PyObject *value)
     case PY_FOREIGN_FRAME:
         return TOOL_OBJECT;
     default:
-        return 0;
+        return py_goes_as_text(value) ? TOOL_STRING : 0;
     }
 }
 
@@ -400,6 +400,12 @@ static PyObject *tool_doc(const struct laz_tool_signature *from)
         Py_DECREF(doc);
         doc = next;
     }
+    if (doc && from->returns && *from->returns) {
+        PyObject *next = PyUnicode_FromFormat(
+            "%U%sReturns: %s", doc, PyUnicode_GET_LENGTH(doc) ? "\n\n" : "", from->returns);
+        Py_DECREF(doc);
+        doc = next;
+    }
     return doc;
 }
 
@@ -443,23 +449,26 @@ int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n
                     struct laz_error *err)
 {
     struct python_state *state = data;
+    const size_t before = state->n_tools;
+    struct py_tool *all = realloc(state->tools, (before + n + 1) * sizeof *all);
     int rc = 0;
 
     PyEval_RestoreThread(state->main_thread);
     state->pid = getpid(); /* a session made from a template defines its tools after the fork */
-    py_tools_fini(state);
-    state->tools = calloc(n + 1, sizeof *state->tools);
-    if (!state->tools ||
-        !py_offer(state, tool_methods, sizeof tool_methods / sizeof *tool_methods)) {
+    if (all) {
+        state->tools = all;
+        memset(all + before, 0, (n + 1) * sizeof *all);
+    }
+    if (!all || !py_offer(state, tool_methods, sizeof tool_methods / sizeof *tool_methods)) {
         if (!PyErr_Occurred())
             PyErr_NoMemory();
         rc = py_boot_error(err, LAZ_ENOMEM, "the tools");
     }
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        state->n_tools = i + 1;
-        if (!tool_copy(&state->tools[i], &tools[i]))
+        state->n_tools++;
+        if (!tool_copy(&all[before + i], &tools[i]))
             PyErr_NoMemory();
-        if (PyErr_Occurred() || !tool_define(state, i, &tools[i]))
+        if (PyErr_Occurred() || !tool_define(state, before + i, &tools[i]))
             rc = py_boot_error(err, LAZ_ECONFIG, tools[i].name);
     }
     state->main_thread = PyEval_SaveThread();

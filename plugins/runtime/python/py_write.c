@@ -447,6 +447,35 @@ static int write_foreign_scalar(struct py_writer *w, PyObject *value)
     return rc;
 }
 
+/* ---- values that go to tools as text -------------------------------------------------------- */
+
+static bool text_is_of_class(PyObject *value)
+{
+    static const char *const classes[][2] = {
+        {"decimal", "Decimal"}, {"uuid", "UUID"}, {"pathlib", "PurePath"}};
+    bool is = false;
+
+    for (size_t i = 0; !is && i < sizeof classes / sizeof *classes; i++)
+        is = foreign_is(value, classes[i][0], classes[i][1]);
+    return is;
+}
+
+bool py_goes_as_text(PyObject *value)
+{
+    return py_date_is_text(value) || text_is_of_class(value);
+}
+
+static int write_as_text(struct py_writer *w, PyObject *value)
+{
+    PyObject *text = py_date_is_text(value) ? py_date_text(value) : PyObject_Str(value);
+    int rc = text && PyUnicode_Check(text) ? write_string(w, text) : -1;
+
+    if (text && rc && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "isoformat() returned what is no text");
+    Py_XDECREF(text);
+    return rc;
+}
+
 /* ---- everything else ------------------------------------------------------------------------ */
 
 static int write_other(struct py_writer *w, PyObject *value)
@@ -467,6 +496,8 @@ static int write_other(struct py_writer *w, PyObject *value)
     rc = py_date_write(w, value);
     if (rc)
         return rc < 0 ? -1 : 0;
+    if (w->lossless && py_goes_as_text(value))
+        return write_as_text(w, value);
     if (w->lossless) {
         PyErr_Format(PyExc_TypeError, "an object of type '%.100s' cannot be passed on",
                      Py_TYPE(value)->tp_name);

@@ -10,6 +10,25 @@ def encode(text):
     return text.replace('\0', '\\x00').encode('utf-8', 'backslashreplace')
 
 
+def plain_name(name):
+    return ''.join(c for c in name.lower() if c.isalnum())
+
+
+def tool_meant(name):
+    # Where no variable is called so: the tools that are, as they are declared or as another
+    # language writes them.
+    tools = lazaret.tools.items()
+    meant = [tool.__name__ for declared, tool in tools
+             if plain_name(name) in (plain_name(declared), plain_name(tool.__name__))]
+    if not meant:
+        meant = [tool.__name__ for declared, tool in tools
+                 if declared.startswith((name + '.', name + '-'))]
+    if not meant:
+        return ''
+    more = ', ...' if len(meant) > 3 else ''
+    return '; here it is %s' % (' or '.join(meant[:3]) + more)
+
+
 def headline(error):
     # The last line of a traceback and the notes added to the error.
     kind = type(error)
@@ -21,6 +40,8 @@ def headline(error):
     except BaseException:
         text = '<its text cannot be created>'
     text = '%s: %s' % (name, text) if text else name
+    if kind is NameError and isinstance(error.name, str):
+        text += tool_meant(error.name)
     notes = getattr(error, '__notes__', None)
     if isinstance(notes, list):
         text = '\n'.join([text] + [note for note in notes if isinstance(note, str)])

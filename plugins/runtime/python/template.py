@@ -29,6 +29,8 @@ def before_fork():
     import gc
     import _ast  # prepare() and keep_tools() need them
     import _symtable
+    for n in range(5):  # sessions may add tools
+        make_body(', '.join('p%d' % i for i in range(n)), n)
     forget_warm_up()
     gc.collect()
     gc.freeze()

@@ -6,6 +6,7 @@
 # compiled.
 TYPES = {'string': str, 'number': float, 'integer': int, 'boolean': bool, 'array': list,
          'object': dict}
+bodies = {}
 
 
 def signature(parameters):
@@ -26,17 +27,27 @@ def signature(parameters):
     return ', '.join(head), tuple(defaults), by_name_defaults
 
 
+def make_body(head, n):
+    # The code of tools with these parameters; the constant 'tool' stands for the number of one.
+    body = bodies.get(head)
+    if body is None:
+        given = ''.join('p%d, ' % i for i in range(n))
+        text = "def tool(%s): return call('tool', (%s))" % (head, given)
+        for body in compile(text, '<lazaret>', 'exec').co_consts:
+            if isinstance(body, type(make_body.__code__)):
+                break
+        bodies[head] = body
+    return body
+
+
 def make_tool(index, name, parameters):
     head, defaults, by_name_defaults = signature(parameters)
-    given = ''.join('p%d, ' % i for i in range(len(parameters)))
-    text = 'def tool(%s): return call(%d, (%s))' % (head, index, given)
-    for code in compile(text, '<lazaret>', 'exec').co_consts:
-        if isinstance(code, type(make_tool.__code__)):
-            break
-    changed = {'co_name': name, 'co_varnames': tuple(p[0] for p in parameters)}
-    if hasattr(code, 'co_qualname'):
+    body = make_body(head, len(parameters))
+    changed = {'co_name': name, 'co_varnames': tuple(p[0] for p in parameters),
+               'co_consts': tuple(index if c == 'tool' else c for c in body.co_consts)}
+    if hasattr(body, 'co_qualname'):
         changed['co_qualname'] = name
-    tool = type(make_tool)(code.replace(**changed), globals(), name, defaults)
+    tool = type(make_tool)(body.replace(**changed), globals(), name, defaults)
     tool.__kwdefaults__ = by_name_defaults or None
     tool.__annotations__ = {p[0]: TYPES[p[1]] for p in parameters if p[1] in TYPES}
     return tool

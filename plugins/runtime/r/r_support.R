@@ -37,6 +37,28 @@ begin_usual <- quote({
     .Internal(.addGlobHands("error", only_ours, .GlobalEnv, NULL, TRUE))
 })
 
+# What a message that there is no function or object of a name lacks: the tools that are called so,
+# as they are declared or as another language writes them.
+tool_meant <- function(message) {
+    found <- regmatches(message, regexec("(?:find function \"|object ')([^\"']+)[\"']", message,
+                                         perl = TRUE))[[1L]]
+    if (length(found) < 2L)
+        return("")
+    name <- found[2L]
+    env <- as.environment("lazaret:tools")
+    tools <- Filter(function(f) !is.null(attr(f, "original")), mget(ls(env), envir = env))
+    declared <- vapply(tools, attr, "", "original")
+    plain <- function(x) gsub("[^[:alnum:]]", "", tolower(x))
+    meant <- names(tools)[plain(declared) == plain(name) | plain(names(tools)) == plain(name)]
+    if (!length(meant))
+        meant <- names(tools)[startsWith(declared, paste0(name, ".")) |
+                              startsWith(declared, paste0(name, "-"))]
+    if (!length(meant))
+        return("")
+    paste0("; here it is ", paste(meant[seq_len(min(3L, length(meant)))], collapse = " or "),
+           if (length(meant) > 3L) ", ...")
+}
+
 on_error <- function(e) {
     frames <- sys.calls()
     line <- 0L
@@ -60,7 +82,8 @@ on_error <- function(e) {
         if (!call %in% last_two(trace))
             trace <- c(trace, call)
     }
-    .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
+    message <- paste(conditionMessage(e), collapse = "\n")
+    .Call(note_error, paste0(message, tool_meant(message)), line, trace)
     # What options(error = ) names is run by R itself, after its own message: it may quit.
     if (is.null(getOption("error")))
         invokeRestart("abort")
@@ -102,7 +125,7 @@ represent <- function(x) {
     } else if (isS4(x)) {
         sprintf("<S4 object of class \"%s\">", class(x)[1L])
     } else if (inherits(x, "lazaret_tool")) {
-        sprintf("<tool %s>", attr(x, "help")[1L])
+        sprintf("<tool %s>", help_text(x)[1L])
     } else if (typeof(x) %in% c("externalptr", "weakref")) {
         sprintf("<%s>", typeof(x))
     } else {
@@ -189,30 +212,41 @@ map_names <- function(args) {
     if (is.null(names(first)) && is.character(first)) first else names(first)
 }
 
-help_text <- function(name, description, f, types, descriptions, required) {
+# The lines of the help of a tool. They are made when somebody wants them.
+help_text <- function(f) {
+    if (!is.null(attr(f, "help")))
+        return(attr(f, "help"))
+    about <- attr(f, "about")
     args <- formals(f)
     usage <- vapply(names(args), function(n) {
         if (identical(args[[n]], quote(expr = ))) n else paste(n, "=", deparse1(args[[n]]))
     }, "")
-    text <- paste0(name, "(", paste(usage, collapse = ", "), ")")
-    if (nzchar(description))
-        text <- c(text, paste0("    ", description))
-    notes <- paste0(types, ifelse(nzchar(types), ", ", ""),
-                    ifelse(required, "required", "optional"))
+    text <- paste0(attr(f, "tool"), "(", paste(usage, collapse = ", "), ")")
+    if (nzchar(about$description))
+        text <- c(text, paste0("    ", about$description))
+    notes <- paste0(about$types, ifelse(nzchar(about$types), ", ", ""),
+                    ifelse(about$required, "required", "optional"))
+    texts <- about$descriptions
     c(text, if (length(args)) sprintf("    %s (%s)%s", names(args), notes,
-                                      ifelse(nzchar(descriptions), paste0(": ", descriptions), "")))
+                                      ifelse(nzchar(texts), paste0(": ", texts), "")),
+      if (nzchar(about$returns)) paste("    returns", about$returns))
 }
 
 # Makes a tool visible to the code: a locked function in the search path, as those of a package are.
 # The global environment is the code's own: it can be listed, cleared, saved and loaded.
 publish <- function(name, f) {
     env <- as.environment("lazaret:tools")
+    if (exists(name, envir = env, inherits = FALSE))
+        unlockBinding(name, env) # `help`, which may be a tool of the session
     assign(name, f, envir = env)
     lockBinding(name, env)
 }
 
-publish_tool <- function(name, original, description, f, types, descriptions, required) {
-    attr(f, "help") <- help_text(name, description, f, types, descriptions, required)
+publish_tool <- function(name, original, description, f, types, descriptions, required,
+                         returns) {
+    attr(f, "about") <- list(description = description, types = types,
+                             descriptions = descriptions, required = required,
+                             returns = returns)
     attr(f, "tool") <- name
     attr(f, "original") <- original
     class(f) <- c("lazaret_tool", "function")
@@ -234,6 +268,7 @@ attach_tools <- function() {
         "    .more: a list of arguments that are the same in every call")
     class(map) <- c("lazaret_tool", "function")
     publish("tool_map", map)
+    publish_help()
     publish("unlockBinding", eval(quote(function(sym, env) {
         stop("unlockBinding is not permitted in this session")
     }), baseenv()))
@@ -255,13 +290,13 @@ topic_tool <- function(topic) {
     }
 }
 
-# Where there are tools, help(NAME) and ?NAME are about them first. Of anything else R speaks. Both
+# help(NAME) and ?NAME are about tools first. Of anything else R speaks. Both
 # belong to package utils, which the settings may leave out.
 publish_help <- function() {
     if (!"package:utils" %in% search())
         return(NULL)
     topics <- c(help = "topic", "?" = "e1")
-    for (word in setdiff(names(topics), ls(as.environment("lazaret:tools")))) {
+    for (word in names(topics)) {
         f <- getExportedValue("utils", word)
         topic <- as.name(topics[[word]])
         body(f) <- bquote({
@@ -275,7 +310,7 @@ publish_help <- function() {
 }
 
 print_tool <- function(x, ...) {
-    cat(attr(x, "help"), sep = "\n")
+    cat(help_text(x), sep = "\n")
     invisible(x)
 }
 
@@ -404,7 +439,7 @@ preload <- function(packages) {
 warm_up <- function(...) {
     resume_jit()
     for (i in 1:3) {
-        publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE)
+        publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE, "")
         unlockBinding("lazaret", as.environment("lazaret:tools"))
         rm("lazaret", envir = as.environment("lazaret:tools"))
         renew()

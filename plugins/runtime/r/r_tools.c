@@ -467,11 +467,13 @@ static void tools_publish(struct r_state *s, const struct laz_tool_signature *to
     SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool->spelling, strlen(tool->spelling))));
     SEXP about = PROTECT(Rf_ScalarString(r_utf8(tool->description, strlen(tool->description))));
     SEXP original = PROTECT(Rf_ScalarString(r_utf8(tool->name, strlen(tool->name))));
-    SEXP rest = PROTECT(Rf_list5(about, closure, types, texts, required));
+    const char *type = tool->returns ? tool->returns : "";
+    SEXP returns = PROTECT(Rf_ScalarString(r_utf8(type, strlen(type))));
+    SEXP rest = PROTECT(Rf_list6(about, closure, types, texts, required, returns));
     SEXP call =
         PROTECT(Rf_lcons(Rf_install("publish_tool"), Rf_lcons(name, Rf_lcons(original, rest))));
     Rf_eval(call, s->support);
-    UNPROTECT(9);
+    UNPROTECT(10);
 }
 
 void r_tools_attach(struct r_state *s)
@@ -491,14 +493,11 @@ void r_tools_attach(struct r_state *s)
 
 static void tools_define(struct r_state *s)
 {
+    const size_t before = s->n_tools - s->n_signatures;
+
     r_tools_attach(s);
     for (size_t i = 0; i < s->n_signatures; i++)
-        tools_publish(s, &s->signatures[i], i);
-    if (s->n_signatures) {
-        SEXP help = PROTECT(Rf_lang1(Rf_install("publish_help")));
-        Rf_eval(help, s->support);
-        UNPROTECT(1);
-    }
+        tools_publish(s, &s->signatures[i], before + i);
     r_support1(s, "resume_jit", R_NilValue); /* nothing but code runs from here on */
 }
 
@@ -529,13 +528,15 @@ int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n
                    struct laz_error *err)
 {
     struct r_state *s = state;
+    struct r_tool *all = realloc(s->tools, (s->n_tools + n + 1) * sizeof *all);
+    bool copied = all != NULL;
 
-    s->tools = calloc(n + 1, sizeof *s->tools);
-    bool copied = s->tools != NULL;
-    for (size_t i = 0; copied && i < n; i++) {
-        copied = tools_copy(&s->tools[i], &tools[i]);
-        s->n_tools = i + 1;
+    if (all) {
+        s->tools = all;
+        memset(all + s->n_tools, 0, (n + 1) * sizeof *all);
     }
+    for (size_t i = 0; copied && i < n; i++)
+        copied = tools_copy(&all[s->n_tools++], &tools[i]);
     if (!copied) {
         r_tools_fini(s);
         return laz_fail(err, LAZ_ENOMEM, "out of memory");

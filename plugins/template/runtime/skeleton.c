@@ -188,11 +188,13 @@ static int define_tools(void *data, const struct laz_tool_signature *tools, size
                         struct laz_error *err)
 {
     struct state *state = data;
-    bool failed = false;
+    struct tool *all = realloc(state->tools, (state->n_tools + n + 1) * sizeof *all);
+    bool failed = !all;
 
-    state->tools = calloc(n + 1, sizeof *state->tools);
-    for (size_t i = 0; state->tools && !failed && i < n; i++) {
-        struct tool *tool = &state->tools[i];
+    if (all)
+        state->tools = all;
+    for (size_t i = 0; !failed && i < n; i++) {
+        struct tool *tool = &all[state->n_tools++];
         size_t n_parameters = tools[i].n_parameters;
         tool->name = laz_option_copy(tools[i].name, strlen(tools[i].name));
         tool->spelling = laz_option_copy(tools[i].spelling, strlen(tools[i].spelling));
@@ -204,10 +206,7 @@ static int define_tools(void *data, const struct laz_tool_signature *tools, size
             failed = !tool->parameters[k];
         }
     }
-    if (!state->tools || failed)
-        return laz_fail(err, LAZ_ENOMEM, "out of memory");
-    state->n_tools = n;
-    return 0;
+    return failed ? laz_fail(err, LAZ_ENOMEM, "out of memory") : 0;
 }
 
 static int check(void *data, const char *code, size_t len, struct laz_outcome *outcome)

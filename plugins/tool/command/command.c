@@ -25,7 +25,7 @@
 #define COMMAND_MAX_ERROR 2048 /* bytes of standard error kept as the message */
 
 struct command_tool {
-    char *name, *description, *parameters, *output;
+    char *name, *description, *parameters, *returns, *output;
     char **command; /* moved to `argv` */
     struct command_argv argv;
     bool is_text;
@@ -52,6 +52,8 @@ static const struct laz_option options[] = {
         "arguments come as one JSON object on standard input"),
     LAZ_OPTION("tool.parameters", LAZ_OPT_PARAMETERS, "{}",
                "its parameters, in the order of positional arguments"),
+    LAZ_OPTION("tool.returns", LAZ_OPT_ANY, "",
+               "what it returns, for who reads about it: a JSON Schema as a table"),
     LAZ_OPTION("tool.timeout", LAZ_OPT_TIME, "30",
                "after which it is killed; 0: only the deadline"),
     LAZ_OPTION("tool.output", LAZ_OPT_STRING, "\"json\"",
@@ -76,6 +78,7 @@ static const struct laz_option_field tool_fields[] = {
     TOOL("description", LAZ_OPT_STRING, description),
     TOOL("command", LAZ_OPT_STRINGS, command),
     TOOL("parameters", LAZ_OPT_PARAMETERS, parameters),
+    TOOL("returns", LAZ_OPT_ANY, returns),
     TOOL("timeout", LAZ_OPT_TIME, timeout_ms),
     TOOL("output", LAZ_OPT_STRING, output),
     TOOL("max_concurrent", LAZ_OPT_INTEGER, max_concurrent),
@@ -296,6 +299,7 @@ static int command_add(void *data, size_t item, const char *text, size_t len, st
         .timeout_ms = (uint32_t)tool->timeout_ms,
         .max_concurrent = (uint32_t)tool->max_concurrent,
         .approve = tool->approve,
+        .returns = tool->returns,
     };
     return 0;
 }

@@ -81,7 +81,8 @@ static int list_add(struct mcp_server *server, struct mcp_tool *tool, struct laz
         return laz_fail(err, LAZ_ETOOBIG,
                         "it lists more than %d tools: name those that are wanted in `tools`",
                         MCP_MAX_TOOLS);
-    list->bytes += strlen(tool->schema) + strlen(tool->parameters) + strlen(tool->description);
+    list->bytes += strlen(tool->schema) + strlen(tool->parameters) + strlen(tool->description) +
+                   (tool->returns ? strlen(tool->returns) : 0);
     if (list->bytes > MCP_MAX_LIST)
         return laz_fail(err, LAZ_ETOOBIG, "its list of tools has more than %zu bytes",
                         MCP_MAX_LIST);
@@ -240,6 +241,7 @@ static int list_declare(struct mcp_server *server, struct laz_error *err)
             .timeout_ms = (uint32_t)options->max_timeout_ms,
             .max_concurrent = (uint32_t)options->max_concurrent,
             .approve = options->approve,
+            .returns = list->tools[i].returns,
         };
     list_check_patterns(server);
     server->tools = list->tools;

@@ -153,7 +153,7 @@ struct mcp_tool {
     char *remote; /* its name there */
     char *name;   /* its name here */
     char *description;
-    char *parameters;             /* of struct laz_tool */
+    char *parameters, *returns;   /* of struct laz_tool */
     char *schema;                 /* its inputSchema, canonical */
     char **remote_names, **names; /* of its parameters, there and here */
     size_t n_names;

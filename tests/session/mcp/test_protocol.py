@@ -37,6 +37,20 @@ def give_back(one):
     shared[one.version] = one
 
 
+def tells_what_there_is(version):
+    one = share(version)
+    execute = one.result("tools/list")["tools"][0]
+    give_back(one)
+    assert "lua" in execute["inputSchema"]["properties"]["runtime"]["enum"], execute
+    for part in ("Languages: ", "\n- echo_back(text: str) -> {length: int, text?: str}: ",
+                 "\n- erase_it(path: str)"):
+        assert part in execute["description"], (part, execute["description"])
+    small = client(version, "--set", "mcp.description_size=100")
+    told = small.result("tools/list")["tools"][0]["description"]
+    assert "The code can call 3 functions of the host: search_tools finds them." in told, told
+    small.end()
+
+
 def is_served_to_the_end(version):
     one = share(version)
     assert one.value("6 * 7", runtime="lua") == 42
@@ -77,7 +91,6 @@ def agrees_on_a_version():
         )
         assert got["protocolVersion"] == agreed, got
         assert len(got["instructions"].encode()) < 2048 and "python" in got["instructions"]
-        assert "echo_back" in got["instructions"], got
         assert one.result("ping") == {}
         again = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         assert one.error("initialize", again)["code"] == -32600
@@ -552,6 +565,7 @@ name = "echo_back"
 description = "Echoes a text.\\nAnd says no more."
 command = ["/usr/bin/printf", "--", "%s", "{text}"]
 parameters = { text = "string" }
+returns = { properties = { length = { type = "integer" }, text = { type = "string" } }, required = ["length"] }
 output = "text"
 [[tools.tool]]
 name = "trace"
@@ -570,7 +584,8 @@ approve = true
              ("listens_to_the_end", listens_to_the_end, ()),
              ("asks_by_an_answer", asks_by_an_answer, ())]
     for version in VERSIONS:
-        for case in (describes_itself, refuses_what_is_wrong, executes, keeps_sessions, moves_files,
+        for case in (describes_itself, tells_what_there_is, refuses_what_is_wrong, executes,
+                     keeps_sessions, moves_files,
                      names_what_is_lost,
                      bounds_what_is_long, bounds_errors_and_warnings,
                      shows_what_a_terminal_would_obey, reports_progress_and_stops, finds_functions,

@@ -317,54 +317,17 @@ class AsyncSession(_AsyncOpened):
             return False
 
 
-def _close_started(starting: "asyncio.Future[Server]") -> None:
-    """A server has started that nobody waits for any more."""
-    if not starting.cancelled() and starting.exception() is None:
-        starting.get_loop().run_in_executor(None, starting.result().close)
-
-
 class AsyncPool(_AsyncOpened):
     """A pool in asyncio: sessions that are kept ready; each execution gets a fresh one.
 
-    Tools of a pool are tools of its server. With tools and without `server` a pool has a server
-    of its own, which is closed with the pool. Many executions can wait and run at once.
+    All have the tools. Many executions can wait and run at once.
     """
 
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
                  approve: Optional[ApproveCallback] = None) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("pool", open_pool(runtime, size), made, server, approve)
-        self._own_server: Optional[Server] = None
-        self._is_registered = False
-
-    async def _start(self) -> Server:
-        if not self._tools:
-            return await super()._start()
-        starting = asyncio.get_running_loop().run_in_executor(None, Server)
-        try:
-            self._own_server = await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            starting.add_done_callback(_close_started)
-            raise
-        return self._own_server
-
-    async def _open(self) -> None:
-        self._server = self._server or await self._start()
-        try:
-            if self._tools and not self._is_registered:
-                declared = [tool.declaration for tool in self._tools.values()]
-                await _call(self._server, {"type": "tools", "tools": declared})
-                self._server.tools.update(self._tools)
-                self._is_registered = True
-            await super()._open()
-        except BaseException:
-            if self._own_server is not None:
-                self._is_registered = False
-                self._server, server = None, self._own_server
-                self._own_server = None
-                await asyncio.get_running_loop().run_in_executor(None, server.close)
-            raise
+        super().__init__("pool", open_pool(runtime, size, made), made, server, approve)
 
     async def execute(self, code: str, timeout: Optional[float] = None,
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
@@ -380,8 +343,3 @@ class AsyncPool(_AsyncOpened):
     async def status(self) -> Dict[str, int]:
         """How many sessions there are: see Pool.status."""
         return dict((await self.describe()).get("status") or {})
-
-    async def close(self) -> None:
-        await super().close()
-        if self._own_server is not None:
-            await asyncio.get_running_loop().run_in_executor(None, self._own_server.close)

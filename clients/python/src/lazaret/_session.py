@@ -31,11 +31,13 @@ def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool) 
     return message
 
 
-def open_pool(runtime: Optional[str], size: Optional[int]) -> Message:
+def open_pool(runtime: Optional[str], size: Optional[int], tools: Mapping[str, Tool]) -> Message:
     """The message `open_pool`."""
     message: Message = {"type": "open_pool"}
     if runtime is not None:
         message["runtime"] = runtime
+    if tools:
+        message["tools"] = [tool.declaration for tool in tools.values()]
     if size is not None:
         message["members"] = size
     return message
@@ -109,7 +111,7 @@ class Session(_Opened):
     runtime: the language, as "python", "r" or "lua"
     tools: functions that the code can call
     server: where it runs; otherwise the default server, which is started when it is needed
-    warm: may it start from a template, which is faster? With tools it never does.
+    warm: may it start from a template, which is faster?
     approve: decides on calls of tools that need an approval: called with an Approval, on the thread
         of `execute`, and only True allows the call. Without it such calls are refused. The text of
         a ToolError that it raises is the reason.
@@ -228,25 +230,14 @@ class Session(_Opened):
 
 
 class Pool(_Opened):
-    """Sessions that are kept ready; each execution gets a fresh one.
-
-    Tools of a pool are tools of its server. With tools and without `server` a pool has a server
-    of its own, which is closed with the pool.
-    """
+    """Sessions that are kept ready; each execution gets a fresh one. All have the tools."""
 
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
                  approve: Optional[ApproveCallback] = None) -> None:
         made = make_tools(tools, allow_async=False)
-        self._own_server = Server() if made and server is None else None
-        server = server or self._own_server or default_server()
-        try:
-            server.register(made.values())
-            opened = _open(server, open_pool(runtime, size))
-        except BaseException:
-            if self._own_server:
-                self._own_server.close()
-            raise
+        server = server if server is not None else default_server()
+        opened = _open(server, open_pool(runtime, size, made))
         super().__init__(server, {"pool": opened["pool"]}, made, approve)
         self.runtime = runtime
 
@@ -269,11 +260,6 @@ class Pool(_Opened):
     def status(self) -> Dict[str, int]:
         """How many sessions there are: `total`, `busy`, `idle`, `dead`, `starting`, `waiting`."""
         return dict(self.describe().get("status") or {})
-
-    def close(self) -> None:
-        super().close()
-        if self._own_server:
-            self._own_server.close()
 
     def __enter__(self) -> "Pool":
         return self

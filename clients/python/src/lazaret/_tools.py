@@ -24,6 +24,7 @@ from typing import (
 )
 
 from ._results import ToolError
+from ._returns import returns_of
 from ._values import decode, encode
 
 Make = Callable[[Any], Any]
@@ -195,13 +196,17 @@ class Tool:
         self.is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None))
         self._parameters: List[_Parameter] = []
-        declared = [self._declare(parameter, hint, about)
-                    for parameter, hint in _signature(function)]
+        hints = _hints(function)
+        declared = [self._declare(parameter, hints.get(parameter.name), about)
+                    for parameter in inspect.signature(function).parameters.values()]
+        returns = returns_of(hints.get("return"))
         self.declaration: Dict[str, Any] = {
             "name": self.name,
             "description": encode_text(description if description is not None else text),
             "parameters": declared,
         }
+        if returns is not None:
+            self.declaration["returns"] = returns
         if timeout is not None:
             self.declaration["timeout_ms"] = milliseconds(timeout, "timeout")
         if approve:
@@ -245,17 +250,15 @@ class Tool:
         return self.function(*positional, **named)
 
 
-def _signature(function: Callable[..., Any]) -> List[Tuple[inspect.Parameter, Any]]:
-    """The parameters of a function with their type hints."""
+def _hints(function: Callable[..., Any]) -> Dict[str, Any]:
+    """The type hints of a function: of its parameters, and of what it returns."""
     target: Any = function
     if not inspect.isroutine(function):
         target = getattr(function, "__call__", function)
     try:
-        hints = typing.get_type_hints(target, include_extras=True)
+        return typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError):  # a hint names what cannot be found: any value is accepted
-        hints = {}
-    return [(parameter, hints.get(parameter.name))
-            for parameter in inspect.signature(function).parameters.values()]
+        return {}
 
 
 def milliseconds(seconds: float, name: str) -> int:

@@ -10,10 +10,13 @@ import base64
 import collections
 import dataclasses
 import datetime
+import decimal
 import enum
 import math
+import pathlib
 import re
 import sys
+import uuid
 from typing import Any, Callable, Dict, List, Optional
 
 MAX_DEPTH = 60  # the server accepts 64 levels, of which a message needs some
@@ -169,6 +172,15 @@ def _encode_time(value: datetime.datetime) -> Dict[str, str]:
     return {"$time": value.isoformat()}
 
 
+def _duration(value: datetime.timedelta) -> str:
+    """As ISO 8601 writes it, in days and seconds: -P1DT3.5S."""
+    left = abs(value)
+    micro = f".{left.microseconds:06}".rstrip("0") if left.microseconds else ""
+    days = f"{left.days}D" if left.days else ""
+    seconds = f"T{left.seconds}{micro}S" if left.seconds or micro or not days else ""
+    return f"{'-' if value.days < 0 else ''}P{days}{seconds}"
+
+
 def _encode_dict(value: Dict[Any, Any], depth: int) -> Dict[str, Any]:
     is_plain = all(isinstance(key, str) and _is_plain(key) for key in value)
     if is_plain and not (len(value) == 1 and next(iter(value)).startswith("$")):
@@ -215,6 +227,8 @@ def _encode_pandas(value: Any, depth: int) -> Any:
         return None
     if name == "Timestamp":
         return _encode_time(value.to_pydatetime(warn=False))
+    if name == "Timedelta":
+        return _duration(value.to_pytimedelta())
     if hasattr(value, "iloc") and hasattr(value, "columns"):
         return _encode_frame(value, depth)
     if hasattr(value, "tolist") and hasattr(value, "dtype"):  # Series, Index
@@ -297,6 +311,12 @@ def _encode(value: Any, depth: int) -> Any:
         return _encode_time(value)
     if isinstance(value, datetime.date):
         return {"$date": value.isoformat()}
+    if isinstance(value, datetime.timedelta):
+        return _duration(value)
+    if isinstance(value, datetime.time):
+        return _encode_text(value.isoformat())
+    if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath)):
+        return _encode_text(str(value))
     if isinstance(value, dict):
         return _encode_dict(value, depth + 1)
     if isinstance(value, (list, tuple, set, frozenset, range)):

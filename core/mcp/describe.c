@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* describe.c - what the description of `execute` says of this server: the languages, and the
+ * functions of the host as signatures, as many as fit (mcp.description_size). Many clients show a
+ * model nothing else, and cut off what is longer.
+ * Side: host.  Input trusted: no (declarations of tools of the host; a server may have sent them).
+ *
+ * Functions that are known only when somebody was asked for them are not waited for: a greeting
+ * must not take so long. */
+#include "mcp/mcp_private.h"
+
+#include "base/visible.h"
+#include "tool/tool.h"
+
+#include <string.h>
+
+#define DESCRIBE_LINE 100 /* bytes of what a function is for */
+#define DESCRIBE_MORE 90  /* bytes of the sentence that there are more, at most */
+
+/* One without stubs is of no language. */
+static void describe_visited(void *user, const struct laz_runtime_info *info)
+{
+    if (info->language && info->language->stub.null_word)
+        laz_strv_add(user, info->name);
+}
+
+void mcp_languages(struct laz_mcp *mcp, struct laz_strv *names)
+{
+    laz_registry_visit_runtimes(mcp->engine->registry, describe_visited, names);
+    laz_strv_sort(names, 0);
+}
+
+void mcp_describe_languages(struct laz_mcp *mcp, const struct laz_strv *names, struct laz_buf *text)
+{
+    const char *usual = laz_settings_runtime(mcp->values);
+
+    for (size_t i = 0; i < names->n; i++)
+        laz_buf_printf(text, "%s%s%s", i ? ", " : "", names->items[i],
+                       strcmp(names->items[i], usual) == 0 ? " (the usual one)" : "");
+}
+
+/* "\n- get_user(id: int) -> {name: str}", and behind it what the function is for. */
+static void describe_function(const struct laz_tool_entry *entry, bool is_long,
+                              struct laz_buf *text)
+{
+    const char *about = entry->description;
+    struct laz_buf signature = LAZ_BUF_INIT;
+    size_t len = strcspn(about, "\n");
+
+    laz_tool_signature(entry, &signature);
+    laz_buf_puts(text, "\n- ");
+    laz_visible_line(text, laz_buf_text(&signature), signature.len);
+    text->failed |= signature.failed;
+    laz_buf_fini(&signature);
+    if (!is_long || !len)
+        return;
+    if (len > DESCRIBE_LINE)
+        for (len = DESCRIBE_LINE; len && ((unsigned char)about[len] & 0xc0) == 0x80; len--)
+            ;
+    laz_buf_puts(text, ": ");
+    laz_visible_line(text, about, len);
+}
+
+/* Appends as many functions as `room` has bytes for. Returns their number. */
+static size_t describe_some(const struct laz_tool_set *set, bool is_long, size_t room,
+                            struct laz_buf *text)
+{
+    const size_t start = text->len;
+    size_t n = 0;
+
+    for (; n < set->n && !text->failed; n++) {
+        struct laz_buf line = LAZ_BUF_INIT;
+        describe_function(&set->entries[n], is_long, &line);
+        const bool is_last = n + 1 == set->n;
+        const bool fits =
+            !line.failed && text->len - start + line.len + (is_last ? 0 : DESCRIBE_MORE) <= room;
+        text->failed |= line.failed;
+        if (fits)
+            laz_buf_append(text, line.data, line.len);
+        laz_buf_fini(&line);
+        if (!fits)
+            break;
+    }
+    return n;
+}
+
+static void describe_functions(const struct laz_tool_set *set, size_t room, struct laz_buf *text)
+{
+    static const char head[] = " The code can call these functions of the host:";
+    struct laz_buf lines = LAZ_BUF_INIT;
+    const size_t left = room > sizeof head ? room - sizeof head : 0;
+    size_t n = describe_some(set, true, left, &lines);
+
+    if (n < set->n) { /* more of them without what they are for */
+        laz_buf_clear(&lines);
+        n = describe_some(set, false, left, &lines);
+    }
+    if (n)
+        laz_buf_printf(text, "%s%s", head, laz_buf_text(&lines));
+    if (n && n < set->n)
+        laz_buf_printf(text, "\n- and %zu more, which search_tools finds.", set->n - n);
+    else if (n < set->n)
+        laz_buf_printf(
+            text, " The code can call %zu functions of the host: search_tools finds them.", set->n);
+    text->failed |= lines.failed;
+    laz_buf_fini(&lines);
+}
+
+void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct laz_buf *text)
+{
+    struct laz_tools *tools = &mcp->engine->tools;
+    const size_t most = (size_t)mcp->values->mcp.description_size;
+
+    laz_buf_puts(text, " Languages: ");
+    mcp_describe_languages(mcp, languages, text);
+    laz_buf_putc(text, '.');
+    if (!laz_tools_are_prepared(tools)) {
+        laz_buf_puts(text, " The code can call functions of the host: search_tools finds them.");
+        return;
+    }
+    laz_found_read(tools->found);
+    describe_functions(&tools->set, most > text->len ? most - text->len : 0, text);
+    laz_found_leave(tools->found);
+}
