@@ -272,11 +272,11 @@ local a = io.open('a.txt'):read('a')
 local b = io.open('b.bin', 'rb'):read('a')
 io.open('artifacts/b copy.bin', 'wb'):write(b):close()
 io.open('artifacts/c.txt', 'w'):write(a):close()
-io.open('empty', 'w'):close() -- where it begins, without a session
+io.open('empty', 'w'):close() -- where it begins: of a fresh one
 io.open('artifacts/d.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n' .. b):close()
 return #a + #b"""
     earlier = one.result("resources/list")["resources"]
-    result = one.tool("execute", code=code, runtime="lua", files=files)
+    result = one.tool("execute", code=code, runtime="lua", files=files, fresh=True)
     assert result["structuredContent"]["value"] == 261, result
     links = {c["name"]: c for c in result["content"] if c["type"] == "resource_link"}
     assert sorted(links) == ["b copy.bin", "c.txt", "empty"], links
@@ -359,13 +359,18 @@ def forge(message):
     while True: pass
 """
     forged = "'type': 'result', 'id': 1, 'value': 7, 'left_out': ['x' * 300] * 300"
-    result = one.tool("execute", code=channel + "forge({%s})" % forged, fresh=True)
+    handle = one.tool("open_session")["structuredContent"]["session"]
+    result = one.tool("execute", code=channel + "forge({%s})" % forged, session=handle)
+    one.tool("close_session", session=handle)
     content, text = result["structuredContent"], result["content"][0]["text"]
     assert content["value"] == 7 and 1 < len(content["warnings"]) < 100, len(content["warnings"])
     assert text.count("warning: ") == len(content["warnings"])
     # So it has calls.
     forged = "'type': 'error', 'id': 1, 'kind': 'runtime', 'traceback': ['x' * 3000] * 99"
-    result = one.tool("execute", code=channel + "forge({'message': 'm', %s})" % forged, fresh=True)
+    handle = one.tool("open_session")["structuredContent"]["session"]
+    code = channel + "forge({'message': 'm', %s})" % forged
+    result = one.tool("execute", code=code, session=handle)
+    one.tool("close_session", session=handle)
     error = result["structuredContent"]["error"]
     assert len(error["traceback"]) == 41 and len(json.dumps(error)) < 41 * 700, str(error)[:500]
     assert whole(error["uri"]) == ("x" * 3000 + "\n") * 99 + "m"
