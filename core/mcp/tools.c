@@ -318,7 +318,7 @@ static const struct tool tools[] = {
     },
     {
         .name = "wait",
-        .description = "Waits for code begun with `wait`; returns its result, or the new output.",
+        .description = "Waits for code begun with `wait`: its result, or new output.",
         .arguments = &wait_fields,
         .result = &mcp_result_fields,
         .take = tools_wait,
@@ -339,7 +339,7 @@ static const struct tool tools[] = {
     },
     {
         .name = "open_session",
-        .description = "Opens one more session, and returns its handle.",
+        .description = "Opens one more session.",
         .arguments = &open_fields,
         .result = &opened_fields,
         .run = tools_open,

@@ -387,8 +387,10 @@ void laz_session_look(struct laz_session *session)
     if (!cut_off && !why)
         why = "its interpreter has ended while no code was executed";
     laz_audit_session_lost(session, cut_off ? session->failure.text : why);
-    if (!cut_off)
+    if (!cut_off) {
+        session->failure = (struct laz_error){0}; /* that its channel is closed follows from it */
         laz_session_fail(session, LAZ_ECLOSED, why);
+    }
     session->is_lost = !cut_off;
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

@@ -457,7 +457,8 @@ static void what_is_left_in_the_working_directory(struct laz_session *unused, co
              "    cat(name, file = name)\n"
              "x <- file.symlink('a.csv', 'link')",
         .lua = "os.remove('in.csv')\n"
-               "for _, name in ipairs({'a.csv', 'in.csv', '.hidden', 'b.csv', os.tmpname(),\n"
+               "for _, name in ipairs({'a.csv', 'in.csv', '.hidden', 'b.csv', os.getenv('TMPDIR') "
+               ".. '/z',\n"
                "                       os.getenv('HOME') .. '/y', 'artifacts/b.csv'}) do\n"
                "  io.open(name, 'w'):write(name)\n"
                "end",

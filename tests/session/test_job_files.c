@@ -395,6 +395,25 @@ static void a_cancel_ends_a_file_in_a_session(void)
     laz_engine_free(engine);
 }
 
+/* Of the file that was on its way nothing is left. */
+static void a_cancel_of_a_file_keeps_the_session(void)
+{
+    engine_open(OPEN ";session.interrupt_grace=60");
+    struct laz_session *session = test_session(engine, "lua");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+    test_expect(session, "x = 5", LAZ_VERDICT_OK, NULL);
+    for (size_t i = 0; i < N_CANCELS; i++) {
+        struct gate_told told = {0};
+        CU_ASSERT_EQUAL_FATAL(
+            laz_session_execute_async(session, "ran()", SIZE_MAX, &large, gate_tell, &told, NULL),
+            0);
+        cancels[i](await_file(2));
+        expect_cancelled(&told);
+        test_expect(session, "return x == 5 and io.open('large') == nil", LAZ_VERDICT_OK, "true");
+    }
+    laz_engine_free(engine);
+}
+
 static void a_cancel_ends_a_file_in_a_fresh_session(void)
 {
     engine_open(KEPT);
@@ -464,7 +483,7 @@ static void look_for_file(void *user, struct laz_engine *of)
 /* A group of engines, whose agent stands still meanwhile. */
 static void a_cancel_ends_a_file_in_a_group(void)
 {
-    struct laz_group *group = gates_group("pool.reset=false", 1);
+    struct laz_group *group = gates_group("pool.reset=false;session.interrupt_grace=0", 1);
     struct gate_told told = {0};
     struct laz_result *result = NULL;
     bool is_put = false;
@@ -638,6 +657,7 @@ static const struct unit_test tests[] = {
     UNIT(a_job_can_be_abandoned_while_files_are_removed),
     UNIT(a_result_does_not_wait_long_for_a_removal),
     UNIT(a_cancel_ends_a_file_in_a_session),
+    UNIT(a_cancel_of_a_file_keeps_the_session),
     UNIT(a_cancel_ends_a_file_in_a_fresh_session),
     UNIT(a_cancel_ends_a_file_in_a_pool),
     UNIT(a_cancel_between_two_files_is_not_lost),

@@ -156,7 +156,7 @@ static void directories_of_a_session_go_with_it(void)
 {
     const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
     struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 200};
-    struct laz_engine *engine = test_engine("session.interrupt_grace=0");
+    struct laz_engine *engine = test_engine("");
     struct laz_session *session = NULL;
     char directory[300], first[256] = "", second[256] = "";
 

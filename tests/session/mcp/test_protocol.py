@@ -19,6 +19,12 @@ def client(version, *options, capabilities=None, start=True):
     return Client(command, SCHEMAS, version, capabilities, start)
 
 
+def model(version, *options):
+    """The same as models have it: content only."""
+    return Client([LAZARET, "mcp", "--config", CONFIG, *options], SCHEMAS, version,
+                  structured=False)
+
+
 shared = {}  # version: the client that cases share, while none uses it
 
 
@@ -236,6 +242,79 @@ def keeps_sessions(version):
     assert one.value("2 + 2", session=other["session"]) == 4
     assert not one.tool("close_session", session=other["session"]).get("isError")
     give_back(one)
+
+
+def text_of(result):
+    """All that a model reads: one text, and pictures and links behind it."""
+    assert set(result) <= {"content", "isError", "resultType", "_meta"}, result
+    texts = [c["text"] for c in result["content"] if c["type"] == "text"]
+    assert len(texts) <= 1, result
+    return texts[0] if texts else ""
+
+
+def is_used_by_a_model(version):
+    one = model(version, "--runtime", "lua")
+
+    def says(code, **more):
+        return text_of(one.tool("execute", code=code, **more))
+
+    for tool in one.result("tools/list")["tools"]:
+        assert "outputSchema" not in tool and "title" not in tool, tool
+    assert says("1 + 1") == "2\n"
+    assert says("x = 7") == "(no output)"
+    assert says("print(x) return x * 6") == "7\n42\n"  # state stays
+    assert says("return x", fresh=True) == "nil\n"
+    assert "name 'x' is not defined" in says("x", runtime="python")
+    picture = "io.open('artifacts/a.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n'):close()"
+    kinds = [c["type"] for c in one.tool("execute", code=picture + " print('saved')")["content"]]
+    assert kinds == ["text", "image"], kinds
+    # What comes at the same time for one session waits for its turn.
+    first, second = (one.send_tool("execute", code="x = x + 1 return x") for _ in range(2))
+    assert text_of(one.tool_result(first)) == "8\n" and text_of(one.tool_result(second)) == "9\n"
+    # A call that takes too long costs no variables.
+    late = one.tool("execute", code=SLEEPS, timeout=1)
+    assert late["isError"], late
+    assert text_of(late).endswith(
+        "timeout error in line 1: Execution timed out after 1 second\n"
+        "The code was interrupted; the session keeps its variables.\n"), late
+    assert says("return x") == "9\n"
+    # Code that goes on without its client.
+    slow = "print('begun') io.stdout:flush() " + SLEEPS
+    so_far = says(slow, wait=1)
+    assert so_far.startswith("begun\nstill running: execution x"), so_far
+    handle = so_far.split()[-1]
+    so_far = text_of(one.tool("wait", execution=handle, seconds=1))
+    assert so_far == "still running: execution %s\n" % handle, so_far
+    ended = text_of(one.tool("interrupt"))
+    assert "The execution was cancelled" in ended and "begun" not in ended, ended
+    assert "no execution" in one.refused("wait") and "no execution" in one.refused("interrupt")
+    assert says("return x") == "9\n"
+    # A lost interpreter, and one that is given up.
+    assert "killed" in says("os.execute('kill -9 $PPID')").lower()
+    assert "variables are gone" in says("return x")
+    assert says("x = 3 return x") == "3\n"
+    assert "restarted" in text_of(one.tool("restart"))
+    assert says("return x") == "nil\n"
+    one.end()
+
+
+def says_what_a_sandbox_does_not_do(version):
+    one = model(version, "--runtime", "lua", "--set", "sandbox.backend=none",
+                "--set", "sandbox.require=[]")
+    text = text_of(one.tool("execute", code="1"))
+    assert text == "1\nnot enforced by the sandbox: fs_read, fs_write, network\n", text
+    one.end()
+
+
+def declares_little():
+    """A token of these texts is four bytes, by the usual rule of thumb."""
+    one = Client([LAZARET, "mcp"], SCHEMAS, MODERN, structured=False)
+    tools = one.result("tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == TOOLS[:6], tools
+    told = [{k: tool[k] for k in ("name", "description", "inputSchema")} for tool in tools]
+    size = len(json.dumps(told, separators=(",", ":")))
+    assert size < 2400, size
+    one.end()
 
 
 def names_what_is_lost(version):
@@ -563,6 +642,7 @@ def main():
 start_timeout = 600
 timeout = 0
 deadline = 0
+interrupt_grace = 60
 [[tools]]
 provider = "command"
 [[tools.tool]]
@@ -587,10 +667,12 @@ approve = true
     cases = [("agrees_on_a_version", agrees_on_a_version, ()),
              ("knows_its_eras", knows_its_eras, ()),
              ("listens_to_the_end", listens_to_the_end, ()),
-             ("asks_by_an_answer", asks_by_an_answer, ())]
+             ("asks_by_an_answer", asks_by_an_answer, ()),
+             ("declares_little", declares_little, ()),
+             ("says_what_a_sandbox_does_not_do", says_what_a_sandbox_does_not_do, (MODERN,))]
     for version in VERSIONS:
         for case in (describes_itself, tells_what_there_is, refuses_what_is_wrong, executes,
-                     keeps_sessions, moves_files,
+                     keeps_sessions, moves_files, is_used_by_a_model,
                      names_what_is_lost,
                      bounds_what_is_long, bounds_errors_and_warnings,
                      shows_what_a_terminal_would_obey, reports_progress_and_stops, finds_functions,
