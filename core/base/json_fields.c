@@ -255,6 +255,9 @@ int laz_fields_take(const struct laz_fields *fields, const struct laz_json_found
     for (size_t i = 0; i < fields->n; i++) {
         const struct laz_field *field = &fields->items[i];
         const struct laz_json_found *one = read_find(found, n, field->name);
+        if (one && fields->null_is_absent && !(field->flags & LAZ_FIELD_REQUIRED) &&
+            *one->raw == 'n')
+            one = NULL;
         if (field->flags & LAZ_FIELD_ABSENT_TRUE)
             *(bool *)fields_at(out, field->at) = true;
         has_choice |= (field->flags & LAZ_FIELD_CHOICE) != 0;

@@ -66,6 +66,7 @@ struct laz_fields {
     size_t n;
     bool is_closed;  /* an unknown member is an error: it must not be ignored */
     bool is_lenient; /* an ill-typed member is taken as absent, an integer as 0 */
+    bool null_is_absent; /* of a member that need not be there */
     const char *help;
 };
 

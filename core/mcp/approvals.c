@@ -205,7 +205,7 @@ static void question_answer(struct mcp_question *question, const char *result, s
     if (answer_is_yes(result, len))
         laz_reply_value(question->reply, "true", 4);
     else
-        laz_reply_error(question->reply, "the call was not approved");
+        laz_reply_value(question->reply, "false", 5);
     question_remove(question);
 }
 

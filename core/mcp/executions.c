@@ -41,7 +41,8 @@ static const struct laz_field file_members[] = {
     {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a result"},
 };
 static const struct laz_fields file_fields = {
-    MCP_FIELDS("a file of 'files'", struct execute_file, file_members), .is_closed = true};
+    MCP_FIELDS("a file of 'files'", struct execute_file, file_members), .is_closed = true,
+    .null_is_absent = true};
 
 #undef AT
 #undef BYTES
@@ -59,7 +60,8 @@ static const struct laz_field execute_members[] = {
     {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields},
 };
 const struct laz_fields mcp_execute_fields = {
-    MCP_FIELDS("'execute'", struct execute_args, execute_members), .is_closed = true};
+    MCP_FIELDS("'execute'", struct execute_args, execute_members), .is_closed = true,
+    .null_is_absent = true};
 
 /* ---- requests -------------------------------------------------------------------------------- */
 

@@ -26,9 +26,10 @@ struct tool_args {
     int64_t limit, seconds;
 };
 
-#define AT(member)         .at = offsetof(struct tool_args, member)
-#define NEEDED             .flags = LAZ_FIELD_REQUIRED
-#define TABLE(title, rows) MCP_FIELDS(title, struct tool_args, rows), .is_closed = true
+#define AT(member) .at = offsetof(struct tool_args, member)
+#define NEEDED     .flags = LAZ_FIELD_REQUIRED
+#define TABLE(title, rows)                                                                         \
+    MCP_FIELDS(title, struct tool_args, rows), .is_closed = true, .null_is_absent = true
 
 static const struct laz_field open_members[] = {
     {"runtime", LAZ_FIELD_TEXT, AT(runtime)},

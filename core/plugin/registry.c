@@ -384,6 +384,14 @@ void laz_registry_ignored(const struct laz_registry *registry, struct laz_buf *t
 
 /* Appends to a message about a missing plugin: " (did you mean "a"?); installed: a, b" and the
  * directories that were ignored. */
+/* A runtime of no files is none that somebody would name: that of `lazaret doctor`. */
+static bool registry_is_internal(const struct registry_file *object)
+{
+    const struct laz_runtime_info *info = object->runtime->data;
+
+    return !info->suffixes.n;
+}
+
 static void registry_list(struct laz_registry *registry, uint32_t kind, const char *name,
                           struct laz_buf *text)
 {
@@ -396,6 +404,8 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
         if ((kind == LAZ_PLUGIN_RUNTIME) != (object->runtime != NULL))
             continue;
         if (registry_load(registry, object, NULL) != 0 || registry_kind(object) != kind)
+            continue;
+        if (kind == LAZ_PLUGIN_RUNTIME && registry_is_internal(object))
             continue;
         laz_buf_printf(&list, "%s%s", list.len ? ", " : "; installed: ", object->name);
         laz_nearest_try(&nearest, object->name);

@@ -250,12 +250,12 @@ static void checking(struct laz_session *session, const struct words *w)
 {
     static const struct phrase suspicious = {
         .python = "import os, socket\nos.system('x')\nsocket.socket('y')",
-        .r = "system('x')\nurl('y')",
+        .r = "system('x')\nsocketConnection('y')",
         .lua = "os.execute('x')\nreturn require('socket')",
     };
     static const struct phrase told = {
         .python = "\"warnings\":[\"line 3: call of `socket.socket()`" REFUSE "\"]",
-        .r = "\"warnings\":[\"line 2: call of `url()`" REFUSE "\"]",
+        .r = "\"warnings\":[\"line 2: call of `socketConnection()`" REFUSE "\"]",
         .lua = "\"warnings\":[\"line 2: loading of `socket`" REFUSE "\"]",
     };
     const char *none = "\"warnings\":[]";

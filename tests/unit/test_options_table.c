@@ -95,6 +95,11 @@ static void declared_name(const char *declaration, size_t len, char *name, size_
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     const char *pointer = memchr(declaration, '(', len);
 
+    static const char later[] = " LAZ_LATER"; /* it needs no initializer in C++ */
+    const size_t later_len = sizeof later - 1;
+
+    if (len > later_len && memcmp(declaration + len - later_len, later, later_len) == 0)
+        len -= later_len;
     while (!pointer && len && !strchr(letters, declaration[len - 1]))
         len--;
     const char *begin = pointer ? pointer + 2 : declaration + len;

@@ -261,7 +261,8 @@ def is_used_by_a_model(version):
     for tool in one.result("tools/list")["tools"]:
         assert "outputSchema" not in tool and "title" not in tool, tool
     assert says("1 + 1") == "2\n"
-    assert says("x = 7") == "(no output)"
+    assert says("x = 7", runtime=None, session=None, timeout=2.0, files=None) == "(no output)"
+    assert "doctor" not in one.refused("execute", code="1", runtime="perl")
     assert says("print(x) return x * 6") == "7\n42\n"  # state stays
     assert says("return x", fresh=True) == "nil\n"
     assert "name 'x' is not defined" in says("x", runtime="python")
