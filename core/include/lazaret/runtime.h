@@ -115,7 +115,8 @@ struct laz_agent_services {
 #define LAZ_OUTCOME_SYNTAX    2u /* it does not parse, nothing ran; message, line, column */
 #define LAZ_OUTCOME_MEMORY    3u /* the language ran out of memory and nothing caught it */
 #define LAZ_OUTCOME_EXIT      4u /* it asked to exit with exit_status; the interpreter is intact */
-#define LAZ_OUTCOME_TOO_LARGE 5u /* its value exceeds max_value; text may still be there */
+#define LAZ_OUTCOME_TOO_LARGE 5u /* it ended, but its value cannot be sent: `message` says why, or  \
+                                    NULL: it exceeds max_value; text, visible */
 #define LAZ_OUTCOME_FSIZE     6u /* an uncaught error says that a file grew over the limit */
 
 /* Filled by `eval` and `check`; the agent clears it before. Pointers are borrowed until the next
@@ -135,6 +136,10 @@ struct laz_outcome {
     size_t n_traceback;
     int32_t exit_status;
 };
+
+/* What is wanted of an execution: bits. */
+#define LAZ_WANTED_TEXT      1u /* outcome->text */
+#define LAZ_WANTED_INVISIBLE 2u /* the value also where the prompt would not print it */
 
 struct laz_runtime_ops {
     size_t size;
@@ -160,9 +165,9 @@ struct laz_runtime_ops {
                         struct laz_error *err);
     /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */
     int (*check)(void *state, const char *code, size_t len, struct laz_outcome *outcome);
-    /* Parses all of it, then runs it. `print` not 0: fill outcome->text. Returns 0 whatever the
-     * code did; LAZ_E* only when the runtime itself is broken (the session then ends). */
-    int (*eval)(void *state, const char *code, size_t len, uint32_t print,
+    /* Parses all of it, then runs it. `wanted`: LAZ_WANTED_*. Returns 0 whatever the code did;
+     * LAZ_E* only when the runtime itself is broken (the session then ends). */
+    int (*eval)(void *state, const char *code, size_t len, uint32_t wanted,
                 struct laz_outcome *outcome);
     /* Ends the interpreter as it ends after a script: exit handlers, files that are open, threads
      * that it waits for. May be NULL; the process ends right after, or is killed when it takes too

@@ -41,6 +41,7 @@ static const struct {
     [PY_PREPARE_CHECK] = {"prepare_check", PY_PART_START},
     [PY_DESCRIBE] = {"describe", PY_PART_REPORT},
     [PY_DESCRIBE_SYNTAX] = {"describe_syntax", PY_PART_REPORT},
+    [PY_BEGINNING] = {"beginning", PY_PART_REPORT},
     [PY_LEAVE] = {"leave", PY_PART_REPORT},
     [PY_RUN_EXIT_FUNCTIONS] = {"run_exit_functions", PY_PART_START},
     [PY_DEFINE_TOOL] = {"define_tool", PY_PART_TOOLS},

@@ -159,6 +159,37 @@ def describe_syntax(error):
     return encode(message), max(line, 0), max(column, 0)
 
 
+# ---- a value that cannot be sent -------------------------------------------------------------
+
+BRACKETS = ((dict, '{', '}'), (list, '[', ']'), (tuple, '(', ')'), (set, '{', '}'),
+            (frozenset, 'frozenset({', '})'))
+
+
+def beginning(value, room=4000):
+    # The text of a value that is too large, or nested too deeply, to be sent. What holds values of
+    # the code begins as repr() would, which takes as much memory again: `room` characters of it.
+    if isinstance(value, (str, bytes, bytearray)):
+        return repr(value) if len(value) <= room else '%r...' % value[:room]
+    for kind, left, right in BRACKETS:
+        if isinstance(value, kind):
+            break
+    else:
+        return repr(value)
+    texts = []
+    for item in dict.items(value) if kind is dict else kind.__iter__(value):
+        if room < 8:
+            texts.append('...')
+            break
+        if kind is dict:
+            text = '%s: %s' % (beginning(item[0], room // 2), beginning(item[1], room // 2))
+        else:
+            text = beginning(item, room // 2)
+        texts.append(text)
+        room -= len(text) + 2
+    text = left + ', '.join(texts) + right
+    return text if type(value) is kind else '%s(%s)' % (type(value).__name__, text)
+
+
 # ---- the end ---------------------------------------------------------------------------------
 
 def leave(error):
