@@ -17,6 +17,13 @@
 
 #include <R_ext/Parse.h>
 
+/* The functions of addTaskCallback(). Not every version of R lets others call them. */
+#ifndef _WIN32
+extern void Rf_callToplevelHandlers(SEXP, SEXP, Rboolean, Rboolean) __attribute__((weak));
+#else
+extern void Rf_callToplevelHandlers(SEXP, SEXP, Rboolean, Rboolean);
+#endif
+
 /* ---- errors ---- */
 
 void r_failure_clear(struct r_failure *failure)
@@ -212,19 +219,31 @@ static void eval_keep_last(SEXP value)
     Rf_defineVar(name, value, R_BaseEnv);
 }
 
-/* Prints and writes the value. Where R jumps out of the writing, the code has ended well. */
+/* Prints the last value, into the text of the result. */
+static void eval_print(struct r_state *s, SEXP value)
+{
+    if (!(s->job.wanted & LAZ_WANTED_TEXT) || !s->job.visible)
+        return;
+    r_console_capture(s);
+    Rf_PrintValue(value);
+    r_console_warnings();
+    r_console_release(s, true);
+}
+
+/* As R's prompt does after each expression. They print warnings of their own. */
+static void eval_task_callbacks(SEXP x, SEXP value, bool visible)
+{
+    if (Rf_callToplevelHandlers)
+        Rf_callToplevelHandlers(x, value, TRUE, visible ? TRUE : FALSE);
+}
+
+/* Writes the value. Where R jumps out of that, the code has ended well. */
 static void eval_finish(struct r_state *s, SEXP value)
 {
     struct r_writing w = {.state = s, .json = s->json, .out = s->value_writer};
     struct r_job *job = &s->job;
     bool too_large = false;
 
-    if ((job->wanted & LAZ_WANTED_TEXT) && job->visible) {
-        r_console_capture(s);
-        Rf_PrintValue(value);
-        r_console_warnings();
-        r_console_release(s, true);
-    }
     job->finished = true;
     s->json->writer_reset(s->value_writer);
     if (!job->visible && !(job->wanted & LAZ_WANTED_INVISIBLE))
@@ -279,6 +298,10 @@ static void eval_task(struct r_state *s)
                 Rf_PrintValue(value); /* the last one is the result's text */
             r_console_check_file_limit();
             r_console_warnings();
+            if (i + 1 == Rf_xlength(expressions))
+                eval_print(s, value);
+            if (!s->script) /* nor does Rscript */
+                eval_task_callbacks(VECTOR_ELT(expressions, i), value, job->visible);
         }
         eval_finish(s, value);
     }
