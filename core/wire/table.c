@@ -268,7 +268,7 @@ static const struct laz_field execute_members[] = {
     {"cwd", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(cwd),
      .help = "the working directory from now on"},
     {"directory", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(directory),
-     .help = "with `argv`: where modules are looked for first"},
+     .help = "with `argv`: where modules are looked for, first or, in Lua, last"},
     {"cwd_files", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(takes_cwd),
      .help = "are files at the top of the working directory that the session began with artifacts, "
              "too? Those that were put are none"},

@@ -436,7 +436,7 @@ static const struct option_case {
      false},
     {"n_argv", "return arg[1] == 'one' and #arg == 1", make_n_argv, is_true, false},
     {"cwd", "return io.open('env') ~= nil", make_cwd, is_true, false},
-    {"directory", "return package.path:find('/usr/modules/?.lua;', 1, true) == 1", make_directory,
+    {"directory", "return package.path:find(';/usr/modules/%?.lua;/usr/modules/%?/init.lua$') ~= nil", make_directory,
      is_true, false},
     {"progress", "return pass(1000) == 1", make_progress, progress_was_heard, false},
     {"progress_ms", "return pass(5) == 1", make_progress_ms, progress_was_heard, false},

@@ -333,8 +333,8 @@ struct laz_execute_options {
     size_t n_argv;
     const char *cwd; /* the path in the box of the working directory from now on; NULL: it stays as
                         it is, at first the session's own */
-    const char *directory; /* with argv: the path in the box of the directory in which the language
-                              looks for modules first; NULL: none */
+    const char *directory; /* with argv: the path in the box of a directory in which the language looks
+                              for modules, first or (Lua) last; NULL: none */
     /* What the execution has used so far, while its code or its tools run: every `progress_ms`
      * milliseconds, 0: 1000. Borrowed for the call. */
     void (*progress)(void *user, const struct laz_execution_usage *usage);

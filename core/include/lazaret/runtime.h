@@ -193,8 +193,9 @@ struct laz_runtime_ops {
      * working directory and those for temporary files are empty and belong to this session. */
     int (*renew)(void *state, struct laz_error *err);
     /* The next eval is of a file. `argv` (n >= 1) is the command line that the code is to find: the
-     * name of the file, then its arguments. `directory`, if not NULL, is where modules are looked
-     * for before all other places. May be NULL: the language has nothing of the kind. Returns 0 or
+     * name of the file, then its arguments. `directory`, if not NULL, is that of the
+     * file: modules are looked for there before all other places, or when the language looks in the
+     * directory of a file. May be NULL: the language has nothing of the kind. Returns 0 or
      * LAZ_ENOMEM. */
     int (*set_script)(void *state, const char *const *argv, size_t n, const char *directory);
     /* The session waits, and nothing that eval or check returned is needed any more: gives up memory

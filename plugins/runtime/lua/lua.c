@@ -453,8 +453,15 @@ static int luart_begin_script(lua_State *L)
     lua_pushliteral(L, "lua");
     lua_rawseti(L, -2, -1);
     lua_setglobal(L, "arg");
-    if (!lua_isnil(L, 3))
-        luart_prepend(L, "path", lua_tostring(L, 3), "%s/?.lua;%s/?/init.lua;");
+    if (!lua_isnil(L, 3)) { /* last, as Lua has the directory it is started in */
+        const char *path = lua_tostring(L, 3);
+        lua_getglobal(L, "package");
+        lua_getfield(L, -1, "path");
+        lua_pushfstring(L, ";%s/?.lua;%s/?/init.lua", path, path);
+        lua_concat(L, 2);
+        lua_setfield(L, -2, "path");
+        lua_pop(L, 1);
+    }
     luart_set_prefix(st);
     return 0;
 }
