@@ -133,10 +133,26 @@ static void outcome_exit(struct python_state *state, PyObject *error, struct laz
     PyErr_Clear();
 }
 
+/* Calls sys.excepthook where the code has set one. It may raise SystemExit, in place of the error.
+ */
+static PyObject *outcome_hook(struct python_state *state, PyObject *error)
+{
+    if (!error || PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
+        return error;
+    PyObject *done = py_call(state, PY_CALL_HOOK, "(O)", error);
+    if (!done && PyErr_ExceptionMatches(PyExc_SystemExit)) {
+        Py_DECREF(error);
+        return py_take_exception();
+    }
+    Py_XDECREF(done);
+    PyErr_Clear();
+    return error;
+}
+
 static void outcome_exception(struct python_state *state, const char *name,
                               struct laz_outcome *outcome)
 {
-    PyObject *error = py_take_exception();
+    PyObject *error = outcome_hook(state, py_take_exception());
 
     if (!error) {
         outcome->kind = LAZ_OUTCOME_RUNTIME;
@@ -294,6 +310,9 @@ static bool eval_code(struct python_state *state, PyObject *code, PyObject **val
     PyObject *result = code == Py_None ? Py_NewRef(Py_None)
                                        : PyEval_EvalCode(code, state->globals, state->globals);
 
+    if (result && code != Py_None && ((PyCodeObject *)code)->co_flags & CO_COROUTINE)
+        result =
+            py_call(state, PY_AWAIT, "(N)", result); /* it has an `await` outside of functions */
     Py_XDECREF(*value);
     *value = result;
     return result != NULL;
@@ -341,7 +360,8 @@ int py_eval(void *data, const char *code, size_t len, uint32_t wanted, struct la
     state->script = NULL;
     if (state->executions++)
         snprintf(number, sizeof number, "<code %llu>", (unsigned long long)state->executions);
-    codes = py_call(state, PY_PREPARE_RUN, "(s#s)", code, (Py_ssize_t)len, name);
+    codes = py_call(state, PY_PREPARE_RUN, "(s#sO)", code, (Py_ssize_t)len, name,
+                    script ? Py_True : Py_False);
     if (!codes) {
         outcome_syntax(state, outcome);
     } else {
