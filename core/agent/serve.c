@@ -3,7 +3,7 @@
  * Side: box.  Input trusted: yes (the host).
  *
  * The invariant is one line for one message, at most max_message bytes, whatever the code did: a
- * value that is too large becomes an error that names the limit, the text of an error is cut.  A
+ * value that is too large is omitted, with a sentence that says so, and texts are cut.  A
  * process that the code forked shares the socket, so everything that would write to it looks at the
  * process id first. */
 #include "agent/agent.h"
@@ -108,60 +108,85 @@ static void serve_error(struct agent *agent, const struct laz_message *request, 
     agent_flush(agent);
 }
 
-static void serve_too_large(struct agent *agent, const struct laz_message *request,
-                            const char *what)
+/* Why a value is not sent: by the runtime, or because it is too large. */
+static const char *serve_omitted(const struct agent *agent, const char *why)
 {
-    const bool in_parts = agent->max_value > agent->max_message;
-    char message[128];
+    static char words[400];
 
-    snprintf(message, sizeof message, "the %s exceeds %s (%zu bytes)", what,
-             in_parts ? "artifacts.max_size" : "max_message_size", agent->max_value);
-    serve_error(agent, request, "too_large",
-                &(struct laz_outcome){.size = sizeof(struct laz_outcome), .message = message});
+    if (why)
+        snprintf(words, sizeof words, "%.*s", (int)serve_cut(why, strlen(why), sizeof words - 1),
+                 why);
+    else
+        snprintf(words, sizeof words, "the value exceeds %s (%zu bytes)",
+                 agent->max_value > agent->max_message ? "artifacts.max_size"
+                                                       : "session.max_message_size",
+                 agent->max_value);
+    return words;
 }
 
-/* A value that does not fit into a line, with its text: each in parts, before the result. */
-static void serve_result_in_parts(struct agent *agent, struct laz_message *result,
-                                  const char *value, size_t value_len)
+/* Sends the value from where the runtime keeps it: in a line, or else in parts before the result,
+ * with its text. False: there is no room for it in either. */
+static bool serve_try_result(struct agent *agent, struct laz_message *result, const char *value,
+                             size_t value_len)
 {
+    const size_t max = agent->max_message, most = agent->max_value, text_len = result->text_len;
+    const char *text = result->text;
+    struct laz_buf *out = &agent->out;
+
+    laz_buf_clear(out);
+    result->text = text_len > max ? NULL : text;
+    size_t at = laz_message_make_around(result, out);
+    result->text = text;
+    if (value_len <= max && text_len <= max && out->len - 1 + value_len <= max) {
+        agent_flush_around(agent, at, value, value_len);
+        return true;
+    }
+    if (value_len > most || text_len > most || most <= max)
+        return false;
     agent_files_send_bytes(agent, "value", value, value_len);
-    if (result->text && result->text_len) {
-        agent_files_send_bytes(agent, "text", result->text, result->text_len);
+    if (text_len) {
+        agent_files_send_bytes(agent, "text", text, text_len);
         result->text = NULL;
     }
     agent_send(agent, result);
+    return true;
 }
 
-/* The value is sent from where the runtime keeps it. */
+/* What there is no room for is no error: first the value is omitted, then the end of its text. */
 static void serve_result(struct agent *agent, const struct laz_message *request,
                          const struct laz_outcome *outcome)
 {
-    const char *value = outcome->value ? outcome->value : "null";
-    const size_t value_len = outcome->value ? outcome->value_len : 4;
+    const bool has_value = outcome->kind == LAZ_OUTCOME_VALUE && outcome->value;
+    const char *value = has_value ? outcome->value : "null";
+    size_t value_len = has_value ? outcome->value_len : 4;
     const size_t max = agent->max_message, most = agent->max_value;
-    const size_t text_len = outcome->text ? outcome->text_len : 0;
+    struct laz_strv *left_out = &agent->files.left_out;
     struct laz_message result = {
         .type = LAZ_MESSAGE_RESULT,
         .has_id = request->has_id,
         .id = request->id,
-        .text = text_len > max ? NULL : outcome->text,
-        .text_len = text_len,
+        .text = outcome->text,
+        .text_len = outcome->text ? outcome->text_len : 0,
         .visible = outcome->visible,
-        .left_out = agent->files.left_out,
+        .left_out = *left_out,
     };
-    struct laz_buf *out = &agent->out;
+    bool is_whole = true;
 
-    laz_buf_clear(out);
-    size_t at = laz_message_make_around(&result, out);
-    if (value_len <= max && text_len <= max && out->len - 1 + value_len <= max) {
-        agent_flush_around(agent, at, value, value_len);
-    } else if (value_len > most) {
-        serve_too_large(agent, request, "value");
-    } else if (text_len > most || most <= max) {
-        serve_too_large(agent, request, "value with its printed form");
-    } else {
-        result.text = outcome->text;
-        serve_result_in_parts(agent, &result, value, value_len);
+    if (outcome->kind == LAZ_OUTCOME_TOO_LARGE)
+        result.omitted = serve_omitted(agent, outcome->message);
+    while (!serve_try_result(agent, &result, value, value_len)) {
+        if (has_value && !result.omitted && (value_len > most || most <= max)) {
+            result.omitted = serve_omitted(agent, NULL);
+            value = "null";
+            value_len = 4;
+            continue;
+        }
+        if (is_whole)
+            laz_strv_add(left_out, "the end of the text of the value, which is too long");
+        is_whole = false;
+        result.left_out = result.text_len ? *left_out : (struct laz_strv){0};
+        result.text_len = serve_cut(result.text, result.text_len,
+                                    result.text_len > most ? most : result.text_len / 2);
     }
 }
 
@@ -267,10 +292,8 @@ static void serve_answer(struct agent *agent, const struct laz_message *request,
     if (outcome->kind >= LAZ_N_ERROR_KINDS) {
         serve_error(agent, request, "runtime",
                     &(struct laz_outcome){.message = "the runtime returned an unknown outcome"});
-    } else if (outcome->kind == LAZ_OUTCOME_VALUE) {
+    } else if (!laz_error_kinds[outcome->kind].name) {
         serve_result(agent, request, outcome);
-    } else if (outcome->kind == LAZ_OUTCOME_TOO_LARGE && !outcome->message) {
-        serve_too_large(agent, request, "value");
     } else {
         serve_error(agent, request, laz_error_kinds[outcome->kind].name, outcome);
     }
@@ -304,7 +327,10 @@ static int serve_eval(struct agent *agent, const struct laz_message *request, co
         outcome->message = "not enough memory for the command line of the code";
         return 0;
     }
-    return ops->eval(agent->state, code, len, request->print, outcome);
+    return ops->eval(agent->state, code, len,
+                     (request->print ? LAZ_WANTED_TEXT : 0) |
+                         (request->invisible ? LAZ_WANTED_INVISIBLE : 0),
+                     outcome);
 }
 
 /* The code has ended: what it has made is sent. One that has asked to exit ends the interpreter,

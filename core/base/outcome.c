@@ -34,7 +34,7 @@ const struct laz_error_kind laz_error_kinds[LAZ_N_ERROR_KINDS] = {
     [LAZ_OUTCOME_SYNTAX] = {"syntax", LAZ_VERDICT_SYNTAX_ERROR, false},
     [LAZ_OUTCOME_MEMORY] = {"memory", LAZ_VERDICT_MEMORY_LIMIT, false},
     [LAZ_OUTCOME_EXIT] = {"exit", LAZ_VERDICT_ERROR, true},
-    [LAZ_OUTCOME_TOO_LARGE] = {"too_large", LAZ_VERDICT_ERROR, false},
+    [LAZ_OUTCOME_TOO_LARGE] = {NULL, LAZ_VERDICT_OK, false},
     [LAZ_OUTCOME_FSIZE] = {"fsize", LAZ_VERDICT_FSIZE_LIMIT, false},
 };
 

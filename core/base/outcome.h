@@ -17,7 +17,7 @@ const char *laz_verdict_error_kind(enum laz_verdict verdict);
 /* A kind of error that an agent reports. */
 struct laz_error_kind {
     const char
-        *name; /* in messages and results; NULL for LAZ_OUTCOME_VALUE, which is not an error */
+        *name; /* in messages and results; NULL: it is not an error */
     enum laz_verdict verdict;
     bool replace; /* the session needs a fresh box */
 };

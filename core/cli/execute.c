@@ -59,10 +59,12 @@ static void execute_progress(void *user, const struct laz_execution_usage *usage
     laz_buf_fini(&line);
 }
 
+/* A value that was omitted is no loss where it is printed. */
 static void execute_warn(struct cli *cli, const struct laz_json *warnings, const char *name)
 {
     for (const struct laz_json *w = laz_json_first(warnings); w; w = laz_json_next(w))
-        if (laz_json_string(w))
+        if (laz_json_string(w) &&
+            (cli->json || strncmp(laz_json_string(w), "value_omitted:", 14) != 0))
             cli_say(cli, "warning: %s: %s", name, laz_json_string(w));
 }
 

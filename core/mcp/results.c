@@ -48,7 +48,7 @@ struct result {
     struct result_usage usage;
     struct laz_strv warnings;
     struct laz_field_list files, lost;
-    bool has_error, is_truncated, is_kept;
+    bool has_error, is_truncated, is_kept, is_value_omitted;
 };
 
 #define NEEDED .flags = LAZ_FIELD_REQUIRED
@@ -104,6 +104,8 @@ static const struct laz_field result_members[] = {
     {"value", LAZ_FIELD_JSON, BYTES(value),
      .help = "of the last expression; a large one is a resource"},
     {"value_uri", LAZ_FIELD_TEXT, AT(value_uri), .help = "of a large value, as JSON"},
+    {"value_omitted", LAZ_FIELD_BOOLEAN, OMIT, AT(is_value_omitted),
+     .help = "it is null because it was too large; a warning says more"},
     {"output", LAZ_FIELD_TEXT, NEEDED, BYTES(output),
      .help = "what the code printed; of long output the beginning and the end"},
     {"output_uri", LAZ_FIELD_TEXT, AT(output_uri), .help = "of long output, as a whole"},
@@ -247,6 +249,7 @@ static void making_value(struct making *making)
     const char *value = laz_result_value(making->from);
     const size_t len = strlen(value);
 
+    making->to.is_value_omitted = laz_result_is_value_omitted(making->from);
     making->to.value_len = len;
     if (len <= MCP_SHOWN)
         making->to.value = value;

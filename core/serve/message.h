@@ -63,7 +63,7 @@ struct serve_message {
     int64_t id, session, pool, request;
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
-    bool warm, print, validate, output, approve, progress, artifacts, more, is_alive;
+    bool warm, print, invisible, validate, output, approve, progress, artifacts, more, is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t wall_ms, cpu_ms, memory, tool_calls;
     int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms, limit, part;

@@ -139,6 +139,8 @@ static const struct laz_field execute_members[] = {
     LIMIT(wait_ms, "milliseconds to wait for a session of the pool; absent: as long as it takes"),
     {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
      .help = "is `text` of the result wanted?"},
+    {"invisible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(invisible),
+     .help = "is `value` wanted also where the prompt would not print it, as of an assignment in R?"},
     {"validate", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
      .help = "look for suspicious calls?"},
     {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),

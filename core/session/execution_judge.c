@@ -46,6 +46,20 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
     }
 }
 
+/* A value that was not sent is no error: its text is there, and a warning. */
+static void execution_take_omitted(struct laz_execution *execution, const struct laz_judgement *j)
+{
+    struct laz_result *result = execution->result;
+
+    if (j->overrules || !execution->has_message || !execution->message.omitted)
+        return;
+    free(result->value);
+    result->value = NULL;
+    result->is_value_omitted = true;
+    laz_strv_addf(&result->warnings, "value_omitted: %.400s", execution->message.omitted);
+    execution->out_of_memory |= result->warnings.failed;
+}
+
 void laz_execution_judge(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
@@ -98,6 +112,7 @@ void laz_execution_judge(struct laz_execution *execution)
         result->text = (char *)execution->message.text; /* takes it over */
         execution->message.text = NULL;
     }
+    execution_take_omitted(execution, &judgement);
     laz_buf_fini(&judgement.evidence);
     laz_audit_judged(execution);
     if (judgement.replace || laz_box_is_ended(box) || session->misbehaved) {

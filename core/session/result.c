@@ -119,6 +119,11 @@ bool laz_result_is_kept(const struct laz_result *result)
     return result && result->is_kept;
 }
 
+bool laz_result_is_value_omitted(const struct laz_result *result)
+{
+    return result && result->is_value_omitted;
+}
+
 const char *laz_result_replaced(const struct laz_result *result)
 {
     return result ? result->replaced : NULL;
@@ -284,6 +289,7 @@ static char *result_make_json(const struct laz_result *result)
     laz_json_begin_object(&write, NULL);
     laz_json_add_bool(&write, "ok", result->verdict == LAZ_VERDICT_OK);
     result_write_raw(&write, "value", laz_result_value(result));
+    laz_json_add_bool(&write, "value_omitted", result->is_value_omitted);
     laz_json_add_text(&write, "text", result->text);
     result_write_output(&write, &result->output);
     result_write_error(&write, result);

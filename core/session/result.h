@@ -28,6 +28,7 @@ struct laz_result {
     uint32_t enforces;    /* LAZ_ENFORCE_* */
     const char *replaced; /* static text, or NULL */
     bool is_kept;         /* its session goes on with all that it has */
+    bool is_value_omitted;
     char session[20];
     char *json; /* made when asked for */
 };

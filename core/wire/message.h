@@ -167,7 +167,8 @@ struct laz_message {
     size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
     bool has_status;
-    bool visible, print, is_template, is_same, is_last, takes_cwd, adds;
+    bool visible, print, invisible, is_template, is_same, is_last, takes_cwd, adds;
+    const char *omitted;
     struct laz_strv traceback;
     struct laz_strv confined; /* steps of its confinement that the agent reports as in force */
     struct laz_strv missing;  /* those that failed, each with its reason */

@@ -207,6 +207,8 @@ static const struct laz_field result_members[] = {
      .help = "what the prompt of the language would print for the value"},
     {"visible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(visible),
      .help = "would the prompt print it?"},
+    {"omitted", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(omitted),
+     .help = "why the value was not sent: it is too large, or nested too deeply"},
     LEFT_OUT,
 };
 
@@ -214,8 +216,8 @@ static const struct laz_field error_members[] = {
     ID("of the request; 0 for kind `setup`"),
     {"kind", LAZ_FIELD_TEXT, NEEDED, AT(kind),
      .help =
-         "`runtime`, `syntax`, `memory`, `fsize`, `too_large`, `exit` or `setup`; of a template "
-         "`preload`, for `setup`: a package of `pool.preload` cannot be loaded"},
+         "`runtime`, `syntax`, `memory`, `fsize`, `exit` or `setup`; of a template `preload`, for "
+         "`setup`: a package of `pool.preload` cannot be loaded"},
     {"status", LAZ_FIELD_INTEGER, AT_HAS(status), .help = "with kind `exit`: the status"},
     {"message", LAZ_FIELD_TEXT, AT_LEN(message), .help = "what went wrong"},
     {"line", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(line), .help = "where, from 1"},
@@ -259,12 +261,14 @@ static const struct laz_field execute_members[] = {
      .help = "all of it is parsed before any of it runs"},
     {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
      .help = "is `text` of the result wanted?"},
+    {"invisible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(invisible),
+     .help = "is `value` wanted also where the prompt would not print it?"},
     {"argv", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(argv),
      .help = "the command line of the code: the name of its file, then arguments"},
     {"cwd", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(cwd),
      .help = "the working directory from now on"},
     {"directory", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(directory),
-     .help = "with `argv`: where modules are looked for first"},
+     .help = "with `argv`: where modules are looked for, first or, in Lua, last"},
     {"cwd_files", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(takes_cwd),
      .help = "are files at the top of the working directory that the session began with artifacts, "
              "too? Those that were put are none"},

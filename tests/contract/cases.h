@@ -13,6 +13,7 @@
  *     --- max_message 1000          bytes of a line to the host (the default is 1 MiB)
  *     --- when CODE                 skips the rest unless the value of CODE is true
  *     --- code CODE                 a step: parses and runs it
+ *     --- invisible CODE            likewise, and its value is wanted also if it is not visible
  *     --- check CODE                a step: parses it only
  *   expectations:
  *     --- value JSON                exactly this text, white space aside
@@ -25,7 +26,8 @@
  *     --- traceback TEXT            part of one of its lines
  *     --- leave N                   the code ends its process with this status
  *
- * A step without `error` or `leave` must end with a value. WORD@RUNTIME is for that runtime only,
+ * A step without `error` or `leave` must end with a value; one with `error too_large` ends with a
+ * value, too, which was left out. WORD@RUNTIME is for that runtime only,
  * for which it replaces WORD. In common.cases every rule has code for every runtime.
  *
  * The tools are: add(a: number, b: number), echo(x), fail(message: string), big(n: integer) a text
@@ -45,6 +47,7 @@ enum case_word {
     CASE_MAX_MESSAGE,
     CASE_WHEN,
     CASE_CODE,
+    CASE_INVISIBLE,
     CASE_CHECK,
     CASE_VALUE,
     CASE_TEXT,

@@ -80,7 +80,8 @@ static const struct case_block *trial_end(const struct trial *t)
 
 static bool block_is_step(const struct case_block *block)
 {
-    return block->word == CASE_CODE || block->word == CASE_CHECK || block->word == CASE_WHEN;
+    return block->word == CASE_CODE || block->word == CASE_INVISIBLE || block->word == CASE_CHECK ||
+           block->word == CASE_WHEN;
 }
 
 /* The expectation of this kind for the step, or NULL. */
@@ -238,8 +239,10 @@ static bool trial_step(struct trial *t)
 {
     struct laz_outcome o = {.size = sizeof o};
     const char *code = t->step->text;
+    const uint32_t wanted =
+        LAZ_WANTED_TEXT | (t->step->word == CASE_INVISIBLE ? LAZ_WANTED_INVISIBLE : 0);
     int rc = t->step->word == CASE_CHECK ? t->ops->check(t->state, code, strlen(code), &o)
-                                         : t->ops->eval(t->state, code, strlen(code), 1, &o);
+                                         : t->ops->eval(t->state, code, strlen(code), wanted, &o);
 
     if (rc) {
         trial_complain(t, "the runtime broke down (%d) on: %s", rc, code);
@@ -258,7 +261,8 @@ static bool trial_step(struct trial *t)
     if (trial_expected(t, CASE_LEAVE))
         trial_complain(t, "the code did not end its process: %s", code);
     trial_check_error(t, &o);
-    if (o.kind == LAZ_OUTCOME_VALUE && t->step->word == CASE_CODE)
+    if ((o.kind == LAZ_OUTCOME_VALUE || o.kind == LAZ_OUTCOME_TOO_LARGE) &&
+        t->step->word != CASE_CHECK)
         trial_check_value(t, &o);
     trial_stream(t, 1, CASE_STDOUT);
     trial_stream(t, 2, CASE_STDERR);

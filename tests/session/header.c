@@ -163,6 +163,7 @@ static void sizes_are_checked(void)
     CHECK(laz_session_execute(session, "return 1", SIZE_MAX, NULL, &result, &err) == 0);
     CHECK(laz_result_verdict(result) == LAZ_VERDICT_BLOCKED);
     CHECK(!laz_result_replaced(result) && laz_result_is_kept(result));
+    CHECK(!laz_result_is_value_omitted(result));
     laz_result_free(result);
     execute.size = 0;
     CHECK(laz_session_execute(session, "", 0, &execute, &result, &err) == LAZ_EINVAL);

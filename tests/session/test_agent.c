@@ -352,8 +352,8 @@ static void agent_check_runs_nothing(void)
 
 static void agent_names_every_kind_of_error(void)
 {
-    static const char *const kinds[] = {NULL, "\"runtime\"",   "\"syntax\"", "\"memory\"",
-                                        NULL, "\"too_large\"", "\"fsize\"",  "\"runtime\""};
+    static const char *const kinds[] = {NULL, "\"runtime\"", "\"syntax\"", "\"memory\"",
+                                        NULL, NULL,          "\"fsize\"",  "\"runtime\""};
     struct peer peer;
 
     if (peer_start(&peer, "", "", "")) {
@@ -372,17 +372,28 @@ static void agent_names_every_kind_of_error(void)
     peer_close(&peer);
 }
 
-static void agent_too_large_names_the_limit(void)
+/* First the value goes, then the end of its text. */
+static void agent_omits_a_value_that_is_too_large(void)
 {
-    static const char *const codes[] = {"value 1000", "value 2000", "text 1000", "text 900000"};
+    static const struct {
+        const char *code, *says;
+    } rows[] = {
+        {"value 1000", "\"omitted\":\"the value exceeds session.max_message_size (1000 bytes)\""},
+        {"value 2000", "max_message_size (1000 bytes)"},
+        {"text 1000", "\"left_out\":[\"the end of the text"},
+        {"text 900000", "\"left_out\":[\"the end of the text"},
+        {"kind 5 3", "\"omitted\":\"mmm\""},
+    };
     struct peer peer;
 
     if (peer_start(&peer, "\"max_message\":1000", "", "")) {
-        for (int i = 0; i < 4; i++) {
-            execute(&peer, i, codes[i]);
+        for (int i = 0; i < 5; i++) {
+            execute(&peer, i, rows[i].code);
             const char *line = peer_line(&peer);
-            CU_ASSERT(member_is(line, "kind", "\"too_large\""));
-            CU_ASSERT(line && strstr(line, "max_message_size (1000 bytes)") != NULL);
+            CU_ASSERT(line && strlen(line) <= 1000);
+            CU_ASSERT(member_is(line, "type", "\"result\""));
+            CU_ASSERT(member_is(line, "value", "null"));
+            CU_ASSERT(line && strstr(line, rows[i].says));
         }
         /* exactly the largest line allowed */
         execute(&peer, 5, "value 943");
@@ -699,7 +710,7 @@ static const struct unit_test tests[] = {
     UNIT(agent_keeps_no_memory_of_a_large_result),
     UNIT(agent_check_runs_nothing),
     UNIT(agent_names_every_kind_of_error),
-    UNIT(agent_too_large_names_the_limit),
+    UNIT(agent_omits_a_value_that_is_too_large),
     UNIT(agent_cuts_a_long_message),
     UNIT(agent_takes_values_of_any_size),
     UNIT(agent_sends_arguments_of_any_size),

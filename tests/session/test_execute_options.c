@@ -436,7 +436,7 @@ static const struct option_case {
      false},
     {"n_argv", "return arg[1] == 'one' and #arg == 1", make_n_argv, is_true, false},
     {"cwd", "return io.open('env') ~= nil", make_cwd, is_true, false},
-    {"directory", "return package.path:find('/usr/modules/?.lua;', 1, true) == 1", make_directory,
+    {"directory", "return package.path:find(';/usr/modules/%?.lua;/usr/modules/%?/init.lua$') ~= nil", make_directory,
      is_true, false},
     {"progress", "return pass(1000) == 1", make_progress, progress_was_heard, false},
     {"progress_ms", "return pass(5) == 1", make_progress_ms, progress_was_heard, false},
@@ -451,11 +451,16 @@ static const struct option_case {
 };
 #define N_CASES (sizeof cases / sizeof *cases)
 
+/* Lua has no values that its prompt does not show: test_values.c has those of R. */
+static const char *const not_of_lua = "invisible";
+
 static const struct option_case *case_of(const char *member)
 {
     for (size_t i = 0; i < N_CASES; i++)
         if (strcmp(cases[i].member, member) == 0)
             return &cases[i];
+    if (strcmp(member, not_of_lua) == 0)
+        return NULL;
     printf("\n    no case for %s: a new option needs one in %s", member, __FILE__);
     return NULL;
 }
@@ -463,7 +468,8 @@ static const struct option_case *case_of(const char *member)
 static void each_option_has_a_case(void)
 {
     for (size_t i = 0; i < laz_execute_members.n; i++)
-        CU_ASSERT_PTR_NOT_NULL(case_of(laz_execute_members.rows[i].name));
+        CU_ASSERT(strcmp(laz_execute_members.rows[i].name, not_of_lua) == 0 ||
+                  case_of(laz_execute_members.rows[i].name));
     for (size_t i = 0; i < N_CASES; i++) {
         bool has_row = false;
         CU_ASSERT_PTR_EQUAL(case_of(cases[i].member), &cases[i]); /* there is one of that name */

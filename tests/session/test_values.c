@@ -246,18 +246,50 @@ static void returning_too_much(struct laz_session *session, const struct words *
     struct laz_result *result = test_run(session, "letters(2000000)", NULL);
     if (!result)
         return;
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_ERROR);
-    CU_ASSERT_TRUE(test_result_has(result, "\"kind\":\"too_large\""));
-    CU_ASSERT(laz_result_error(result) && strstr(laz_result_error(result), OVER_LIMIT));
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT(laz_result_is_value_omitted(result));
+    CU_ASSERT(test_result_has(result, "\"value_omitted\":true"));
+    CU_ASSERT(test_result_has(result, "value_omitted: the value exceeds session." OVER_LIMIT));
+    CU_ASSERT(laz_result_outputs(result) || laz_result_text(result));
+    laz_result_free(result);
+    result = test_run(session, w->get_x, NULL);
+    CU_ASSERT_FALSE(laz_result_is_value_omitted(result));
+    laz_result_free(result);
+    result = test_run(session, "letters(2000000)", NULL);
+    if (!result)
+        return;
     UNIT_TEXT(laz_result_value(result), "null");
     laz_result_free(result);
     test_expect(session, w->get_x, LAZ_VERDICT_OK, "42");
     CU_ASSERT_EQUAL(laz_session_pid(session), pid);
 }
 
-static void a_result_over_the_limit_is_an_error_of_its_own_kind(void)
+static void a_value_over_the_limit_is_omitted(void)
 {
     each(returning_too_much);
+}
+
+/* Of an assignment in R: it costs nothing unless it is asked for. */
+static void an_invisible_value_comes_when_asked_for(void)
+{
+    const struct words r = {.runtime = "r"};
+    struct laz_execute_options asks = LAZ_EXECUTE_OPTIONS_INIT;
+    struct laz_engine *engine;
+    struct laz_session *session = open_session(&r, "", &engine);
+    struct laz_result *result = session ? test_run(session, "x <- 1:3", NULL) : NULL;
+
+    asks.invisible = 1;
+    if (result) {
+        CU_ASSERT_FALSE(laz_result_is_value_omitted(result));
+        UNIT_TEXT(laz_result_value(result), "null");
+        laz_result_free(result);
+        result = test_run(session, "invisible(x)", &asks);
+        UNIT_TEXT(laz_result_value(result), "[1,2,3]");
+        CU_ASSERT_PTR_NULL(laz_result_text(result));
+    }
+    laz_result_free(result);
+    laz_session_free(session);
+    laz_engine_free(engine);
 }
 
 /* The host makes it the error of a tool, as any other; so one language stands for all. */
@@ -375,7 +407,8 @@ static const struct unit_test tests[] = {
     UNIT(tool_values_of_any_size_arrive_intact),
     UNIT(arguments_up_to_the_limit_arrive_intact),
     UNIT(an_argument_over_the_limit_is_a_catchable_error),
-    UNIT(a_result_over_the_limit_is_an_error_of_its_own_kind),
+    UNIT(a_value_over_the_limit_is_omitted),
+    UNIT(an_invisible_value_comes_when_asked_for),
     UNIT(a_tool_value_over_its_limit_is_a_catchable_error),
     UNIT(every_form_of_value_comes_back),
     {0},

@@ -368,7 +368,7 @@ static void verdict_of_a_report(void)
         {"syntax", 0, LAZ_VERDICT_SYNTAX_ERROR, false},
         {"memory", 0, LAZ_VERDICT_MEMORY_LIMIT, false},
         {"fsize", 0, LAZ_VERDICT_FSIZE_LIMIT, false},
-        {"too_large", 0, LAZ_VERDICT_ERROR, false},
+        {"too_large", 0, LAZ_VERDICT_PROTOCOL_ERROR, true},
         {"exit", 0, LAZ_VERDICT_OK, true},
         {"exit", 7, LAZ_VERDICT_ERROR, true},
         {"invented", 0, LAZ_VERDICT_PROTOCOL_ERROR, true},
@@ -563,7 +563,7 @@ static void a_result_is_one_json_object(void)
     laz_output_add(&result->output, 1, "x\xff\n", 3);
     UNIT_TEXT(
         laz_result_json(result),
-        "{\"ok\":false,\"value\":null,\"text\":null,"
+        "{\"ok\":false,\"value\":null,\"value_omitted\":false,\"text\":null,"
         "\"output\":[{\"stream\":\"stdout\",\"text\":\"x\xef\xbf\xbd\\n\"}],"
         "\"truncated\":false,"
         "\"error\":{\"kind\":\"blocked\",\"message\":\"no \\\"quotes\\\"\\n\",\"traceback\":[]},"

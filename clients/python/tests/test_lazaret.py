@@ -124,6 +124,12 @@ class Sessions(LiveTest):
         session = self.lua(again)
         self.assertEqual(session.execute("return again()").value, "LAZ_EBUSY")
 
+    def test_a_value_that_cannot_be_sent_is_omitted(self) -> None:
+        result = self.lua().execute("local t = {} t[1] = t return t")
+        self.assertTrue(result.ok and result.value_omitted and result.value is None)
+        self.assertRegex(str(result.text), "^table: ")
+        self.assertRegex(result.warnings[0], "^value_omitted: .*contains itself")
+
     def test_closing_cancels(self) -> None:
         def close() -> None:
             session.close()

@@ -62,7 +62,7 @@ report_of <- function(result) {
             "[the output is incomplete: a limit was reached]",
         if (result$verdict != "ok")
             report_error(result)
-        else if (is_text(result$text) && !is.null(result$value))
+        else if (is_text(result$text) && (!is.null(result$value) || result$value_omitted))
             shorten(result$text),
         if (length(files))
             paste0("Files: ", paste(files, collapse = ", "),

@@ -5,7 +5,8 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
-                            max_output_lines, wait, print, output, progress, approve, artifacts) {
+                            max_output_lines, wait, print, output, progress, approve, artifacts,
+                            invisible) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"),
                  print = if (print) "true" else "false",
@@ -32,6 +33,10 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         fail_argument("`artifacts` must be TRUE or FALSE")
     if (artifacts)
         members["artifacts"] <- "true"
+    if (!is_flag(invisible))
+        fail_argument("`invisible` must be TRUE or FALSE")
+    if (invisible)
+        members["invisible"] <- "true"
     members
 }
 

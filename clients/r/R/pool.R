@@ -36,14 +36,15 @@ pool_object <- function(state) {
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                              result = FALSE, on_progress = NULL, artifacts = TRUE,
-                             files = list()) {
+                             files = list(), invisible = FALSE) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         check_handler(on_progress, "on_progress")
         members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
                                    deadline, validate, max_tool_calls, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
-                                   !is.null(on_progress), !is.null(state$approve), artifacts)
+                                   !is.null(on_progress), !is.null(state$approve), artifacts,
+                                   invisible)
         members <- add_all_files(state$server, members, check_files(files))
         finish(run_execution(state$server, state$tools, members, output_handler, on_progress,
                              state$approve), result)
@@ -72,13 +73,13 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                             result = FALSE, approve = NULL, on_progress = NULL, files = list(),
-                            artifacts = TRUE) {
+                            artifacts = TRUE, invisible = FALSE) {
     if (length(tools) || ...length()) {
         session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
                                max_code_length, max_output_lines, deadline, result, on_progress,
-                               artifacts, files))
+                               artifacts, files, invisible))
     }
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
@@ -87,7 +88,7 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
     members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
                                validate, max_tool_calls, max_output_lines, NULL, result,
                                !is.null(output_handler), !is.null(on_progress), !is.null(approve),
-                               artifacts)
+                               artifacts, invisible)
     server <- server_of(server)
     members <- add_all_files(server, members, check_files(files))
     run <- tryCatch(run_execution(server, list(), members, output_handler, on_progress,

@@ -36,6 +36,7 @@ new_result <- function(raw, dropped = 0, artifacts = list()) {
     verdict <- raw$verdict
     result <- list(
         value = decode(raw$value),
+        value_omitted = isTRUE(raw$value_omitted),
         text = raw$text,
         stdout = stream_text(raw$output, "stdout"),
         stderr = stream_text(raw$output, "stderr"),

@@ -153,7 +153,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
 
 session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
                             max_code_length, max_output_lines, deadline, whole, on_progress,
-                            artifacts, files) {
+                            artifacts, files, invisible) {
     check_open(state)
     if (state$executing) {
         fail("lazaret_request_failed",
@@ -173,7 +173,8 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     files <- check_files(files)
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_output_lines, NULL, whole, !is.null(output_handler),
-                               !is.null(on_progress), !is.null(state$approve), artifacts)
+                               !is.null(on_progress), !is.null(state$approve), artifacts,
+                               invisible)
     with_files <- add_files(state$server, members, files)
     if (is.null(with_files))
         put_files(state, files)
@@ -233,10 +234,11 @@ session_object <- function(state) {
     self$execute <- function(code, timeout = 30, validate = TRUE, output_handler = NULL,
                              max_tool_calls = NULL, max_code_length = 100000L,
                              max_output_lines = NULL, deadline = NULL, result = FALSE,
-                             on_progress = NULL, artifacts = TRUE, files = list()) {
+                             on_progress = NULL, artifacts = TRUE, files = list(),
+                             invisible = FALSE) {
         session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
                         max_code_length, max_output_lines, deadline, result, on_progress,
-                        artifacts, files)
+                        artifacts, files, invisible)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$put_file <- function(name, data) {

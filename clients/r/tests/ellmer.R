@@ -103,6 +103,7 @@ test("a session is a tool of a chat", with_session(function(s) {
     check(grepl("^Run R code in a sandbox", property(tool, "description")))
     same(value_of(tool, "cat('hello\\n'); x <- 2; x * 3"), "hello\n[1] 6")
     same(value_of(tool, "x"), "[1] 2")
+    check(grepl("^\\[\\[1\\]\\]", value_of(tool, "Reduce(function(x, i) list(x), 1:60, 1)")))
     same(value_of(tool, "invisible(NULL)"), "(no output and no value)")
 }))
 

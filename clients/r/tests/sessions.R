@@ -21,6 +21,9 @@ test("the value is returned, with the output as attribute", with_session(functio
     same(s$execute("cat('only output'); NULL"), NULL)
     same(s$execute("x <- 3; x; 'last'"), "last")
     same(s$execute(c("a <- 1", "a + 1")), 2)
+    same(s$execute("x <- 4"), NULL)
+    same(s$execute("x <- 4", invisible = TRUE), 4)
+    raised(s$execute("1", invisible = "yes"), "lazaret_argument_error", "`invisible` must be")
 }))
 
 test("a result has all of it", with_session(function(s) {

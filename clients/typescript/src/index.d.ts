@@ -58,6 +58,8 @@ export class Result<Value = any> {
   readonly verdict: string;
   /** The value of the code, as a JavaScript value. */
   readonly value: Value;
+  /** Is it null because it was too large? A warning says more. */
+  readonly valueOmitted: boolean;
   /** The value as the language prints it. */
   readonly text: string | null;
   readonly output: Output[];

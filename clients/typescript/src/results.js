@@ -14,6 +14,7 @@ export class Result {
     const verdict = raw.verdict ?? {};
     this.verdict = verdict.reason ?? 'protocol_error';
     this.value = decode(raw.value ?? null);
+    this.valueOmitted = Boolean(raw.value_omitted);
     this.text = raw.text ?? null;
     this.output = raw.output ?? [];
     this.truncated = Boolean(raw.truncated);

@@ -140,6 +140,13 @@ test('code that is ended early keeps its session', live, async (t) => {
   assert.deepEqual([value, replaced, kept], [5, null, true]);
 });
 
+test('a value that cannot be sent is omitted', live, async (t) => {
+  const result = await lua(t).execute('local t = {} t[1] = t return t');
+  assert.deepEqual([result.ok, result.valueOmitted, result.value], [true, true, null]);
+  assert.match(result.text, /^table: /);
+  assert.match(result.warnings[0], /^value_omitted: .*contains itself/);
+});
+
 test('values of Python', live, async (t) => {
   const tools = [{ name: 'same', parameters: [{ name: 'value' }], execute: ({ value }) => value }];
   const code = `

@@ -333,8 +333,8 @@ struct laz_execute_options {
     size_t n_argv;
     const char *cwd; /* the path in the box of the working directory from now on; NULL: it stays as
                         it is, at first the session's own */
-    const char *directory; /* with argv: the path in the box of the directory in which the language
-                              looks for modules first; NULL: none */
+    const char *directory; /* with argv: the path in the box of a directory in which the language looks
+                              for modules, first or (Lua) last; NULL: none */
     /* What the execution has used so far, while its code or its tools run: every `progress_ms`
      * milliseconds, 0: 1000. Borrowed for the call. */
     void (*progress)(void *user, const struct laz_execution_usage *usage);
@@ -351,6 +351,8 @@ struct laz_execute_options {
     /* Not 0: where artifacts.collect is "auto", files at the top of the working directory that the
      * session begins with are artifacts as well: neither hidden ones, nor those that were put. */
     uint32_t collect_cwd;
+    uint32_t invisible; /* not 0: the value also where a prompt would print none for it: in R, of an
+                           assignment or of invisible(); 0: it is null then, and costs nothing */
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 
@@ -675,6 +677,9 @@ LAZ_EXPORT int laz_result_exit_status(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result);
 /* JSON; "null" if there is none. */
 LAZ_EXPORT const char *laz_result_value(const struct laz_result *result);
+/* Is the value null because what there is could not be sent: it is larger than the settings allow,
+ * or nested too deeply? A warning says why, and the text shows it. */
+LAZ_EXPORT bool laz_result_is_value_omitted(const struct laz_result *result);
 /* What the language's prompt would print for the value; NULL when it would print nothing. */
 LAZ_EXPORT const char *laz_result_text(const struct laz_result *result);
 /* Output, in pieces as it came (kept up to session.max_output_size): how many, and one of them. */
@@ -700,7 +705,7 @@ LAZ_EXPORT int64_t laz_result_error_column(const struct laz_result *result);
 /* The calls that led to it (traceback), outermost first: how many, and one of them; NULL beyond the end. */
 LAZ_EXPORT size_t laz_result_traceback_length(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_traceback(const struct laz_result *result, size_t index);
-/* Warnings about patterns in the code: how many, and one of them; NULL beyond the end. */
+/* Warnings, about patterns in the code and what was left out: how many, and one of them; NULL beyond the end. */
 LAZ_EXPORT size_t laz_result_warnings(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_t index);
 

@@ -115,7 +115,8 @@ struct laz_agent_services {
 #define LAZ_OUTCOME_SYNTAX    2u /* it does not parse, nothing ran; message, line, column */
 #define LAZ_OUTCOME_MEMORY    3u /* the language ran out of memory and nothing caught it */
 #define LAZ_OUTCOME_EXIT      4u /* it asked to exit with exit_status; the interpreter is intact */
-#define LAZ_OUTCOME_TOO_LARGE 5u /* its value exceeds max_value; text may still be there */
+#define LAZ_OUTCOME_TOO_LARGE 5u /* it ended, but its value cannot be sent: `message` says why, or  \
+                                    NULL: it exceeds max_value; text, visible */
 #define LAZ_OUTCOME_FSIZE     6u /* an uncaught error says that a file grew over the limit */
 
 /* Filled by `eval` and `check`; the agent clears it before. Pointers are borrowed until the next
@@ -135,6 +136,10 @@ struct laz_outcome {
     size_t n_traceback;
     int32_t exit_status;
 };
+
+/* What is wanted of an execution: bits. */
+#define LAZ_WANTED_TEXT      1u /* outcome->text */
+#define LAZ_WANTED_INVISIBLE 2u /* the value also where the prompt would not print it */
 
 struct laz_runtime_ops {
     size_t size;
@@ -160,9 +165,9 @@ struct laz_runtime_ops {
                         struct laz_error *err);
     /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */
     int (*check)(void *state, const char *code, size_t len, struct laz_outcome *outcome);
-    /* Parses all of it, then runs it. `print` not 0: fill outcome->text. Returns 0 whatever the
-     * code did; LAZ_E* only when the runtime itself is broken (the session then ends). */
-    int (*eval)(void *state, const char *code, size_t len, uint32_t print,
+    /* Parses all of it, then runs it. `wanted`: LAZ_WANTED_*. Returns 0 whatever the code did;
+     * LAZ_E* only when the runtime itself is broken (the session then ends). */
+    int (*eval)(void *state, const char *code, size_t len, uint32_t wanted,
                 struct laz_outcome *outcome);
     /* Ends the interpreter as it ends after a script: exit handlers, files that are open, threads
      * that it waits for. May be NULL; the process ends right after, or is killed when it takes too
@@ -188,8 +193,9 @@ struct laz_runtime_ops {
      * working directory and those for temporary files are empty and belong to this session. */
     int (*renew)(void *state, struct laz_error *err);
     /* The next eval is of a file. `argv` (n >= 1) is the command line that the code is to find: the
-     * name of the file, then its arguments. `directory`, if not NULL, is where modules are looked
-     * for before all other places. May be NULL: the language has nothing of the kind. Returns 0 or
+     * name of the file, then its arguments. `directory`, if not NULL, is that of the
+     * file: modules are looked for there before all other places, or when the language looks in the
+     * directory of a file. May be NULL: the language has nothing of the kind. Returns 0 or
      * LAZ_ENOMEM. */
     int (*set_script)(void *state, const char *const *argv, size_t n, const char *directory);
     /* The session waits, and nothing that eval or check returned is needed any more: gives up memory

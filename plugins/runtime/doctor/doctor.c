@@ -156,14 +156,14 @@ static int doctor_check(void *data, const char *code, size_t len, struct laz_out
     return 0;
 }
 
-static int doctor_eval(void *data, const char *code, size_t len, uint32_t print,
+static int doctor_eval(void *data, const char *code, size_t len, uint32_t wanted,
                        struct laz_outcome *outcome)
 {
     struct doctor_state *state = data;
     struct doctor_outcome came = {0};
     struct doctor_order order;
 
-    (void)print;
+    (void)wanted;
     doctor_check(data, code, len, outcome);
     if (outcome->kind != LAZ_OUTCOME_VALUE)
         return 0;

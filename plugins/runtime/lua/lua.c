@@ -290,8 +290,25 @@ struct luart_job {
     struct luart_state *st;
     bool print;
     int n_values;
-    size_t text_len;
 };
+
+/* Arguments: the state, the values. Several are written as an array of all of them. */
+static int luart_write_values(lua_State *L)
+{
+    struct luart_state *st = lua_touserdata(L, 1);
+    const int n = lua_gettop(L) - 1;
+
+    st->json->writer_reset(st->value);
+    if (n <= 1) {
+        luart_write(st, L, 2, st->value, LUART_RESULT, LUART_ANY, "the value");
+        return 0;
+    }
+    st->json->array_begin(st->value);
+    for (int i = 2; i <= n + 1; i++)
+        luart_write(st, L, i, st->value, LUART_RESULT, LUART_ANY, "the value");
+    st->json->array_end(st->value);
+    return 0;
+}
 
 /* Pushes the values at `first` and above as one string, as the prompt prints them. */
 static void luart_text(lua_State *L, int first, int n)
@@ -312,7 +329,8 @@ static void luart_text(lua_State *L, int first, int n)
     luaL_pushresult(&text);
 }
 
-/* Arguments: the job, the code as a function. Result: the text to print, or nil. */
+/* Arguments: the job, the code as a function. Results: the text to print, or nil; why the value was
+ * not written, or nil. */
 static int luart_run(lua_State *L)
 {
     struct luart_job *job = lua_touserdata(L, 1);
@@ -329,22 +347,25 @@ static int luart_run(lua_State *L)
     }
     lua_call(L, n_arguments, LUA_MULTRET);
     int n = job->n_values = lua_gettop(L) - 1;
-    luaL_checkstack(L, n + 8, "too many values");
-    st->json->writer_reset(st->value);
-    if (n <= 1) {
-        luart_write(st, L, 2, st->value, LUART_RESULT, LUART_ANY, "the value");
-    } else { /* several values: all of them, as an array */
-        st->json->array_begin(st->value);
-        for (int i = 2; i <= n + 1; i++)
-            luart_write(st, L, i, st->value, LUART_RESULT, LUART_ANY, "the value");
-        st->json->array_end(st->value);
-    }
-    if (!job->print || !n) {
+    luaL_checkstack(L, 2 * n + 8, "too many values");
+    lua_pushcfunction(L, luart_write_values);
+    lua_pushlightuserdata(L, st);
+    for (int i = 2; i <= n + 1; i++)
+        lua_pushvalue(L, i);
+    /* What cannot be written is no error of the code. Its message is the second result. */
+    if (lua_pcall(L, n + 1, 0, 0) == LUA_OK)
         lua_pushnil(L);
-        return 1;
-    }
-    luart_text(L, 2, n);
-    return 1;
+    else
+        lua_pushstring(L, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
+                                                         : "the value cannot be written");
+    lua_insert(L, 2);
+    lua_settop(L, n + 2);
+    if (job->print && n)
+        luart_text(L, 3, n);
+    else
+        lua_pushnil(L);
+    lua_pushvalue(L, 2);
+    return 2;
 }
 
 static void luart_succeeded(struct luart_state *st, const struct luart_job *job,
@@ -353,15 +374,16 @@ static void luart_succeeded(struct luart_state *st, const struct luart_job *job,
     bool too_large = false;
 
     outcome->visible = job->n_values > 0;
-    if (lua_type(st->L, -1) == LUA_TSTRING)
-        outcome->text = lua_tolstring(st->L, -1, &outcome->text_len);
-    outcome->value = st->json->writer_text(st->value, &outcome->value_len, &too_large);
-    if (outcome->value)
-        return;
-    if (too_large)
+    outcome->message = lua_tostring(st->L, -1);
+    if (lua_type(st->L, -2) == LUA_TSTRING)
+        outcome->text = lua_tolstring(st->L, -2, &outcome->text_len);
+    if (!outcome->message) {
+        outcome->value = st->json->writer_text(st->value, &outcome->value_len, &too_large);
+        if (!outcome->value && !too_large)
+            outcome->message = "there is not enough memory to send the value";
+    }
+    if (!outcome->value)
         outcome->kind = LAZ_OUTCOME_TOO_LARGE;
-    else
-        luart_no_memory(outcome);
 }
 
 /* What was sent to an execution before this one is no business of this one. */
@@ -381,11 +403,11 @@ static void luart_end_interrupts(struct luart_state *st)
     luart_forget_interrupt(st);
 }
 
-static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
+static int luart_eval(void *state, const char *code, size_t len, uint32_t wanted,
                       struct laz_outcome *outcome)
 {
     struct luart_state *st = state;
-    struct luart_job job = {.st = st, .print = print != 0};
+    struct luart_job job = {.st = st, .print = wanted & LAZ_WANTED_TEXT};
     lua_State *L = st->L;
 
     luart_begin_interrupts(st);
@@ -400,7 +422,7 @@ static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
         return 0;
     }
     if (status == LUA_OK)
-        status = lua_pcall(L, 2, 1, 1);
+        status = lua_pcall(L, 2, 2, 1);
     luart_end_interrupts(st);
     fflush(stdout);
     fflush(stderr);
@@ -431,8 +453,15 @@ static int luart_begin_script(lua_State *L)
     lua_pushliteral(L, "lua");
     lua_rawseti(L, -2, -1);
     lua_setglobal(L, "arg");
-    if (!lua_isnil(L, 3))
-        luart_prepend(L, "path", lua_tostring(L, 3), "%s/?.lua;%s/?/init.lua;");
+    if (!lua_isnil(L, 3)) { /* last, as Lua has the directory it is started in */
+        const char *path = lua_tostring(L, 3);
+        lua_getglobal(L, "package");
+        lua_getfield(L, -1, "path");
+        lua_pushfstring(L, ";%s/?.lua;%s/?/init.lua", path, path);
+        lua_concat(L, 2);
+        lua_setfield(L, -2, "path");
+        lua_pop(L, 1);
+    }
     luart_set_prefix(st);
     return 0;
 }

@@ -4,8 +4,9 @@
  * The tools are not in _G itself but behind its metatable: reading an undefined global finds them,
  * and assigning to their name is an error that names the tool. So accidental assignments are caught
  * and ordinary globals stay fast. (Code can bypass this with rawset; the host checks every call
- * anyway.) A tool whose name has dots is a field: my.tool. The table is one of Lua's own, or is
- * made and guarded in the same way. _G finds a tool by its declared name, too. */
+ * anyway.) Code sees no metatable of _G, as in plain Lua; where it sets one, the tools move into
+ * _G. A tool whose name has dots is a field: my.tool. The table is one of Lua's own, or is made and
+ * guarded in the same way. _G finds a tool by its declared name, too. */
 #include "luart.h"
 
 #include <ctype.h>
@@ -514,6 +515,108 @@ static void tools_define_help(lua_State *L, struct luart_state *st, int earlier)
     lua_setglobal(L, "help");
 }
 
+/* ---- the metatable of _G -------------------------------------------------------------------- */
+
+static const char tools_guard_key; /* of the registry: the metatable with the tools behind it */
+
+/* Is the value at `index` the table of globals, and are the tools behind its metatable? */
+static bool tools_are_behind(lua_State *L, int index)
+{
+    bool are = false;
+
+    lua_pushglobaltable(L);
+    if (lua_rawequal(L, index, -1) && lua_getmetatable(L, index)) {
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &tools_guard_key);
+        are = lua_rawequal(L, -1, -2);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+    return are;
+}
+
+/* Copies the fields of the table on top into the table at `to`, where it has none of the name. */
+static void tools_copy_fields(lua_State *L, int to)
+{
+    const int from = lua_gettop(L);
+
+    for (lua_pushnil(L); lua_next(L, from);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2); /* key, key, value */
+        lua_pushvalue(L, -2);
+        if (lua_rawget(L, to) == LUA_TNIL) {
+            lua_pop(L, 1);
+            lua_rawset(L, to);
+        } else {
+            lua_pop(L, 3);
+        }
+    }
+}
+
+/* Puts the tools, and our names behind them, into the table of globals at `index`, whose metatable
+ * is to be another one. */
+static void tools_move(lua_State *L, int index)
+{
+    const int top = lua_gettop(L);
+
+    luaL_getmetafield(L, index, "__index");
+    tools_copy_fields(L, index);
+    luart_push_names(L);
+    tools_copy_fields(L, index);
+    lua_settop(L, top);
+}
+
+/* getmetatable and debug.getmetatable; upvalue: is it that of debug? */
+static int tools_getmetatable(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    if (tools_are_behind(L, 1) || !lua_getmetatable(L, 1))
+        lua_pushnil(L);
+    else if (!lua_toboolean(L, lua_upvalueindex(1)))
+        (void)luaL_getmetafield(L, 1, "__metatable");
+    return 1;
+}
+
+/* setmetatable and debug.setmetatable; likewise. */
+static int tools_setmetatable(lua_State *L)
+{
+    const bool is_debug = lua_toboolean(L, lua_upvalueindex(1));
+    const int type = lua_type(L, 2);
+
+    if (!is_debug)
+        luaL_checktype(L, 1, LUA_TTABLE);
+    luaL_argexpected(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table");
+    lua_settop(L, 2);
+    if (tools_are_behind(L, 1)) {
+        if (type == LUA_TNIL) {
+            lua_settop(L, 1);
+            return 1;
+        }
+        tools_move(L, 1);
+    } else if (!is_debug && luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) {
+        return luaL_error(L, "cannot change a protected metatable");
+    }
+    lua_settop(L, 2);
+    lua_setmetatable(L, 1);
+    return 1;
+}
+
+/* Replaces the functions of Lua that see the metatable of the table of globals, which has one. */
+static void tools_hide_guard(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"getmetatable", tools_getmetatable}, {"setmetatable", tools_setmetatable}, {NULL, NULL}};
+
+    lua_pushglobaltable(L);
+    lua_getmetatable(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &tools_guard_key);
+    lua_pushboolean(L, 0);
+    luaL_setfuncs(L, functions, 1);
+    lua_getfield(L, -1, LUA_DBLIBNAME);
+    lua_pushboolean(L, 1);
+    luaL_setfuncs(L, functions, 1);
+    lua_pop(L, 2);
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 /* May its declared name lead to the tool as well? Not where code means something else by it: a
@@ -579,6 +682,7 @@ static int tools_define_all(lua_State *L)
         lua_pushvalue(L, 2);
         lua_pushglobaltable(L);
         tools_guard(L, "");
+        tools_hide_guard(L);
     }
     return 0;
 }

@@ -279,6 +279,10 @@ static void value_write_map(struct value_writer *v, int index)
     v->st->json->key(v->w, "$map", 4);
     v->st->json->array_begin(v->w);
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        if (v->st->json->writer_failed(v->w)) {
+            lua_pop(L, 2);
+            break;
+        }
         v->st->json->array_begin(v->w);
         value_write(v, lua_gettop(L) - 1, LUART_ANY);
         value_write(v, lua_gettop(L), LUART_ANY);

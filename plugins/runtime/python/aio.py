@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# aio.py - tools as coroutines, for event loops of asyncio.
+# aio.py - tools as coroutines, for event loops of asyncio, and `await` outside of functions.
 #
 # Runs in the namespace of bootstrap.py, when the first such coroutine is made. The C part provides
 # `begin`, which sends a call, `pump`, which takes the answers that have come, and `channel`, the
@@ -122,3 +122,56 @@ def make_room(n):
         loop, thread, turn = turns.pop(0)
         if not turn.done() and in_loop(loop, thread, take_turn, turn):
             n -= 1
+
+
+# ---- await outside of functions --------------------------------------------------------------
+
+session_loop = None  # it lasts from one execution to the next, and so do the tasks in it
+loop_process = 0
+
+
+def take_loop():
+    global session_loop, loop_process
+    os = sys.modules['os']
+    if session_loop is None or session_loop.is_closed() or loop_process != os.getpid():
+        import asyncio
+        import atexit
+        session_loop = asyncio.new_event_loop()
+        loop_process = os.getpid()
+        atexit.register(end_loop)
+    return session_loop
+
+
+def end_loop():
+    # As asyncio.run() at its end. In a child that the code has forked the loop is the parent's.
+    loop, asyncio = session_loop, sys.modules['asyncio']
+    if loop.is_closed() or loop.is_running() or loop_process != sys.modules['os'].getpid():
+        return
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+def run_coroutine(coroutine):
+    code = coroutine.cr_code
+    loop = take_loop()
+    task = loop.create_task(coroutine)
+    try:
+        return loop.run_until_complete(task)
+    except BaseException as error:
+        if not task.done():  # an interrupt: what it waits for is cancelled, and handlers run
+            task.cancel()
+            loop.run_until_complete(sys.modules['asyncio'].wait([task]))
+        if not task.cancelled():
+            task.exception()  # somebody knows it
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code is not code:
+            trace = trace.tb_next
+        raise error.with_traceback(trace or error.__traceback__)
+    finally:
+        loop.call_soon(loop.stop)  # what can run now does
+        loop.run_forever()

@@ -9,6 +9,8 @@
 import sys
 
 ONLY_AST = 0x400
+# Flags of compile(): `await` outside of functions, and what `from __future__ import` sets.
+AWAIT, FUTURE = 0x2000, 0x1fe0000
 KEPT_SOURCES = 200
 KEPT_CHARACTERS = 4000000
 # Flags of CPython's symbol tables (Include/internal/pycore_symtable.h): global by a statement;
@@ -16,6 +18,7 @@ KEPT_CHARACTERS = 4000000
 SYMBOL_GLOBAL, SYMBOL_BOUND = 1, 2 | 128
 tool_names = set()  # names as spelled in Python
 _ast = None  # the module, once code is more than an expression: to make its classes takes long
+future = 0  # what code so far has imported from __future__
 sources = {}  # executed code, by the file name that stands for it
 kept = 0  # number of its characters
 # Words with which no expression begins. Code that begins with one of them, spans several lines or
@@ -147,7 +150,7 @@ def keep_tools(text, name, tree):
                           (name, line, None, (text.splitlines() or [''])[line - 1]))
 
 
-def prepare_expression(text, name):
+def prepare_expression(text, name, flags):
     # Compiles a single line that is an expression; None when it is not. This is faster than the
     # general way, which parses statements first to see whether the last one is an expression. An
     # expression cannot assign to the name of a tool.
@@ -156,40 +159,44 @@ def prepare_expression(text, name):
             line.split(None, 1)[0] in STATEMENTS):
         return None
     try:
-        return compile_expression(text, name)
+        return compile_expression(text, name, flags)
     except SyntaxError:
         return None  # compiling it as statements reports the error
 
 
-def prepare(text, name):
-    last = prepare_expression(text, name)
+def prepare(text, name, flags):
+    last = prepare_expression(text, name, flags)
     if last is not None:
         return None, last
     global _ast
     if _ast is None:
         import _ast
-    tree = compile(text, name, 'exec', ONLY_AST, True)
+    tree = compile(text, name, 'exec', ONLY_AST | flags, True)
     keep_tools(text, name, tree)
     last = None
     if tree.body and type(tree.body[-1]) is _ast.Expr:
         last = _ast.Expression(tree.body.pop().value)
-    body = compile(tree, name, 'exec', 0, True) if tree.body else None
+    body = compile(tree, name, 'exec', flags, True) if tree.body else None
     if last is not None:
-        last = compile(last, name, 'eval', 0, True)
+        last = compile(last, name, 'eval', flags | (body.co_flags & FUTURE if body else 0), True)
     return body, last
 
 
-def prepare_run(text, name):
+def prepare_run(text, name, is_file):
     # Keep the source first, because the compiler may warn about a line of it.
+    global future
     keep_source(name, text)
-    return prepare(text, name)
+    body, last = prepare(text, name, future if is_file else future | AWAIT)
+    if body is not None:
+        future |= body.co_flags & FUTURE
+    return body, last
 
 
 def prepare_check(text):
     import warnings
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        prepare(text, '<code>')
+        prepare(text, '<code>', future | AWAIT)
 
 
 # ---- the start and the end -------------------------------------------------------------------
@@ -238,13 +245,20 @@ def start(paths):
     import _signal
     _signal.signal(_signal.SIGINT, _signal.default_int_handler)  # as python3 does, for its own SIGINT
     sys.path[:0] = paths
+    set_command_line([])
     open_stream(1, 'stdout')
     open_stream(2, 'stderr')
     sys.meta_path.insert(0, ChangingFinder)
 
 
+def set_command_line(argv):
+    if hasattr(sys, 'orig_argv'):
+        sys.orig_argv[:] = [sys.executable] + argv
+
+
 def set_script(argv, directory):
     sys.argv[:] = argv
+    set_command_line(argv)
     sys.modules['__main__'].__file__ = argv[0]
     if directory is not None:
         sys.path.insert(0, directory)

@@ -41,9 +41,12 @@ static const struct {
     [PY_PREPARE_CHECK] = {"prepare_check", PY_PART_START},
     [PY_DESCRIBE] = {"describe", PY_PART_REPORT},
     [PY_DESCRIBE_SYNTAX] = {"describe_syntax", PY_PART_REPORT},
+    [PY_BEGINNING] = {"beginning", PY_PART_REPORT},
     [PY_LEAVE] = {"leave", PY_PART_REPORT},
     [PY_RUN_EXIT_FUNCTIONS] = {"run_exit_functions", PY_PART_START},
     [PY_DEFINE_TOOL] = {"define_tool", PY_PART_TOOLS},
+    [PY_AWAIT] = {"run_coroutine", PY_PART_AIO},
+    [PY_CALL_HOOK] = {"call_hook", PY_PART_REPORT},
     [PY_LATER] = {"later", PY_PART_AIO},
     [PY_SETTLE] = {"settle", PY_PART_AIO},
     [PY_MAKE_ROOM] = {"make_room", PY_PART_AIO},
@@ -191,12 +194,13 @@ PyObject *py_call(struct python_state *state, enum py_function function, const c
 /* What was written to standard output comes before what is written to standard error. */
 static bool boot_flush_output(const struct python_state *state)
 {
-    PyObject *done = state->streams[0] ? PyObject_CallMethod(state->streams[0], "flush", NULL) : NULL;
+    PyObject *done =
+        state->streams[0] ? PyObject_CallMethod(state->streams[0], "flush", NULL) : NULL;
 
     Py_XDECREF(done);
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
         return false; /* an interrupt */
-    PyErr_Clear(); /* the code has closed it */
+    PyErr_Clear();    /* the code has closed it */
     return true;
 }
 
@@ -268,19 +272,19 @@ bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n)
     return ok;
 }
 
-/* compile_expression(text, name): as compile(), which would first make the classes of the syntax
- * tree: that takes longer than most expressions. */
+/* compile_expression(text, name, flags): as compile(), which would first make the classes of the
+ * syntax tree: that takes longer than most expressions. */
 static PyObject *boot_compile_expression(PyObject *self, PyObject *args)
 {
-    PyCompilerFlags flags = {.cf_flags = PyCF_SOURCE_IS_UTF8,
-                             .cf_feature_version = PY_MINOR_VERSION};
+    PyCompilerFlags flags = {.cf_feature_version = PY_MINOR_VERSION};
     const char *text;
     PyObject *name;
 
     (void)self;
-    return PyArg_ParseTuple(args, "sU", &text, &name)
-               ? Py_CompileStringObject(text, name, Py_eval_input, &flags, -1)
-               : NULL;
+    if (!PyArg_ParseTuple(args, "sUi", &text, &name, &flags.cf_flags))
+        return NULL;
+    flags.cf_flags |= PyCF_SOURCE_IS_UTF8 | PyCF_IGNORE_COOKIE;
+    return Py_CompileStringObject(text, name, Py_eval_input, &flags, -1);
 }
 
 static PyMethodDef boot_methods[] = {

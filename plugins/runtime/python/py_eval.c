@@ -133,10 +133,26 @@ static void outcome_exit(struct python_state *state, PyObject *error, struct laz
     PyErr_Clear();
 }
 
+/* Calls sys.excepthook where the code has set one. It may raise SystemExit, in place of the error.
+ */
+static PyObject *outcome_hook(struct python_state *state, PyObject *error)
+{
+    if (!error || PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
+        return error;
+    PyObject *done = py_call(state, PY_CALL_HOOK, "(O)", error);
+    if (!done && PyErr_ExceptionMatches(PyExc_SystemExit)) {
+        Py_DECREF(error);
+        return py_take_exception();
+    }
+    Py_XDECREF(done);
+    PyErr_Clear();
+    return error;
+}
+
 static void outcome_exception(struct python_state *state, const char *name,
                               struct laz_outcome *outcome)
 {
-    PyObject *error = py_take_exception();
+    PyObject *error = outcome_hook(state, py_take_exception());
 
     if (!error) {
         outcome->kind = LAZ_OUTCOME_RUNTIME;
@@ -172,7 +188,9 @@ static void outcome_syntax(struct python_state *state, struct laz_outcome *outco
 
 static bool outcome_text(struct python_state *state, PyObject *value, struct laz_outcome *outcome)
 {
-    PyObject *repr = PyObject_Repr(value);
+    PyObject *repr = outcome->kind == LAZ_OUTCOME_VALUE
+                         ? PyObject_Repr(value)
+                         : py_call(state, PY_BEGINNING, "(O)", value);
 
     if (!repr)
         return false;
@@ -182,6 +200,44 @@ static bool outcome_text(struct python_state *state, PyObject *value, struct laz
         return false;
     outcome->text = PyBytes_AS_STRING(state->text);
     outcome->text_len = (size_t)PyBytes_GET_SIZE(state->text);
+    return true;
+}
+
+/* What cannot be written is no error of the code. NULL: it is too large. */
+static void outcome_omit(struct python_state *state, const char *why, struct laz_outcome *outcome)
+{
+    outcome->kind = LAZ_OUTCOME_TOO_LARGE;
+    if (why)
+        snprintf(state->message, sizeof state->message, "%s", why);
+    outcome->message = why ? state->message : NULL;
+    state->json->writer_reset(state->value);
+}
+
+/* The exception that is set says why the value was not written. False: it is one that ends the
+ * execution, such as an interrupt. */
+static bool outcome_omit_for_exception(struct python_state *state, struct laz_outcome *outcome)
+{
+    static const char no_memory[] = "there is not enough memory to send the value";
+
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+    bool is_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
+    PyObject *error = py_take_exception(), *text = NULL;
+    if (PyErr_GivenExceptionMatches(error, PyExc_ValueError)) /* the writer's own */
+        text = PyObject_Str(error);
+    else if (!is_memory)
+        text = PyUnicode_FromFormat("%s: %S", Py_TYPE(error)->tp_name, error);
+    const char *words = text ? PyUnicode_AsUTF8(text) : NULL;
+
+    if (!words)
+        PyErr_Clear();
+    outcome_omit(state,
+                 is_memory ? no_memory
+                 : words   ? words
+                           : "the value cannot be sent",
+                 outcome);
+    Py_XDECREF(text);
+    Py_XDECREF(error);
     return true;
 }
 
@@ -198,26 +254,21 @@ static bool outcome_value(struct python_state *state, PyObject *value, struct la
     }
     writer.out = state->value;
     if (py_write(&writer, value))
-        return false;
+        return outcome_omit_for_exception(state, outcome);
     outcome->value = state->json->writer_text(state->value, &outcome->value_len, &too_large);
     if (outcome->value)
         return true;
-    if (!too_large) {
-        PyErr_NoMemory();
-        return false;
+    if (too_large) {
+        outcome_omit(state, NULL, outcome);
+        return true;
     }
-    outcome->kind = LAZ_OUTCOME_TOO_LARGE;
-    snprintf(state->message, sizeof state->message, "the value exceeds %s (%zu bytes)",
-             state->services->max_value > state->services->max_message ? "artifacts.max_size"
-                                                                       : "max_message_size",
-             state->services->max_value);
-    outcome->message = state->message;
-    return true;
+    PyErr_NoMemory();
+    return outcome_omit_for_exception(state, outcome);
 }
 
 /* Does what Python's prompt does with the value: nothing for None, else prints it and assigns it to
  * `_`. */
-static bool outcome_display(struct python_state *state, PyObject *value, uint32_t print,
+static bool outcome_display(struct python_state *state, PyObject *value, uint32_t wanted,
                             struct laz_outcome *outcome)
 {
     if (!outcome_value(state, value, outcome))
@@ -225,7 +276,7 @@ static bool outcome_display(struct python_state *state, PyObject *value, uint32_
     if (value == Py_None)
         return true;
     outcome->visible = 1;
-    if (print && outcome->kind == LAZ_OUTCOME_VALUE && !outcome_text(state, value, outcome))
+    if ((wanted & LAZ_WANTED_TEXT) && !outcome_text(state, value, outcome))
         return false;
     return PyObject_SetAttrString(state->builtins, "_", value) == 0;
 }
@@ -259,6 +310,9 @@ static bool eval_code(struct python_state *state, PyObject *code, PyObject **val
     PyObject *result = code == Py_None ? Py_NewRef(Py_None)
                                        : PyEval_EvalCode(code, state->globals, state->globals);
 
+    if (result && code != Py_None && ((PyCodeObject *)code)->co_flags & CO_COROUTINE)
+        result =
+            py_call(state, PY_AWAIT, "(N)", result); /* it has an `await` outside of functions */
     Py_XDECREF(*value);
     *value = result;
     return result != NULL;
@@ -275,7 +329,7 @@ static void eval_save_figures(struct python_state *state)
     py_restore_exception(exception);
 }
 
-static void eval_run(struct python_state *state, PyObject *codes, const char *name, uint32_t print,
+static void eval_run(struct python_state *state, PyObject *codes, const char *name, uint32_t wanted,
                      struct laz_outcome *outcome)
 {
     PyObject *body, *last, *value = NULL;
@@ -284,7 +338,7 @@ static void eval_run(struct python_state *state, PyObject *codes, const char *na
 
     if (getpid() != state->pid)
         eval_end_child(state, ok);
-    ok = ok && outcome_display(state, value, print, outcome);
+    ok = ok && outcome_display(state, value, wanted, outcome);
     if (state->draws)
         eval_save_figures(state);
     if (!ok) {
@@ -294,7 +348,7 @@ static void eval_run(struct python_state *state, PyObject *codes, const char *na
     Py_XDECREF(value);
 }
 
-int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
+int py_eval(void *data, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome)
 {
     struct python_state *state = data;
     char number[32] = "<code>", *script = state->script;
@@ -306,12 +360,13 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
     state->script = NULL;
     if (state->executions++)
         snprintf(number, sizeof number, "<code %llu>", (unsigned long long)state->executions);
-    codes = py_call(state, PY_PREPARE_RUN, "(s#s)", code, (Py_ssize_t)len, name);
+    codes = py_call(state, PY_PREPARE_RUN, "(s#sO)", code, (Py_ssize_t)len, name,
+                    script ? Py_True : Py_False);
     if (!codes) {
         outcome_syntax(state, outcome);
     } else {
         py_calls_set_running(state, true);
-        eval_run(state, codes, name, print, outcome);
+        eval_run(state, codes, name, wanted, outcome);
         if (PyErr_CheckSignals()) /* it came too late to raise anything */
             PyErr_Clear();
         py_flush(state);

@@ -22,7 +22,7 @@
 
 #define PY_PLACES_READ                                                                             \
     PYTHON_PREFIX "/lib/python" PYTHON_VERSION, PY_PLACES_LIBRARY "/etc/python3",                  \
-        "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize, for children */               \
+        "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize, for children */                   \
         "/etc/alternatives",          /* for the BLAS that numpy needs */                          \
         "/etc/ssl/openssl.cnf", "/etc/mime.types", "/etc/localtime", "/etc/fonts"
 

@@ -62,9 +62,12 @@ enum py_function {
     PY_PREPARE_CHECK,
     PY_DESCRIBE,
     PY_DESCRIBE_SYNTAX,
+    PY_BEGINNING,
     PY_LEAVE,
     PY_RUN_EXIT_FUNCTIONS,
     PY_DEFINE_TOOL,
+    PY_AWAIT,
+    PY_CALL_HOOK,
     PY_LATER,
     PY_SETTLE,
     PY_MAKE_ROOM,
@@ -150,7 +153,8 @@ void py_restore_exception(PyObject *exception);
 
 int py_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
 int py_set_script(void *data, const char *const *argv, size_t n, const char *directory);
-int py_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
+int py_eval(void *state, const char *code, size_t len, uint32_t wanted,
+            struct laz_outcome *outcome);
 void py_write_out(void *state, const int *fds, size_t n);
 void py_eval_fini(struct python_state *state);
 

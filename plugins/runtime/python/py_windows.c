@@ -4,9 +4,9 @@
  *
  * Two layouts are known: that of python.org (PREFIX/python311.dll, PREFIX/Lib, PREFIX/DLLs) and
  * that of MSYS2 (PREFIX/bin/libpython3.11.dll, PREFIX/lib/python3.11). PYTHON_DLL is the library's
- * path, and PYTHON_DIRECTORY the directory of it and the program. The library uses a C library of its
- * own (the UCRT) with its own table of descriptors, so no objects of the C library may pass between
- * it and this plugin. */
+ * path, and PYTHON_DIRECTORY the directory of it and the program. The library uses a C library of
+ * its own (the UCRT) with its own table of descriptors, so no objects of the C library may pass
+ * between it and this plugin. */
 #include "py_runtime.h"
 
 const char py_executable[] = PYTHON_DIRECTORY "/python.exe";

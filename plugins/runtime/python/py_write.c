@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-#define WRITE_LOOK 256 /* check after this many items of a list whether the writer has failed */
+#define WRITE_LOOK 256   /* check after this many items of a list whether the writer has failed */
+#define WRITE_SOME 16384 /* elements of an array that become objects of Python at once */
 
 /* ---- containers ----------------------------------------------------------------------------- */
 
@@ -88,15 +89,15 @@ static const char *write_key_text(PyObject *key, Py_ssize_t *len)
 }
 
 /* 1: all keys are distinct strings, and no single one looks like a tag; 0: no; -1: exception. */
-static int write_is_object(PyObject *items)
+static int write_is_object(PyObject *keys)
 {
-    Py_ssize_t n = PyList_GET_SIZE(items), len = 0;
+    Py_ssize_t n = PyList_GET_SIZE(keys), len = 0;
     PyObject *texts = NULL; /* made when a key is of a subclass of str, whose == cannot be
                                trusted */
     int is = 1;
 
     for (Py_ssize_t i = 0; is == 1 && i < n; i++) {
-        PyObject *key = PyTuple_GET_ITEM(PyList_GET_ITEM(items, i), 0);
+        PyObject *key = PyList_GET_ITEM(keys, i);
         const char *text = PyUnicode_Check(key) ? write_key_text(key, &len) : NULL;
         if (!text || (n == 1 && text[0] == '$'))
             is = PyErr_Occurred() ? -1 : 0;
@@ -104,7 +105,7 @@ static int write_is_object(PyObject *items)
             is = (texts = PySet_New(NULL)) ? 1 : -1;
     }
     for (Py_ssize_t i = 0; texts && is == 1 && i < n; i++) {
-        PyObject *plain = write_plain_string(PyTuple_GET_ITEM(PyList_GET_ITEM(items, i), 0));
+        PyObject *plain = write_plain_string(PyList_GET_ITEM(keys, i));
         if (!plain || PySet_Add(texts, plain))
             is = -1;
         Py_XDECREF(plain);
@@ -115,19 +116,28 @@ static int write_is_object(PyObject *items)
     return is;
 }
 
-static int write_members(struct py_writer *w, PyObject *items)
+/* The value of a key, which code of another value may have taken out meanwhile. New reference. */
+static PyObject *write_value_of(PyObject *dict, PyObject *key)
+{
+    PyObject *value = PyDict_GetItemWithError(dict, key); /* borrowed */
+
+    return value ? Py_NewRef(value) : PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static int write_members(struct py_writer *w, PyObject *dict, PyObject *keys)
 {
     int rc = 0;
 
     w->json->object_begin(w->out);
-    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(items); i++) {
-        PyObject *pair = PyList_GET_ITEM(items, i);
+    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(keys); i++) {
+        PyObject *key = PyList_GET_ITEM(keys, i), *value = write_value_of(dict, key);
         Py_ssize_t len;
-        const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &len);
+        const char *text = value ? PyUnicode_AsUTF8AndSize(key, &len) : NULL;
         if (!text)
             rc = -1;
         else if (w->json->key(w->out, text, (size_t)len))
-            rc = py_write(w, PyTuple_GET_ITEM(pair, 1));
+            rc = py_write(w, value);
+        Py_XDECREF(value);
         if (i % WRITE_LOOK == 0 && w->json->writer_failed(w->out))
             break;
     }
@@ -136,33 +146,46 @@ static int write_members(struct py_writer *w, PyObject *items)
 }
 
 /* {"$map":[[key,value],...]} */
-static int write_map(struct py_writer *w, PyObject *items, PyObject *owner)
+static int write_map(struct py_writer *w, PyObject *dict, PyObject *keys)
 {
-    int rc;
+    int rc = write_enter(w, keys);
 
+    if (rc)
+        return rc;
     w->json->object_begin(w->out);
     w->json->key(w->out, "$map", 4);
-    rc = write_items(w, items, owner);
+    w->json->array_begin(w->out);
+    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(keys); i++) {
+        PyObject *value = write_value_of(dict, PyList_GET_ITEM(keys, i));
+        PyObject *pair = value ? PyTuple_Pack(2, PyList_GET_ITEM(keys, i), value) : NULL;
+        rc = pair ? write_items(w, pair, pair) : -1;
+        Py_XDECREF(pair);
+        Py_XDECREF(value);
+        if (i % WRITE_LOOK == 0 && w->json->writer_failed(w->out))
+            break;
+    }
+    w->json->array_end(w->out);
     w->json->object_end(w->out);
+    write_leave(w);
     return rc;
 }
 
 static int write_dict(struct py_writer *w, PyObject *value)
 {
-    PyObject *items = NULL;
+    PyObject *keys = NULL;
     int rc = -1, plain;
 
     if (write_enter(w, value))
         return -1;
     /* A copy, because the dict may change while its values are written. */
-    items = PyDict_Items(value);
-    plain = items ? write_is_object(items) : -1;
+    keys = PyDict_Keys(value);
+    plain = keys ? write_is_object(keys) : -1;
     if (plain == 1)
-        rc = write_members(w, items);
+        rc = write_members(w, value, keys);
     else if (plain == 0)
-        rc = write_map(w, items, items);
+        rc = write_map(w, value, keys);
     write_leave(w);
-    Py_XDECREF(items);
+    Py_XDECREF(keys);
     return rc;
 }
 
@@ -364,7 +387,8 @@ PyObject *py_foreign_item(PyObject *value)
     return item;
 }
 
-static int write_foreign_list(struct py_writer *w, PyObject *value)
+/* The elements of an array, as items of a list that has begun. */
+static int write_foreign_items(struct py_writer *w, PyObject *value)
 {
     PyObject *plain = foreign_in_microseconds(value), *items = NULL;
     int rc = -1;
@@ -373,18 +397,88 @@ static int write_foreign_list(struct py_writer *w, PyObject *value)
         items = PyObject_CallMethod(plain, "tolist", NULL);
     Py_XDECREF(plain);
     if (items && PyList_Check(items)) {
-        rc = write_items(w, items, value);
-    } else if (items && write_enter(w, value) == 0) { /* an array without dimensions */
+        rc = 0;
+        for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(items); i++)
+            rc = py_write(w, PyList_GET_ITEM(items, i));
+    } else if (items) { /* an array without dimensions */
         rc = py_write(w, items);
-        write_leave(w);
     }
     Py_XDECREF(items);
+    return rc;
+}
+
+/* The first dimension of an array, and how many elements each of its rows has. */
+static int foreign_shape(PyObject *value, Py_ssize_t *n, Py_ssize_t *row)
+{
+    PyObject *shape = PyObject_GetAttrString(value, "shape");
+    PyObject *first = shape ? PySequence_GetItem(shape, 0) : NULL;
+    PyObject *size = first ? PyObject_GetAttrString(value, "size") : NULL;
+
+    *n = first ? PyNumber_AsSsize_t(first, NULL) : -1;
+    *row = size ? PyNumber_AsSsize_t(size, NULL) : -1;
+    *row = *n > 0 ? *row / *n : *row;
+    Py_XDECREF(size);
+    Py_XDECREF(first);
+    Py_XDECREF(shape);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int write_foreign_list(struct py_writer *w, PyObject *value);
+
+/* Some rows of an array at a time, so that a large one does not become as many objects. */
+static int write_foreign_rows(struct py_writer *w, PyObject *value, PyObject *by_number,
+                              Py_ssize_t n, Py_ssize_t row)
+{
+    PyObject *array = row > WRITE_SOME ? foreign_get("numpy", "ndarray") : NULL;
+    const bool is_wide = array == (PyObject *)Py_TYPE(value); /* each row has a dimension less */
+    const Py_ssize_t step = row < 1 ? WRITE_SOME : row > WRITE_SOME ? 1 : WRITE_SOME / row;
+    int rc = 0;
+
+    for (Py_ssize_t at = 0; rc == 0 && at < n && !w->json->writer_failed(w->out); at += step) {
+        PyObject *some = is_wide ? PySequence_GetItem(by_number, at)
+                                 : PySequence_GetSlice(by_number, at, at + step);
+        if (!some)
+            rc = -1;
+        else
+            rc = is_wide ? write_foreign_list(w, some) : write_foreign_items(w, some);
+        Py_XDECREF(some);
+    }
+    Py_XDECREF(array);
+    return rc;
+}
+
+static int write_foreign_list(struct py_writer *w, PyObject *value)
+{
+    Py_ssize_t n = 0, row = 0;
+    int rc = write_enter(w, value);
+
+    if (rc)
+        return rc;
+    if (foreign_shape(value, &n, &row)) {
+        if (!PyErr_ExceptionMatches(PyExc_IndexError)) {
+            write_leave(w);
+            return -1;
+        }
+        PyErr_Clear();
+        rc = write_foreign_items(w, value);
+        write_leave(w);
+        return rc;
+    }
+    PyObject *by_number = foreign_is(value, "pandas", "Series")
+                              ? PyObject_GetAttrString(value, "iloc")
+                              : Py_NewRef(value);
+    w->json->array_begin(w->out);
+    rc = by_number ? write_foreign_rows(w, value, by_number, n, row) : -1;
+    w->json->array_end(w->out);
+    Py_XDECREF(by_number);
+    write_leave(w);
     return rc;
 }
 
 /* {"$frame":{"names":[...],"columns":[...],"rows":n}} */
 static int write_frame_body(struct py_writer *w, PyObject *frame, PyObject *names)
 {
+    bool (*const failed)(const struct laz_json_writer *) = w->json->writer_failed;
     int rc = 0;
     Py_ssize_t rows = PyObject_Size(frame);
 
@@ -393,7 +487,7 @@ static int write_frame_body(struct py_writer *w, PyObject *frame, PyObject *name
     w->json->object_begin(w->out);
     w->json->key(w->out, "names", 5);
     w->json->array_begin(w->out);
-    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(names); i++) {
+    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(names) && !failed(w->out); i++) {
         PyObject *name = PyObject_Str(PyList_GET_ITEM(names, i));
         rc = name ? write_string(w, name) : -1;
         Py_XDECREF(name);
@@ -402,7 +496,8 @@ static int write_frame_body(struct py_writer *w, PyObject *frame, PyObject *name
     w->json->key(w->out, "columns", 7);
     w->json->array_begin(w->out);
     PyObject *by_number = PyObject_GetAttrString(frame, "iloc");
-    for (Py_ssize_t i = 0; rc == 0 && by_number && i < PyList_GET_SIZE(names); i++) {
+    for (Py_ssize_t i = 0; rc == 0 && by_number && i < PyList_GET_SIZE(names) && !failed(w->out);
+         i++) {
         PyObject *index = Py_BuildValue("(Nn)", PySlice_New(NULL, NULL, NULL), i);
         PyObject *column = index ? PyObject_GetItem(by_number, index) : NULL;
         rc = column ? write_foreign_list(w, column) : -1;

@@ -3,9 +3,10 @@
  * Side: box.  Input trusted: no.
  *
  * The interpreter runs in isolated mode: neither the environment nor the user's directories affect
- * it, no code of the host's packages runs before the session's own, and it writes no bytecode. It is
- * the one lazaret was built with, whatever python3 comes first in PATH. Its start-up time is part of
- * every session's, so nothing is imported here that the interpreter does not import itself. */
+ * it, no code of the host's packages runs before the session's own, and it writes no bytecode. It
+ * is the one lazaret was built with, whatever python3 comes first in PATH. Its start-up time is
+ * part of every session's, so nothing is imported here that the interpreter does not import itself.
+ */
 #include "py_runtime.h"
 
 #include <lazaret/options.h>
@@ -69,9 +70,9 @@ static const char *python_why(const PyStatus *status)
     return status->err_msg ? status->err_msg : "unknown error";
 }
 
-/* While sys.flags says that there is no `site`, its import does nothing; bootstrap.py goes on with it.
- * From then on the flags say what is true: subprocesses of multiprocessing get those of their parent,
- * and would have no packages. No code has seen the flags yet. */
+/* While sys.flags says that there is no `site`, its import does nothing; bootstrap.py goes on with
+ * it. From then on the flags say what is true: subprocesses of multiprocessing get those of their
+ * parent, and would have no packages. No code has seen the flags yet. */
 static int python_import_site(struct laz_error *err)
 {
     PyObject *site = PyImport_ImportModule("site");

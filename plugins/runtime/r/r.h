@@ -61,12 +61,13 @@ struct r_job {
     const char *code;
     size_t len;
     bool only_parse;
-    bool print;
-    bool parsed;   /* all of it parsed: errors from here on are runtime errors */
-    bool finished; /* every expression was evaluated and the value converted */
+    uint32_t wanted; /* LAZ_WANTED_* */
+    bool parsed;     /* all of it parsed: errors from here on are runtime errors */
+    bool finished;   /* every expression was evaluated and the value printed */
     bool visible;
-    bool too_large;
-    int line; /* of the running top-level expression */
+    bool omitted;    /* the value was not written: */
+    const char *why; /* or NULL: it is too large */
+    int line;        /* of the running top-level expression */
 };
 
 struct r_state {
@@ -180,7 +181,7 @@ struct r_writing {
     const struct laz_json_api *json;
     struct laz_json_writer *out;
     bool strict;         /* a value that cannot leave R is an error and not a $repr */
-    const char *refused; /* description of that value, or NULL */
+    const char *refused; /* description of that value, or of one nested too deeply; or NULL */
 };
 void r_write(struct r_writing *w, SEXP value, unsigned as);
 
@@ -226,7 +227,7 @@ SEXP r_tool_map(SEXP tool, SEXP args, SEXP more, SEXP call);
 /* r_eval.c */
 int r_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
 int r_set_script(void *state, const char *const *argv, size_t n, const char *directory);
-int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
+int r_eval(void *state, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome);
 SEXP r_eval_note(SEXP message, SEXP line, SEXP traceback); /* called by r_support.R */
 void r_failure_clear(struct r_failure *failure);
 

@@ -17,6 +17,13 @@
 
 #include <R_ext/Parse.h>
 
+/* The functions of addTaskCallback(). Not every version of R lets others call them. */
+#ifndef _WIN32
+extern void Rf_callToplevelHandlers(SEXP, SEXP, Rboolean, Rboolean) __attribute__((weak));
+#else
+extern void Rf_callToplevelHandlers(SEXP, SEXP, Rboolean, Rboolean);
+#endif
+
 /* ---- errors ---- */
 
 void r_failure_clear(struct r_failure *failure)
@@ -212,23 +219,43 @@ static void eval_keep_last(SEXP value)
     Rf_defineVar(name, value, R_BaseEnv);
 }
 
+/* Prints the last value, into the text of the result. */
+static void eval_print(struct r_state *s, SEXP value)
+{
+    if (!(s->job.wanted & LAZ_WANTED_TEXT) || !s->job.visible)
+        return;
+    r_console_capture(s);
+    Rf_PrintValue(value);
+    r_console_warnings();
+    r_console_release(s, true);
+}
+
+/* As R's prompt does after each expression. They print warnings of their own. */
+static void eval_task_callbacks(SEXP x, SEXP value, bool visible)
+{
+    if (Rf_callToplevelHandlers)
+        Rf_callToplevelHandlers(x, value, TRUE, visible ? TRUE : FALSE);
+}
+
+/* Writes the value. Where R jumps out of that, the code has ended well. */
 static void eval_finish(struct r_state *s, SEXP value)
 {
     struct r_writing w = {.state = s, .json = s->json, .out = s->value_writer};
+    struct r_job *job = &s->job;
     bool too_large = false;
 
-    if (s->job.print && s->job.visible) {
-        r_console_capture(s);
-        Rf_PrintValue(value);
-        r_console_warnings();
-        r_console_release(s, true);
-    }
+    job->finished = true;
     s->json->writer_reset(s->value_writer);
+    if (!job->visible && !(job->wanted & LAZ_WANTED_INVISIBLE))
+        return;
+    job->omitted = true;
+    job->why = "the value cannot be sent";
     r_write(&w, value, R_AS_IT_IS);
-    s->value = s->json->writer_text(s->value_writer, &s->value_len, &too_large);
-    /* The value of an assignment is not visible, so an execution without it is still correct. */
-    s->job.too_large = !s->value && s->job.visible;
-    s->job.finished = true;
+    s->value = w.refused ? NULL : s->json->writer_text(s->value_writer, &s->value_len, &too_large);
+    job->omitted = !s->value;
+    job->why = w.refused               ? "the value is nested too deeply"
+               : s->value || too_large ? NULL
+                                       : "there is not enough memory to send the value";
 }
 
 /* Sets the handlers of this top level; see r_support.R. */
@@ -267,10 +294,14 @@ static void eval_task(struct r_state *s)
             UNPROTECT(1);
             if (s->script)
                 eval_keep_last(value);
-            if (job->print && job->visible && i + 1 < Rf_xlength(expressions))
+            if ((job->wanted & LAZ_WANTED_TEXT) && job->visible && i + 1 < Rf_xlength(expressions))
                 Rf_PrintValue(value); /* the last one is the result's text */
             r_console_check_file_limit();
             r_console_warnings();
+            if (i + 1 == Rf_xlength(expressions))
+                eval_print(s, value);
+            if (!s->script) /* nor does Rscript */
+                eval_task_callbacks(VECTOR_ELT(expressions, i), value, job->visible);
         }
         eval_finish(s, value);
     }
@@ -318,28 +349,16 @@ static void eval_outcome_failed(struct r_state *s, struct laz_outcome *outcome)
 
 static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
 {
-    static const char format[] = "the value is larger than %s (%zu bytes): return less of it, or "
-                                 "write it to standard output or a file";
-    const struct laz_agent_services *services = s->services;
-
     outcome->visible = s->job.visible;
     if (s->captured.len > 0) {
         size_t len = s->captured.len;
         outcome->text = s->captured.data;
         outcome->text_len = s->captured.data[len - 1] == '\n' ? len - 1 : len;
     }
-    if (!s->job.too_large) {
-        outcome->value = s->value;
-        outcome->value_len = s->value ? s->value_len : 0;
-        return;
-    }
-    char text[sizeof format + 64];
-    int n = snprintf(text, sizeof text, format,
-                     services->max_value > services->max_message ? "artifacts.max_size"
-                                                                 : "max_message_size",
-                     services->max_value);
-    r_text_append(&s->failure.message, text, (size_t)n);
-    eval_outcome_error(s, LAZ_OUTCOME_TOO_LARGE, outcome);
+    outcome->kind = s->job.omitted ? LAZ_OUTCOME_TOO_LARGE : LAZ_OUTCOME_VALUE;
+    outcome->message = s->job.why;
+    outcome->value = s->value;
+    outcome->value_len = s->value_len;
 }
 
 /* "\r\n" becomes "\n", as where R reads a file: its parser takes nothing else. */
@@ -440,13 +459,13 @@ static void eval_close_devices(struct r_state *s)
     UNPROTECT(1);
 }
 
-int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
+int r_eval(void *state, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome)
 {
     struct r_state *s = state;
 
     if (!eval_begin(s, code, len, outcome))
         return 0;
-    s->job.print = print != 0;
+    s->job.wanted = wanted;
     bool whole = r_protected(s, eval_task);
     (void)r_forget_interrupt(); /* it came too late to end anything */
     if (eval_has_drawn())

@@ -236,8 +236,6 @@ help_text <- function(f) {
 # The global environment is the code's own: it can be listed, cleared, saved and loaded.
 publish <- function(name, f) {
     env <- as.environment("lazaret:tools")
-    if (exists(name, envir = env, inherits = FALSE))
-        unlockBinding(name, env) # `help`, which may be a tool of the session
     assign(name, f, envir = env)
     lockBinding(name, env)
 }
@@ -269,9 +267,22 @@ attach_tools <- function() {
     class(map) <- c("lazaret_tool", "function")
     publish("tool_map", map)
     publish_help()
-    publish("unlockBinding", eval(quote(function(sym, env) {
-        stop("unlockBinding is not permitted in this session")
-    }), baseenv()))
+    f <- unlockBinding
+    body(f) <- bquote({
+        if (identical(env, .(as.environment("lazaret:tools"))))
+            stop("unlockBinding is not permitted for tools")
+        .(body(f))
+    })
+    replace_function("unlockBinding", f, list(baseenv()))
+}
+
+# Puts a function in the place of one of a package, in each of these environments.
+replace_function <- function(name, f, environments) {
+    for (env in environments) {
+        .Internal(unlockBinding(as.name(name), env))
+        assign(name, f, envir = env)
+        lockBinding(name, env)
+    }
 }
 
 # The tool that help() or ? is asked for: a name, a text, or a call; NULL: it is none.
@@ -296,6 +307,7 @@ publish_help <- function() {
     if (!"package:utils" %in% search())
         return(NULL)
     topics <- c(help = "topic", "?" = "e1")
+    places <- list(asNamespace("utils"), as.environment("package:utils"))
     for (word in names(topics)) {
         f <- getExportedValue("utils", word)
         topic <- as.name(topics[[word]])
@@ -305,8 +317,22 @@ publish_help <- function() {
                 return(.lazaret_tool)
             .(body(f))
         })
-        publish(word, f)
+        replace_function(word, f, places)
     }
+}
+
+# In the place of a pager: what help(), vignette(), data() and file.show() have to show is printed,
+# without the marks of underlined titles.
+show_files <- function(files, header, title, delete.file) {
+    for (i in seq_along(files)) {
+        if (nzchar(header[i]))
+            cat(header[i], "\n\n", sep = "")
+        text <- if (file.exists(files[i])) readLines(files[i], warn = FALSE)
+                else c(paste("NO FILE", files[i]), "")
+        cat(paste0(gsub("_\b", "", text, fixed = TRUE), "\n"), "\n", sep = "")
+    }
+    if (delete.file)
+        unlink(files)
 }
 
 print_tool <- function(x, ...) {
@@ -339,9 +365,7 @@ guard_package <- function(package, ...) {
     for (name in intersect(with_sockets[[package]], names(ns))) {
         f <- ns[[name]]
         body(f) <- call("{", as.call(list(need_sockets)), body(f))
-        unlockBinding(name, ns)
-        assign(name, f, envir = ns)
-        lockBinding(name, ns)
+        replace_function(name, f, list(ns))
     }
 }
 
@@ -402,7 +426,7 @@ resume_jit <- function(...) {
 # Called once, when R has started.
 set_up <- function(libs, packages) {
     pause_jit()
-    options(keep.parse.data = FALSE)
+    options(keep.parse.data = FALSE, pager = show_files)
     if (nzchar(Sys.getenv("LAZARET_ARTIFACTS")))
         options(device = open_figure)
     Sys.setenv(R_LIBS_USER = "")
@@ -440,7 +464,7 @@ warm_up <- function(...) {
     resume_jit()
     for (i in 1:3) {
         publish_tool("lazaret", "lazaret", "", function(x) x, "string", "", TRUE, "")
-        unlockBinding("lazaret", as.environment("lazaret:tools"))
+        .Internal(unlockBinding(quote(lazaret), as.environment("lazaret:tools")))
         rm("lazaret", envir = as.environment("lazaret:tools"))
         renew()
     }

@@ -36,6 +36,16 @@ static bool write_is_full(const struct r_writing *w)
     return w->refused || w->json->writer_failed(w->out);
 }
 
+/* False: a value is nested too deeply, and nothing more is written. */
+static bool write_may_be_at(struct r_writing *w, unsigned depth)
+{
+    if (depth <= WRITE_MAX_DEPTH)
+        return true;
+    w->refused = "a value nested too deeply";
+    w->json->write_null(w->out);
+    return false;
+}
+
 static void write_tag(struct r_writing *w, const char *tag)
 {
     w->json->object_begin(w->out);
@@ -251,6 +261,8 @@ static void write_dims(struct r_writing *w, SEXP x, SEXP dims, int at, R_xlen_t 
     enum write_kind kind = write_kind_of(x);
     int n = INTEGER_ELT(dims, at);
 
+    if (!write_may_be_at(w, depth))
+        return;
     w->json->array_begin(w->out);
     for (int i = 0; i < n && !write_is_full(w); i++) {
         R_xlen_t element = offset + i * stride;
@@ -457,10 +469,6 @@ static void write_foreign(struct r_writing *w, SEXP x, const char *what)
         w->json->write_null(w->out);
         return;
     }
-    if (x == R_NilValue) { /* there is nothing to show */
-        write_tagged_text(w, "$repr", "<nested too deeply>");
-        return;
-    }
     SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), x));
     SEXP text = PROTECT(r_support1(w->state, "represent", quoted));
     write_tag(w, "$repr");
@@ -525,10 +533,8 @@ static void write_atomic(struct r_writing *w, SEXP x, unsigned as, unsigned dept
 
 static void write_value(struct r_writing *w, SEXP x, unsigned as, unsigned depth)
 {
-    if (depth > WRITE_MAX_DEPTH) {
-        write_foreign(w, R_NilValue, "a value nested too deeply");
+    if (!write_may_be_at(w, depth))
         return;
-    }
     switch (Rf_isS4(x) ? S4SXP : TYPEOF(x)) {
     case NILSXP:
         w->json->write_null(w->out);

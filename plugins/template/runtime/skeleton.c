@@ -217,10 +217,10 @@ static int check(void *data, const char *code, size_t len, struct laz_outcome *o
 }
 
 /* All of it is parsed before any of it runs. */
-static int eval(void *data, const char *code, size_t len, uint32_t print,
+static int eval(void *data, const char *code, size_t len, uint32_t wanted,
                 struct laz_outcome *outcome)
 {
-    (void)print;
+    (void)wanted;
     check(data, code, len, outcome);
     if (outcome->kind == LAZ_OUTCOME_VALUE)
         each_line(data, code, len, outcome, run_line);

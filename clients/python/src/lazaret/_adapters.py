@@ -82,7 +82,7 @@ def report(result: Result, limit: int = OUTPUT_CHARACTERS) -> str:
         parts.append("[the output is incomplete: a limit was reached]")
     if not result.ok:
         parts.append(error_report(result))
-    elif result.text and result.value is not None:
+    elif result.text and (result.value is not None or result.value_omitted):
         parts.append(shorten(result.text, limit))
     if result.artifacts:
         named = [f"{artifact.name} ({artifact.type}, {artifact.size} bytes)"

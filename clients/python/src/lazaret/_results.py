@@ -31,6 +31,7 @@ class Result:
 
     verdict: str  # "ok", "error", "syntax_error", "timeout", ...
     value: Any = None  # the value of the code, as a Python value
+    value_omitted: bool = False  # is it None because it was too large? A warning says more
     text: Optional[str] = None  # the value as the language prints it
     output: List[Output] = field(default_factory=list)
     truncated: bool = False  # is the output incomplete, because of a limit?
@@ -72,6 +73,7 @@ class Result:
         return cls(
             verdict=verdict.get("reason", "protocol_error"),
             value=decode(raw.get("value")),
+            value_omitted=bool(raw.get("value_omitted")),
             text=raw.get("text"),
             output=[Output(piece["stream"], piece["text"]) for piece in raw.get("output", ())],
             truncated=bool(raw.get("truncated")),
