@@ -76,6 +76,7 @@ static const struct laz_member execute_rows[] = {
      .one = "a file for the code", .of = &file_members, REMOTE},
     {VALUE(n_files), REMOTE},
     {VALUE(collect_cwd)},
+    {LIMIT(max_code_length)},
 };
 #undef M
 #undef N

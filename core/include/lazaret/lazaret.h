@@ -351,6 +351,7 @@ struct laz_execute_options {
     /* Not 0: where artifacts.collect is "auto", files at the top of the working directory that the
      * session begins with are artifacts as well: neither hidden ones, nor those that were put. */
     uint32_t collect_cwd;
+    uint64_t max_code_length; /* characters; as the limits above, in place of a setting */
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 
