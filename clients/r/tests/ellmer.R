@@ -117,7 +117,7 @@ test("failures are errors with what was printed", with_session(function(s) {
     text <- value_of(tool, "cat(strrep('x', 1e5)); cat('end'); invisible(NULL)")
     check(nchar(text) < 21000 && grepl("characters left out", text) && grepl("end$", text))
     late <- as_ellmer_tool(s, timeout = 0.1, on_result = keep)
-    raised(value_of(late, "repeat {}"), "lazaret_tool_error", "^timeout: ")
+    raised(value_of(late, "repeat {}"), "lazaret_tool_error", "^\n?timeout: ")
     check(grepl("started anew \\(timeout\\).*gone\\.\n\\[1\\] 3$", value_of(tool, "3")))
     same(vapply(results, function(r) r$verdict, ""),
          c("error", "syntax_error", "ok", "timeout", "ok"))

@@ -58,8 +58,8 @@ class Rules:
     Each is admitted by `ask`, `decide`, and released once, whatever became of it.
     """
 
-    def __init__(self, max_executions: Optional[int] = None, pre_execute_hook: Optional[Hook] = None,
-                 verbose: bool = False) -> None:
+    def __init__(self, max_executions: Optional[int], pre_execute_hook: Optional[Hook],
+                 verbose: bool) -> None:
         if max_executions is not None and max_executions < 1:
             raise ValueError(f"max_executions is {max_executions}, and must be a number from 1")
         if pre_execute_hook is not None and not callable(pre_execute_hook):

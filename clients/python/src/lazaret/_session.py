@@ -142,15 +142,16 @@ class Session(_Opened):
         of `execute`, and only True allows the call. Without it such calls are refused. The text of
         a ToolError that it raises is the reason.
     files: what `put_file` puts before the first code, by name
-    limits: what the sandbox may use up, as {"cpu": 30, "memory": 1 << 30}: names of `[limits]`, with
-        numbers or texts ("1GiB"), math.inf for no limit. The others keep their defaults
+    limits: what the sandbox may use up, as {"cpu": 30, "memory": "1GiB"}: names of `[limits]`, with
+        numbers or texts, math.inf for no limit. The others keep their defaults
     audit_log: a file to which records of what happens are appended, as `audit.md` has it
     sanitize_errors: are paths, host names and process ids removed from messages of errors?
     max_executions: of it; what is blocked or cannot be parsed does not count
     pre_execute_hook: called with the code of each execution; False, or an exception, blocks it
     verbose: is what happens written to standard error?
 
-    With limits, audit_log or sanitize_errors it has a server of its own. One execution at a time runs in a session. Many sessions can be used from many threads.
+    With limits, audit_log or sanitize_errors it has a server of its own. One execution at a time
+    runs in a session. Many sessions can be used from many threads.
     """
 
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
