@@ -77,6 +77,7 @@ static const struct laz_member execute_rows[] = {
     {VALUE(n_files), REMOTE},
     {VALUE(collect_cwd)},
     {VALUE(invisible), REMOTE},
+    {LIMIT(max_code_length)},
 };
 #undef M
 #undef N

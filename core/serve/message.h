@@ -63,10 +63,12 @@ struct serve_message {
     int64_t id, session, pool, request;
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
+    bool has_max_code_length;
     bool warm, print, invisible, validate, output, approve, progress, artifacts, more, is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t wall_ms, cpu_ms, memory, tool_calls;
-    int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, wait_ms, limit, part;
+    int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, max_code_length;
+    int64_t wait_ms, limit, part;
     const char *version, *runtime, *stream, *tool, *name, *code, *message, *words;
     const char *source, *text, *error, *data; /* with their lengths */
     size_t source_len, text_len, error_len, data_len;

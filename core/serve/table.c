@@ -136,6 +136,7 @@ static const struct laz_field execute_members[] = {
     LIMIT(deadline_ms, "milliseconds of all, with calls of tools; likewise"),
     LIMIT(max_tool_calls, "calls of tools; likewise"),
     LIMIT(max_output_lines, "lines of output that are kept; likewise"),
+    LIMIT(max_code_length, "characters of the code, or it is blocked; likewise"),
     LIMIT(wait_ms, "milliseconds to wait for a session of the pool; absent: as long as it takes"),
     {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
      .help = "is `text` of the result wanted?"},

@@ -34,6 +34,7 @@ struct laz_result *laz_execution_check_rules(const struct laz_execution *executi
     const struct laz_settings_values *values = session->shared->values;
     const char *code = execution->request.code;
     size_t len = execution->request.len;
+    const uint64_t most = execution->request.options->max_code_length;
     char reason[400] = "";
 
     if (values->session.max_executions && session->executions >= values->session.max_executions)
@@ -43,9 +44,9 @@ struct laz_result *laz_execution_check_rules(const struct laz_execution *executi
         return laz_result_nothing_ran(LAZ_VERDICT_SYNTAX_ERROR, NULL,
                                       "the code is not valid UTF-8, or contains a NUL byte");
     size_t characters = laz_utf8_count(code, len);
-    if (values->session.max_code_length && characters > values->session.max_code_length)
+    if (most && characters > most)
         return laz_execution_blocked("Code too long (%zu characters, maximum %llu)", characters,
-                                     (unsigned long long)values->session.max_code_length);
+                                     (unsigned long long)most);
     if (session->pre_execute &&
         session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
         return laz_execution_blocked_by_hook(LAZ_EREFUSED, reason);

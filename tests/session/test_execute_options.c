@@ -221,6 +221,20 @@ static bool is_truncated(const struct laz_result *result)
     return laz_result_verdict(result) == LAZ_VERDICT_OK && laz_result_is_truncated(result);
 }
 
+static const struct laz_execute_options *make_max_code_length(void)
+{
+    struct laz_execute_options *options = give_options();
+
+    options->max_code_length = 5;
+    return options;
+}
+
+static bool is_too_long(const struct laz_result *result)
+{
+    return laz_result_verdict(result) == LAZ_VERDICT_BLOCKED &&
+           strstr(laz_result_detail(result), "maximum 5");
+}
+
 static const struct laz_execute_options *make_no_print(void)
 {
     struct laz_execute_options *options = give_options();
@@ -448,6 +462,7 @@ static const struct option_case {
     {"n_files", READ "return read('first') == '1' and read('second') == '2' and not read('third')",
      make_n_files, is_true, false},
     {"collect_cwd", MAKE, make_collect_cwd, has_made, false},
+    {"max_code_length", "x = 10", make_max_code_length, is_too_long, false},
 };
 #define N_CASES (sizeof cases / sizeof *cases)
 

@@ -595,6 +595,16 @@ static void settings_are_narrowed_and_not_widened(void)
     expect(&client, "\"reason\":\"tool_limit\"");
     client_close(&client);
     server_end();
+    server_begin(OPEN ";session.max_code_length=5");
+    client_greet(&client);
+    for (int length = 2; length <= 9; length += 7) {
+        say(&client, "{\"type\":\"execute\",\"id\":1,\"code\":\"x = 10\",\"max_code_length\":%d}",
+            length);
+        expect(&client, "\"reason\":\"blocked\"");
+        CU_ASSERT(has(client.line, length == 2 ? "maximum 2" : "maximum 5"));
+    }
+    client_close(&client);
+    server_end();
 }
 
 /* And nothing is left of them. */

@@ -192,8 +192,11 @@ static struct laz_settings_values some_settings(void)
 
 static void a_limit_is_that_of_the_setting_of_its_name(void)
 {
-    const struct laz_settings_values values = {
-        .session = {.timeout_ms = 1, .deadline_ms = 2, .max_tool_calls = 3, .max_output_lines = 4}};
+    const struct laz_settings_values values = {.session = {.timeout_ms = 1,
+                                                           .deadline_ms = 2,
+                                                           .max_tool_calls = 3,
+                                                           .max_output_lines = 4,
+                                                           .max_code_length = 5}};
     struct laz_execute_options options = LAZ_EXECUTE_OPTIONS_INIT;
 
     laz_options_complete(&laz_execute_members, &options, &values);
@@ -201,6 +204,7 @@ static void a_limit_is_that_of_the_setting_of_its_name(void)
     CU_ASSERT_EQUAL(options.deadline_ms, 2);
     CU_ASSERT_EQUAL(options.max_tool_calls, 3);
     CU_ASSERT_EQUAL(options.max_output_lines, 4);
+    CU_ASSERT_EQUAL(options.max_code_length, 5);
 }
 
 static uint64_t *limit_of(struct laz_execute_options *options, const struct laz_member *row)
@@ -270,7 +274,7 @@ static void limits_of_a_remote_caller_are_narrowed(void)
 static const char *const remote[][2] = {
     {"laz_execute_options", " timeout_ms deadline_ms max_tool_calls max_output_lines no_print "
                             "no_validate argv n_argv cwd directory progress_ms trace files "
-                            "n_files invisible "},
+                             "n_files invisible max_code_length "},
     {"laz_trace", " parent state "},
     {"laz_file", " name data data_len "},
     {"laz_session_options", " runtime warm tools n_tools "},

@@ -161,7 +161,7 @@ class Live(LiveTest):
 
     def test_file_for_a_session_that_cannot_start(self) -> None:
         server = self.server_with(sandbox__read=["/nonexistent"])
-        with self.assertLogs("lazaret"), self.assertRaises(lazaret.SetupFailed):
+        with self.assertRaises(lazaret.SetupFailed):
             lazaret.Session("lua", server=server, files={"in": b""})
 
     def test_files_in_a_session_that_others_use(self) -> None:

@@ -71,11 +71,11 @@ class Results(LiveTest):
         session = self.lua()
         with self.assertRaises(lazaret.Timeout) as caught:
             session.execute("x = 5 while true do end", timeout=0.1)
-        self.assertTrue(caught.exception.result.kept)
+        self.assertTrue(caught.exception.result and caught.exception.result.kept)
         with self.assertRaises(lazaret.Cancelled) as caught_too:
             session.execute("print(1) while true do end",
                             output=lambda stream, text: session.interrupt())
-        self.assertTrue(caught_too.exception.result.kept)
+        self.assertTrue(caught_too.exception.result and caught_too.exception.result.kept)
         session.interrupt()  # there is nothing
         result = session.execute("return x")
         self.assertEqual((result.value, result.replaced, result.kept), (5, None, True))

@@ -4,6 +4,7 @@
 import ast
 import contextlib
 import importlib.util
+import inspect
 import io
 import os
 import re
@@ -15,6 +16,7 @@ import unittest
 import unittest.mock
 import zipfile
 from pathlib import Path
+from typing import Any, Tuple
 
 import lazaret
 from support import GUARD_SECONDS, LiveTest, needs
@@ -51,6 +53,22 @@ class Documents(LiveTest):
             with self.subTest(said=said), contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
             self.assertEqual(printed.getvalue().splitlines(), said)
+
+    def test_the_table_of_arguments_is_true(self) -> None:
+        """Of docs/clients.md, where it is: each argument is where it says."""
+        page = PACKAGE.parents[1] / "docs" / "clients.md"
+        if not page.exists():
+            self.skipTest("the documents are not beside this package")
+        rows = re.findall(r"^\| (session, pool|execution), once \| `(\w+)` \| `(\w+)` \|",
+                          page.read_text(encoding="utf-8"), re.M)
+        self.assertEqual(len(rows), 12)
+        opened: Tuple[Any, ...] = (
+            lazaret.Session, lazaret.Pool, lazaret.AsyncSession, lazaret.AsyncPool)
+        for of, name, other in rows:
+            places = opened if of == "session, pool" else tuple(kind.execute for kind in opened)
+            for place in (*places, lazaret.execute):
+                self.assertIn(name, inspect.signature(place).parameters, place)
+            self.assertEqual(re.sub(r"_(\w)", lambda found: found[1].upper(), name), other)
 
     def test_readme_names_every_exception(self) -> None:
         text = (PACKAGE / "README.md").read_text(encoding="utf-8")

@@ -5,15 +5,15 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
-                            max_output_lines, wait, print, output, progress, approve, artifacts,
-                            invisible) {
+                            max_code_length, max_output_lines, wait, print, output, progress,
+                            approve, artifacts, invisible) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
-                 timeout_ms = milliseconds(timeout, "timeout"),
+                 timeout_ms = milliseconds(timeout, "timeout"), max_code_length = "0",
                  print = if (print) "true" else "false",
                  validate = if (validate) "true" else "false")
     if (!is.null(deadline))
         members["deadline_ms"] <- milliseconds(deadline, "deadline")
-    for (name in c("max_tool_calls", "max_output_lines")) {
+    for (name in c("max_tool_calls", "max_code_length", "max_output_lines")) {
         count <- get(name)
         if (!is.null(count)) {
             if (!is_count(count) || count < 1)
@@ -49,16 +49,6 @@ code_text <- function(code) {
     code <- enc2utf8(code)
     if (!validUTF8(code))
         fail_argument("`code` is not a valid text")
-    code
-}
-
-check_code <- function(code, max_code_length) {
-    code <- code_text(code)
-    if (!is.null(max_code_length) && nchar(code) > max_code_length) {
-        fail("lazaret_blocked",
-             sprintf("the code is too long: it has %d characters, and %.0f are allowed",
-                     nchar(code), max_code_length))
-    }
     code
 }
 
@@ -140,8 +130,6 @@ abandon <- function(server, sent) {
     }, lazaret_error = function(e) NULL)
 }
 
-no_words <- function(...) NULL
-
 # Run code; tools and the handlers run here, while this waits.
 run_execution <- function(server, tools, members, handler = NULL, on_progress = NULL,
                           approve = NULL, say = no_words) {
@@ -174,9 +162,11 @@ run_execution <- function(server, tools, members, handler = NULL, on_progress = 
     raw <- answer_of(message)$result
     result <- new_result(raw, sent$inbox$dropped,
                          artifacts_of(raw$artifacts, artifacts, "artifacts" %in% names(members)))
-    say("execution ended: ", result$verdict)
+    say("execution ended: ", result$verdict, time_of(result$usage))
     list(result = result, raised = raised)
 }
+
+time_of <- function(usage) if (!is.null(usage$wall_ms)) sprintf(" (%.0f ms)", usage$wall_ms)
 
 is_cancelled <- function(inbox, call) {
     waiting <- inbox$messages[seq_along(inbox$messages) > inbox$taken]

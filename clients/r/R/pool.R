@@ -2,19 +2,26 @@
 # Pools, and code that needs a session once.
 
 lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL,
-                         approve = NULL) {
+                         approve = NULL, limits = NULL, verbose = FALSE, audit_log = NULL,
+                         max_executions = NULL, pre_execute_hook = NULL,
+                         sanitize_errors = FALSE) {
     check_handler(approve, "approve")
+    rules <- new_rules(max_executions, pre_execute_hook, verbose)
+    settings <- own_settings(limits, audit_log, sanitize_errors, server)
+    own <- length(settings) > 0L
     if (!is_count(size) || size < 1)
         fail_argument("`size` must be a whole number from 1")
     made <- make_tools(tools)
-    server <- server_of(server)
+    server <- if (own) own_server(settings) else server_of(server)
+    opened <- FALSE
+    on.exit(if (!opened && own) close_server(server))
     answer <- open_on(server, c(type = "\"open_pool\"",
                                 runtime = if (!is.null(runtime)) json_text(runtime),
                                 tools = if (length(made))
                                     json_array(vapply(made, declaration_of, "")),
                                 members = sprintf("%.0f", size)))
-    state <- new_state(server, FALSE, made, approve, "pool", answer$pool, FALSE)
-    pool_object(state)
+    opened <- TRUE
+    pool_object(new_state(server, own, made, approve, "pool", answer, rules))
 }
 
 pool_status <- function(state) {
@@ -40,14 +47,17 @@ pool_object <- function(state) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         check_handler(on_progress, "on_progress")
-        members <- execute_members(check_code(code, max_code_length), where_of(state), timeout,
-                                   deadline, validate, max_tool_calls, max_output_lines,
+        code <- code_text(code)
+        members <- execute_members(code, where_of(state), timeout, deadline, validate,
+                                   max_tool_calls, max_code_length, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
                                    !is.null(on_progress), !is.null(state$approve), artifacts,
                                    invisible)
         members <- add_all_files(state$server, members, check_files(files))
-        finish(run_execution(state$server, state$tools, members, output_handler, on_progress,
-                             state$approve), result)
+        finish(run_admitted(state$rules, code, function() {
+            run_execution(state$server, state$tools, members, output_handler, on_progress,
+                          state$approve, state$rules$say)
+        }), result)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$status <- function() pool_status(state)
@@ -73,9 +83,15 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                             result = FALSE, approve = NULL, on_progress = NULL, files = list(),
-                            artifacts = TRUE, invisible = FALSE) {
+                            artifacts = TRUE, invisible = FALSE, limits = NULL, verbose = FALSE,
+                            audit_log = NULL,                            max_executions = NULL, pre_execute_hook = NULL,
+                            sanitize_errors = FALSE) {
     if (length(tools) || ...length()) {
-        session <- lazaret_session(tools, runtime, server = server, approve = approve, ...)
+        session <- lazaret_session(tools, runtime, server = server, approve = approve,
+                                   limits = limits, verbose = verbose, audit_log = audit_log,
+                                   max_executions = max_executions,
+                                   pre_execute_hook = pre_execute_hook,
+                                   sanitize_errors = sanitize_errors, ...)
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
                                max_code_length, max_output_lines, deadline, result, on_progress,
@@ -84,18 +100,24 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
     check_handler(approve, "approve")
+    rules <- new_rules(max_executions, pre_execute_hook, verbose)
+    settings <- own_settings(limits, audit_log, sanitize_errors, server)
+    code <- code_text(code)
     where <- if (!is.null(runtime)) c(runtime = json_text(runtime))
-    members <- execute_members(check_code(code, max_code_length), where, timeout, deadline,
-                               validate, max_tool_calls, max_output_lines, NULL, result,
+    members <- execute_members(code, where, timeout, deadline, validate, max_tool_calls,
+                               max_code_length, max_output_lines, NULL, result,
                                !is.null(output_handler), !is.null(on_progress), !is.null(approve),
                                artifacts, invisible)
-    server <- server_of(server)
+    server <- if (length(settings)) own_server(settings) else server_of(server)
+    if (length(settings))
+        on.exit(close_server(server))
     members <- add_all_files(server, members, check_files(files))
-    run <- tryCatch(run_execution(server, list(), members, output_handler, on_progress,
-                                  approve), lazaret_request_failed = function(e) {
-        if (length(files) && e$code %in% file_errors)
-            stop(e)
-        fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
-    })
-    finish(run, result)
+    finish(run_admitted(rules, code, function() {
+        tryCatch(run_execution(server, list(), members, output_handler, on_progress, approve,
+                               rules$say), lazaret_request_failed = function(e) {
+            if (length(files) && e$code %in% file_errors)
+                stop(e)
+            fail("lazaret_setup_failed", conditionMessage(e), code = e$code)
+        })
+    }), result)
 }

@@ -96,9 +96,11 @@ has_configuration <- function() {
         any(file.exists(file.path(home, "lazaret", "lazaret.toml"), "/etc/lazaret/lazaret.toml"))
 }
 
-# Without a configuration the timeouts are those that are given to `execute`.
+# Without a configuration the limits are those that are given to `execute`.
 default_settings <- function() {
-    if (has_configuration()) list() else list(session.timeout = 0, session.deadline = 0)
+    if (has_configuration())
+        return(list())
+    list(session.timeout = 0, session.deadline = 0, session.max_code_length = 0)
 }
 
 own_server <- function(settings = list()) {

@@ -1,46 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Sessions: what code defines is there for the code that is executed next.
 
-limit_names <- c("cpu", "memory", "fsize", "nproc", "nofile", "stack")
-
-# Limits of an older interface as settings: names of limits, with numbers.
-limit_settings <- function(limits) {
-    if (is.null(limits))
-        return(list())
-    if (!is.list(limits) || length(limits) == 0L || is.null(names(limits))) {
-        fail_argument("`limits` must be a list of numbers with names, as list(cpu = 30, memory = ",
-                      "2^30); Inf removes a limit, and the others keep their defaults")
-    }
-    unknown <- setdiff(names(limits), limit_names)
-    if (length(unknown)) {
-        fail_argument("`limits` has an unknown name '", unknown[1L], "'; known are ",
-                      paste(limit_names, collapse = ", "))
-    }
-    values <- lapply(names(limits), function(name) {
-        value <- limits[[name]]
-        if (!is.numeric(value) || length(value) != 1L || is.na(value) || value <= 0)
-            fail_argument("limit '", name, "' must be a positive number, or Inf for no limit")
-        if (is.infinite(value)) "unlimited" else ceiling(value)
-    })
-    structure(values, names = paste0("limits.", names(limits)))
-}
-
-# What a session asks of a server, and cannot have of one that others share.
-session_settings <- function(limits, audit_log, sanitize_errors) {
-    settings <- limit_settings(limits)
-    if (!is.null(audit_log)) {
-        if (!is_text(audit_log) || !nzchar(audit_log))
-            fail_argument("`audit_log` must be the path of a file")
-        directory <- normalizePath(dirname(audit_log), mustWork = FALSE)
-        settings$audit.file <- file.path(directory, basename(audit_log))
-    }
-    if (!is_flag(sanitize_errors))
-        fail_argument("`sanitize_errors` must be TRUE or FALSE")
-    if (sanitize_errors)
-        settings$session.sanitize_errors <- TRUE
-    settings
-}
-
 check_sandbox <- function(sandbox, sandbox_strict) {
     if (!identical(sandbox, TRUE)) {
         fail_argument("`sandbox` can only be TRUE: lazaret runs no code without a sandbox. What ",
@@ -60,15 +20,23 @@ open_on <- function(server, members) {
 }
 
 # What sessions and pools have in common: `state` has the server, and what is open there.
-new_state <- function(server, own, tools, approve, where, id, verbose) {
+new_state <- function(server, own, tools, approve, where, opened, rules) {
     state <- list2env(list(server = server, own = own, tools = tools, approve = approve,
-                           where = where, id = key_of(id), closed = FALSE, executing = FALSE,
-                           executions = 0, verbose = verbose), parent = emptyenv())
+                           where = where, id = key_of(opened[[where]]), name = opened$name,
+                           closed = FALSE, executing = FALSE, rules = rules),
+                      parent = emptyenv())
     reg.finalizer(state, function(state) {
-        if (!state$closed)
+        if (!state$closed && state$own)
+            finalize_server(state$server)
+        else if (!state$closed)
             drop_opened(state$server, state$where, state$id)
     })
+    say_of(state, "started")
     state
+}
+
+say_of <- function(state, what) {
+    state$rules$say(paste(c(paste(state$where, what), state$name), collapse = ": "))
 }
 
 where_of <- function(state) structure(state$id, names = state$where)
@@ -94,20 +62,7 @@ close_state <- function(state) {
     }
     if (state$own)
         close_server(state$server)
-}
-
-say_of <- function(verbose) {
-    if (verbose) function(...) message("[lazaret] ", ...) else no_words
-}
-
-call_hook <- function(hook, code) {
-    if (is.null(hook))
-        return()
-    allowed <- tryCatch(hook(code), error = function(e) {
-        fail("lazaret_blocked", paste0("`pre_execute_hook` has failed: ", conditionMessage(e)))
-    })
-    if (identical(allowed, FALSE))
-        fail("lazaret_blocked", "the execution was refused by `pre_execute_hook`")
+    say_of(state, "closed")
 }
 
 lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server = NULL,
@@ -115,20 +70,14 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
                             audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
                             sanitize_errors = FALSE, approve = NULL, files = list()) {
     check_sandbox(sandbox, sandbox_strict)
-    check_handler(pre_execute_hook, "pre_execute_hook")
     check_handler(approve, "approve")
-    if (!is.null(max_executions) && (!is_count(max_executions) || max_executions < 1))
-        fail_argument("`max_executions` must be a whole number from 1, or NULL")
-    if (!is_flag(warm) || !is_flag(verbose))
-        fail_argument("`warm` and `verbose` must be TRUE or FALSE")
+    rules <- new_rules(max_executions, pre_execute_hook, verbose)
+    if (!is_flag(warm))
+        fail_argument("`warm` must be TRUE or FALSE")
     if (!is.null(runtime) && !is_text(runtime))
         fail_argument("`runtime` must be the name of a language")
-    settings <- session_settings(limits, audit_log, sanitize_errors)
+    settings <- own_settings(limits, audit_log, sanitize_errors, server)
     own <- length(settings) > 0L
-    if (own && !is.null(server)) {
-        fail_argument("`limits`, `audit_log` and `sanitize_errors` belong to a server: give them ",
-                      "to lazaret_server(settings = ...), or leave out `server`")
-    }
     files <- check_files(files)
     made <- make_tools(tools)
     members <- c(type = "\"open\"", warm = if (warm) "true" else "false",
@@ -139,11 +88,8 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     on.exit(if (!opened && own) close_server(server))
     answer <- open_on(server, members)
     opened <- TRUE
-    state <- new_state(server, own, made, approve, "session", answer$session, verbose)
+    state <- new_state(server, own, made, approve, "session", answer, rules)
     state$runtime <- runtime %||% "default"
-    state$max_executions <- max_executions
-    state$hook <- pre_execute_hook
-    say_of(verbose)("session started: ", answer$name)
     ready <- FALSE
     on.exit(if (!ready) close_state(state), add = TRUE)
     put_files(state, files)
@@ -160,32 +106,23 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
              "this session executes code already: use another session inside a tool",
              code = "LAZ_EBUSY")
     }
-    if (!is.null(state$max_executions) && state$executions >= state$max_executions) {
-        fail("lazaret_blocked",
-             sprintf("the maximum of %.0f executions of this session is reached",
-                     state$max_executions))
-    }
     code <- code_text(code)
-    call_hook(state$hook, code)
-    code <- check_code(code, max_code_length)
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
     files <- check_files(files)
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
-                               max_output_lines, NULL, whole, !is.null(output_handler),
-                               !is.null(on_progress), !is.null(state$approve), artifacts,
-                               invisible)
-    with_files <- add_files(state$server, members, files)
-    if (is.null(with_files))
-        put_files(state, files)
-    members <- with_files %||% members
-    state$executing <- TRUE
-    on.exit(state$executing <- FALSE)
-    run <- run_execution(state$server, state$tools, members, output_handler, on_progress,
-                         state$approve, say_of(state$verbose))
-    if (run$result$verdict != "syntax_error")
-        state$executions <- state$executions + 1
-    finish(run, whole)
+                               max_code_length, max_output_lines, NULL, whole,
+                               !is.null(output_handler), !is.null(on_progress),
+                               !is.null(state$approve), artifacts, invisible)
+    finish(run_admitted(state$rules, code, function() {
+        with_files <- add_files(state$server, members, files)
+        if (is.null(with_files))
+            put_files(state, files)
+        state$executing <- TRUE
+        on.exit(state$executing <- FALSE)
+        run_execution(state$server, state$tools, with_files %||% members, output_handler,
+                      on_progress, state$approve, state$rules$say)
+    }), whole)
 }
 
 # The tools that fit these words best, as lists of the server's declarations.
@@ -261,6 +198,7 @@ session_object <- function(state) {
             fail("lazaret_request_failed", "the session cannot be restarted while it executes code",
                  code = "LAZ_EBUSY")
         request(state$server, type = "\"restart\"", where_of(state))
+        say_of(state, "restarted")
         invisible(self)
     }
     self$tools <- function() session_tools(state)

@@ -118,10 +118,12 @@ test("failures are errors with what was printed", with_session(function(s) {
     text <- value_of(tool, "cat(strrep('x', 1e5)); cat('end'); invisible(NULL)")
     check(nchar(text) < 21000 && grepl("characters left out", text) && grepl("end$", text))
     late <- as_ellmer_tool(s, timeout = 0.1, on_result = keep)
-    raised(value_of(late, "repeat {}"), "lazaret_tool_error", "^timeout: ")
-    check(grepl("started anew \\(timeout\\).*gone\\.\n\\[1\\] 3$", value_of(tool, "3")))
+    raised(value_of(late, "repeat {}"), "lazaret_tool_error", "^\n?timeout: ")
+    same(value_of(tool, "3"), "[1] 3") # the session was kept
+    raised(value_of(tool, "tools::pskill(Sys.getpid(), 9)"), "lazaret_tool_error", "^crashed: ")
+    check(grepl("started anew \\(crashed\\).*gone\\.\n\\[1\\] 3$", value_of(tool, "3")))
     same(vapply(results, function(r) r$verdict, ""),
-         c("error", "syntax_error", "ok", "timeout", "ok"))
+         c("error", "syntax_error", "ok", "timeout", "ok", "crashed", "ok"))
 }))
 
 test("pictures and files", with_session(function(s) {

@@ -6,6 +6,12 @@ source(file.path("support", "helper.R"))
 new_arguments <- c("tools", "sandbox", "limits", "verbose", "sandbox_strict", "audit_log",
                    "max_executions", "pre_execute_hook", "sanitize_errors")
 
+test("the arguments that all clients have are everywhere", {
+    open <- list(lazaret_session, lazaret_pool, lazaret_execute)
+    for (f in open)
+        check(all(setdiff(new_arguments, c("sandbox", "sandbox_strict")) %in% names(formals(f))))
+})
+
 test("the constructors and the verbs have the same arguments", {
     check(all(new_arguments %in% names(formals(Session$new))))
     same(head(names(formals(lazaret_tool)), 4L), c("name", "description", "fn", "args"))

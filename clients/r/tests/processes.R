@@ -29,8 +29,8 @@ test("a missing program is one clear sentence", {
 
 test("servers that are none", {
     raised(lazaret_server(false_server(hello(2))), "lazaret_setup_failed", "version 2 of the proto")
-    raised(lazaret_server(false_server("rubbish")), "lazaret_setup_failed", "no message")
-    raised(lazaret_server(false_server("[1]")), "lazaret_setup_failed", "no message")
+    raised(lazaret_server(false_server("rubbish")), "lazaret_setup_failed", "not a message")
+    raised(lazaret_server(false_server("[1]")), "lazaret_setup_failed", "not a message")
     raised(no_words(lazaret_server(false_server(character(), "echo why >&2; exit 3"))),
            "lazaret_setup_failed", "with status 3: why")
     raised(lazaret_server(false_server(character(), "exec sleep 60"), start_timeout = 1),
@@ -40,8 +40,8 @@ test("servers that are none", {
                     "echo {oops")
     odd <- lazaret_server(false_server(hello(1), script))
     session <- lazaret_session(server = odd)
-    raised(session$execute("1"), "lazaret_worker_lost", "no message")
-    raised(session$execute("1"), "lazaret_worker_lost", "no message")
+    raised(session$execute("1"), "lazaret_worker_lost", "not a message")
+    raised(session$execute("1"), "lazaret_worker_lost", "not a message")
     session$close()
 })
 

@@ -9,6 +9,7 @@ import { AsyncResource } from 'node:async_hooks';
 
 import { artifactsOf } from './files.js';
 import { Cancelled, ExecutionError, Result, errorOf } from './results.js';
+import { hasRun } from './rules.js';
 import { answerOf } from './server.js';
 import { onAbort } from './signals.js';
 import { count, errorText, milliseconds } from './tools.js';
@@ -25,6 +26,7 @@ const OPTIONS = [
   ['wait', 'wait_ms', milliseconds],
   ['maxToolCalls', 'max_tool_calls', count],
   ['maxOutputLines', 'max_output_lines', count],
+  ['maxCodeLength', 'max_code_length', count],
 ];
 
 /**
@@ -42,6 +44,7 @@ export function executeMessage(code, where, options, wanted = {}) {
     if (isWanted) message[member] = true;
   }
   if (options.artifacts ?? true) message.artifacts = true;
+  if (!(options.validate ?? true)) message.validate = false;
   return message;
 }
 
@@ -80,10 +83,13 @@ export class Execution {
    * @param {import('./server.js').Server} server
    * @param {Map<string, import('./tools.js').Tool>} tools
    * @param {((approval: any) => unknown) | undefined} approve decides on calls that need a yes
+   * @param {import('./rules.js').Rules} rules
    * @param {(event: any) => unknown} [consume] gets the events; waits if it returns a promise
    * @param {object} [owner] is kept from being collected, and so closed, meanwhile
    */
-  constructor(server, tools, approve, consume = undefined, owner = undefined) {
+  constructor(server, tools, approve, rules, consume = undefined, owner = undefined) {
+    this._rules = rules;
+    this.hasRun = false; // as far as is known
     this._owner = owner;
     this._approve = approve;
     this._server = server;
@@ -113,6 +119,7 @@ export class Execution {
     const { id, answer } = this._server._send(message, 'result',
       (event, size) => this._take(event, size));
     this._id = id;
+    this.hasRun = true;
     const stop = onAbort(signal, () => this.cancel());
     const last = await answer;
     const isAborted = Boolean(signal?.aborted);
@@ -132,9 +139,12 @@ export class Execution {
   }
 
   _finish(last, signal, isAborted, check) {
+    this.hasRun = false; // where it has failed
     const raw = answerOf(last).result;
     const artifacts = artifactsOf(raw, this._artifacts, this._wantsArtifacts);
     const result = new Result(raw, this._dropped, artifacts);
+    this.hasRun = hasRun(result);
+    this._rules.sayEnded(result);
     if (isAborted) throw cancelled(signal, result);
     if (check && !result.ok) {
       const error = errorOf(result);
@@ -240,15 +250,18 @@ export class Execution {
 
   /** Answer a call by what `work` gives for the message. */
   async _answer(message, work) {
-    const { call, session_name: session = '' } = message;
+    const { call, tool, session_name: session = '' } = message;
+    this._rules.sayCalled(message);
     const controller = new AbortController();
     this._controllers.set(call, controller);
     try {
       const value = await this._scope.runInAsyncScope(work, this, message,
         { signal: controller.signal, session });
       this._server._answer(call, 'value', encode(value, this._server._maxLine));
+      this._rules.say(`tool result: ${tool}`);
     } catch (error) {
       const text = errorText(error);
+      this._rules.say(`tool error: ${tool}: ${text}`);
       this._thrown = [...this._thrown.slice(1 - KEPT_ERRORS), { text, error }];
       this._server._answer(call, 'error', JSON.stringify(text));
     } finally {

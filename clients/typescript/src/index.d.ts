@@ -324,6 +324,10 @@ export interface ExecutionOptions {
   files?: Record<string, FileData>;
   /** Are the bytes of artifacts wanted? The result lists them in any case. Absent: true. */
   artifacts?: boolean;
+  /** Is the code looked at for calls that are worth a warning? Absent: true. */
+  validate?: boolean;
+  /** Characters of the code; a longer one is blocked. */
+  maxCodeLength?: number;
 }
 
 /** What an execution has used so far. */
@@ -368,7 +372,30 @@ export type StreamEvent<Value = any> =
   | ({ type: 'progress' } & Progress)
   | { type: 'result'; result: Result<Value> };
 
-export interface SessionOptions {
+/** What a program asks of its own executions. */
+export interface RuleOptions {
+  /** Executions; what is blocked or cannot be parsed does not count. Of a pool: of all of it. */
+  maxExecutions?: number;
+  /** Called with the code of each execution; false, or what it throws, blocks it. */
+  preExecuteHook?: (code: string) => unknown;
+  /** Is what happens written to standard error? */
+  verbose?: boolean;
+}
+
+/** What only a server has: with one of these a session or a pool has a server of its own. */
+export interface OwnServerOptions {
+  /**
+   * What the sandbox may use up: names of `[limits]`, with numbers or texts ('1GiB'), Infinity for
+   * no limit. The others keep their defaults.
+   */
+  limits?: Record<string, number | string>;
+  /** A file to which records of what happens are appended: see `audit.md`. */
+  auditLog?: string;
+  /** Are paths, host names and process ids removed from messages of errors? */
+  sanitizeErrors?: boolean;
+}
+
+export interface SessionOptions extends RuleOptions, OwnServerOptions {
   /** The language, as "python", "r" or "lua"; null: as the configuration says. Absent: python. */
   runtime?: string | null;
   /** Functions that the code can call. */
@@ -383,7 +410,7 @@ export interface SessionOptions {
   files?: Record<string, FileData>;
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends RuleOptions, OwnServerOptions {
   runtime?: string | null;
   /** Sessions that are kept ready; absent: as the configuration says. */
   size?: number;
@@ -472,7 +499,8 @@ export class Pool implements AsyncDisposable {
 }
 
 /** Run code in a fresh session, which is closed afterwards. */
-export function execute<Value = any>(code: string, options?: ExecuteOptions & {
+export function execute<Value = any>(code: string, options?: ExecuteOptions & RuleOptions &
+OwnServerOptions & {
   runtime?: string | null;
   tools?: Iterable<ToolLike>;
   approve?: Approve;

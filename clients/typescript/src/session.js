@@ -2,9 +2,10 @@
 // Sessions and pools.
 
 import { LazaretError, RequestFailed, SetupFailed } from './results.js';
+import { Rules, settingsOf } from './rules.js';
 import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
 import { FILE_ERRORS, addFiles, partsOf, tooLarge } from './files.js';
-import { defaultServer } from './server.js';
+import { Server, defaultServer } from './server.js';
 import { onAbort } from './signals.js';
 import { count, makeTools } from './tools.js';
 import { isPlain } from './values.js';
@@ -26,8 +27,9 @@ function toolsMember(tools) {
 }
 
 /** What is opened on a server, and is no longer used, must not keep its processes. */
-const forgotten = new FinalizationRegistry(({ server, where }) => {
-  server._post({ type: 'close', ...where });
+const forgotten = new FinalizationRegistry(({ server, where, own }) => {
+  if (own) own.close();
+  else server._post({ type: 'close', ...where });
 });
 
 /** A callback that was given, or not. */
@@ -102,10 +104,16 @@ async function* events(start, signal) {
   }
 }
 
-/** What sessions and pools have in common: something that is open on a server. */
+/**
+ * What sessions and pools have in common: something that is open on a server. What is asked for by
+ * settings needs a server of its own, which is closed with it.
+ */
 class Opened {
-  constructor(server, tools, approve, message, kind) {
+  constructor({ server, approve, ...options }, tools, message, kind) {
+    this._settings = settingsOf(options, server);
+    this._rules = new Rules(options);
     this._given = server;
+    this._own = null;
     this._approve = callback(approve, 'approve');
     this._server = server;
     this._tools = tools;
@@ -140,17 +148,20 @@ class Opened {
   }
 
   async _open() {
-    const server = this._given ?? defaultServer();
+    this._own = this._settings && new Server({ settings: this._settings });
+    const server = this._own ?? this._given ?? defaultServer();
     this._server = server;
     try {
       const opened = await server._call(this._message, 'opened');
       this._where = { [this._kind]: opened[this._kind] };
       this.name = opened.name ?? '';
     } catch (error) {
+      await this._own?.close();
       throw error instanceof RequestFailed ? new SetupFailed(error.message, { cause: error })
         : error;
     }
-    forgotten.register(this, { server, where: this._where }, this);
+    forgotten.register(this, { server, where: this._where, own: this._own }, this);
+    this._rules.say(this.name ? `${this._kind} started: ${this.name}` : `${this._kind} started`);
   }
 
   async _request(type, wants, members = {}) {
@@ -165,14 +176,18 @@ class Opened {
     checkSignal(options.signal);
     await unlessAborted(this.open(), options.signal);
     this._checkOpen();
-    const message = executeMessage(code, this._where, options,
-      { ...wanted, approve: Boolean(this._approve) });
-    if (files) {
-      await unlessAborted(this._give(message, files), options.signal);
+    const execution = new Execution(this._server, this._tools, this._approve, this._rules, consume,
+      this);
+    return admitted(this._rules, code, execution, options, async () => {
       this._checkOpen();
-    }
-    return new Execution(this._server, this._tools, this._approve, consume, this)
-      .run(message, options);
+      const message = executeMessage(code, this._where, options,
+        { ...wanted, approve: Boolean(this._approve) });
+      if (files) {
+        await unlessAborted(this._give(message, files), options.signal);
+        this._checkOpen();
+      }
+      return execution.run(message, options);
+    });
   }
 
   /** Let files go with the code, or put them before. */
@@ -210,17 +225,32 @@ class Opened {
     await this._opening?.catch(() => {});
     if (!this._where) return;
     forgotten.unregister(this);
-    if (!this._server.isAlive) return;
     try {
-      await this._server._call({ type: 'close', ...this._where }, 'done');
+      if (this._server.isAlive) await this._server._call({ type: 'close', ...this._where }, 'done');
     } catch (error) {
       if (!(error instanceof LazaretError)) throw error;
       // The server has ended meanwhile, and the session with it.
     }
+    await this._own?.close();
+    this._rules.say(this.name ? `${this._kind} closed: ${this.name}` : `${this._kind} closed`);
   }
 
   [Symbol.asyncDispose]() {
     return this.close();
+  }
+}
+
+/** Execute by `run`, unless the code is blocked before that. */
+async function admitted(rules, code, execution, { check = true, signal }, run) {
+  const refused = await unlessAborted(rules.admit(code), signal);
+  if (refused) {
+    if (check) refused.throwForVerdict();
+    return refused;
+  }
+  try {
+    return await run();
+  } finally {
+    rules.release(execution.hasRun);
   }
 }
 
@@ -233,13 +263,13 @@ class Opened {
 export class Session extends Opened {
   /** @param {import('./index.js').SessionOptions} [options] */
   constructor({
-    runtime = DEFAULT_RUNTIME, tools = [], warm = true, approve, server, files = {},
+    runtime = DEFAULT_RUNTIME, tools = [], warm = true, files = {}, ...options
   } = {}) {
     const made = makeTools(tools);
     const message = {
       type: 'open', warm: Boolean(warm), ...runtimeMember(runtime), ...toolsMember(made),
     };
-    super(server, made, approve, message, 'session');
+    super(options, made, message, 'session');
     this._files = Object.entries(files);
     this._putting = Promise.resolve(); // settled when a file can be put
   }
@@ -257,6 +287,7 @@ export class Session extends Opened {
       forgotten.unregister(this);
       this._server._post({ type: 'close', ...this._where });
       this._where = null; // the next use opens another one
+      await this._own?.close();
       throw error;
     }
   }
@@ -288,6 +319,7 @@ export class Session extends Opened {
   /** Give the session a fresh interpreter: what code has defined is gone. */
   async restart() {
     await this._request('restart', 'opened');
+    this._rules.say(`session restarted: ${this.name}`);
   }
 
   /** The tools that code can call, as the server declares them. */
@@ -317,11 +349,11 @@ export class Session extends Opened {
 /** Sessions that are kept ready; each execution gets a fresh one. All have the tools. */
 export class Pool extends Opened {
   /** @param {import('./index.js').PoolOptions} [options] */
-  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], approve, server } = {}) {
+  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], ...options } = {}) {
     const made = makeTools(tools);
     const message = { type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made) };
     if (size !== undefined) message.members = count(size, 'size');
-    super(server, made, approve, message, 'pool');
+    super(options, made, message, 'pool');
   }
 
   /** @param {import('./index.js').PoolOptions} [options] */
@@ -335,12 +367,27 @@ export class Pool extends Opened {
   }
 }
 
+async function executeOnce(execution, server, message, options) {
+  const files = filesOf(options);
+  try {
+    await unlessAborted(server.start(), options.signal);
+    if (files && !await unlessAborted(addFiles(message, files, server), options.signal)) {
+      throw tooLarge(server);
+    }
+    return await execution.run(message, options);
+  } catch (error) {
+    const isOfFile = files && FILE_ERRORS.includes(error.code);
+    throw error instanceof RequestFailed && !isOfFile
+      ? new SetupFailed(error.message, { cause: error }) : error;
+  }
+}
+
 /** Run code in a fresh session, which is closed afterwards. */
-export async function execute(code, given = {}) {
-  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, ...options } = given;
+export async function execute(code, options = {}) {
+  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server } = options;
   const made = makeTools(tools);
   if (made.size) {
-    const session = new Session({ runtime, tools: made.values(), approve, server });
+    const session = new Session({ ...options, tools: made.values(), files: {} });
     try {
       return await session.execute(code, options);
     } finally {
@@ -350,18 +397,17 @@ export async function execute(code, given = {}) {
   const { consume, wanted } = consumerOf(options);
   const message = executeMessage(code, runtimeMember(runtime), options,
     { ...wanted, approve: Boolean(callback(approve, 'approve')) });
-  const files = filesOf(options);
+  filesOf(options); // wrong options are reported at once
+  const settings = settingsOf(options, server);
+  const rules = new Rules(options);
   checkSignal(options.signal);
-  const where = server ?? defaultServer();
+  const own = settings && new Server({ settings });
+  const where = own ?? server ?? defaultServer();
+  const execution = new Execution(where, made, approve, rules, consume);
   try {
-    await unlessAborted(where.start(), options.signal);
-    if (files && !await unlessAborted(addFiles(message, files, where), options.signal)) {
-      throw tooLarge(where);
-    }
-    return await new Execution(where, made, approve, consume).run(message, options);
-  } catch (error) {
-    const isOfFile = files && FILE_ERRORS.includes(error.code);
-    throw error instanceof RequestFailed && !isOfFile
-      ? new SetupFailed(error.message, { cause: error }) : error;
+    return await admitted(rules, code, execution, options,
+      () => executeOnce(execution, where, message, options));
+  } finally {
+    await own?.close();
   }
 }

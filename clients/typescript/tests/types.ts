@@ -102,6 +102,14 @@ export async function use(signal: AbortSignal): Promise<void> {
   const asked: Approve = async ({ tool: name, args, signal: gone }: Approval) =>
     name === 'erase' && Boolean(args.path) && !gone.aborted;
   await execute('erase()', { tools: [erase], approve: asked });
+  await execute('1', { limits: { memory: '1GiB', cpu: Infinity }, auditLog: 'log', maxExecutions: 1,
+    sanitizeErrors: true, preExecuteHook: async (code) => code.length < 9, verbose: true,
+    validate: false, maxCodeLength: 100 });
+  new Session({ limits: { cpu: 1 }, preExecuteHook: (code) => code !== '' });
+  new Pool({ auditLog: 'log', maxExecutions: 5 });
+  await pool.execute('1', { validate: false, maxCodeLength: 100 });
+  // @ts-expect-error a hook is a function
+  new Session({ preExecuteHook: 'no' });
   await session[Symbol.asyncDispose]();
 }
 

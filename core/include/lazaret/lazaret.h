@@ -353,6 +353,7 @@ struct laz_execute_options {
     uint32_t collect_cwd;
     uint32_t invisible; /* not 0: the value also where a prompt would print none for it: in R, of an
                            assignment or of invisible(); 0: it is null then, and costs nothing */
+    uint64_t max_code_length; /* characters; as the limits above, in place of a setting */
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 

@@ -3,8 +3,9 @@
 
 import asyncio
 import inspect
+import os
 import weakref
-from typing import Any, Awaitable, Dict, Iterable, List, Optional, TypeVar
+from typing import Any, Awaitable, Dict, Iterable, List, Mapping, Optional, TypeVar, Union
 
 from ._execution import (
     CALLS,
@@ -17,6 +18,7 @@ from ._execution import (
 )
 from ._files import Data, Files, add_files, parts_of, too_large
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
+from ._rules import Hook, Limits, Rules, check_server, settings_of
 from ._server import FINAL, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_pool, open_session
 from ._tools import Tool, make_tools
@@ -51,14 +53,13 @@ async def _call(server: Server, message: Message) -> Message:
 
 
 async def _await_tool(execution: Execution, message: Message, value: Awaitable[Any]) -> None:
-    call: int = message["call"]
     try:
         execution.answer_value(message, await value)
     except asyncio.CancelledError as error:
-        execution.answer_error(call, error)  # ignored if the server has cancelled the call
+        execution.answer_error(message, error)  # ignored if the server has cancelled the call
         raise
     except Exception as error:
-        execution.answer_error(call, error)
+        execution.answer_error(message, error)
 
 
 def _call_tool(execution: Execution, message: Message) -> "Optional[asyncio.Task[None]]":
@@ -66,7 +67,7 @@ def _call_tool(execution: Execution, message: Message) -> "Optional[asyncio.Task
     try:
         value = execution.call(message)
     except (Exception, asyncio.CancelledError) as error:
-        execution.answer_error(message["call"], error)
+        execution.answer_error(message, error)
         return None
     if inspect.isawaitable(value):
         return asyncio.ensure_future(_await_tool(execution, message, value))
@@ -121,10 +122,18 @@ class _Run:
 
 
 class _AsyncOpened:
-    """What sessions and pools have in common: something that is open on a server."""
+    """What sessions and pools have in common: something that is open on a server.
+
+    What is asked for by settings needs a server of its own, which is closed with it.
+    """
 
     def __init__(self, kind: str, message: Message, tools: Dict[str, Tool],
-                 server: Optional[Server], approve: Optional[ApproveCallback]) -> None:
+                 server: Optional[Server], approve: Optional[ApproveCallback],
+                 settings: Mapping[str, Any], rules: Rules) -> None:
+        check_server(server, settings)
+        self._settings = settings
+        self._rules = rules
+        self._own: Optional[Server] = None
         self._kind = kind  # "session" or "pool"
         self._message = message  # that opens it
         self._tools = tools
@@ -164,17 +173,38 @@ class _AsyncOpened:
         self._server = server
         try:
             opened = await _call(server, self._message)
-        except RequestFailed as error:
-            raise SetupFailed(str(error)) from error
+        except BaseException as error:
+            await self._close_own()
+            if isinstance(error, RequestFailed):
+                raise SetupFailed(str(error)) from error
+            raise
         self._where = {self._kind: opened[self._kind]}
         self.name = opened.get("name", "")
         # What is no longer used must not keep its processes.
-        self._finalizer = weakref.finalize(self, server.post, {"type": "close", **self._where})
+        self._finalizer = (
+            weakref.finalize(self, self._own.end) if self._own is not None
+            else weakref.finalize(self, server.post, {"type": "close", **self._where}))
         self._finalizer.atexit = False
+        self._rules.say(f"{self._kind} started: {self.name}".rstrip(": "))
 
     async def _start(self) -> Server:
         """The server, where none was given."""
-        return await asyncio.get_running_loop().run_in_executor(None, default_server)
+        loop = asyncio.get_running_loop()
+        if not self._settings:
+            return await loop.run_in_executor(None, default_server)
+        starting = loop.run_in_executor(None, lambda: Server(settings=self._settings))
+        try:
+            self._own = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_close_started)
+            raise
+        return self._own
+
+    async def _close_own(self) -> None:
+        own, self._own = self._own, None
+        if own is not None:
+            self._server = None
+            await asyncio.get_running_loop().run_in_executor(None, own.close)
 
     async def _request(self, kind: str, **members: Any) -> Message:
         await self.open()
@@ -186,12 +216,29 @@ class _AsyncOpened:
                        check: bool) -> Result:
         await self.open()
         assert self._server is not None and self._where is not None
-        message = {**message, **self._where}
-        if files and not await asyncio.get_running_loop().run_in_executor(  # reading may take long
-                None, add_files, message, files, self._server):
-            await self._put_before(files)
-        execution = Execution(self._server, self._tools, self._approve, output, on_progress)
-        return await _Run(execution).run(message, check)
+        execution = Execution(self._server, self._tools, self._approve, output, on_progress,
+                              self._rules)
+        blocked = self._rules.decide(await self._ask(message["code"]))
+        if blocked is not None:
+            return execution.checked(blocked, check)
+        try:
+            message = {**message, **self._where}
+            if files and not await asyncio.get_running_loop().run_in_executor(
+                    None, add_files, message, files, self._server):  # reading may take long
+                await self._put_before(files)
+            return await _Run(execution).run(message, check)
+        finally:
+            self._rules.release(execution.has_run)
+
+    async def _ask(self, code: str) -> Any:
+        """What the hook says of the code: see Rules.ask."""
+        answer = self._rules.ask(code)
+        if not inspect.isawaitable(answer):
+            return answer
+        try:
+            return await answer
+        except Exception as error:
+            return self._rules.failed(error)
 
     async def _put_before(self, files: Files) -> None:
         """Put files that do not go with the code."""
@@ -210,14 +257,19 @@ class _AsyncOpened:
         if self._opening is not None:
             async with self._opening:
                 pass  # what is being opened is closed afterwards
-        if self._where is None or self._server is None or not self._server.is_alive:
+        if self._where is None or self._server is None:
             return
         if self._finalizer is not None:
             self._finalizer.detach()
-        try:
-            await _call(self._server, {"type": "close", **self._where})
-        except LazaretError:
-            pass  # the server has ended meanwhile, and the session with it
+        if self._server.is_alive:
+            try:
+                await _call(self._server, {"type": "close", **self._where})
+            except LazaretError:
+                pass  # the server has ended meanwhile, and the session with it
+        server = self._server
+        await self._close_own()
+        self._server = server
+        self._rules.say(f"{self._kind} closed: {self.name}".rstrip(": "))
 
     async def __aenter__(self: _Self) -> _Self:
         return await self.open()
@@ -226,11 +278,18 @@ class _AsyncOpened:
         await self.close()
 
 
+def _close_started(starting: "asyncio.Future[Server]") -> None:
+    """A server has started that nobody waits for any more."""
+    if not starting.cancelled() and starting.exception() is None:
+        starting.get_loop().run_in_executor(None, starting.result().close)
+
+
 class AsyncSession(_AsyncOpened):
     """A session in asyncio; as Session, but its methods are coroutines.
 
     Tools can be coroutine functions. Each call is a task, and several run at once. A tool that is
-    a plain function runs on the loop, and holds it up as long as it runs. So can `approve`.
+    a plain function runs on the loop, and holds it up as long as it runs. So can `approve` and
+    `pre_execute_hook`.
 
     Opened by `async with`, by `await session.open()`, or by its first use.
     """
@@ -238,9 +297,14 @@ class AsyncSession(_AsyncOpened):
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None, *,
-                 files: Optional[Files] = None) -> None:
+                 files: Optional[Files] = None, limits: Optional[Limits] = None,
+                 audit_log: Union[str, "os.PathLike[str]", None] = None,
+                 sanitize_errors: bool = False, max_executions: Optional[int] = None,
+                 pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("session", open_session(runtime, made, warm), made, server, approve)
+        super().__init__("session", open_session(runtime, made, warm), made, server, approve,
+                         settings_of(limits, audit_log, sanitize_errors),
+                         Rules(max_executions, pre_execute_hook, verbose))
         self._files = dict(files or {})
         self._putting: Optional["asyncio.Lock"] = None
 
@@ -254,6 +318,7 @@ class AsyncSession(_AsyncOpened):
             self._finalizer.detach()
             self._server.post({"type": "close", **self._where})
             self._where = None  # the next use opens another one
+            await self._close_own()
             raise
 
     async def _put(self, name: str, data: Data) -> None:
@@ -283,14 +348,15 @@ class AsyncSession(_AsyncOpened):
                       output: Optional[OutputCallback] = None, check: bool = True, *,
                       max_output_lines: Optional[int] = None,
                       on_progress: Optional[ProgressCallback] = None,
-                      files: Optional[Files] = None, artifacts: bool = True) -> Result:
+                      files: Optional[Files] = None, artifacts: bool = True, validate: bool = True,
+                      max_code_length: Optional[int] = None) -> Result:
         """Run code and wait for its result: see Session.execute.
 
         The callbacks can be coroutine functions. Cancelling the task cancels the execution; the
         task ends when the code has ended.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          artifacts=artifacts)
+                          max_code_length, validate, artifacts)
         return await self._execute(message, files, output, on_progress, check)
 
     async def interrupt(self) -> None:
@@ -300,6 +366,7 @@ class AsyncSession(_AsyncOpened):
     async def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
         await self._request("restart")
+        self._rules.say(f"session restarted: {self.name}")
 
     async def tools(self) -> List[Dict[str, Any]]:
         """The tools that code can call, as the server declares them: see Session.tools."""
@@ -325,19 +392,26 @@ class AsyncPool(_AsyncOpened):
 
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
-                 approve: Optional[ApproveCallback] = None) -> None:
+                 approve: Optional[ApproveCallback] = None, *,
+                 limits: Optional[Limits] = None,
+                 audit_log: Union[str, "os.PathLike[str]", None] = None,
+                 sanitize_errors: bool = False, max_executions: Optional[int] = None,
+                 pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("pool", open_pool(runtime, size, made), made, server, approve)
+        super().__init__("pool", open_pool(runtime, size, made), made, server, approve,
+                         settings_of(limits, audit_log, sanitize_errors),
+                         Rules(max_executions, pre_execute_hook, verbose))
 
     async def execute(self, code: str, timeout: Optional[float] = None,
                       deadline: Optional[float] = None, max_tool_calls: Optional[int] = None,
                       output: Optional[OutputCallback] = None, check: bool = True,
                       wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
                       on_progress: Optional[ProgressCallback] = None,
-                      files: Optional[Files] = None, artifacts: bool = True) -> Result:
+                      files: Optional[Files] = None, artifacts: bool = True, validate: bool = True,
+                      max_code_length: Optional[int] = None) -> Result:
         """Run code in a session of the pool: see Pool.execute and AsyncSession.execute."""
-        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait,
-                          artifacts)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
+                          max_code_length, validate, artifacts, wait)
         return await self._execute(message, files, output, on_progress, check)
 
     async def status(self) -> Dict[str, int]:

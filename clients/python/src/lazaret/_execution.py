@@ -11,6 +11,7 @@ from typing import Any, Callable, Deque, Dict, List, Mapping, NamedTuple, Option
 
 from ._files import artifacts_of
 from ._results import ExecutionError, Result, WorkerLost, error_of
+from ._rules import Rules, has_run
 from ._server import FINAL, Deliver, Message, Server, answer_of
 from ._tools import Tool, error_text, milliseconds
 from ._values import decode, encode
@@ -49,7 +50,8 @@ _COMPARED = 200  # characters of the message of a tool, by which it is found in 
 
 def request(code: str, timeout: Optional[float], deadline: Optional[float],
             max_tool_calls: Optional[int], max_output_lines: Optional[int],
-            wait: Optional[float] = None, artifacts: bool = True) -> Message:
+            max_code_length: Optional[int], validate: bool, artifacts: bool,
+            wait: Optional[float] = None) -> Message:
     """The message `execute`, but for where the code runs, and what the callbacks need."""
     message: Message = {"type": "execute", "code": code}
     if "\0" in code:
@@ -62,6 +64,10 @@ def request(code: str, timeout: Optional[float], deadline: Optional[float],
         message["max_tool_calls"] = max_tool_calls
     if max_output_lines is not None:
         message["max_output_lines"] = max_output_lines
+    if max_code_length is not None:
+        message["max_code_length"] = max_code_length
+    if not validate:
+        message["validate"] = False
     if wait is not None:
         message["wait_ms"] = milliseconds(wait, "wait")
     if artifacts:
@@ -74,8 +80,10 @@ class Execution:
 
     def __init__(self, server: Server, tools: Mapping[str, Tool],
                  approve: Optional[ApproveCallback], output: Optional[OutputCallback],
-                 on_progress: Optional[ProgressCallback]) -> None:
+                 on_progress: Optional[ProgressCallback], rules: Rules) -> None:
         self.server = server
+        self.rules = rules
+        self.has_run = False  # as far as is known
         self._tools = tools
         self._approve = approve
         self._output = output
@@ -101,7 +109,9 @@ class Execution:
             if self._accepts(received):
                 deliver(received)
 
-        return self.server.send(message, accept)
+        number = self.server.send(message, accept)
+        self.has_run = True
+        return number
 
     # ---- on the thread that reads ---------------------------------------------------------------
 
@@ -147,6 +157,7 @@ class Execution:
 
     def call(self, message: Message) -> Any:
         """Do what a message `tool_call` or `approval` asks for."""
+        self.rules.say_called(message["type"], message["tool"], message["args"])
         if message["type"] == "tool_call":
             return self.tool_of(message).call(message["args"])
         if self._approve is None:
@@ -162,21 +173,31 @@ class Execution:
         try:
             self.server.answer({"call": call, "value": encode(value)})
         except (TypeError, ValueError, RecursionError) as error:
-            self.answer_error(call, error)
+            self.answer_error(message, error)
+        else:
+            self.rules.say(f"tool result: {message['tool']}")
 
-    def answer_error(self, call: int, error: BaseException) -> None:
+    def answer_error(self, message: Message, error: BaseException) -> None:
         """Answer a call with an exception."""
-        text = error_text(error)
+        call, text = message["call"], error_text(error)
+        self.rules.say(f"tool error: {message['tool']}: {text}")
         self._raised.append((text, error))
         self.server.answer({"call": call, "error": text[:100000]})
 
     def finish(self, message: Message, check: bool) -> Result:
         """The result of the last message, or the exception for it."""
+        self.has_run = False  # where it has failed
         answer = answer_of(message)
         if answer["type"] != "result":
             raise WorkerLost(f"the server has answered an execution by {answer['type']!r}")
         artifacts = artifacts_of(answer["result"], self._artifacts, self._wants_artifacts)
         result = Result.from_json(answer["result"], self._dropped, artifacts)
+        self.has_run = has_run(result)
+        self.rules.say_ended(result)
+        return self.checked(result, check)
+
+    def checked(self, result: Result, check: bool) -> Result:
+        """A result, or the exception for it."""
         if result.ok or not check:
             return result
         error = error_of(result)
@@ -203,7 +224,7 @@ def _call_tool(execution: Execution, message: Message) -> None:
             value.close()
             raise TypeError(f"{message['tool']!r}: a coroutine function needs AsyncSession")
     except Exception as error:  # KeyboardInterrupt and SystemExit end the execution
-        execution.answer_error(message["call"], error)
+        execution.answer_error(message, error)
         return
     execution.answer_value(message, value)
 

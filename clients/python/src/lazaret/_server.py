@@ -111,8 +111,13 @@ class Server:
         """End the server with everything that runs in it. Can be called more than once."""
         if self._is_forked:
             return  # the server belongs to the parent process
-        self._outbox.put((None, 0))
+        self.end()
         self._channel.wait()
+
+    def end(self) -> None:
+        """End the server without waiting for that. Takes no lock: finalizers call it."""
+        if not self._is_forked:
+            self._outbox.put((None, 0))
 
     def __enter__(self) -> "Server":
         return self

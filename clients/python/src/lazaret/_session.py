@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sessions and pools for programs without asyncio."""
 
+import os
 import threading
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
@@ -15,6 +16,7 @@ from ._execution import (
 )
 from ._files import FILE_ERRORS, Data, Files, add_files, parts_of, too_large
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
+from ._rules import Hook, Limits, Rules, check_server, settings_of
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
 
@@ -43,26 +45,41 @@ def open_pool(runtime: Optional[str], size: Optional[int], tools: Mapping[str, T
     return message
 
 
-def _open(server: Server, message: Message) -> Message:
-    try:
-        return server.call(message)
-    except RequestFailed as error:
-        raise SetupFailed(str(error)) from error
-
-
 class _Opened:
-    """What sessions and pools have in common: something that is open on a server."""
+    """What sessions and pools have in common: something that is open on a server.
 
-    def __init__(self, server: Server, where: Dict[str, int], tools: Dict[str, Tool],
-                 approve: Optional[ApproveCallback]) -> None:
+    What is asked for by settings needs a server of its own, which is closed with it.
+    """
+
+    def __init__(self, kind: str, message: Message, tools: Dict[str, Tool],
+                 server: Optional[Server], approve: Optional[ApproveCallback],
+                 settings: Mapping[str, Any], rules: Rules) -> None:
+        check_server(server, settings)
         self._approve = approve
-        self.server = server
-        self._where = where  # {"session": 1} or {"pool": 1}
+        self._rules = rules
         self._tools = tools
         self._is_closed = False
-        # A session that is no longer used must not keep its processes.
-        self._finalizer = weakref.finalize(self, server.post, {"type": "close", **where})
+        self._own = Server(settings=settings) if settings else None
+        self.server = server or self._own or default_server()
+        try:
+            opened = self.server.call(message)
+        except BaseException as error:
+            self._close_own()
+            if isinstance(error, RequestFailed):
+                raise SetupFailed(str(error)) from error
+            raise
+        self._where = {kind: opened[kind]}  # {"session": 1} or {"pool": 1}
+        self.name: str = opened.get("name", "")
+        # What is no longer used must not keep its processes.
+        self._finalizer = (
+            weakref.finalize(self, self._own.end) if self._own is not None
+            else weakref.finalize(self, self.server.post, {"type": "close", **self._where}))
         self._finalizer.atexit = False
+        self._rules.say(f"{kind} started: {self.name}".rstrip(": "))
+
+    def _close_own(self) -> None:
+        if self._own is not None:
+            self._own.close()
 
     @property
     def declarations(self) -> List[Dict[str, Any]]:
@@ -78,11 +95,18 @@ class _Opened:
     def _execute(self, message: Message, files: Optional[Files], output: Optional[OutputCallback],
                  on_progress: Optional[ProgressCallback], check: bool) -> Result:
         self._check_open()
-        message = {**message, **self._where}
-        if files and not add_files(message, files, self.server):
-            self._put_before(files)
-        execution = Execution(self.server, self._tools, self._approve, output, on_progress)
-        return run(execution, message, check)
+        execution = Execution(self.server, self._tools, self._approve, output, on_progress,
+                              self._rules)
+        blocked = self._rules.decide(self._rules.ask(message["code"]))
+        if blocked is not None:
+            return execution.checked(blocked, check)
+        try:
+            message = {**message, **self._where}
+            if files and not add_files(message, files, self.server):
+                self._put_before(files)
+            return run(execution, message, check)
+        finally:
+            self._rules.release(execution.has_run)
 
     def _put_before(self, files: Files) -> None:
         """Put files that do not go with the code."""
@@ -103,6 +127,8 @@ class _Opened:
                 self.server.call({"type": "close", **self._where})
             except LazaretError:
                 pass  # the server has ended meanwhile, and the session with it
+        self._close_own()
+        self._rules.say(f"{next(iter(self._where))} closed: {self.name}".rstrip(": "))
 
 
 class Session(_Opened):
@@ -116,20 +142,30 @@ class Session(_Opened):
         of `execute`, and only True allows the call. Without it such calls are refused. The text of
         a ToolError that it raises is the reason.
     files: what `put_file` puts before the first code, by name
+    limits: what the sandbox may use up, as {"cpu": 30, "memory": "1GiB"}: names of `[limits]`, with
+        numbers or texts, math.inf for no limit. The others keep their defaults
+    audit_log: a file to which records of what happens are appended, as `audit.md` has it
+    sanitize_errors: are paths, host names and process ids removed from messages of errors?
+    max_executions: of it; what is blocked or cannot be parsed does not count
+    pre_execute_hook: called with the code of each execution; False, or an exception, blocks it
+    verbose: is what happens written to standard error?
 
-    One execution at a time runs in a session. Many sessions can be used from many threads.
+    With limits, audit_log or sanitize_errors it has a server of its own. One execution at a time
+    runs in a session. Many sessions can be used from many threads.
     """
 
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None, *,
-                 files: Optional[Files] = None) -> None:
+                 files: Optional[Files] = None, limits: Optional[Limits] = None,
+                 audit_log: Union[str, "os.PathLike[str]", None] = None,
+                 sanitize_errors: bool = False, max_executions: Optional[int] = None,
+                 pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=False)
-        server = server if server is not None else default_server()
-        opened = _open(server, open_session(runtime, made, warm))
-        super().__init__(server, {"session": opened["session"]}, made, approve)
+        super().__init__("session", open_session(runtime, made, warm), made, server, approve,
+                         settings_of(limits, audit_log, sanitize_errors),
+                         Rules(max_executions, pre_execute_hook, verbose))
         self.runtime = runtime
-        self.name: str = opened.get("name", "")
         self._putting = threading.Lock()
         try:
             for name, data in (files or {}).items():
@@ -158,7 +194,8 @@ class Session(_Opened):
                 output: Optional[OutputCallback] = None, check: bool = True, *,
                 max_output_lines: Optional[int] = None,
                 on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
-                artifacts: bool = True) -> Result:
+                artifacts: bool = True, validate: bool = True,
+                max_code_length: Optional[int] = None) -> Result:
         """Run code and wait for its result.
 
         timeout: seconds that the code may run, without the time of its tools
@@ -170,6 +207,10 @@ class Session(_Opened):
         on_progress: called about once a second with a Progress; with fewer if it is slow
         files: are put before the code runs, as `put_file` puts them; if one cannot be, nothing runs
         artifacts: are the bytes of artifacts wanted? The result lists them in any case
+        validate: is the code looked at for calls that are worth a warning?
+        max_code_length: characters of the code; a longer one is blocked
+
+        The server has limits of its own, which a call can only make narrower.
 
         Tools and callbacks are called on this thread. An exception of a callback, or Ctrl-C,
         cancels the execution, and is raised again after it has ended.
@@ -178,7 +219,7 @@ class Session(_Opened):
         by that in time, the session has all its variables still: `kept` of the result.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          artifacts=artifacts)
+                          max_code_length, validate, artifacts)
         return self._execute(message, files, output, on_progress, check)
 
     def interrupt(self) -> None:
@@ -193,6 +234,7 @@ class Session(_Opened):
         """Give the session a fresh interpreter: what code has defined is gone."""
         self._check_open()
         self.server.call({"type": "restart", **self._where})
+        self._rules.say(f"session restarted: {self.name}")
 
     @property
     def is_alive(self) -> bool:
@@ -230,15 +272,22 @@ class Session(_Opened):
 
 
 class Pool(_Opened):
-    """Sessions that are kept ready; each execution gets a fresh one. All have the tools."""
+    """Sessions that are kept ready; each execution gets a fresh one. All have the tools.
+
+    The other arguments are those of Session; max_executions is of the pool as a whole.
+    """
 
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
-                 approve: Optional[ApproveCallback] = None) -> None:
+                 approve: Optional[ApproveCallback] = None, *,
+                 limits: Optional[Limits] = None,
+                 audit_log: Union[str, "os.PathLike[str]", None] = None,
+                 sanitize_errors: bool = False, max_executions: Optional[int] = None,
+                 pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=False)
-        server = server if server is not None else default_server()
-        opened = _open(server, open_pool(runtime, size, made))
-        super().__init__(server, {"pool": opened["pool"]}, made, approve)
+        super().__init__("pool", open_pool(runtime, size, made), made, server, approve,
+                         settings_of(limits, audit_log, sanitize_errors),
+                         Rules(max_executions, pre_execute_hook, verbose))
         self.runtime = runtime
 
     def execute(self, code: str, timeout: Optional[float] = None,
@@ -246,14 +295,15 @@ class Pool(_Opened):
                 output: Optional[OutputCallback] = None, check: bool = True,
                 wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
                 on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
-                artifacts: bool = True) -> Result:
+                artifacts: bool = True, validate: bool = True,
+                max_code_length: Optional[int] = None) -> Result:
         """Run code in a session of the pool, as Session.execute does.
 
         wait: seconds to wait for a session; otherwise as long as it takes
         files: have to fit into a message with the code; otherwise that is a ValueError
         """
-        message = request(code, timeout, deadline, max_tool_calls, max_output_lines, wait,
-                          artifacts)
+        message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
+                          max_code_length, validate, artifacts, wait)
         return self._execute(message, files, output, on_progress, check)
 
     @property
@@ -274,23 +324,51 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             check: bool = True, server: Optional[Server] = None,
             approve: Optional[ApproveCallback] = None, *, max_output_lines: Optional[int] = None,
             on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
-            artifacts: bool = True) -> Result:
-    """Run code in a fresh session, which is closed afterwards; `files` are as those of a Pool."""
+            artifacts: bool = True, validate: bool = True, max_code_length: Optional[int] = None,
+            limits: Optional[Limits] = None,
+            audit_log: Union[str, "os.PathLike[str]", None] = None, sanitize_errors: bool = False,
+            max_executions: Optional[int] = None, pre_execute_hook: Optional[Hook] = None,
+            verbose: bool = False) -> Result:
+    """Run code in a fresh session, which is closed afterwards; `files` are as those of a Pool.
+
+    The other arguments are those of Session and of Session.execute.
+    """
     made = make_tools(tools, allow_async=False)
     if made:
-        with Session(runtime, made.values(), server, approve=approve) as session:
+        with Session(runtime, made.values(), server, approve=approve, limits=limits,
+                     audit_log=audit_log, sanitize_errors=sanitize_errors,
+                     max_executions=max_executions, pre_execute_hook=pre_execute_hook,
+                     verbose=verbose) as session:
             return session.execute(code, timeout, deadline, max_tool_calls, output, check,
                                    max_output_lines=max_output_lines, on_progress=on_progress,
-                                   files=files, artifacts=artifacts)
-    server = server if server is not None else default_server()
-    message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                      artifacts=artifacts)
+                                   files=files, artifacts=artifacts, validate=validate,
+                                   max_code_length=max_code_length)
+    message = request(code, timeout, deadline, max_tool_calls, max_output_lines, max_code_length,
+                      validate, artifacts)
     if runtime is not None:
         message["runtime"] = runtime
-    if files and not add_files(message, files, server):
-        raise too_large(server)
+    settings = settings_of(limits, audit_log, sanitize_errors)
+    check_server(server, settings)
+    rules = Rules(max_executions, pre_execute_hook, verbose)
+    own = Server(settings=settings) if settings else None
     try:
-        return run(Execution(server, {}, approve, output, on_progress), message, check)
+        execution = Execution(server or own or default_server(), {}, approve, output, on_progress,
+                              rules)
+        blocked = rules.decide(rules.ask(code))
+        if blocked is not None:
+            return execution.checked(blocked, check)
+        return _run_once(execution, message, files, check)
+    finally:
+        if own is not None:
+            own.close()
+
+
+def _run_once(execution: Execution, message: Message, files: Optional[Files],
+              check: bool) -> Result:
+    if files and not add_files(message, files, execution.server):
+        raise too_large(execution.server)
+    try:
+        return run(execution, message, check)
     except RequestFailed as error:
         if files and error.code in FILE_ERRORS:
             raise
