@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Adapters for pydantic-ai and Inspect, with the real program.
+"""The adapter for pydantic-ai, with the real program.
 
-The frameworks are stand-ins (standins.py), which call the adapters as the frameworks do.
+The framework is a stand-in (standins.py), which calls the adapter as the framework does.
 """
 
 import asyncio
-import os
-import tempfile
 import unittest
 from typing import Any, Coroutine, Dict, List
-from unittest import mock
 
 import lazaret
 import standins
@@ -222,166 +219,6 @@ class PydanticAI(Adapted):
                 await code("1")
 
         self.run_it(use, run_code, tools=[])
-
-
-class Inspect(Adapted):
-    adapter = "inspect"
-    modules = standins.INSPECT
-
-    def in_sample(self, use: Any, config: Any = None) -> None:
-        kind = self.adapted.LazaretSandboxEnvironment
-
-        async def main() -> None:
-            await kind.task_init("startup", config)
-            environments = await kind.sample_init("task", config, {})
-            try:
-                await use(environments["default"])
-            finally:
-                await kind.sample_cleanup("task", config, environments, False)
-                await kind.task_cleanup("task", config, True)
-            self.assertEqual(kind._servers, {})
-
-        asyncio.run(main())
-
-    def test_it_is_registered(self) -> None:
-        self.assertIs(standins.SANDBOXES["lazaret"], self.adapted.LazaretSandboxEnvironment)
-
-    def test_commands(self) -> None:
-        async def use(box: Any) -> None:
-            done = await box.exec(["sh", "-c", "cat; echo err >&2; exit 3"], input="in\u20ac")
-            self.assertEqual((done.success, done.returncode, done.stdout, done.stderr),
-                             (False, 3, "in\u20ac", "err\n"))
-            code = "import os; print(os.environ['A'], os.getcwd())"
-            done = await box.exec(["python3", "-c", code], env={"A": "1"}, cwd="/")
-            self.assertEqual((done.success, done.stdout), (True, "1 /\n"))
-            done = await box.exec(["nothing-like-this"])
-            self.assertEqual((done.success, done.returncode), (False, 127))
-            self.assertIn("nothing-like-this", done.stderr)
-            self.assertEqual((await box.exec(["cat"], input=b"\xff")).stdout, "\ufffd")
-            done = await box.exec(["bash", "--login", "-c", "echo $0"])
-            self.assertEqual(done.stdout, "bash\n", done.stderr)
-
-        self.in_sample(use)
-
-    def test_state_is_in_files(self) -> None:
-        async def use(box: Any) -> None:
-            await box.write_file("a/b/c.txt", "one\r\ntwo\n")
-            self.assertEqual(await box.read_file("a/b/c.txt"), "one\r\ntwo\n")
-            self.assertEqual((await box.exec(["cat", "c.txt"], cwd="a/b")).stdout, "one\r\ntwo\n")
-            await box.write_file("a/b/c.txt", b"\xc3\x28")
-            self.assertEqual(await box.read_file("a/b/c.txt", text=False), b"\xc3\x28")
-            with self.assertRaises(UnicodeDecodeError):
-                await box.read_file("a/b/c.txt")
-            await box.exec(["touch", "empty"])
-            self.assertEqual(await box.read_file("empty"), "")
-            big = os.urandom(20 << 20)
-            await box.write_file("big", big)
-            self.assertEqual(await box.read_file("big", text=False), big)
-            self.assertEqual((await box.exec(["sh", "-c", "ls -A"])).stdout.split(),
-                             ["a", "artifacts", "big", "empty"])
-
-        self.in_sample(use)
-
-    def test_errors_of_files(self) -> None:
-        async def use(box: Any) -> None:
-            with self.assertRaisesRegex(FileNotFoundError, "missing"):
-                await box.read_file("missing")
-            await box.exec(["mkdir", "d"])
-            with self.assertRaises(IsADirectoryError):
-                await box.read_file("d")
-            with self.assertRaises(IsADirectoryError):
-                await box.write_file("d", "x")
-            with self.assertRaises(OSError):
-                await box.write_file("/usr/x", "x")
-            with mock.patch.object(standins.SandboxEnvironmentLimits, "MAX_READ_FILE_SIZE", 10):
-                await box.write_file("long", "x" * 11)
-                with self.assertRaises(standins.OutputLimitExceededError):
-                    await box.read_file("long")
-
-        self.in_sample(use)
-
-    def test_output_is_bounded(self) -> None:
-        async def use(box: Any) -> None:
-            with mock.patch.object(standins.SandboxEnvironmentLimits, "MAX_EXEC_OUTPUT_SIZE", 1000):
-                with self.assertRaises(standins.OutputLimitExceededError) as caught:
-                    await box.exec(["sh", "-c", "for i in 1 2 3; do printf '%0500d' $i; done; "
-                                    "printf end"])
-                self.assertEqual(len(caught.exception.truncated_output or ""), 1000)
-                self.assertTrue((caught.exception.truncated_output or "").endswith("end"))
-
-        self.in_sample(use)
-
-    def test_timeout_kills_the_command_and_the_box_goes_on(self) -> None:
-        async def use(box: Any) -> None:
-            await box.write_file("kept", "kept")
-            with self.assertRaisesRegex(TimeoutError, "1 seconds"):
-                await box.exec(["sh", "-c", "sleep 1000 & sleep 1000"], timeout=1)
-            self.assertEqual(await box.read_file("kept"), "kept")
-            done = await box.exec(["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"])
-            self.assertNotIn("sleep 1000", done.stdout)
-
-        self.in_sample(use)
-
-    def test_commands_take_turns(self) -> None:
-        async def use(box: Any) -> None:
-            done = await asyncio.gather(*(box.exec(["echo", str(i)]) for i in range(8)))
-            self.assertEqual([one.stdout for one in done], [f"{i}\n" for i in range(8)])
-
-        self.in_sample(use)
-
-    def test_what_a_box_cannot_do_is_refused(self) -> None:
-        async def use(box: Any) -> None:
-            with self.assertRaisesRegex(NotImplementedError, "one user"):
-                await box.exec(["id"], user="root")
-            with self.assertRaisesRegex(NotImplementedError, "connect"):
-                await box.connection()
-
-        self.in_sample(use)
-        with self.assertRaisesRegex(TypeError, "lazaret.toml"):
-            self.in_sample(use, config={"a": 1})
-
-    def test_a_box_that_was_replaced_says_so(self) -> None:
-        async def use(box: Any) -> None:
-            await box.write_file("f", "x")
-            with self.assertRaises(lazaret.WorkerLost):
-                await box.exec(["sh", "-c", "kill -9 $PPID"])
-            with self.assertRaisesRegex(lazaret.LazaretError, "its files are gone"):
-                await box.read_file("f")
-            self.assertEqual((await box.exec(["echo", "1"])).stdout, "1\n")
-
-        self.in_sample(use)
-
-    def test_a_configuration_is_used(self) -> None:
-        async def use(box: Any) -> None:
-            self.assertEqual((await box.exec(["sh", "-c", "echo $A"])).stdout, "1\n")
-            self.assertEqual((await box.exec(["bash", "-c", "true"])).returncode, 127)
-
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "lazaret.toml")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("[env.set]\nA = \"1\"\n")
-            os.chmod(path, 0o600)
-            self.in_sample(use, config=path)
-
-    def test_a_wrong_configuration_is_reported_before_the_first_sample(self) -> None:
-        kind = self.adapted.LazaretSandboxEnvironment
-        with self.assertRaisesRegex(lazaret.SetupFailed, "/nonexistent/lazaret.toml"):
-            asyncio.run(kind.task_init("startup", "/nonexistent/lazaret.toml"))
-        self.assertEqual(kind._servers, {})
-
-    def test_nothing_is_left_after_a_sample(self) -> None:
-        watched: List[int] = []
-
-        async def use(box: Any) -> None:
-            code = "import os, time; os.fork() or (os.setsid(), time.sleep(1000))"
-            await box.exec(["python3", "-c", code])
-            watched.append(self.watch(await box._session.describe()))
-            watched.append(os.pidfd_open(box._session.server.pid))
-            self.addCleanup(os.close, watched[1])
-
-        self.in_sample(use)
-        for process in watched:
-            self.assert_ends(process)
 
 
 if __name__ == "__main__":

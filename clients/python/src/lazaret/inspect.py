@@ -6,7 +6,6 @@ What a box cannot do is refused: another user, a connection from outside.
 """
 
 import asyncio
-import itertools
 import os
 import shutil
 import threading
@@ -30,15 +29,14 @@ _GRACE_SECONDS = 30.0  # that the box gets beside the timeout of a command
 # Runs in the sandbox. It begins anew with each request, because code in the box may change it.
 _HELPER = '''
 def lazaret_answer(request):
-    import os, signal, subprocess, tempfile
-    home = os.environ.get("HOME", "/tmp")
-    path = os.path.join(home, request["path"])
+    import os, shutil, signal, subprocess, tempfile
+    path = os.path.join(os.getcwd(), request["path"])
     def run():
         env = {**os.environ, **request["env"]}
-        with tempfile.TemporaryFile() as put, tempfile.TemporaryFile() as out, \\
+        with open(request["input"] or os.devnull, "rb") as put, tempfile.TemporaryFile() as out, \\
                 tempfile.TemporaryFile() as err:
-            put.write(request["input"])
-            put.seek(0)
+            if request["input"]:
+                os.unlink(request["input"])
             child = subprocess.Popen(request["cmd"], stdin=put, stdout=out, stderr=err, cwd=path,
                                      env=env, start_new_session=True)
             is_late = False
@@ -59,27 +57,26 @@ def lazaret_answer(request):
             stream.seek(request["offset"])
             return {"data": stream.read(request["limit"])}
     def write():
-        if os.path.isdir(path):
-            raise IsADirectoryError(21, "Is a directory", request["path"])
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(os.path.join(home, request["staged"]), "rb") as source, \\
-                open(path, "wb") as target:
-            while True:
-                piece = source.read(1 << 20)
-                if not piece:
-                    return {}
-                target.write(piece)
-    def remove():
-        os.unlink(path)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(request["piece"], "rb") as source, \\
+                    open(path, "ab" if request["is_more"] else "wb") as target:
+                shutil.copyfileobj(source, target)
+        finally:
+            os.unlink(request["piece"])
         return {}
+    class Answer(dict):
+        __repr__ = object.__repr__  # nobody reads it, and that of many bytes is long
     try:
-        return {"run": run, "read": read, "write": write, "remove": remove}[request["kind"]]()
+        return Answer({"run": run, "read": read, "write": write}[request["kind"]]())
     except OSError as error:
         return {"error": type(error).__name__, "errno": error.errno or 0, "text": str(error)}
 lazaret_answer(lazaret_request())
 '''
 
-PIECE_BYTES = 8 << 20  # of a file in one answer: values are bounded by artifacts.max_size
+PIECE_BYTES = 8 << 20  # of a file in one message, either way: values and messages are bounded
+PIECE = ".lazaret-piece"  # where a piece of a file, and the input of a command, are on their way
+INPUT = ".lazaret-input"
 
 _ERRORS = {kind.__name__: kind for kind in (
     FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, FileExistsError)}
@@ -111,7 +108,6 @@ class LazaretSandboxEnvironment(_Base):
             lambda args: self._request, REQUEST, "what Inspect asks for", {})], server)
         self._request: Dict[str, Any] = {}
         self._turn = asyncio.Lock()
-        self._numbers = itertools.count(1)
         self._has_state = False
 
     # ---- what a sample does ---------------------------------------------------------------------
@@ -128,10 +124,13 @@ class LazaretSandboxEnvironment(_Base):
             raise NotImplementedError(
                 f"user={user!r}: a sandbox of lazaret has one user, who is nobody on the host")
         limit = int(_util.SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE)
-        data = input.encode("utf-8") if isinstance(input, str) else input or b""
-        answer = await self._ask({"kind": "run", "cmd": list(cmd), "input": data,
-                                  "path": cwd or ".", "env": env or {}, "timeout": timeout,
-                                  "limit": limit}, timeout)
+        data = input.encode("utf-8") if isinstance(input, str) else input
+        async with self._turn:
+            if data:
+                await self._write(INPUT, data)
+            answer = await self._ask({"kind": "run", "cmd": list(cmd), "path": cwd or ".",
+                                      "input": INPUT if data else "", "env": env or {},
+                                      "timeout": timeout, "limit": limit}, timeout)
         if answer.get("late"):
             raise TimeoutError(f"the command did not end in {timeout} seconds")
         if "error" in answer:
@@ -144,19 +143,14 @@ class LazaretSandboxEnvironment(_Base):
             raise _util.OutputLimitExceededError(
                 limit_str=str(_util.SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR),
                 truncated_output=out)
-        return self._result(_member(answer, "status", int), out, err)
+        status = _member(answer, "status", int)
+        return self._result(status if status >= 0 else 128 - status, out, err)
 
     async def write_file(self, file: str, contents: Union[str, bytes]) -> None:
         """Write a file; directories above it are made."""
         data = contents.encode("utf-8") if isinstance(contents, str) else contents
-        staged = f".lazaret-{next(self._numbers)}"
         async with self._turn:
-            await self._session.put_file(staged, data)
-        try:
-            answer = await self._ask({"kind": "write", "path": file, "staged": staged})
-        finally:
-            await self._ask({"kind": "remove", "path": staged})
-        self._check(answer, file)
+            await self._write(file, data)
 
     async def read_file(self, file: str, text: bool = True) -> Union[str, bytes]:
         """Read a file, as it is, or as UTF-8."""
@@ -164,8 +158,9 @@ class LazaretSandboxEnvironment(_Base):
         pieces: List[bytes] = []
         size = 0
         while True:
-            answer = await self._ask({"kind": "read", "path": file, "offset": size,
-                                      "limit": PIECE_BYTES})
+            async with self._turn:
+                answer = await self._ask({"kind": "read", "path": file, "offset": size,
+                                          "limit": PIECE_BYTES})
             self._check(answer, file)
             pieces.append(_member(answer, "data", bytes))
             size += len(pieces[-1])
@@ -226,23 +221,34 @@ class LazaretSandboxEnvironment(_Base):
         with cls._starting:
             server = cls._servers.get(key)
             if server is None or not server.is_alive:
-                programs = ["default"] + (["bash"] if shutil.which("bash") else [])
-                server = Server(config=key) if key else Server(
-                    settings={"sandbox.programs": programs})
+                server = Server(config=key) if key else Server(settings=cls._defaults())
                 cls._servers[key] = server
             return server
 
-    # ---- requests to the box --------------------------------------------------------------------
+    @staticmethod
+    def _defaults() -> Dict[str, Any]:
+        """The settings without a configuration: Inspect has the times, and its tools start bash."""
+        programs = ["default"] + (["bash"] if shutil.which("bash") else [])
+        return {"sandbox.programs": programs, "session.timeout": 0, "session.deadline": 0}
 
-    async def _ask(self, request: Dict[str, Any], timeout: Optional[float] = None) -> Any:
-        seconds = timeout + _GRACE_SECONDS if timeout is not None else None
-        async with self._turn:
-            self._request = request
-            result = await self._session.execute(_HELPER, timeout=seconds, check=False,
-                                                 artifacts=False)
-            self._request = {}
+    # ---- requests to the box, each of which needs the turn ---------------------------------------
+
+    async def _ask(self, request: Dict[str, Any], timeout: Optional[float] = None,
+                   piece: Optional[bytes] = None) -> Any:
+        self._request = request
+        result = await self._session.execute(
+            _HELPER, timeout=timeout + _GRACE_SECONDS if timeout is not None else None,
+            check=False, artifacts=False, files={PIECE: piece} if piece is not None else None)
+        self._request = {}
         self._check_box(result)
         return result.value
+
+    async def _write(self, file: str, data: bytes) -> None:
+        for start in range(0, len(data) or 1, PIECE_BYTES):
+            answer = await self._ask({"kind": "write", "path": file, "piece": PIECE,
+                                      "is_more": start > 0},
+                                     piece=data[start:start + PIECE_BYTES])
+            self._check(answer, file)
 
     def _check_box(self, result: Result) -> None:
         if result.replaced and self._has_state:
