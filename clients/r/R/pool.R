@@ -84,7 +84,7 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                             result = FALSE, approve = NULL, on_progress = NULL, files = list(),
                             artifacts = TRUE, invisible = FALSE, limits = NULL, verbose = FALSE,
-                            audit_log = NULL,                            max_executions = NULL, pre_execute_hook = NULL,
+                            audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
                             sanitize_errors = FALSE) {
     if (length(tools) || ...length()) {
         session <- lazaret_session(tools, runtime, server = server, approve = approve,
