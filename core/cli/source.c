@@ -9,10 +9,13 @@
  * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
  * the code.
  *
+ * A file whose comment names another encoding (PEP 263 of Python) becomes UTF-8 here.
+ *
  * What the code of a file is shown of the files beside it is in modules.c. */
 #include "cli/source.h"
 
 #include "os/descriptors.h"
+#include "os/encoding.h"
 #include "os/files.h"
 #include "os/paths.h"
 
@@ -85,14 +88,94 @@ static int source_find_runtime(struct cli *cli, struct source *source)
     return 0;
 }
 
+/* ---- its encoding ---------------------------------------------------------------------------- */
+
+#define ENCODING_NAME 64 /* bytes of a name */
+
+/* The name in a line that is a comment: "coding", ':' or '=', spaces, NAME. In lower case, with
+ * dashes. */
+static bool encoding_find(const char *line, size_t len, const char *comment,
+                          char name[ENCODING_NAME])
+{
+    static const char before[] = "coding", letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+    const char *end = line + len;
+    size_t n = 0;
+
+    line += strspn(line, " \t\f");
+    if (line >= end || strncmp(line, comment, strlen(comment)) != 0)
+        return false;
+    while ((line = strstr(line, before)) && line + sizeof before <= end) {
+        line += sizeof before - 1;
+        if (*line != ':' && *line != '=')
+            continue;
+        line += 1 + strspn(line + 1, " \t");
+        for (; line < end && n + 1 < ENCODING_NAME; line++) {
+            const char c =
+                *line == '_' ? '-' : (char)(*line >= 'A' && *line <= 'Z' ? *line | 32 : *line);
+            if (!strchr(letters, c))
+                break;
+            name[n++] = c;
+        }
+        name[n] = '\0';
+        return n > 0;
+    }
+    return false;
+}
+
+/* The encoding that one of the first two lines names; the second if the first has nothing but a
+ * comment. */
+static bool encoding_of(const struct laz_buf *code, const char *comment, char name[ENCODING_NAME])
+{
+    const char *line = laz_buf_text(code);
+
+    for (int i = 0; i < 2; i++) {
+        const size_t len = strcspn(line, "\r\n"), space = strspn(line, " \t\f");
+        if (encoding_find(line, len, comment, name))
+            return true;
+        if (space < len && strncmp(line + space, comment, strlen(comment)) != 0)
+            return false;
+        line += len + strspn(line + len, "\r");
+        line += *line == '\n';
+    }
+    return false;
+}
+
+static int source_decode(struct cli *cli, struct source *source,
+                         const struct laz_language *language)
+{
+    static const char *const latin[] = {"latin-1", "iso-8859-1", "iso-latin-1"};
+    struct laz_buf text = LAZ_BUF_INIT;
+    char name[ENCODING_NAME];
+
+    if (!language->encoding_comments || !language->lexer.comment ||
+        !encoding_of(&source->code, language->lexer.comment, name) ||
+        strncmp(name, "utf-8", 5) == 0 || strcmp(name, "utf8") == 0)
+        return 0;
+    const char *known = name;
+    for (size_t i = 0; i < sizeof latin / sizeof *latin; i++)
+        if (strcmp(name, latin[i]) == 0)
+            known = latin[1];
+    if (!laz_os_to_utf8(known, laz_buf_text(&source->code), source->code.len, &text)) {
+        laz_buf_fini(&text);
+        return cli_problem(cli,
+                           "%s: it says that it is encoded as %s, which it is not, or which is "
+                           "not known here",
+                           source->name, name);
+    }
+    laz_buf_fini(&source->code);
+    source->code = text;
+    return 0;
+}
+
 /* A file shows what its interpreter shows for one; at a prompt all values are shown. */
-static void source_find_language(const struct cli *cli, struct source *source)
+static int source_find_language(struct cli *cli, struct source *source)
 {
     const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
     const struct laz_language *language = NULL;
 
     (void)laz_registry_language(source->registry, runtime, &language, NULL);
     source->is_silent = !language || !language->echoes;
+    return language ? source_decode(cli, source, language) : 0;
 }
 
 static void source_empty_first_line(struct source *source)
@@ -177,10 +260,10 @@ int source_read(struct cli *cli, struct source *source)
             status = cli_registry(cli, true, &source->registry);
         if (!status)
             status = source_find_runtime(cli, source);
-        if (!status) {
-            source_find_language(cli, source);
+        if (!status)
+            status = source_find_language(cli, source);
+        if (!status)
             source_take_file(cli, source);
-        }
     }
     if (cli->n_operands > 1 && !source->argv.n)
         laz_strv_add(&source->argv, cli->operands[0]);

@@ -113,6 +113,8 @@ struct laz_language {
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
     struct laz_strv packages; /* what the names of Debian's packages for the language begin with */
     struct laz_strv modules;  /* suffixes of what it loads beside source files: ".so" */
+    bool encoding_comments; /* a comment in one of the first two lines of a file names its encoding
+                               as "coding: NAME" */
     bool echoes;              /* its interpreter shows the values of the expressions in a file */
     struct laz_language_probe probe;
     struct laz_language_names names;

@@ -119,6 +119,16 @@ beside beside     sides = 4
 not shown"
     shows python_script 0 "$want" main.py -v --json 'a b'
     shows python_script_by_another_way 0 "$want" --backend landlock ./../project/main.py -v --json 'a b'
+    printf '#!/usr/bin/python3\n# vim: set fileencoding=iso-8859-15 :\nprint("caf\351 \244")\n' >latin.py
+    shows an_encoding_that_a_comment_names 0 'café €' latin.py
+    printf '# coding: latin-1\nprint("caf\351", not_there)\n' >latin.py
+    shows errors_in_another_encoding 1 '' latin.py
+    grep -q 'not_there' "$work/err" || wrong errors_in_another_encoding
+    printf '# coding: no-such\n1' >latin.py
+    shows an_encoding_that_is_not_known 2 '' latin.py
+    printf 'x = 1\n# coding: latin-1\nprint("caf\303\251")\n' >latin.py
+    shows a_later_comment_names_no_encoding 0 'café' latin.py
+    rm latin.py
     echo 'import sys; print(sys.argv)' >../input
     shows arguments_of_standard_input 0 "['-', 'x', '-q']" - x -q
     seq 1 100000 >../input

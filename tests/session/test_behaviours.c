@@ -605,6 +605,14 @@ static void loading_modules(struct laz_session *session, const struct words *w)
         {"lua", "lpeg", "local lpeg = require 'lpeg'\nreturn (lpeg.P'a'^1):match('aaab')", "4"},
         {"r", "r", "fit <- lm(dist ~ speed, cars)\nround(unname(coef(fit)[2]), 4)", "3.9324"},
         {"r", "r", "unlist(parallel::mclapply(1:3, function(i) i * 2, mc.cores = 2))", "[2,4,6]"},
+        {"r", "r", "any(grepl('Arithmetic Mean', capture.output(print(?mean)), fixed = TRUE))",
+         "true"},
+        {"r", "r", "intersect(conflicts(), ls('lazaret:tools', all.names = TRUE))", "[]"},
+        {"python", "python", "import asyncio\nawait asyncio.sleep(0, 'slept')", "\"slept\""},
+        {"python", "python", "import asyncio, lazaret\nawait asyncio.sleep(0, 'again')",
+         "\"again\""},
+        {"lua", "lua", "setmetatable(_G, {__index = function() return 7 end})\nreturn any_name",
+         "7"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

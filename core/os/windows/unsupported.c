@@ -10,6 +10,7 @@
 #include "os/bait.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
+#include "os/encoding.h"
 #include "os/input.h"
 #include "os/io.h"
 #include "os/paths.h"
@@ -52,6 +53,10 @@ GIVES(bool, laz_os_is_stream, false, int fd)
 GIVES(bool, laz_os_is_pipe, false, int fd)
 IGNORES(laz_os_close_from, int first, int keep)
 IGNORES(laz_os_await_reader, int fd, bool (*goes_on)(void *user), void *user)
+
+/* Encodings have numbers there, and not these names. */
+GIVES(bool, laz_os_to_utf8, false, const char *encoding, const char *text, size_t len,
+      struct laz_buf *to)
 
 /* There are no signals. */
 GIVES(bool, laz_os_pidfd_interrupt, false, int pidfd, uint32_t number)
