@@ -89,17 +89,33 @@ static void execution_grace_passes(struct laz_execution *execution)
         execution_end_grace(execution);
 }
 
-/* Interrupts the code, if that may keep its session: it has its grace from here on. */
+/* May the session be kept? */
+static bool execution_may_interrupt(const struct laz_execution *execution)
+{
+    const struct laz_session *session = execution->session;
+
+    return laz_stop_reasons[execution->stop].interrupts && execution->request.keeps &&
+           session->shared->values->session.interrupt_grace_ms && !session->is_ending &&
+           !atomic_load(&session->closing);
+}
+
+/* Interrupts the code: it has its grace from here on. Code that has ended, and whose outcome is
+ * held, need not be: the outcome does not count any more. */
 static bool execution_interrupt(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
     const uint64_t grace_ms = session->shared->values->session.interrupt_grace_ms;
-
-    if (!laz_stop_reasons[execution->stop].interrupts || !execution->request.keeps || !grace_ms ||
-        execution->is_held || session->is_ending || atomic_load(&session->closing) ||
-        !laz_box_interrupt(session->box, (uint32_t)execution->id))
-        return false;
     const uint64_t first_ms = grace_ms / 2 < INTERRUPT_AGAIN_MS ? grace_ms / 2 : INTERRUPT_AGAIN_MS;
+
+    if (!execution_may_interrupt(execution))
+        return false;
+    if (execution->is_held) {
+        execution->has_answered = true;
+        execution_set_over(execution);
+        return true;
+    }
+    if (!laz_box_interrupt(session->box, (uint32_t)execution->id))
+        return false;
     execution->is_interrupted = true;
     execution->grace_left_ms = grace_ms - first_ms;
     laz_timer_start(session->code_timer, first_ms);
