@@ -65,8 +65,9 @@ class SmolTool:
     """A tool of smolagents: `inputs` says what its `forward` takes."""
 
     def __init__(self, name: str, description: str, inputs: Dict[str, Any],
-                 forward: Callable[..., Any]) -> None:
+                 forward: Callable[..., Any], output_type: str = "any") -> None:
         self.name, self.description, self.inputs = name, description, inputs
+        self.output_type, self.output_schema = output_type, None
         self.forward = forward
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -148,10 +149,10 @@ class FunctionalTool(BaseTool):
     def __init__(self, function: Any, schema: Any, coroutine: Any = None) -> None:
         super().__init__(name=function.__name__, description=function.__doc__ or "",
                          args_schema=schema)
-        self.function, self.coroutine = function, coroutine
+        self.func, self.coroutine = function, coroutine
 
     def _run(self, **args: Any) -> Any:
-        return self.function(**args)
+        return self.func(**args)
 
     async def _arun(self, **args: Any) -> Any:
         return await (self.coroutine(**args) if self.coroutine else super()._arun(**args))
@@ -178,6 +179,7 @@ class FunctionTool:
     tool_output_guardrails: Any = None
     needs_approval: Any = False
     timeout_seconds: Optional[float] = None
+    output_json_schema: Optional[Dict[str, Any]] = None
 
     def __post_init__(self) -> None:
         if self.strict_json_schema:
@@ -255,6 +257,7 @@ class ToolDefinition:
     description: Optional[str] = None
     sequential: bool = False
     kind: str = "function"
+    return_schema: Optional[Dict[str, Any]] = None
     tool_kind: Optional[str] = None
     unless_native: Optional[str] = None
 
@@ -317,6 +320,7 @@ class FunctionToolset:
         self.functions = {function.__name__: function for function in functions}
         self.schemas, self.kinds = schemas, kinds or {}
         self.is_open = False
+        self.retries: List[Tuple[str, int, int]] = []  # of each call: which one it is, of how many
 
     async def for_run(self, ctx: Any) -> Any:
         return self
@@ -334,12 +338,14 @@ class FunctionToolset:
     async def get_tools(self, ctx: Any) -> Dict[str, ToolsetTool]:
         return {name: ToolsetTool(self, ToolDefinition(
             name, self.schemas.get(name, {"properties": {}}), function.__doc__,
-            kind=self.kinds.get(name, "function")), 1, AnyArguments())
+            kind=self.kinds.get(name, "function"), return_schema={"type": "number"}
+            if inspect.signature(function).return_annotation is float else {}), 1, AnyArguments())
             for name, function in self.functions.items()}
 
     async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
         if self.kinds.get(name) == "unapproved" and not ctx.tool_call_approved:
             raise ApprovalRequired
+        self.retries.append((name, ctx.retry, ctx.max_retries))
         value = self.functions[name](**tool_args)
         return await value if inspect.isawaitable(value) else value
 
@@ -349,6 +355,9 @@ class RunContext:
     tool_call_id: Optional[str] = None
     tool_call_approved: bool = False
     tool_manager: Any = None
+    retries: Dict[str, int] = dataclasses.field(default_factory=dict)
+    retry: int = 0
+    max_retries: int = 0
 
 
 @dataclasses.dataclass
@@ -359,13 +368,16 @@ class ToolManager:
     root_capability: Any = None
     ctx: Any = None
     tools: Any = None
+    refused: Any = dataclasses.field(default_factory=set)  # what a run keeps of its tools
 
     async def handle_call(self, call: ToolCallPart, *, approved: bool = False,
                           wrap_validation_errors: bool = True) -> Any:
         tool = self.tools[call.tool_name]
         args = tool.args_validator.validate_python(call.args)
         ctx = dataclasses.replace(self.ctx, tool_call_id=call.tool_call_id,
-                                  tool_call_approved=approved)
+                                  tool_call_approved=approved, max_retries=tool.max_retries,
+                                  retry=self.ctx.retries.get(call.tool_name, 0))
+        self.refused.add(call.tool_name)
         try:
             return await self.toolset.call_tool(call.tool_name, args, ctx, tool)
         except (ApprovalRequired, CallDeferred):
@@ -395,7 +407,6 @@ PYDANTIC_AI = {
     "pydantic_ai.messages": module(
         "pydantic_ai.messages", ToolReturn=ToolReturn, BinaryContent=BinaryContent,
         ToolCallPart=ToolCallPart),
-    "pydantic_ai.tool_manager": module("pydantic_ai.tool_manager", ToolManager=ToolManager),
     "pydantic_ai.tools": module(
         "pydantic_ai.tools", ToolDefinition=ToolDefinition, ToolDenied=ToolDenied,
         matches_tool_selector=matches_tool_selector),
@@ -425,7 +436,7 @@ class AgentRun:
         ctx = RunContext(tool_call_id="call_1")
         toolset = await self._toolset.for_run_step(ctx)
         self.tools = await toolset.get_tools(ctx)
-        ctx.tool_manager = ToolManager(toolset, self._handler, ctx, self.tools)
+        ctx.tool_manager = self.manager = ToolManager(toolset, self._handler, ctx, self.tools)
         tool = self.tools[name]
         validated = (tool.args_validator.validate_json(json.dumps(args))
                      if hasattr(tool.args_validator, "validate_json") else args)

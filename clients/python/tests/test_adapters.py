@@ -131,7 +131,9 @@ class Smolagents(Adapted):
 
         run = self.executor(standins.SmolTool("price", "A price", {
             "item": {"type": "string", "description": "its name"},
-            "currency": {"type": "string", "description": "", "nullable": True}}, price))
+            "currency": {"type": "string", "description": "", "nullable": True}}, price, "number"))
+        self.assertEqual([tool.declaration.get("returns") for tool in run._made()],
+                         [{"type": "number"}, None, None])
         self.assertEqual(run("price('tea') + price(item='coffee')").output, 5.75)
         self.assertEqual(calls, ["tea", "coffee"])
         with self.assertRaisesRegex(lazaret.ExecutionError, "item"):
@@ -258,7 +260,10 @@ class LangChain(Adapted):
         tool = self.tool()
         self.assertEqual(tool.name, "run_code")
         self.assertIn("Python code", tool.description)
-        self.assertIn("price(item: string): Price of an item.", tool.description)
+        given = self.adapted.as_tool(standins.FunctionalTool(price, ITEM),
+                                     returns={"type": "string", "title": "Price"})
+        self.assertEqual(given.declaration["returns"], {"type": "string"})
+        self.assertIn("price(item: str) -> float: Price of an item.", tool.description)
         self.assertEqual(tool.invoke({"code": "print('hello')\nx = price('tea')\nx * 2"}),
                          "hello\n5.0")
         message = tool.invoke({"type": "tool_call", "id": "7", "args": {"code": "x"}})
@@ -297,7 +302,7 @@ class LangChain(Adapted):
             made = self.adapted.as_tool(functional, is_async=True)
             async with lazaret.AsyncSession("python", [made], self.server) as session:
                 tool = self.adapted.CodeTool(session)
-                self.assertIn("price(item: string)", tool.description)
+                self.assertIn("price(item: str) -> float", tool.description)
                 self.assertEqual(await tool.ainvoke({"code": "x = price('tea')\nx"}), "2.5")
                 calls = [tool.ainvoke({"code": f"x + {i}"}) for i in range(4)]
                 texts = await asyncio.gather(*calls)
@@ -378,7 +383,7 @@ class OpenAIAgents(Adapted):
             return PRICES[item]
 
         async def use(run: Any, tool: Any) -> None:
-            self.assertIn("price(item: string): Price of an item.", tool.description)
+            self.assertIn("price(item: str) -> float: Price of an item.", tool.description)
             self.assertEqual(await run("print('hello')\nx = price('tea')\nx * 2"), "hello\n5.0")
             self.assertEqual(await run("x"), "2.5")
             self.assertRegex(await run("price('cake')"), "error: .*KeyError: 'cake'")
@@ -386,7 +391,7 @@ class OpenAIAgents(Adapted):
                              await tool.on_invoke_tool(self.context, '{"code": 1}'))
             self.assertEqual(await asyncio.gather(run("1"), run("2")), ["1", "2"])
 
-        self.run_it(use, self.function_tool(price))
+        self.run_it(use, self.function_tool(price, output_json_schema={"type": "number"}))
         self.assertEqual((seen[0].context, seen[0].tool_name, seen[0].agent),
                          ({"user": "Ada"}, "price", "agent"))
         self.assertNotEqual(seen[0].tool_call_id, seen[1].tool_call_id)

@@ -50,7 +50,8 @@ class PydanticAI(Adapted):
             self.assertEqual((await code("x")).return_value, "2.5")
             self.assertEqual(list(run.tools), ["run_code"])
             definition = run.tools["run_code"].tool_def
-            self.assertIn("price(item: string): Price of an item.", definition.description or "")
+            self.assertIn("price(item: str) -> float: Price of an item.",
+                          definition.description or "")
             self.assertTrue(definition.sequential)
 
         self.assertFalse(self.run_it(use, price, later).is_open)
@@ -94,6 +95,30 @@ class PydanticAI(Adapted):
 
         self.run_it(use, broken)
         self.run_it(late, timeout=0.1)
+
+    def test_tools_of_code_share_what_the_run_knows_of_retries(self) -> None:
+        def broken(item: str) -> str:
+            if item != "well":
+                raise standins.ModelRetry(f"no {item}")
+            return item
+
+        def price(item: str) -> float:
+            return PRICES[item]
+
+        async def use(code: Any, run: standins.AgentRun) -> None:
+            caught = "def tried(item):\n    try:\n        return broken(item)\n" \
+                     "    except Exception:\n        return None\n"
+            await code(caught + "tried('a'), tried('b'), price('tea')")
+            with self.assertRaisesRegex(standins.ModelRetry, "no c"):
+                await code("broken('c')")
+            self.assertEqual(run.manager.refused, {"broken"})
+            self.assertEqual((await code("tried('well'), tried('d')")).return_value,
+                             "('well', None)")
+
+        toolset = self.run_it(use, broken, price)
+        self.assertEqual(toolset.retries, [
+            ("broken", 0, 1), ("broken", 1, 1), ("price", 0, 1), ("broken", 1, 1),
+            ("broken", 1, 1), ("broken", 0, 1)])
 
     def test_selected_tools_stay_with_the_model(self) -> None:
         def price(item: str) -> float:

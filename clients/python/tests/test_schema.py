@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 import lazaret
 from lazaret import _adapters
+from lazaret._returns import returns_of_schema, type_text
 from lazaret._schema import SchemaTool, parameters_of, signature_of
 
 
@@ -84,8 +85,53 @@ class Schemas(unittest.TestCase):
                            "limit": {"type": "integer", "default": 3}, "more": {}},
             "required": ["what", "more"]})
         self.assertEqual(signature_of(tool.declaration),
-                         "find(what: string in 'a' | 'b', limit: integer = 3, more: any): "
+                         "find(what: str in 'a' | 'b', limit: int = 3, more: any): "
                          "Finds things.\n    what: kind of thing")
+
+    def test_what_a_tool_of_a_framework_returns_is_declared(self) -> None:
+        def declared(returns: Any) -> Any:
+            return SchemaTool(lambda args: None, "t", "", {}, returns=returns).declaration
+
+        tool = declared({"type": "array", "items": {"type": "string"}})
+        self.assertEqual(signature_of(tool), "t() -> [str]")
+        unread: List[Any] = [None, {}, {"title": "x"}, 5, {"type": "text"}, {"type": [5]}]
+        for nothing in unread:
+            self.assertNotIn("returns", declared(nothing))
+        self.assertEqual(
+            declared({"$schema": "x", "vendor": 1, "type": "object", "properties": {
+                "a": {"type": "integer", "minimum": 0}, "b": 5}, "required": ["a"],
+                "enum": [{"x": 1}], "items": [1], "$ref": 5})["returns"],
+            {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}},
+             "required": ["a"], "items": {}})
+        deep: Any = {"type": "string"}
+        for _ in range(1000):
+            deep = {"type": "array", "items": deep}
+        self.assertLess(len(str(declared(deep)["returns"])), 500)
+
+    def test_types_for_models(self) -> None:
+        person = {"type": "object", "properties": {"name": {"type": "string"}, "age": {}},
+                  "required": ["name"]}
+        rows: List[Tuple[Any, str]] = [
+            ({"type": "number"}, "float"),
+            ({"type": ["integer", "null"]}, "int | null"),
+            ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]},
+             "str | null"),
+            ({"enum": ["a", 1, None]}, '"a" | 1 | null'),
+            (person, "{name: str, age?: any}"),
+            ({"type": "array", "items": {"$ref": "#/$defs/P"}, "$defs": {"P": person}},
+             "[{name: str, age?: any}]"),
+            ({"allOf": [{"$ref": "#/definitions/P"}], "definitions": {"P": {"type": "null"}}},
+             "null"),
+            ({"$ref": "#/$defs/T", "$defs": {"T": {"type": "array",
+                                                   "items": {"$ref": "#/$defs/T"}}}}, "[[...]]"),
+            ({"type": "object", "properties": {str(i): {} for i in range(99)}},
+             "{" + ", ".join(f"{i}?: any" for i in range(12)) + ", ...}"),
+            ({"$ref": "#/$defs/nothing"}, "any"),
+        ]
+        for schema, text in rows:
+            with self.subTest(text):
+                cleaned = returns_of_schema(schema)
+                self.assertEqual(type_text(cleaned, cleaned), text)
 
 
 def result(verdict: str = "ok", **members: Any) -> lazaret.Result:

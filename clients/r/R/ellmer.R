@@ -84,13 +84,43 @@ is_png <- function(artifact) {
 signature_of <- function(tool) {
     words <- vapply(names(tool$parameters), function(name) {
         spec <- tool$parameters[[name]]
-        paste0(name, ": ", spec$type,
+        paste0(name, ": ", word_of(spec$type),
                if (!is.null(spec$enum)) paste0(" in ", paste(format(spec$enum), collapse = " | ")),
                if (!is.null(spec$default)) paste0(" = ", deparse(spec$default)[1L])
                else if (!spec$required) " = NULL")
     }, "")
     paste0(tool$name, "(", paste(words, collapse = ", "), ")",
+           if (length(tool$returns)) paste(" ->", type_text(tool$returns)),
            if (nzchar(tool$description)) paste0(": ", tool$description))
+}
+
+# The words for types that stand for all languages.
+type_words <- c(string = "str", character = "str", number = "float", numeric = "float",
+                integer = "int", boolean = "bool", logical = "bool", array = "list")
+
+word_of <- function(type) {
+    words <- type_words[type]
+    ifelse(is.na(words), type, unname(words))
+}
+
+# A JSON Schema as a type that a model reads, as "{name: str, tags: [str]}".
+type_text <- function(schema, depth = 0L) {
+    if (!is.list(schema) || depth > 3L)
+        return(if (is.list(schema)) "..." else "any")
+    choices <- schema$anyOf %||% schema$oneOf
+    if (!is.null(schema$enum))
+        return(paste(vapply(schema$enum, encode_value, ""), collapse = " | "))
+    if (is.list(choices))
+        return(paste(unique(vapply(choices, type_text, "", depth + 1L)), collapse = " | "))
+    if (length(schema$properties)) {
+        names <- names(schema$properties)
+        types <- vapply(schema$properties, type_text, "", depth + 1L)
+        optional <- ifelse(names %in% unlist(schema$required), "", "?")
+        return(paste0("{", paste0(names, optional, ": ", types, collapse = ", "), "}"))
+    }
+    if (length(schema$items))
+        return(paste0("[", type_text(schema$items, depth + 1L), "]"))
+    if (is.null(schema$type)) "any" else paste(word_of(unlist(schema$type)), collapse = " | ")
 }
 
 language_names <- c(r = "R", python = "Python", lua = "Lua")
@@ -239,7 +269,7 @@ value_from_ellmer <- function(value, name) {
     value
 }
 
-as_lazaret_tool <- function(tool, timeout = NULL, approve = FALSE) {
+as_lazaret_tool <- function(tool, timeout = NULL, approve = FALSE, returns = NULL) {
     if (!is_ellmer(tool, "ToolDef"))
         fail_argument("`tool` must be a tool that ellmer::tool() has made")
     name <- property(tool, "name")
@@ -253,5 +283,6 @@ as_lazaret_tool <- function(tool, timeout = NULL, approve = FALSE) {
         value_from_ellmer(do.call(tool, args, quote = TRUE), name)
     }
     lazaret_tool(name, property(tool, "description"), call,
-                 args = lapply(types, parameter_of_ellmer), timeout = timeout, approve = approve)
+                 args = lapply(types, parameter_of_ellmer), timeout = timeout, approve = approve,
+                 returns = returns)
 }

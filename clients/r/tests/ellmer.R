@@ -144,7 +144,7 @@ test("other languages, and tools of the session in the description", {
     with_session(function(s) {
         tool <- as_ellmer_tool(s)
         same(property(tool, "name"), "run_python")
-        check(grepl("price(item: character): Price of an item", property(tool, "description"),
+        check(grepl("price(item: str): Price of an item", property(tool, "description"),
                     fixed = TRUE))
         same(value_of(tool, "price('tea') * 2"), "5.0")
     }, tools = list(price), runtime = "python")
@@ -196,6 +196,13 @@ test("types become parameters", {
         x = type_from_schema("{\"type\":\"string\"}"), y = type_from_schema("{\"type\":[\"a\"]}")))
     same(format(as_lazaret_tool(json)), "<lazaret_tool> json(x = string, y = any)")
     same(as_lazaret_tool(tools[[1L]], approve = TRUE)$approve, TRUE)
+    people <- list(type = "array", items = list(type = "object", properties = list(
+        name = list(type = "string"), age = list(type = c("integer", "null")),
+        kind = list(enum = c("a", "b")), more = list(anyOf = list(list(type = "number"), list()))),
+        required = "name"))
+    text <- internal("signature_of")(as_lazaret_tool(tools[[1L]], returns = people))
+    check(startsWith(text, paste0("add(a: float, b: float = NULL) -> [{name: str, age?: int | null, ",
+                                  "kind?: \"a\" | \"b\", more?: float | any}]")), text)
     raised(as_lazaret_tool(function(a) a), "lazaret_argument_error", "ellmer::tool")
 })
 

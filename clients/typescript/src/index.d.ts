@@ -445,6 +445,8 @@ export class Session implements AsyncDisposable {
   static open(options?: SessionOptions): Promise<Session>;
   /** As in results, once it is open. */
   readonly name: string;
+  /** The language; null: as the configuration says. */
+  readonly runtime: string | null;
   /** Where it is open. */
   get server(): Server | undefined;
   /** Open the session, unless it is open; otherwise its first use does. */
@@ -486,6 +488,7 @@ export class Session implements AsyncDisposable {
 export class Pool implements AsyncDisposable {
   constructor(options?: PoolOptions);
   static open(options?: PoolOptions): Promise<Pool>;
+  readonly runtime: string | null;
   get server(): Server | undefined;
   open(): Promise<this>;
   execute<Value = any>(code: string, options?: ExecuteOptions & WaitOptions):

@@ -118,6 +118,7 @@ class Opened {
     this._server = server;
     this._tools = tools;
     this._message = message; // that opens it
+    this.runtime = message.runtime ?? null;
     this._kind = kind; // "session" or "pool"
     this._where = null; // { session: 1 } or { pool: 1 }
     this._opening = null;

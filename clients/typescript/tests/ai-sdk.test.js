@@ -3,20 +3,48 @@
 // with a model that is played.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { aiTools, codeTool } from '../src/ai-sdk.js';
 import { Session } from '../src/index.js';
-import { guarded, live, serverFor } from './support.js';
+import { guarded, live, path, serverFor, temporary } from './support.js';
 
 const ai = await import('ai').catch(() => null);
 const mocks = ai && await import('ai/test');
+const majorOf = () => parseInt(createRequire(import.meta.url)('ai/package.json').version, 10);
 const withPackage = ai ? live : { skip: 'the package ai is not installed' };
 
 test('without the package an error says what to install',
   { ...guarded, skip: ai ? 'the package ai is installed' : false }, async () => {
     await assert.rejects(codeTool(), /npm install ai/);
     await assert.rejects(aiTools({}), /npm install ai/);
+  });
+
+/** A package `ai` with what the adapter needs of it, in a program to which this one is linked. */
+const STANDIN = `export const jsonSchema = (schema) => schema;
+export const tool = (options) => options;
+export const toolModelMessageSchema = { safeParse: () => ({ success: true }) };`;
+
+test('a program finds its package where this one is linked',
+  { ...guarded, skip: ai ? 'the package ai is installed beside this one' : false }, (t) => {
+    const program = temporary(t);
+    mkdirSync(join(program, 'node_modules', '@lazaret'), { recursive: true });
+    symlinkSync(path('..'), join(program, 'node_modules', '@lazaret', 'client'));
+    mkdirSync(join(program, 'node_modules', 'ai'));
+    writeFileSync(join(program, 'node_modules', 'ai', 'index.mjs'), STANDIN);
+    writeFileSync(join(program, 'node_modules', 'ai', 'package.json'), JSON.stringify({
+      name: 'ai', exports: { './package.json': './package.json', '.': { import: './index.mjs' } } }));
+    writeFileSync(join(program, 'main.mjs'), `import { codeTool } from '@lazaret/client/ai-sdk';
+      console.log((await codeTool({ runtime: 'lua' })).description.split('\\n')[0]);`);
+    for (const [cwd, args] of [['/', [join(program, 'main.mjs')]],
+      [program, ['--input-type=module', '-e', "await import('./main.mjs')"]]]) {
+      const done = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
+      assert.match(done.stdout, /^Runs Lua code in a sandbox/, done.stderr);
+    }
   });
 
 const PRICES = { tea: 2.5, coffee: 3.25 };
@@ -67,7 +95,7 @@ test('a model runs code, which calls tools of the SDK', withPackage, async (t) =
   assert.deepEqual(tools.map(({ name }) => name), ['price']);
   const run = await codeTool({ runtime: 'python', tools, server: serverFor(t) });
   const played = await play(run, "print('sum')\nprice('tea') + price('coffee')");
-  assert.match(played.tools[0].description, /price\(item: string\) - Price of an item/);
+  assert.match(played.tools[0].description, /price\(item: str\) - Price of an item/);
   assert.deepEqual(played.told, { type: 'text', value: 'sum\n5.75' });
   assert.equal(played.output.verdict, 'ok');
 });
@@ -86,9 +114,34 @@ test('a figure is shown', withPackage, async (t) => {
     "f:write('\\137PNG\\r\\n\\26\\n') f:close()";
   const { told, output } = await play(run, code);
   assert.equal(told.type, 'content');
+  const own = await run.toModelOutput({ output });
+  assert.equal(own.value[1].type, majorOf() >= 7 ? 'file' : 'image-data');
   assert.match(told.value[0].text, /p\.png \(image\/png, 8 bytes\)/);
   assert.deepEqual([output.images[0].mediaType, output.images[0].data],
     ['image/png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64')]);
+});
+
+test('a session says its language and its functions', withPackage, async (t) => {
+  const server = serverFor(t);
+  const tools = [{ name: 'price', description: 'Price of an item.', execute: () => 1,
+    parameters: [{ name: 'item', type: 'string' }, { name: 'n', type: 'integer', required: false }],
+    returns: { type: 'array', items: { type: 'number' } } }];
+  const session = await Session.open({ runtime: 'python', tools, server });
+  for (const options of [{ session }, { runtime: 'python', tools, server }]) {
+    const { description } = await codeTool(options);
+    assert.match(description, /^Runs Python code /);
+    assert.ok(description.includes('price(item: str, n?: int) -> [float] - Price of an item.'));
+  }
+  const any = await Session.open({ runtime: null, server });
+  assert.match((await codeTool({ session: any })).description, /^Runs code /);
+  const [made] = await aiTools({ find: ai.tool({ inputSchema: ai.jsonSchema({ type: 'object' }),
+    outputSchema: ai.jsonSchema({ $schema: 'x', type: 'object', vendor: 1,
+      properties: { a: { type: 'string', minLength: 1 } }, required: ['a'] }),
+    execute: () => ({ a: 'x' }) }) });
+  assert.deepEqual(made.returns,
+    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
+  const { description } = await codeTool({ runtime: 'lua', tools: [made], server });
+  assert.ok(description.includes('find() -> {a: str}'));
 });
 
 test('variables last in a session', withPackage, async (t) => {

@@ -107,6 +107,81 @@ def returns_of(hint: Any) -> Optional[Schema]:
     return schema if schema and _is_plain(schema) else None
 
 
+# ---- schemas of others --------------------------------------------------------------------------
+
+# The types of JSON Schema, and the words for them that stand for all languages.
+WORDS = {"string": "str", "number": "float", "integer": "int", "boolean": "bool", "array": "list",
+         "object": "object", "null": "null"}
+_DEPTH = 10  # of schemas inside of each other that are passed on
+_MEMBERS = 12  # of an object that are shown
+
+
+def _of_keyword(name: str, value: Any, depth: int) -> Any:
+    """What a schema of ours says by this keyword; None: nothing."""
+    if name == "type":
+        kinds = [value] if isinstance(value, str) else value
+        return value if isinstance(kinds, list) and kinds and all(map(WORDS.get, kinds)) else None
+    if name in ("items", "additionalProperties"):
+        return value if isinstance(value, bool) else _cleaned(value, depth + 1)
+    if name in ("anyOf", "oneOf", "allOf"):
+        return [_cleaned(one, depth + 1) for one in value] if isinstance(value, list) else None
+    if name in ("properties", "$defs", "definitions") and isinstance(value, dict):
+        return {str(key): _cleaned(one, depth + 1) for key, one in value.items()}
+    if name == "required" and isinstance(value, list):
+        return [str(key) for key in value]
+    if name == "enum" and isinstance(value, list):
+        return _of_values(value).get("enum")
+    return value if name == "$ref" and isinstance(value, str) else None
+
+
+def _cleaned(schema: Any, depth: int = 0) -> Schema:
+    if not isinstance(schema, dict) or depth > _DEPTH:
+        return {}
+    found = {name: _of_keyword(name, value, depth) for name, value in schema.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def returns_of_schema(schema: Any) -> Optional[Schema]:
+    """A schema of a framework, with what is read of it alone: the server refuses what is none."""
+    cleaned = _cleaned(schema)
+    return cleaned if cleaned and _is_plain(cleaned) else None
+
+
+def type_text(schema: Any, root: Any, depth: int = 0) -> str:
+    """A schema of ours as a type that a model reads, as "{name: str, tags: [str]}"."""
+    if not isinstance(schema, dict):
+        return "any"
+    if depth > 3:
+        return "..."
+    reference = schema.get("$ref", "").rpartition("/")[2]
+    if reference:
+        definitions = {**root.get("definitions", {}), **root.get("$defs", {})}
+        return type_text(definitions.get(reference, {}), root, depth + 1)
+    kinds = schema.get("type")
+    choices = ([{**schema, "type": kind} for kind in kinds] if isinstance(kinds, list)
+               else schema.get("anyOf") or schema.get("oneOf"))
+    if "enum" in schema:
+        texts = [json.dumps(value, ensure_ascii=False) for value in schema["enum"][:_MEMBERS]]
+        return " | ".join(texts)
+    if choices:
+        return " | ".join(dict.fromkeys(type_text(one, root, depth + 1) for one in choices))
+    if len(schema.get("allOf", ())) == 1:
+        return type_text(schema["allOf"][0], root, depth + 1)
+    if schema.get("properties"):
+        return _members_text(schema, root, depth)
+    if isinstance(schema.get("items"), dict) and schema["items"]:
+        return f"[{type_text(schema['items'], root, depth + 1)}]"
+    return WORDS.get(kinds, "any") if isinstance(kinds, str) else "any"
+
+
+def _members_text(schema: Schema, root: Any, depth: int) -> str:
+    members = list(schema["properties"].items())
+    required = schema.get("required", [])
+    texts = [f"{name}{'' if name in required else '?'}: {type_text(one, root, depth + 1)}"
+             for name, one in members[:_MEMBERS]]
+    return "{" + ", ".join(texts + ["..."] * (len(members) > _MEMBERS)) + "}"
+
+
 def _is_plain(schema: Schema) -> bool:
     """Can a message have it? Names and values may be any."""
     try:

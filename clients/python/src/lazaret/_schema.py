@@ -10,6 +10,7 @@ becomes "any value". The framework still checks the whole of it when its tool is
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 from urllib.parse import unquote
 
+from ._returns import WORDS, returns_of_schema, type_text
 from ._tools import Tool, encode_text, milliseconds
 from ._values import decode, encode
 
@@ -144,7 +145,8 @@ class SchemaTool(Tool):
 
     def __init__(self, function: Callable[[Dict[str, Any]], Any], name: str, description: str,
                  schema: Schema, *, is_async: bool = False, timeout: Optional[float] = None,
-                 approve: bool = False, max_concurrent: Optional[int] = None) -> None:
+                 approve: bool = False, max_concurrent: Optional[int] = None,
+                 returns: Optional[Schema] = None) -> None:
         self.function = function
         self.name = name
         self.is_async = is_async
@@ -153,6 +155,9 @@ class SchemaTool(Tool):
             "description": encode_text(description),
             "parameters": parameters_of(schema),
         }
+        known = returns_of_schema(returns)
+        if known is not None:
+            self.declaration["returns"] = known
         if timeout is not None:
             self.declaration["timeout_ms"] = milliseconds(timeout, "timeout")
         if approve:
@@ -174,7 +179,7 @@ def signature_of(declaration: Dict[str, Any]) -> str:
     """A declared tool as a line for a model, in no language in particular."""
     texts = []
     for parameter in declaration["parameters"]:
-        text = f"{parameter['name']}: {parameter.get('type', 'any')}"
+        text = f"{parameter['name']}: {WORDS.get(parameter.get('type', ''), 'any')}"
         if "enum" in parameter:
             text += " in " + " | ".join(map(repr, parameter["enum"]))
         if "default" in parameter:
@@ -182,8 +187,10 @@ def signature_of(declaration: Dict[str, Any]) -> str:
         elif not parameter["required"]:
             text += " = None"
         texts.append(text)
-    about = declaration.get("description") or ""
-    line = f"{declaration['name']}({', '.join(texts)})" + (f": {about}" if about else "")
+    about, returns = declaration.get("description") or "", declaration.get("returns")
+    line = (f"{declaration['name']}({', '.join(texts)})"
+            + (f" -> {type_text(returns, returns)}" if returns else "")
+            + (f": {about}" if about else ""))
     members = [f"    {parameter['name']}: {parameter['description']}"
                for parameter in declaration["parameters"] if parameter.get("description")]
     return "\n".join([line, *members])

@@ -196,7 +196,7 @@ class Tool:
         self.is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None))
         self._parameters: List[_Parameter] = []
-        hints = _hints(function)
+        hints = hints_of(function)
         declared = [self._declare(parameter, hints.get(parameter.name), about)
                     for parameter in inspect.signature(function).parameters.values()]
         returns = returns_of(hints.get("return"))
@@ -250,7 +250,7 @@ class Tool:
         return self.function(*positional, **named)
 
 
-def _hints(function: Callable[..., Any]) -> Dict[str, Any]:
+def hints_of(function: Callable[..., Any]) -> Dict[str, Any]:
     """The type hints of a function: of its parameters, and of what it returns."""
     target: Any = function
     if not inspect.isroutine(function):

@@ -12,7 +12,9 @@ from typing import Any, Callable, Dict, Optional, Tuple
 from ._adapters import CODE_SCHEMA, Turns, check_session, described, framework, report
 from ._async import AsyncPool, AsyncSession
 from ._results import Result, ToolError
+from ._returns import returns_of
 from ._schema import SchemaTool
+from ._tools import hints_of
 from ._session import Pool
 
 _tools = framework("langchain_core.tools", "langchain-core", "langchain")
@@ -86,13 +88,23 @@ def _schema_of(tool: Any) -> Dict[str, Any]:
     return made
 
 
+def _returns_of(tool: Any) -> Optional[Dict[str, Any]]:
+    """What the function of a tool returns, where that is what the tool gives."""
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    if function is None or getattr(tool, "response_format", "content") != "content":
+        return None
+    return returns_of(hints_of(function).get("return"))
+
+
 def as_tool(tool: Any, *, is_async: bool = False, timeout: Optional[float] = None,
-            approve: bool = False) -> SchemaTool:
+            approve: bool = False, returns: Optional[Dict[str, Any]] = None) -> SchemaTool:
     """A tool of LangChain as a tool that code can call.
 
     is_async: for an AsyncSession: the tool is awaited, and several calls run at once
     timeout: seconds of a call
     approve: each call waits for `approve` of the session
+    returns: the JSON Schema of its result, which models are shown; otherwise that of the annotation
+        of its function, if it has one
     """
     function = tool.ainvoke if is_async else tool.invoke
 
@@ -102,4 +114,5 @@ def as_tool(tool: Any, *, is_async: bool = False, timeout: Optional[float] = Non
         return function(args)
 
     return SchemaTool(call, tool.name, tool.description, _schema_of(tool), is_async=is_async,
-                      timeout=timeout, approve=approve)
+                      timeout=timeout, approve=approve,
+                      returns=returns if returns is not None else _returns_of(tool))

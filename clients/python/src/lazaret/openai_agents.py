@@ -75,12 +75,14 @@ def _answer(result: Result) -> Any:
     return answer
 
 
-def as_tool(tool: Any, *, timeout: Optional[float] = None) -> SchemaTool:
+def as_tool(tool: Any, *, timeout: Optional[float] = None,
+            returns: Optional[Dict[str, Any]] = None) -> SchemaTool:
     """A FunctionTool as a tool that code can call in an AsyncSession.
 
     Calls of one with `needs_approval=True` wait for `approve` of the session. Where a function of
     `needs_approval` asks for an approval, the call is refused. A tool with guardrails is refused at
-    once: the SDK checks them only where a model calls the tool.
+    once: the SDK checks them only where a model calls the tool. `returns` is the JSON Schema of its
+    result, which models are shown; otherwise the `output_json_schema` of the tool is.
     """
     for guardrails in ("tool_input_guardrails", "tool_output_guardrails"):
         if getattr(tool, guardrails, None):
@@ -104,7 +106,9 @@ def as_tool(tool: Any, *, timeout: Optional[float] = None) -> SchemaTool:
 
     seconds = timeout if timeout is not None else getattr(tool, "timeout_seconds", None)
     return SchemaTool(call, tool.name, tool.description or "", tool.params_json_schema,
-                      is_async=True, timeout=seconds, approve=needs_approval is True)
+                      is_async=True, timeout=seconds, approve=needs_approval is True,
+                      returns=returns if returns is not None
+                      else getattr(tool, "output_json_schema", None))
 
 
 async def _value(value: Any) -> Any:

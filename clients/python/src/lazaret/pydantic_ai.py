@@ -25,7 +25,6 @@ _PACKAGE = ("pydantic-ai-slim", "pydantic_ai")
 _capabilities = framework("pydantic_ai.capabilities", *_PACKAGE)
 _exceptions = framework("pydantic_ai.exceptions", *_PACKAGE)
 _messages = framework("pydantic_ai.messages", *_PACKAGE)
-_managers = framework("pydantic_ai.tool_manager", *_PACKAGE)
 _tools = framework("pydantic_ai.tools", *_PACKAGE)
 _toolsets = framework("pydantic_ai.toolsets", *_PACKAGE)
 
@@ -63,6 +62,7 @@ class _Run:
     context: Any = None  # of the call of `run_code` that is under way
     tools: Dict[str, Any] = field(default_factory=dict)  # of the wrapped toolset, by name
     inside: Dict[str, Any] = field(default_factory=dict)  # those that code can call
+    failed: Dict[str, int] = field(default_factory=dict)  # how often each has asked for a retry
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def close(self) -> None:
@@ -199,7 +199,8 @@ class CodeModeToolset(_Toolset):
 
         return [SchemaTool(caller(name), name, tool.tool_def.description or "",
                            tool.tool_def.parameters_json_schema, is_async=True,
-                           max_concurrent=1 if tool.tool_def.sequential else None)
+                           max_concurrent=1 if tool.tool_def.sequential else None,
+                           returns=getattr(tool.tool_def, "return_schema", None))
                 for name, tool in self.run.inside.items()]
 
     async def _opened(self) -> Any:
@@ -221,9 +222,9 @@ class CodeModeToolset(_Toolset):
 
     async def _call(self, name: str, args: Dict[str, Any]) -> Any:
         ctx = self.run.context
-        outer = ctx.tool_manager
-        manager = _managers.ToolManager(toolset=self.wrapped, ctx=ctx, tools=self.run.tools,
-                                        root_capability=outer.root_capability)
+        # What the run keeps of its tools is shared; a tool sees how often it has failed so far.
+        manager = replace(ctx.tool_manager, toolset=self.wrapped, tools=self.run.tools,
+                          ctx=replace(ctx, retries={**ctx.retries, name: self._retry(name)}))
         call = _messages.ToolCallPart(
             tool_name=name, args=args,
             tool_call_id=f"{ctx.tool_call_id or RUN_CODE}_{next(self.run.numbers)}")
@@ -238,10 +239,19 @@ class CodeModeToolset(_Toolset):
                 raise ToolError(f"the tool {name} cannot be called by code: it was approved, and "
                                 "is deferred all the same") from again
         except (_exceptions.ModelRetry, _exceptions.ToolFailed) as error:
+            if isinstance(error, _exceptions.ModelRetry):
+                self.run.failed[name] = self.run.failed.get(name, 0) + 1
             raise ToolError(error.message) from error
+        self.run.failed.pop(name, None)
         if isinstance(value, _tools.ToolDenied):
             raise ToolError(f"the call of {name} was denied: {value.message}")
         return value.return_value if isinstance(value, _messages.ToolReturn) else value
+
+    def _retry(self, name: str) -> int:
+        """The number of the next attempt of a tool, from 0: no failure inside of code ends the run,
+        so the last one stays the last one."""
+        most: int = self.run.tools[name].max_retries if name in self.run.tools else 0
+        return min(self.run.failed.get(name, 0), most)
 
     async def _check_deferred(self, error: Exception, name: str, args: Dict[str, Any]) -> None:
         """Return if the call is approved now; otherwise the code gets an error."""

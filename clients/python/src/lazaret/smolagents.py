@@ -159,8 +159,10 @@ class LazaretExecutor(_Base):
             inputs = getattr(tool, "inputs", None) or {}
             schema = {"properties": inputs,
                       "required": [key for key, one in inputs.items() if not one.get("nullable")]}
+            returns = getattr(tool, "output_schema", None) or {
+                "type": getattr(tool, "output_type", None)}
             made.append(SchemaTool(caller(name), name, getattr(tool, "description", ""), schema,
-                                   approve=name in self._approved))
+                                   approve=name in self._approved, returns=returns))
         made.append(SchemaTool(lambda args: self._take_variables(), VARIABLES,
                                "variables of the agent", {}))
         return made
