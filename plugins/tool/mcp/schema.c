@@ -436,7 +436,7 @@ int mcp_tool_read(const struct laz_json_api *json, struct mcp_raw text, const ch
             mcp_clean(about ? about : "", about ? strlen(about) : 0, MCP_MAX_DESCRIPTION, true);
         tool->schema = found[3].text ? mcp_canonical(json, found[3]) : strdup("{}");
         tool->has_output = found[4].text != NULL;
-        tool->returns = found[4].text ? strndup(found[4].text, found[4].len) : NULL;
+        tool->returns = found[4].text ? mcp_canonical(json, found[4]) : NULL;
         free(about);
         if (!tool->description || !tool->schema || (tool->has_output && !tool->returns))
             ret = laz_fail(err, LAZ_ENOMEM, "out of memory");
