@@ -91,6 +91,10 @@ static bool sight_judge(struct sight *sight, struct laz_result *result)
         sight_nobody_is_accused(sight, laz_result_json(result));
         return false;
     }
+    if (laz_result_is_value_omitted(result)) { /* there was no memory for it, and it says so */
+        CU_ASSERT(laz_result_warnings(result) > 0);
+        return false;
+    }
     if (strcmp(json, "{\"ok\":false,\"value\":null}") == 0)
         return true; /* the result object itself could not be allocated */
     char part[2000];
