@@ -143,7 +143,7 @@ static void notification_take(const struct mcp_peer *peer, const struct mcp_mess
         return;
     char *id = params.request ? mcp_id_of(params.request, params.request_len) : NULL;
     if (id && (request = mcp_request_find(peer, id, false)))
-        mcp_request_cancel(request);
+        mcp_request_forgo(request);
     else if (id && (listen = mcp_listen_find(peer, id)))
         mcp_listen_free(listen);
     else if (id && (request = mcp_request_find(peer, id, true)))

@@ -109,35 +109,44 @@ static void request_leave(struct mcp_request *request)
     request->job = NULL;
 }
 
+/* Answers by its end. */
+static void request_answer(struct mcp_request *request, struct mcp_asked *asked)
+{
+    asked->keeps = !request->is_fresh;
+    asked->is_new = request->is_new;
+    asked->told = request->told;
+    mcp_answer_result(request->mcp, asked, request->result, &request->why);
+    request->result = NULL;
+    request_free(request);
+}
+
 /* Called by the library, which has no more business with it: the execution has ended. */
 static void request_done(void *user, struct laz_result *result, const struct laz_error *err)
 {
     struct mcp_request *request = user;
 
     request_leave(request);
-    if (request->state || (request->handle && !request->asked.id)) { /* its client comes back */
-        request->result = result;
-        if (err)
-            request->why = *err;
-        request->waits_ms = laz_loop_now_ms(request->mcp->loop);
-        request->is_over = true;
-        return;
-    }
-    request->asked.told = request->output - request->so_far.len;
-    mcp_answer_result(request->mcp, &request->asked, result, err);
-    request_free(request);
+    request->result = result;
+    if (err)
+        request->why = *err;
+    request->waits_ms = laz_loop_now_ms(request->mcp->loop);
+    request->is_over = true;
+    if (!request->state &&
+        !(request->handle && !request->asked.id)) /* else its client comes back */
+        request_answer(request, &request->asked);
 }
 
-/* Output of one whose client is told before it has ended: what a result shows of it is enough. */
+/* Output of one whose client is told before it has ended: no more than a result shows. */
 static void request_output(void *user, int stream, const char *data, size_t len)
 {
     struct mcp_request *request = user;
-    const size_t room =
-        MCP_SHOWN - (request->so_far.len < MCP_SHOWN ? request->so_far.len : MCP_SHOWN);
+    const size_t room = MCP_SHOWN - request->so_far.len;
 
     (void)stream;
-    request->output += len;
+    if (request->is_cut)
+        return;
     laz_buf_append(&request->so_far, data, len < room ? len : room);
+    request->is_cut = len > room || request->so_far.failed;
 }
 
 /* Once a second while the code runs. */
@@ -284,8 +293,9 @@ static int request_place(struct mcp_request *request, struct mcp_peer *peer,
     struct mcp_session *in =
         request->is_fresh ? NULL : mcp_session_find_own(peer, request->runtime);
 
-    int rc = in ? 0 : mcp_session_may_be(mcp, err);
-    if (in ? in->running != NULL : rc && requests_will_leave(mcp))
+    const bool is_there = in && in->session; /* it may have expired */
+    int rc = is_there ? 0 : mcp_session_may_be(mcp, err);
+    if (is_there ? in->running != NULL : rc && requests_will_leave(mcp))
         return LAZ_EBUSY;
     if (rc)
         return rc;
@@ -296,6 +306,8 @@ static int request_place(struct mcp_request *request, struct mcp_peer *peer,
     rc = mcp_session_own(peer, request->runtime, &in, err);
     if (rc)
         return rc;
+    request->is_new = in->has_expired;
+    in->has_expired = false;
     request->in = in;
     *place = laz_place_session(in->session);
     return 0;
@@ -392,11 +404,6 @@ static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
     if (rc)
         return rc;
     request->asked = *asked;
-    request->asked.keeps = !request->is_fresh;
-    if (request->asked.keeps && !args->session) {
-        request->asked.is_new = asked->peer->has_expired;
-        asked->peer->has_expired = false;
-    }
     *asked = (struct mcp_asked){0};
     request->due_ms = args->wait ? laz_loop_now_ms(mcp->loop) + (uint64_t)args->wait * 1000 : 0;
     request->bytes = args->code_len + files->bytes;
@@ -461,6 +468,7 @@ void mcp_request_cancel(struct mcp_request *request)
 {
     free(request->asked.id);
     request->asked.id = NULL;
+    request->due_ms = 0;
     request_forget_state(request);
     if (request->is_over)
         request_free(request);
@@ -468,6 +476,17 @@ void mcp_request_cancel(struct mcp_request *request)
         request_drop(request);
     else
         laz_job_cancel(request->job);
+}
+
+void mcp_request_forgo(struct mcp_request *request)
+{
+    if (!request->handle) {
+        mcp_request_cancel(request);
+        return;
+    }
+    free(request->asked.id);
+    request->asked.id = NULL;
+    request->due_ms = 0;
 }
 
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params)
@@ -493,9 +512,7 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
         mcp_approvals_take(request, params->responses, params->responses_len);
         return;
     }
-    mcp_answer_result(mcp, &request->asked, request->result, &request->why);
-    request->result = NULL;
-    request_free(request);
+    request_answer(request, &request->asked);
 }
 
 void mcp_gone(struct laz_mcp *mcp, const struct mcp_out *out, const struct mcp_peer *peer)
@@ -553,7 +570,8 @@ static struct mcp_request *requests_next_queued(const struct laz_mcp *mcp)
                 ? mcp_session_find_own(request->asked.peer, request->runtime)
                 : NULL;
         if (request->is_queued &&
-            (own ? !own->running : !mcp_session_may_be(mcp, NULL) || !requests_will_leave(mcp)))
+            (own && own->session ? !own->running
+                                 : !mcp_session_may_be(mcp, NULL) || !requests_will_leave(mcp)))
             oldest = request;
     }
     return oldest;
@@ -579,36 +597,41 @@ static void requests_begin_queued(struct laz_mcp *mcp)
 }
 
 /* Its client is told what there is, and waits no more. */
-static void request_tell_so_far(struct mcp_request *request)
+static void request_tell(struct mcp_request *request)
 {
     struct laz_mcp *mcp = request->mcp;
-    char handle[MCP_HANDLE];
     struct mcp_asked asked = request->asked;
+    char handle[MCP_HANDLE];
 
     if (!request->handle)
         request->handle = ++mcp->last_number;
-    request->asked = (struct mcp_asked){.peer = request_has_own(&asked) ? asked.peer : NULL,
-                                        .keeps = asked.keeps};
-    request->due_ms = 0;
+    request->asked = (struct mcp_asked){.peer = request_has_own(&asked) ? asked.peer : NULL};
     mcp_handle_make(mcp, MCP_OF_EXECUTION, request->handle, handle);
-    mcp_result_so_far(&asked, handle, request->is_queued, &request->so_far);
-    laz_buf_fini(&request->so_far);
+    mcp_result_going_on(&asked,
+                        request->is_queued ? "waits for a session"
+                        : request->is_cut  ? "still running, and more output comes with its result"
+                                           : "still running",
+                        handle, &request->so_far);
+    request->told += request->so_far.len;
+    laz_buf_fini(&request->so_far); /* what is cut goes on where it was */
     mcp_asked_fini(&asked);
 }
 
-/* When the next is due. */
+/* Tells whose time is over. Returns when the next is due. */
 static uint64_t requests_tell(struct laz_mcp *mcp)
 {
     const uint64_t now = laz_loop_now_ms(mcp->loop);
     uint64_t soonest = UINT64_MAX;
 
     for (struct mcp_request *request = mcp->requests; request; request = request->next) {
-        if (!request->due_ms || request->is_over)
+        if (!request->due_ms || !request->asked.id)
             continue;
-        if (request->due_ms <= now)
-            request_tell_so_far(request);
-        else if (request->due_ms - now < soonest)
+        if (request->due_ms <= now) {
+            request->due_ms = 0;
+            request_tell(request);
+        } else if (request->due_ms - now < soonest) {
             soonest = request->due_ms - now;
+        }
     }
     return soonest;
 }
@@ -632,49 +655,63 @@ uint64_t mcp_requests_tend(struct laz_mcp *mcp)
 /* ---- executions that go on without their client ---------------------------------------------- */
 
 struct mcp_request *mcp_request_going_on(const struct mcp_asked *asked, const char *handle,
-                                         struct laz_error *err)
+                                         bool any, struct laz_error *err)
 {
     struct laz_mcp *mcp = asked->peer->mcp;
     const int64_t number = handle ? mcp_handle_number(mcp, MCP_OF_EXECUTION, handle) : 0;
 
     for (struct mcp_request *request = mcp->requests; request; request = request->next)
-        if (request->handle &&
-            (handle ? request->handle == number : request->asked.peer == asked->peer))
+        if (handle ? number && request->handle == number
+                   : request->asked.peer == asked->peer &&
+                         (request->handle || (any && !request->is_queued && !request->is_over)))
             return request;
     laz_error_set(err, LAZ_ENOENT, 0,
-                  "no execution of this %s is running that was begun with 'wait', or it has ended "
-                  "and was answered",
-                  handle ? "handle" : "connection");
+                  handle
+                      ? "'execution' is none that goes on: it has ended and was answered, or its "
+                        "result was kept for too long"
+                      : "no execution of this connection goes on%s",
+                  any ? "" : " that was begun with 'wait'");
     return NULL;
 }
 
-void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms,
-                       bool interrupts)
+void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms)
 {
-    struct laz_mcp *mcp = request->mcp;
-    const bool keeps = request->asked.keeps;
+    static const struct laz_error waited_for = {
+        .code = LAZ_EBUSY, .text = "another call waits for this execution, and gets its result"};
 
-    asked->told = request->output - request->so_far.len;
-    asked->keeps = keeps;
     if (request->is_over) {
-        mcp_answer_result(mcp, asked, request->result, &request->why);
-        request->result = NULL;
-        request_free(request);
-        return;
+        request_answer(request, asked);
+    } else if (request->asked.id) {
+        mcp_refuse(asked, &waited_for);
+    } else {
+        mcp_asked_fini(&request->asked);
+        request->asked = *asked;
+        *asked = (struct mcp_asked){0};
+        request->due_ms = laz_loop_now_ms(request->mcp->loop) + ms;
+        laz_loop_wake(request->mcp->loop); /* when it is due is looked at */
     }
-    if (request->is_queued && interrupts) {
-        mcp_refuse(asked, &(struct laz_error){.code = LAZ_ECANCELLED,
-                                              .text = "cancelled before it had begun"});
+}
+
+void mcp_request_interrupt(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms)
+{
+    static const struct laz_error dropped = {.code = LAZ_ECANCELLED,
+                                             .text = "cancelled before it had begun"};
+    static const struct laz_buf nothing = LAZ_BUF_INIT;
+    struct laz_job *job = request->is_over ? NULL : request->job;
+
+    if (request->is_queued) {
+        mcp_refuse(&request->asked, &dropped);
+        mcp_refuse(asked, &dropped);
         request_drop(request);
         return;
     }
-    mcp_asked_fini(&request->asked);
-    request->asked = *asked;
-    *asked = (struct mcp_asked){0};
-    request->due_ms = laz_loop_now_ms(mcp->loop) + ms;
-    laz_loop_wake(mcp->loop);
-    if (interrupts)
-        laz_job_cancel(request->job);
+    if (request->asked.id && !request->is_over)
+        mcp_result_going_on(asked, "interrupted: the call that waits for it gets its result", NULL,
+                            &nothing);
+    else
+        mcp_request_go_on(request, asked, ms);
+    if (job)
+        laz_job_cancel(job);
 }
 
 /* ---- the end of all -------------------------------------------------------------------------- */
@@ -684,9 +721,11 @@ void mcp_requests_end(struct laz_mcp *mcp)
     while (mcp->requests) {
         struct mcp_request *request = mcp->requests;
         request_forget_state(request);
-        if (request->is_queued)
+        if (request->is_queued) {
+            mcp_refuse(&request->asked, &(struct laz_error){.code = LAZ_ECANCELLED,
+                                                            .text = "cancelled: the server ends"});
             request_drop(request);
-        else if (request->job)
+        } else if (request->job)
             laz_job_abandon(request->job); /* `done` is called in here, which frees the request */
         else
             request_free(request);

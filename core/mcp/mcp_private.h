@@ -55,7 +55,6 @@ struct mcp_peer {
     struct laz_mcp *mcp;
     bool is_initialized, can_ask; /* the handshake, and what it has said */
     const char *version;          /* that was agreed on in it */
-    bool has_expired;             /* a session of its own has, and it was not told yet */
 };
 
 /* Who asks, and how the answer has to be. */
@@ -90,6 +89,7 @@ struct mcp_session {
     struct laz_session *session;
     char *runtime;
     uint64_t used_ms;            /* when it was last used */
+    bool has_expired;            /* its `session` is NULL, or a new one that nobody was told of */
     struct mcp_request *running; /* NULL: it is idle */
 };
 
@@ -105,8 +105,10 @@ struct mcp_request {
     char *runtime;             /* that it wants; NULL: the usual one */
     int64_t handle;            /* under which it goes on without its client; 0: it does not */
     uint64_t due_ms;           /* when its client is told what there is; 0: at its end */
-    struct laz_buf so_far;     /* output that it was not told yet */
-    size_t output;             /* bytes of all output */
+    struct laz_buf so_far;     /* output that it was not told yet, */
+    bool is_cut;               /* or the beginning of it */
+    size_t told;               /* bytes of the output that it was told */
+    bool is_new;               /* as in struct mcp_asked */
     size_t bytes;              /* of code and files */
     uint64_t progress;         /* that was told last */
     int64_t state;             /* it was answered by a question, and goes on with this; 0: not so */
@@ -314,17 +316,20 @@ void mcp_execute(struct laz_mcp *mcp, struct mcp_asked *asked, const char *argum
 struct mcp_request *mcp_request_find(const struct mcp_peer *peer, const char *id, bool is_answered);
 /* Ends it, and nobody is answered; outside of a step of the engine. */
 void mcp_request_cancel(struct mcp_request *request);
+/* Its client waits no more: one that has a handle goes on, another is cancelled. */
+void mcp_request_forgo(struct mcp_request *request);
 /* It was answered by a question, and waits for its client to come back. Returns its state. */
 int64_t mcp_request_wait(struct mcp_request *request);
 /* Goes on with what was answered by a question. */
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params);
-/* The execution that goes on under this handle, or the last one of a connection (handle NULL). NULL
- * and a sentence. */
+/* The execution that goes on under this handle; or (handle NULL) the last one of a connection that
+ * has a handle, or where `any` has not. NULL and a sentence. */
 struct mcp_request *mcp_request_going_on(const struct mcp_asked *asked, const char *handle,
-                                         struct laz_error *err);
-/* Its client waits for it again, at most so long; `interrupts` it. Takes *asked. */
-void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms,
-                       bool interrupts);
+                                         bool any, struct laz_error *err);
+/* Its client waits for it again, at most so long. Takes *asked. */
+void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms);
+/* The same, and interrupts it. */
+void mcp_request_interrupt(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms);
 /* Tells clients what there is, begins what was queued, gives up those that wait for their client
  * for too long, and the oldest of too many. Returns when the next is due, in milliseconds;
  * UINT64_MAX: there is none. */
@@ -342,9 +347,10 @@ extern const struct laz_fields mcp_result_fields;
 void mcp_result_write(struct laz_mcp *mcp, const struct mcp_asked *asked,
                       const struct laz_result *result, struct mcp_resource_list *kept);
 
-/* Answers by the output so far of an execution that goes on under a handle. */
-void mcp_result_so_far(const struct mcp_asked *asked, const char *handle, bool is_queued,
-                       const struct laz_buf *output);
+/* Answers by the output so far of an execution that has not ended, and how it goes on (`what`);
+ * `handle`: where to ask for more, or NULL. */
+void mcp_result_going_on(const struct mcp_asked *asked, const char *what, const char *handle,
+                         const struct laz_buf *output);
 
 /* ---- large_answers.c ------------------------------------------------------------------------- */
 

@@ -580,7 +580,7 @@ static void result_running(const struct laz_mcp *mcp, struct laz_json_write *wri
     const struct result running = {
         .verdict = "running",
         .execution = handle,
-        .output = output->data ? output->data : "",
+        .output = laz_buf_text(output),
         .output_len = output->len,
         .isolation = "{}",
         .isolation_len = 2,
@@ -598,18 +598,17 @@ static void result_running(const struct laz_mcp *mcp, struct laz_json_write *wri
     laz_buf_fini(&shown);
 }
 
-void mcp_result_so_far(const struct mcp_asked *asked, const char *handle, bool is_queued,
-                       const struct laz_buf *output)
+void mcp_result_going_on(const struct mcp_asked *asked, const char *what, const char *handle,
+                         const struct laz_buf *output)
 {
     struct laz_visible visible = {0};
     struct laz_buf text = LAZ_BUF_INIT, shown = LAZ_BUF_INIT;
     struct laz_json_write write;
 
-    laz_buf_append(&text, output->data ? output->data : "", output->len);
+    laz_buf_append(&text, laz_buf_text(output), output->len);
     if (text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');
-    laz_buf_printf(&text, "%s: execution %s\n", is_queued ? "waits for a session" : "still running",
-                   handle);
+    laz_buf_printf(&text, "%s%s%s\n", what, handle ? ": execution " : "", handle ? handle : "");
     laz_visible_add(&visible, &shown, laz_buf_text(&text), text.len);
     laz_visible_end(&visible, &shown);
     if (mcp_answer_begin(asked, "complete", &write)) {

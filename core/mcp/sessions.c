@@ -82,14 +82,24 @@ struct mcp_session *mcp_session_find_own(const struct mcp_peer *peer, const char
     return session;
 }
 
-int mcp_session_own(struct mcp_peer *peer, const char *runtime, struct mcp_session **session,
+int mcp_session_own(struct mcp_peer *peer, const char *runtime, struct mcp_session **out,
                     struct laz_error *err)
 {
-    *session = mcp_session_find_own(peer, runtime);
-    int rc = *session ? 0 : mcp_session_open(peer->mcp, runtime, session, err);
+    struct laz_mcp *mcp = peer->mcp;
+    struct mcp_session *session = *out = mcp_session_find_own(peer, runtime);
 
+    if (session && session->session)
+        return 0;
+    int rc =
+        !session ? mcp_session_open(mcp, runtime, &session, err) : mcp_session_may_be(mcp, err);
+    if (!rc && !session->session) {
+        rc = session_fresh(mcp, runtime, &session->session, err);
+        session->used_ms = laz_loop_now_ms(mcp->loop);
+        mcp->n_sessions += !rc;
+    }
     if (!rc)
-        (*session)->of = peer;
+        session->of = peer;
+    *out = session;
     return rc;
 }
 
@@ -105,6 +115,10 @@ void mcp_sessions_gone(struct laz_mcp *mcp, const struct mcp_peer *peer)
 int mcp_session_restart(struct mcp_session *session, struct laz_error *err)
 {
     struct laz_session *old = session->session;
+
+    session->has_expired = false;
+    if (!old) /* the next execution opens one */
+        return 0;
     int rc = session_fresh(session->mcp, session->runtime, &session->session, err);
 
     if (rc)
@@ -136,13 +150,27 @@ struct mcp_session *mcp_session_find(struct laz_mcp *mcp, const char *handle, st
 void mcp_session_free(struct mcp_session *session)
 {
     LAZ_LIST_REMOVE(session->mcp->sessions, session);
-    session->mcp->n_sessions--;
+    session->mcp->n_sessions -= session->session != NULL;
     laz_session_free(session->session); /* what it executes is answered in here, and left it */
     free(session->runtime);
     free(session);
 }
 
 /* ---- expiry --------------------------------------------------------------------------------- */
+
+/* Who uses a handle of one that is gone is told so; of that of a connection it is kept that it was.
+ */
+static void session_expire(struct mcp_session *session)
+{
+    if (!session->of) {
+        mcp_session_free(session);
+        return;
+    }
+    laz_session_free(session->session);
+    session->session = NULL;
+    session->has_expired = true;
+    session->mcp->n_sessions--;
+}
 
 uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
 {
@@ -153,10 +181,10 @@ uint64_t mcp_sessions_tend(struct laz_mcp *mcp)
     for (struct mcp_session *session = mcp->sessions, *next; timeout && session; session = next) {
         next = session->next;
         const uint64_t idle = session->running ? 0 : now - session->used_ms;
-        if (idle >= timeout && session->of)
-            session->of->has_expired = true;
+        if (!session->session)
+            continue;
         if (idle >= timeout)
-            mcp_session_free(session);
+            session_expire(session);
         else if (!session->running && timeout - idle < soonest)
             soonest = timeout - idle;
     }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define TOOLS_LIMIT 100 /* that a search gives at most */
+#define TOOLS_WAIT  10  /* seconds, unless a call says others */
 #define TOOLS_LINE  200 /* bytes of a description in a list */
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
@@ -190,26 +191,28 @@ static int tools_restart(struct laz_mcp *mcp, const struct mcp_asked *asked,
     return rc;
 }
 
-static void tools_go_on(struct mcp_asked *asked, const struct tool_args *args, bool interrupts)
+static void tools_go_on(struct mcp_asked *asked, const struct tool_args *args, bool any,
+                        void (*go_on)(struct mcp_request *request, struct mcp_asked *asked,
+                                      uint64_t ms))
 {
-    const uint64_t seconds = args->seconds ? (uint64_t)args->seconds : 10;
+    const uint64_t seconds = args->seconds ? (uint64_t)args->seconds : TOOLS_WAIT;
     struct laz_error err = {0};
-    struct mcp_request *request = mcp_request_going_on(asked, args->execution, &err);
+    struct mcp_request *request = mcp_request_going_on(asked, args->execution, any, &err);
 
     if (request)
-        mcp_request_go_on(request, asked, seconds * 1000, interrupts);
+        go_on(request, asked, seconds * 1000);
     else
         mcp_refuse(asked, &err);
 }
 
 static void tools_wait(struct mcp_asked *asked, const struct tool_args *args)
 {
-    tools_go_on(asked, args, false);
+    tools_go_on(asked, args, false, mcp_request_go_on);
 }
 
 static void tools_interrupt(struct mcp_asked *asked, const struct tool_args *args)
 {
-    tools_go_on(asked, args, true);
+    tools_go_on(asked, args, true, mcp_request_interrupt);
 }
 
 /* ---- functions of the host ------------------------------------------------------------------- */

@@ -232,7 +232,7 @@ static void all_points(struct laz_session *session, const struct words *w)
 
 static void wherever_it_is_the_session_is_kept(void)
 {
-    with_one_who_interrupts("workers.max=100;session.interrupt_grace=10", all_points);
+    with_one_who_interrupts("workers.max=100", all_points);
 }
 
 /* ---- what code does about it ------------------------------------------------------------------

@@ -186,6 +186,19 @@ static const char *member(const char *name)
     return value;
 }
 
+static void wait_for_requests(size_t n)
+{
+    while (visit_loop(0).requests != n)
+        ;
+}
+
+static void cancel(int id)
+{
+    say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+        "cancelled\",\"params\":{\"requestId\":%d}}",
+        id);
+}
+
 /* ---- sessions ----------------------------------------------------------------------------------
  */
 
@@ -212,6 +225,67 @@ static void a_session_expires_when_nothing_uses_it(void)
     CU_ASSERT_EQUAL(visit_loop(0).sessions, 0);
     call(6, "open_session", "", "");
     hear("\"session\":\"s");
+    end();
+}
+
+/* That of the connection: what comes next is told, and nothing after it. */
+static void one_of_a_connection_expires_and_it_is_told(void)
+{
+    begin("mcp.session_timeout=100");
+    call(1, "execute", "\"code\":\"n = 7 return n\"", "");
+    hear("\"value\":7");
+    (void)visit_loop(100000);
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, 0);
+    call(2, "execute", "\"code\":\"return n == nil\"", "");
+    hear("The session had expired: its variables are gone.");
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "\"value\":true"));
+    CU_ASSERT_EQUAL(visit_loop(0).sessions, 1);
+    call(3, "execute", "\"code\":\"return 1\"", "");
+    hear("\"value\":1");
+    CU_ASSERT_PTR_NULL(strstr(line, "expired"));
+    end();
+}
+
+/* A call that waits for an execution with a handle may be given up: the code goes on. */
+static void who_waits_no_more_does_not_end_the_code(void)
+{
+    begin("");
+    call(1, "execute", "\"code\":\"n = 0 while true do n = n + 1 end\",\"wait\":5", "");
+    wait_for_requests(1);
+    (void)visit_loop(5000);
+    hear("still running: execution x");
+    call(2, "wait", "\"seconds\":5", "");
+    call(3, "wait", "\"seconds\":5", "");
+    hear("another call waits for this execution");
+    cancel(2);
+    call(4, "wait", "\"seconds\":5", "");
+    call(7, "wait", "\"seconds\":5", ""); /* when this is answered, the other one waits */
+    hear("another call waits for this execution");
+    (void)visit_loop(5000);
+    hear("\"id\":4");
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "still running: execution x"));
+    call(5, "wait", "\"seconds\":5", "");
+    call(6, "interrupt", "", "");
+    hear("interrupted: the call that waits for it gets its result");
+    hear("\"verdict\":\"cancelled\"");
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "\"id\":5"));
+    CU_ASSERT_EQUAL(visit_loop(0).requests, 0);
+    end();
+}
+
+/* Without a handle it is what runs now, also for a call that waits for its result. */
+static void what_runs_can_be_interrupted(void)
+{
+    begin("");
+    call(1, "execute", "\"code\":\"n = 7 while true do end\"", "");
+    wait_for_requests(1);
+    call(2, "interrupt", "", "");
+    hear("interrupted: the call that waits for it gets its result");
+    hear("\"verdict\":\"cancelled\"");
+    call(3, "execute", "\"code\":\"return n\"", "");
+    hear("\"id\":3");
+    call(4, "interrupt", "", "");
+    hear("no execution of this connection goes on");
     end();
 }
 
@@ -310,19 +384,6 @@ static void hear_question(char answer[300])
         ",\"requestState\":\"%s\",\"inputResponses\":{\"%s\":{\"action\":\"accept\",\"content\":"
         "{\"approve\":true}}}",
         member("requestState"), name);
-}
-
-static void wait_for_requests(size_t n)
-{
-    while (visit_loop(0).requests != n)
-        ;
-}
-
-static void cancel(int id)
-{
-    say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
-        "cancelled\",\"params\":{\"requestId\":%d}}",
-        id);
 }
 
 static void the_id_that_was_answered_by_a_question_cancels(void)
@@ -565,6 +626,9 @@ static void headers_have_a_deadline_that_no_byte_moves(void)
 
 static const struct unit_test tests[] = {
     UNIT(a_session_expires_when_nothing_uses_it),
+    UNIT(one_of_a_connection_expires_and_it_is_told),
+    UNIT(who_waits_no_more_does_not_end_the_code),
+    UNIT(what_runs_can_be_interrupted),
     UNIT(one_that_is_used_does_not_expire),
     UNIT(without_a_timeout_none_expires),
     UNIT(a_result_waits_for_who_was_asked),

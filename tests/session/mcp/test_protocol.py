@@ -282,11 +282,15 @@ def is_used_by_a_model(version):
     # Code that goes on without its client.
     slow = "print('begun') io.stdout:flush() " + SLEEPS
     so_far = says(slow, wait=1)
+    while "begun\n" not in so_far:  # it has not come so far yet
+        so_far = text_of(one.tool("wait", seconds=1))
     assert so_far.startswith("begun\nstill running: execution x"), so_far
     handle = so_far.split()[-1]
     so_far = text_of(one.tool("wait", execution=handle, seconds=1))
     assert so_far == "still running: execution %s\n" % handle, so_far
     ended = text_of(one.tool("interrupt"))
+    while "still running" in ended:
+        ended = text_of(one.tool("wait"))
     assert "The execution was cancelled" in ended and "begun" not in ended, ended
     assert "no execution" in one.refused("wait") and "no execution" in one.refused("interrupt")
     assert says("return x") == "9\n"
