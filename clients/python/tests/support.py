@@ -14,7 +14,8 @@ from lazaret._process import find_program
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 GUARD_SECONDS = 600  # a test that takes longer hangs: the run ends with all stacks
-SETTINGS = {"session.max_message_size": "32MiB", "limits.memory": "128MiB"}
+SETTINGS = {"session.max_message_size": "32MiB", "limits.memory": "128MiB",
+            "session.interrupt_grace": 60}  # a busy machine needs more than a second
 
 
 def why_missing() -> str:

@@ -5,6 +5,7 @@ need_program()
 
 mib <- 2^20
 server <- lazaret_server(settings = list(session.max_message_size = "32MiB",
+                                         session.interrupt_grace = 60,
                                          limits.memory = "256MiB"))
 with_session <- function(use, ..., runtime = "r") {
     session <- Session$new(..., runtime = runtime, server = server)
