@@ -405,6 +405,7 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
         .max_concurrent = tool->max_concurrent,
         .approval = LAZ_HAS(tool, approve) ? LAZ_APPROVAL_ALWAYS : LAZ_APPROVAL_NEVER,
         .in_loop = provider ? !provider->is_blocking : LAZ_HAS(tool, nonblocking),
+        .native = LAZ_HAS(tool, native) && tool->native,
         .provider = provider,
         .index = index,
     };
