@@ -30,8 +30,7 @@ static const struct laz_field tool_members[] = {
      .help = "does each call need an `approval`?"},
     {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
      .help = "does the client read what only the language of its sessions reads, in arguments "
-             "without a "
-             "type?"},
+             "without a type?"},
 };
 #undef STRUCT
 

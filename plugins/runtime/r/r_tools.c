@@ -215,11 +215,15 @@ void r_tool_require_owner(struct r_state *s, const char *name, const struct r_pl
             "(parallel::mclapply)");
 }
 
-static struct r_writing tools_write_begin(struct r_state *s)
+static struct r_writing tools_write_begin(struct r_state *s, const struct r_tool *tool)
 {
     s->json->writer_reset(s->writer);
     s->json->object_begin(s->writer);
-    return (struct r_writing){.state = s, .json = s->json, .out = s->writer, .strict = true};
+    return (struct r_writing){.state = s,
+                              .json = s->json,
+                              .out = s->writer,
+                              .strict = true,
+                              .native = tool && tool->native};
 }
 
 static void tools_write_argument(struct r_state *s, struct r_writing *w, const char *name, SEXP x,
@@ -265,7 +269,7 @@ static void tools_write(struct r_state *s, const struct r_tool *tool, SEXP value
             !tools_check(tool, parameter, VECTOR_ELT(values, (R_xlen_t)i), message, sizeof message))
             r_tool_fail(s, place, tool->name, message);
     }
-    *w = tools_write_begin(s);
+    *w = tools_write_begin(s, tool);
     for (size_t i = 0; i < tool->n_parameters; i++) {
         if (given[i])
             tools_write_argument(s, w, tool->parameters[i].name, VECTOR_ELT(values, (R_xlen_t)i),
@@ -359,7 +363,7 @@ static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
     }
     const struct r_tool *tool = r_tool_find(s, name);
     SEXP names = PROTECT(Rf_getAttrib(args, R_NamesSymbol));
-    struct r_writing w = tools_write_begin(s);
+    struct r_writing w = tools_write_begin(s, tool);
     size_t next = 0;
     for (R_xlen_t i = 0; i < Rf_xlength(args); i++) {
         const char *key = tools_name_of(tool, names, i, &next);
@@ -509,6 +513,7 @@ static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *fro
     if (!tool->name || !tool->parameters)
         return false;
     tool->spelling = CHAR(PRINTNAME(Rf_install(from->spelling)));
+    tool->native = LAZ_HAS(from, native) && from->native;
     tool->n_parameters = from->n_parameters;
     for (size_t i = 0; i < from->n_parameters; i++) {
         struct r_parameter *to = &tool->parameters[i];
