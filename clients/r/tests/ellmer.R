@@ -209,7 +209,7 @@ test("types become parameters", {
 test("code calls tools of ellmer", with_session(function(s) {
     same(s$execute("add(2, 3) + add(a = 1)"), 8)
     raised(s$execute("add('x')"), "lazaret_execution_error", "'a' must be")
-    same(s$execute("kinds(3, TRUE, 'a')"), list(3, TRUE, "a"))
+    same(s$execute("kinds(3, TRUE, 'a')"), list(3L, TRUE, "a"))
     raised(s$execute("kinds(3, TRUE, 'c')"), "lazaret_execution_error", "kind")
     people <- data.frame(name = c("Ada", "Alan"), year = c(1815, NA))
     same(s$execute("count(data.frame(name = c('Ada', 'Alan'), year = c(1815, NA)))"), 2)

@@ -38,6 +38,7 @@ struct r_parameter {
     const char *type;      /* JSON Schema's word, or "" */
     const char *type_name; /* the type as the author wrote it */
     bool required;
+    bool is_listed; /* its values are an enumeration */
 };
 
 struct r_tool {

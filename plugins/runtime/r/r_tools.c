@@ -231,8 +231,12 @@ static void tools_write_argument(struct r_state *s, struct r_writing *w, const c
 {
     const struct tools_type *type = parameter ? tools_type_of(parameter) : NULL;
 
+    const bool native = w->native;
+
     s->json->key(s->writer, name, strlen(name));
+    w->native = native && !(parameter && parameter->is_listed);
     r_write(w, x, type ? type->as : R_AS_IT_IS);
+    w->native = native;
 }
 
 /* Forces the argument of a parameter in a call's frame; NULL when it was left out. */
@@ -522,6 +526,7 @@ static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *fro
         to->symbol = Rf_install(p->spelling);
         to->name = CHAR(PRINTNAME(Rf_install(p->name)));
         to->required = p->required != 0;
+        to->is_listed = p->enumeration != NULL;
         to->type = CHAR(PRINTNAME(Rf_install(*type ? type : "any")));
         to->type_name =
             p->type_name && *p->type_name ? CHAR(PRINTNAME(Rf_install(p->type_name))) : to->type;
