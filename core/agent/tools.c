@@ -72,6 +72,7 @@ static void tools_sign(struct agent_tools *tools)
             .parameters = next,
             .n_parameters = from->parameters.n,
             .returns = tools_text(from->returns),
+            .native = from->native,
         };
         for (size_t i = 0; i < from->parameters.n; i++)
             tools_parameter(tools, &parameters[i], next++);

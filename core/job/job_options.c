@@ -78,6 +78,7 @@ static const struct laz_member execute_rows[] = {
     {VALUE(collect_cwd)},
     {VALUE(invisible), REMOTE},
     {LIMIT(max_code_length)},
+    {VALUE(native), REMOTE},
 };
 #undef M
 #undef N
@@ -92,7 +93,7 @@ const struct laz_members laz_execute_members = {"laz_execute_options",
 static const struct laz_member tool_rows[] = {
     {TEXT(name), REMOTE},        {TEXT(description), REMOTE},     {TEXT(parameters), REMOTE},
     {VALUE(timeout_ms), REMOTE}, {VALUE(max_concurrent), REMOTE}, {VALUE(approve), REMOTE},
-    {VALUE(nonblocking)},        {TEXT(returns), REMOTE},
+    {VALUE(nonblocking)},        {TEXT(returns), REMOTE},         {VALUE(native), REMOTE},
 };
 #undef M
 static const struct laz_members tool_members = {"laz_tool", sizeof(struct laz_tool), NULL,

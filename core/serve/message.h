@@ -48,7 +48,7 @@ struct serve_tool {
     const char *returns; /* JSON Schema */
     size_t returns_len;
     int64_t timeout_ms, max_concurrent;
-    bool approve;
+    bool approve, native;
 };
 
 /* A file for the code of an `execute`. */
@@ -64,7 +64,8 @@ struct serve_message {
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
     bool has_max_code_length;
-    bool warm, print, invisible, validate, output, approve, progress, artifacts, more, is_alive;
+    bool warm, print, invisible, native, validate, output, approve, progress, artifacts, more,
+        is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t wall_ms, cpu_ms, memory, tool_calls;
     int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, max_code_length;

@@ -28,6 +28,9 @@ static const struct laz_field tool_members[] = {
      .max = UINT32_MAX, .help = "calls at the same time; 0: no limit"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does each call need an `approval`?"},
+    {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
+     .help = "does the client read what only the language of its sessions reads, in arguments "
+             "without a type?"},
 };
 #undef STRUCT
 
@@ -141,7 +144,12 @@ static const struct laz_field execute_members[] = {
     {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
      .help = "is `text` of the result wanted?"},
     {"invisible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(invisible),
-     .help = "is `value` wanted also where the prompt would not print it, as of an assignment in R?"},
+     .help =
+         "is `value` wanted also where the prompt would not print it, as of an assignment in R?"},
+    {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
+     .help =
+         "is `value` wanted in the form that only the language of the code reads, where it has one "
+         "(`values-r.md`)?"},
     {"validate", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
      .help = "look for suspicious calls?"},
     {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),

@@ -197,6 +197,7 @@ static int tools_fill(struct laz_server *server, struct serve_tool_set *set, str
             .timeout_ms = (uint32_t)given->timeout_ms,
             .max_concurrent = (uint32_t)given->max_concurrent,
             .approve = given->approve,
+            .native = given->native,
             .nonblocking = 1,
         };
         set->items[i] = (struct laz_session_tool){

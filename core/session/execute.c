@@ -349,6 +349,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .code_len = execution->request.len,
         .print = execution->request.asked == LAZ_ASKED_EXECUTE && !options->no_print,
         .invisible = options->invisible != 0,
+        .native = options->native != 0,
         .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
         .cwd = options->cwd,
         .directory = options->n_argv ? options->directory : NULL,

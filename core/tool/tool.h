@@ -109,6 +109,7 @@ struct laz_tool_entry {
     uint32_t timeout_ms, max_concurrent; /* 0: no limit */
     enum laz_approval approval; /* as declared, and by rules; laz_approval_is_needed decides */
     bool in_loop;               /* its function does not block, and is called in the loop thread */
+    bool native;                /* it takes what only the language of the code reads */
     const struct laz_provider *provider; /* NULL: the application has it */
     size_t index;                        /* in the provider's list */
     void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);

@@ -31,7 +31,8 @@
     FORM(NA, "NA", "$na", '"')        FORM(COMPLEX, "complex number", "$complex", '[') \
     FORM(FACTOR, "factor", "$factor", '{') \
     FORM(FRAME, "data frame", "$frame", '{') \
-    FORM(MAP, "map", "$map", '[')     FORM(OTHER, "a value of unknown form", NULL, 0)
+    FORM(MAP, "map", "$map", '[')     FORM(NATIVE, "a value of one language", "$r", '{') \
+    FORM(OTHER, "a value of unknown form", NULL, 0)
 /* clang-format on */
 
 enum value_form {
@@ -91,6 +92,14 @@ const char *laz_type_name(enum laz_type type)
         if (type_words[i].type == type)
             return type_words[i].word;
     return "";
+}
+
+void laz_type_take_native(struct laz_tool_parameter *parameter)
+{
+    const unsigned both = BIT(FORM_OBJECT) | BIT(FORM_ARRAY);
+
+    if ((parameter->accepts & both) == both) /* a word for structures of any kind */
+        parameter->accepts |= BIT(FORM_NATIVE);
 }
 
 bool laz_type_is_plain(const struct laz_tool_parameter *parameter)

@@ -23,6 +23,8 @@ void laz_type_words(struct laz_buf *text);
 /* True if the parameter accepts exactly the values of its JSON Schema type; `list` and `data.frame`
  * accept more. */
 bool laz_type_is_plain(const struct laz_tool_parameter *parameter);
+/* Of a tool that takes what only the language of the code reads: a structure may be that. */
+void laz_type_take_native(struct laz_tool_parameter *parameter);
 /* The name of the type in JSON Schema; "" for LAZ_TYPE_ANY. Static text. */
 const char *laz_type_name(enum laz_type type);
 

@@ -482,6 +482,7 @@ static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_s
         .returns = *entry->returns ? entry->returns : NULL,
         .approve = entry->approval == LAZ_APPROVAL_ALWAYS,
         .may_approve = entry->approval == LAZ_APPROVAL_SOME,
+        .native = entry->native,
     };
     laz_fields_add(write, NULL, &laz_wire_tool, &tool);
     write->to->failed |= names.failed || texts.failed;

@@ -405,6 +405,7 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
         .max_concurrent = tool->max_concurrent,
         .approval = LAZ_HAS(tool, approve) ? LAZ_APPROVAL_ALWAYS : LAZ_APPROVAL_NEVER,
         .in_loop = provider ? !provider->is_blocking : LAZ_HAS(tool, nonblocking),
+        .native = LAZ_HAS(tool, native) && tool->native,
         .provider = provider,
         .index = index,
     };
@@ -418,6 +419,8 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
         ret = laz_tool_spell(&entry, set, spellings, err);
     if (!ret && tool->parameters)
         ret = entry_parse_parameters(&entry, tool->parameters, err);
+    for (size_t i = 0; entry.native && i < entry.n_parameters; i++)
+        laz_type_take_native(&entry.parameters[i]);
     if (!ret)
         ret = entry_take_returns(&entry, LAZ_HAS(tool, returns) ? tool->returns : NULL, provider,
                                  err);

@@ -125,7 +125,7 @@ struct laz_wire_parameter {
 struct laz_wire_tool {
     const char *name, *spelling, *description, *returns;
     struct laz_field_list parameters; /* struct laz_wire_parameter */
-    bool approve, may_approve;
+    bool approve, may_approve, native;
 };
 
 /* The end of a session of a template, on its status descriptor. bubblewrap writes such objects,
@@ -167,7 +167,7 @@ struct laz_message {
     size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
     bool has_status;
-    bool visible, print, invisible, is_template, is_same, is_last, takes_cwd, adds;
+    bool visible, print, invisible, native, is_template, is_same, is_last, takes_cwd, adds;
     const char *omitted;
     struct laz_strv traceback;
     struct laz_strv confined; /* steps of its confinement that the agent reports as in force */

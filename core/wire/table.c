@@ -133,6 +133,9 @@ static const struct laz_field tool_members[] = {
      .help = "does each call need an approval of the host?"},
     {"may_approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(may_approve),
      .help = "do some calls need one, as their arguments are?"},
+    {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
+     .help = "are arguments without a type in the form of the language alone, as with `native` of "
+             "`execute`?"},
 };
 #undef STRUCT
 
@@ -263,6 +266,9 @@ static const struct laz_field execute_members[] = {
      .help = "is `text` of the result wanted?"},
     {"invisible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(invisible),
      .help = "is `value` wanted also where the prompt would not print it?"},
+    {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
+     .help =
+         "is `value` wanted in the form of the language alone, where it has one (`values-r.md`)?"},
     {"argv", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(argv),
      .help = "the command line of the code: the name of its file, then arguments"},
     {"cwd", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(cwd),

@@ -15,7 +15,7 @@ static const char *const case_words[CASE_WORDS] = {
     [CASE_VALUE] = "value",     [CASE_TEXT] = "text",           [CASE_VISIBLE] = "visible",
     [CASE_STDOUT] = "stdout",   [CASE_STDERR] = "stderr",       [CASE_ERROR] = "error",
     [CASE_MESSAGE] = "message", [CASE_LINE] = "line",           [CASE_TRACEBACK] = "traceback",
-    [CASE_LEAVE] = "leave",     [CASE_INVISIBLE] = "invisible",
+    [CASE_LEAVE] = "leave",     [CASE_INVISIBLE] = "invisible", [CASE_NATIVE] = "native",
 };
 
 struct case_reader {
@@ -35,7 +35,8 @@ const char *case_word_name(enum case_word word)
 
 static bool case_is_step(enum case_word word)
 {
-    return word == CASE_CODE || word == CASE_INVISIBLE || word == CASE_CHECK || word == CASE_WHEN;
+    return word == CASE_CODE || word == CASE_INVISIBLE || word == CASE_NATIVE ||
+           word == CASE_CHECK || word == CASE_WHEN;
 }
 
 /* A special block (WORD@RUNTIME) replaces the plain one of the same word in its step. */

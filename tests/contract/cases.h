@@ -14,6 +14,8 @@
  *     --- when CODE                 skips the rest unless the value of CODE is true
  *     --- code CODE                 a step: parses and runs it
  *     --- invisible CODE            likewise, and its value is wanted also if it is not visible
+ *     --- native CODE               likewise, and its value is wanted in the form of the language
+ * alone
  *     --- check CODE                a step: parses it only
  *   expectations:
  *     --- value JSON                exactly this text, white space aside
@@ -34,7 +36,7 @@
  * of n characters, given(s: string, n: number, i: integer, b: boolean, a: array, o: object, v:
  * anything; all optional) its arguments as an object, rnum(x: number, called "numeric" in its
  * declaration), store(record: object, table: string, optional), none(), greet(name: string,
- * greeting: string = "Hello") and my.tool_v2(x: integer). */
+ * greeting: string = "Hello"), my.tool_v2(x: integer) and mirror(x), which is native. */
 #ifndef LAZ_TESTS_CASES_H
 #define LAZ_TESTS_CASES_H
 
@@ -48,6 +50,7 @@ enum case_word {
     CASE_WHEN,
     CASE_CODE,
     CASE_INVISIBLE,
+    CASE_NATIVE,
     CASE_CHECK,
     CASE_VALUE,
     CASE_TEXT,

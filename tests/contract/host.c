@@ -74,6 +74,13 @@ static struct laz_tool_signature host_tools[] = {
     TOOL("greet", "A greeting", host_greet),
     TOOL("take-out", "Its arguments", host_take),
     TOOL("my.tool_v2", "One more than its argument", host_odd),
+    {.size = sizeof(struct laz_tool_signature),
+     .name = "mirror",
+     .description = "Its argument",
+     .parameters = host_echo,
+     .n_parameters = sizeof host_echo / sizeof *host_echo,
+     .spelling = "mirror",
+     .native = 1},
 };
 
 /* Names that a language cannot have, as the host spells them (core/tool/spelling.c). */
@@ -249,10 +256,10 @@ static const struct {
     const char *name;
     bool (*run)(struct host_call *call); /* false: the answer is an error message */
 } host_answers[] = {
-    {"add", host_run_add},        {"echo", host_run_echo},      {"fail", host_run_fail},
-    {"big", host_run_big},        {"given", host_run_given},    {"rnum", host_run_echo},
-    {"store", host_run_given},    {"none", host_run_none},      {"greet", host_run_greet},
-    {"my.tool_v2", host_run_odd}, {"take-out", host_run_given},
+    {"add", host_run_add},     {"echo", host_run_echo},      {"fail", host_run_fail},
+    {"mirror", host_run_echo}, {"big", host_run_big},        {"given", host_run_given},
+    {"rnum", host_run_echo},   {"store", host_run_given},    {"none", host_run_none},
+    {"greet", host_run_greet}, {"my.tool_v2", host_run_odd}, {"take-out", host_run_given},
 };
 
 static int host_call_tool(void *agent, const char *tool, const char *args, size_t args_len,

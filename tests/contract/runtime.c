@@ -80,8 +80,8 @@ static const struct case_block *trial_end(const struct trial *t)
 
 static bool block_is_step(const struct case_block *block)
 {
-    return block->word == CASE_CODE || block->word == CASE_INVISIBLE || block->word == CASE_CHECK ||
-           block->word == CASE_WHEN;
+    return block->word == CASE_CODE || block->word == CASE_INVISIBLE ||
+           block->word == CASE_NATIVE || block->word == CASE_CHECK || block->word == CASE_WHEN;
 }
 
 /* The expectation of this kind for the step, or NULL. */
@@ -239,8 +239,9 @@ static bool trial_step(struct trial *t)
 {
     struct laz_outcome o = {.size = sizeof o};
     const char *code = t->step->text;
-    const uint32_t wanted =
-        LAZ_WANTED_TEXT | (t->step->word == CASE_INVISIBLE ? LAZ_WANTED_INVISIBLE : 0);
+    const uint32_t wanted = LAZ_WANTED_TEXT |
+                            (t->step->word == CASE_INVISIBLE ? LAZ_WANTED_INVISIBLE : 0) |
+                            (t->step->word == CASE_NATIVE ? LAZ_WANTED_NATIVE : 0);
     int rc = t->step->word == CASE_CHECK ? t->ops->check(t->state, code, strlen(code), &o)
                                          : t->ops->eval(t->state, code, strlen(code), wanted, &o);
 

@@ -269,8 +269,8 @@ static void a_value_over_the_limit_is_omitted(void)
     each(returning_too_much);
 }
 
-/* Of an assignment in R: it costs nothing unless it is asked for. */
-static void an_invisible_value_comes_when_asked_for(void)
+/* Of an assignment in R it costs nothing unless it is asked for; and so is the form of R alone. */
+static void an_invisible_value_and_a_native_one_come_when_asked_for(void)
 {
     const struct words r = {.runtime = "r"};
     struct laz_execute_options asks = LAZ_EXECUTE_OPTIONS_INIT;
@@ -286,6 +286,10 @@ static void an_invisible_value_comes_when_asked_for(void)
         result = test_run(session, "invisible(x)", &asks);
         UNIT_TEXT(laz_result_value(result), "[1,2,3]");
         CU_ASSERT_PTR_NULL(laz_result_text(result));
+        laz_result_free(result);
+        asks.native = 1;
+        result = test_run(session, "x", &asks);
+        UNIT_TEXT(laz_result_value(result), "{\"$r\":{\"type\":\"integer\",\"values\":[1,2,3]}}");
     }
     laz_result_free(result);
     laz_session_free(session);
@@ -408,7 +412,7 @@ static const struct unit_test tests[] = {
     UNIT(arguments_up_to_the_limit_arrive_intact),
     UNIT(an_argument_over_the_limit_is_a_catchable_error),
     UNIT(a_value_over_the_limit_is_omitted),
-    UNIT(an_invisible_value_comes_when_asked_for),
+    UNIT(an_invisible_value_and_a_native_one_come_when_asked_for),
     UNIT(a_tool_value_over_its_limit_is_a_catchable_error),
     UNIT(every_form_of_value_comes_back),
     {0},

@@ -274,12 +274,12 @@ static void limits_of_a_remote_caller_are_narrowed(void)
 static const char *const remote[][2] = {
     {"laz_execute_options", " timeout_ms deadline_ms max_tool_calls max_output_lines no_print "
                             "no_validate argv n_argv cwd directory progress_ms trace files "
-                             "n_files invisible max_code_length "},
+                            "n_files invisible max_code_length native "},
     {"laz_trace", " parent state "},
     {"laz_file", " name data data_len "},
     {"laz_session_options", " runtime warm tools n_tools "},
     {"laz_session_tool", " tool "},
-    {"laz_tool", " name description parameters timeout_ms max_concurrent approve returns "},
+    {"laz_tool", " name description parameters timeout_ms max_concurrent approve returns native "},
     {"laz_pool_options", " runtime members tools n_tools "},
 };
 

@@ -446,6 +446,36 @@ static void integers_are_exact_and_in_one_form(void)
     }
 }
 
+/* A structure of a tool that takes them; of any other, and in place of a scalar, it is none. */
+static void what_one_language_reads_is_for_tools_that_take_it(void)
+{
+    static const char parameters[] =
+        "[{\"name\":\"l\",\"type\":\"list\"},{\"name\":\"d\",\"type\":\"data.frame\"},"
+        "{\"name\":\"s\",\"type\":\"string\"},{\"name\":\"o\",\"type\":\"object\"}]";
+
+    for (uint32_t native = 0; native < 2; native++) {
+        const struct laz_tool tool = {.size = sizeof(struct laz_tool),
+                                      .name = "T",
+                                      .parameters = parameters,
+                                      .native = native};
+        struct laz_tool_set set = {0};
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL_FATAL(laz_tool_set_add(&set, &tool, &spellings, NULL, 0, &err), 0);
+        for (size_t i = 0; i < set.entries[0].n_parameters; i++)
+            set.entries[0].parameters[i].required = false;
+        for (const char *name = "ldso"; *name; name++) {
+            char args[100];
+            struct laz_buf out = LAZ_BUF_INIT;
+            const int len = snprintf(args, sizeof args,
+                                     "{\"%c\":{\"$r\":{\"type\":\"list\",\"values\":[]}}}", *name);
+            const int rc = laz_tool_check_arguments(&set.entries[0], args, (size_t)len, &out, &err);
+            CU_ASSERT_EQUAL(rc, native && strchr("ld", *name) ? 0 : LAZ_EINVAL);
+            laz_buf_fini(&out);
+        }
+        laz_tool_set_fini(&set);
+    }
+}
+
 static void earlier_text_of_the_buffer_is_kept(void)
 {
     struct laz_tool_set set = {0};
@@ -699,6 +729,7 @@ static const struct unit_test tests[] = {
     UNIT(arguments_arrive_in_declared_order_with_defaults),
     UNIT(a_value_of_an_enumeration_is_the_text_that_was_declared),
     UNIT(integers_are_exact_and_in_one_form),
+    UNIT(what_one_language_reads_is_for_tools_that_take_it),
     UNIT(earlier_text_of_the_buffer_is_kept),
     UNIT(hostile_arguments_take_linear_time),
     UNIT(stubs_are_signatures_with_documentation),

@@ -207,6 +207,7 @@ decoders <- list(
     },
     "$factor" = decode_factor,
     "$frame" = decode_frame,
+    "$r" = function(x) decode_native(x),
     "$map" = decode_map,
     "$repr" = function(x) {
         need(is_text(x))

@@ -130,7 +130,8 @@ integer64_text <- function(x) {
 }
 
 encode_complex <- function(x) {
-    paste0("{\"$complex\":[", encode_doubles(Re(x)), ",", encode_doubles(Im(x)), "]}")
+    paste0("{\"$complex\":[", encode_doubles(Re(x)), ",", encode_doubles(Im(x)), "]}",
+           recycle0 = TRUE)
 }
 
 # The elements of an atomic vector that is not a factor, each as JSON.

@@ -6,7 +6,7 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
                             max_code_length, max_output_lines, wait, print, output, progress,
-                            approve, artifacts, invisible) {
+                            approve, artifacts, invisible, native) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"), max_code_length = "0",
                  print = if (print) "true" else "false",
@@ -29,6 +29,8 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         members["progress"] <- "true"
     if (approve)
         members["approve"] <- "true"
+    if (native)
+        members["native"] <- "true"
     if (!is_flag(artifacts))
         fail_argument("`artifacts` must be TRUE or FALSE")
     if (artifacts)
@@ -92,11 +94,12 @@ value_of_call <- function(server, tools, approve, message, say) {
 }
 
 # Answer a call with its value or its error. Gives the error, or NULL.
-answer_call <- function(server, tools, approve, message, say) {
+answer_call <- function(server, tools, approve, message, say, native) {
     call <- key_of(message$call)
     error <- NULL
     value <- tryCatch({
-        encode_value(value_of_call(server, tools, approve, message, say))
+        value <- value_of_call(server, tools, approve, message, say)
+        if (native) encode_native(value) else encode_value(value)
     }, error = function(e) {
         error <<- e
         NULL
@@ -138,6 +141,7 @@ run_execution <- function(server, tools, members, handler = NULL, on_progress = 
     on.exit(if (!ended) abandon(server, sent))
     lines <- if (!is.null(handler)) line_passer(handler)
     raised <- artifacts <- list()
+    native <- "native" %in% names(members)
     repeat {
         message <- wait_message(server, sent$inbox)
         if (message$type %in% final_types || message$type == "failed")
@@ -152,8 +156,8 @@ run_execution <- function(server, tools, members, handler = NULL, on_progress = 
             pump(server, 0L) # the call may have been cancelled meanwhile
             if (is_cancelled(sent$inbox, message$call))
                 next
-            raised[[length(raised) + 1L]] <- answer_call(server, tools, approve, message,
-                                                          say)
+            raised[[length(raised) + 1L]] <- answer_call(server, tools, approve, message, say,
+                                                          native)
         }
     }
     ended <- TRUE

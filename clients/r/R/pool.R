@@ -18,10 +18,13 @@ lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL
     answer <- open_on(server, c(type = "\"open_pool\"",
                                 runtime = if (!is.null(runtime)) json_text(runtime),
                                 tools = if (length(made))
-                                    json_array(vapply(made, declaration_of, "")),
+                                    json_array(vapply(made, declaration_of, "",
+                                                      is_native(runtime))),
                                 members = sprintf("%.0f", size)))
     opened <- TRUE
-    pool_object(new_state(server, own, made, approve, "pool", answer, rules))
+    state <- new_state(server, own, made, approve, "pool", answer, rules)
+    state$native <- is_native(runtime)
+    pool_object(state)
 }
 
 pool_status <- function(state) {
@@ -52,7 +55,7 @@ pool_object <- function(state) {
                                    max_tool_calls, max_code_length, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
                                    !is.null(on_progress), !is.null(state$approve), artifacts,
-                                   invisible)
+                                   invisible, state$native)
         members <- add_all_files(state$server, members, check_files(files))
         finish(run_admitted(state$rules, code, function() {
             run_execution(state$server, state$tools, members, output_handler, on_progress,
@@ -107,7 +110,7 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
     members <- execute_members(code, where, timeout, deadline, validate, max_tool_calls,
                                max_code_length, max_output_lines, NULL, result,
                                !is.null(output_handler), !is.null(on_progress), !is.null(approve),
-                               artifacts, invisible)
+                               artifacts, invisible, is_native(runtime))
     server <- if (length(settings)) own_server(settings) else server_of(server)
     if (length(settings))
         on.exit(close_server(server))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Starting and ending servers, and the default server.
 
-the <- new.env(parent = emptyenv()) # `default`: the server that sessions use which are given none
+# `default`: the server that sessions use which are given none; `left`: see native.R.
+the <- list2env(list(default = NULL, left = character()), parent = emptyenv())
 
 greet <- function(server, seconds) {
     end <- Sys.time() + seconds

@@ -82,7 +82,8 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     made <- make_tools(tools)
     members <- c(type = "\"open\"", warm = if (warm) "true" else "false",
                  runtime = if (!is.null(runtime)) json_text(runtime),
-                 tools = if (length(made)) json_array(vapply(made, declaration_of, "")))
+                 tools = if (length(made))
+                     json_array(vapply(made, declaration_of, "", is_native(runtime))))
     server <- if (own) own_server(settings) else server_of(server)
     opened <- FALSE
     on.exit(if (!opened && own) close_server(server))
@@ -90,6 +91,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     opened <- TRUE
     state <- new_state(server, own, made, approve, "session", answer, rules)
     state$runtime <- runtime %||% "default"
+    state$native <- is_native(runtime)
     ready <- FALSE
     on.exit(if (!ready) close_state(state), add = TRUE)
     put_files(state, files)
@@ -113,7 +115,7 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_code_length, max_output_lines, NULL, whole,
                                !is.null(output_handler), !is.null(on_progress),
-                               !is.null(state$approve), artifacts, invisible)
+                               !is.null(state$approve), artifacts, invisible, state$native)
     finish(run_admitted(state$rules, code, function() {
         with_files <- add_files(state$server, members, files)
         if (is.null(with_files))

@@ -92,7 +92,8 @@ parameter_of <- function(name, spec, known, tool) {
     spec
 }
 
-declaration_of <- function(tool) {
+# `native`: for sessions of R alone.
+declaration_of <- function(tool, native = FALSE) {
     parameters <- Map(function(name, spec) {
         members <- c(name = json_text(name), required = if (spec$required) "true" else "false")
         if (spec$type != "any")
@@ -110,7 +111,8 @@ declaration_of <- function(tool) {
     json_object(c(name = json_text(tool$name), description = json_text(tool$description),
                   parameters = json_array(as.character(unlist(parameters))),
                   returns = if (!is.null(tool$returns)) encode_value(tool$returns),
-                  timeout_ms = tool$timeout_ms, approve = if (tool$approve) "true"))
+                  timeout_ms = tool$timeout_ms, approve = if (tool$approve) "true",
+                  native = if (native) "true"))
 }
 
 json_object <- function(members) {

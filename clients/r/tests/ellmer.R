@@ -209,10 +209,10 @@ test("types become parameters", {
 test("code calls tools of ellmer", with_session(function(s) {
     same(s$execute("add(2, 3) + add(a = 1)"), 8)
     raised(s$execute("add('x')"), "lazaret_execution_error", "'a' must be")
-    same(s$execute("kinds(3, TRUE, 'a')"), list(3, TRUE, "a"))
+    same(s$execute("kinds(3, TRUE, 'a')"), list(3L, TRUE, "a"))
     raised(s$execute("kinds(3, TRUE, 'c')"), "lazaret_execution_error", "kind")
     people <- data.frame(name = c("Ada", "Alan"), year = c(1815, NA))
-    same(s$execute("count(data.frame(name = c('Ada', 'Alan'), year = c(1815, NA)))"), 2)
+    same(s$execute("count(data.frame(name = c('Ada', 'Alan'), year = c(1815, NA)))"), 2L)
     same(got, people)
     s$execute("arrays(c('b', 'a', 'b'), 'one')")
     same(got, list(factor(c("b", "a", "b"), c("a", "b")), "one", 1))
@@ -221,7 +221,7 @@ test("code calls tools of ellmer", with_session(function(s) {
     same(s$execute("contents('nothing')"), NULL)
     raised(s$execute("contents('error')"), "lazaret_execution_error", "^went wrong|went wrong")
     same(s$execute("contents('image')"), as.raw(1:3))
-    same(s$execute("contents('json')$a"), c(1, 2))
+    same(s$execute("contents('json')$a"), 1:2)
     raised(s$execute("contents('promise')"), "lazaret_execution_error", "cannot wait for")
 }, tools = tools))
 

@@ -148,7 +148,7 @@ test("a file of a path, and figures", {
     writeLines(c("a,b", "1,2", "3,5"), path)
     result <- lazaret_execute("d <- read.csv('in'); plot(d); nrow(d)", server = server,
                               files = list("in" = path), result = TRUE)
-    same(list(result$value, length(result$artifacts)), list(2, 1L))
+    same(list(result$value, length(result$artifacts)), list(2L, 1L))
     artifact <- result$artifacts[[1L]]
     same(list(artifact$name, artifact$type), list("figure-1-1.png", "image/png"))
     same(artifact$data[2:4], charToRaw("PNG"))

@@ -30,7 +30,7 @@ test("the value is returned, with the output as attribute", with_session(functio
 test("a result has all of it", with_session(function(s) {
     r <- s$execute_result("cat('out\\n'); message('err'); 1:3")
     same(class(r), "lazaret_result")
-    same(r$value, c(1, 2, 3))
+    same(r$value, 1:3)
     same(list(r$text, r$stdout, r$stderr, r$verdict), list("[1] 1 2 3", "out\n", "err\n", "ok"))
     same(r$artifacts, list())
     check(r$usage$wall_ms >= 0)
@@ -93,7 +93,7 @@ test("values come out of R as they went in", with_session(function(s) {
     same(s$execute("as.raw(0:255)"), as.raw(0:255))
     same(s$execute("c(1i, NA)")[1L], 1i)
     same(s$execute("I(1)"), I(1))
-    same(s$execute("c(a = 1, b = 2)"), list(a = 1, b = 2))
+    same(s$execute("c(a = 1, b = 2)"), c(a = 1, b = 2))
     same(s$execute("'\\u20ac'"), "\u20ac")
     same(class(s$execute("mean")), "lazaret_repr")
 }))
@@ -114,7 +114,7 @@ test("a data frame goes into the sandbox, is used there, and comes back", {
                       nrow(x)
                   }, args = list(x = "data.frame")))
     with_session(function(s) {
-        same(s$execute("x <- data(); take(x)"), 2)
+        same(s$execute("x <- data(); take(x)"), 2L)
         same(got, frame)
         same(s$execute("x"), frame)
         same(s$execute("levels(x$f)[2]"), "u")
@@ -241,9 +241,9 @@ test("progress", with_session(function(s) {
 
 test("8 MiB into and out of a tool, and as value", {
     with_session(function(s) {
-        same(s$execute("nchar(big())"), 8 * mib)
-        same(s$execute("size(strrep('l', 8 * 2^20))"), 8 * mib)
-        same(s$execute("nchar(echo(strrep('e', 8 * 2^20)))"), 8 * mib)
+        same(s$execute("nchar(big())"), 8388608L)
+        same(s$execute("size(strrep('l', 8 * 2^20))"), 8388608L)
+        same(s$execute("nchar(echo(strrep('e', 8 * 2^20)))"), 8388608L)
         check(nchar(s$execute("strrep('v', 8 * 2^20)")) == 8 * mib)
     }, tools = list(big = function() strrep("b", 8 * mib), size = function(text) nchar(text),
                     echo = function(text) text))

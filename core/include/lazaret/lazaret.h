@@ -354,6 +354,8 @@ struct laz_execute_options {
     uint32_t invisible; /* not 0: the value also where a prompt would print none for it: in R, of an
                            assignment or of invisible(); 0: it is null then, and costs nothing */
     uint64_t max_code_length; /* characters; as the limits above, in place of a setting */
+    uint32_t native; /* not 0: the value in a form that only the language of the code reads, where it
+                        has one that keeps more: R has ($r), for callers in R */
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 

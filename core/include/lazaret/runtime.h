@@ -38,6 +38,7 @@ struct laz_tool_signature {
     size_t n_parameters;
     const char *spelling; /* as that of a parameter; maybe a path of fields, "math.gcd" */
     const char *returns LAZ_LATER; /* a type for its documentation, "{name: str}"; or "" */
+    uint32_t native LAZ_LATER;     /* not 0: arguments without a type as with LAZ_WANTED_NATIVE */
 };
 
 /* One of several calls. Strings are borrowed for the call of call_all. */
@@ -140,6 +141,7 @@ struct laz_outcome {
 /* What is wanted of an execution: bits. */
 #define LAZ_WANTED_TEXT      1u /* outcome->text */
 #define LAZ_WANTED_INVISIBLE 2u /* the value also where the prompt would not print it */
+#define LAZ_WANTED_NATIVE    4u /* the value in the language's own form, where it has one */
 
 struct laz_runtime_ops {
     size_t size;

@@ -38,6 +38,9 @@ struct laz_tool {
     /* What it returns, for who reads about it: a JSON Schema; NULL: nothing is said. No value is
      * checked by it. */
     const char *returns LAZ_LATER;
+    /* Not 0: it is for code of its own language: arguments without a type of JSON come in a form that
+     * only this language reads, where it has one, as those of a value ("native"). */
+    uint32_t native LAZ_LATER;
 };
 #define LAZ_TOOL_INIT LAZ_INIT(struct laz_tool)
 

@@ -38,6 +38,7 @@ struct r_parameter {
     const char *type;      /* JSON Schema's word, or "" */
     const char *type_name; /* the type as the author wrote it */
     bool required;
+    bool is_listed; /* its values are an enumeration */
 };
 
 struct r_tool {
@@ -45,6 +46,7 @@ struct r_tool {
     const char *spelling;
     struct r_parameter *parameters;
     size_t n_parameters;
+    bool native; /* R takes its calls */
 };
 
 /* The error that ended an execution, recorded while its frames still existed. */
@@ -76,6 +78,7 @@ struct r_state {
     struct laz_json_writer *writer;       /* of arguments */
     struct laz_json_writer *value_writer; /* of the value of an execution */
     struct laz_json_reader *reader;       /* for the last text read, or NULL */
+    bool apart;                           /* the next array is a list, whatever is in it */
     pid_t owner;                          /* the session's process; forks have another id */
     bool running;                         /* R has started */
     bool utf8;                            /* its native encoding is UTF-8 */
@@ -181,6 +184,7 @@ struct r_writing {
     const struct laz_json_api *json;
     struct laz_json_writer *out;
     bool strict;         /* a value that cannot leave R is an error and not a $repr */
+    bool native;         /* R reads it: what JSON has no form for is a $r */
     const char *refused; /* description of that value, or of one nested too deeply; or NULL */
 };
 void r_write(struct r_writing *w, SEXP value, unsigned as);

@@ -240,8 +240,11 @@ static void eval_task_callbacks(SEXP x, SEXP value, bool visible)
 /* Writes the value. Where R jumps out of that, the code has ended well. */
 static void eval_finish(struct r_state *s, SEXP value)
 {
-    struct r_writing w = {.state = s, .json = s->json, .out = s->value_writer};
     struct r_job *job = &s->job;
+    struct r_writing w = {.state = s,
+                          .json = s->json,
+                          .out = s->value_writer,
+                          .native = (job->wanted & LAZ_WANTED_NATIVE) != 0};
     bool too_large = false;
 
     job->finished = true;

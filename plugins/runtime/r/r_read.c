@@ -216,6 +216,13 @@ static SEXP read_vector_end(struct read_vector *v)
     return v->data;
 }
 
+static bool read_is_list(SEXP type)
+{
+    const char *text = read_text_of(type);
+
+    return text && strcmp(text, "list") == 0;
+}
+
 /* ---- integers ---- */
 
 /* Is the number a double? Only an integer beyond 2^53 may be none. */
@@ -294,11 +301,11 @@ static void read_numbers(struct r_state *s, struct read_vector *v)
 }
 
 /* Reads one element of an array. Numbers, the common case, need no R object. */
-static void read_array_element(struct r_state *s, struct read_vector *v, uint32_t type)
+static void read_array_element(struct r_state *s, struct read_vector *v, uint32_t type, bool apart)
 {
     struct laz_json_token token;
 
-    if (type == LAZ_JSON_NUMBER && (v->kind == READ_REAL || v->kind == READ_NOTHING)) {
+    if (!apart && type == LAZ_JSON_NUMBER && (v->kind == READ_REAL || v->kind == READ_NOTHING)) {
         s->json->next(s->reader, &token);
         if (!read_is_double(token.text)) {
             SEXP x = PROTECT(read_integer(token.text));
@@ -312,7 +319,7 @@ static void read_array_element(struct r_state *s, struct read_vector *v, uint32_
         return;
     }
     SEXP x = PROTECT(read_value(s));
-    bool nested = type == LAZ_JSON_ARRAY_BEGIN || type == LAZ_JSON_NULL;
+    bool nested = apart || type == LAZ_JSON_ARRAY_BEGIN || type == LAZ_JSON_NULL;
     read_vector_push(v, x, nested ? READ_LIST : read_kind_of(x));
     UNPROTECT(1);
 }
@@ -321,14 +328,17 @@ static SEXP read_array(struct r_state *s)
 {
     struct laz_json_token token;
     struct read_vector v = {.data = R_NilValue, .kind = READ_NOTHING};
+    const bool apart = s->apart;
 
+    s->apart = false;
     PROTECT_WITH_INDEX(v.data = Rf_allocVector(VECSXP, 0), &v.index);
     for (;;) {
-        read_numbers(s, &v);
+        if (!apart)
+            read_numbers(s, &v);
         uint32_t type = s->json->peek(s->reader);
         if (type == LAZ_JSON_ARRAY_END || type == LAZ_JSON_END)
             break;
-        read_array_element(s, &v, type);
+        read_array_element(s, &v, type, apart);
     }
     s->json->next(s->reader, &token);
     SEXP x = PROTECT(read_vector_end(&v));
@@ -340,7 +350,9 @@ static SEXP read_array(struct r_state *s)
     return x;
 }
 
-static SEXP read_object(struct r_state *s)
+/* `native`: the content of a $r, whose values stay a list where its type, which comes first, is so.
+ */
+static SEXP read_object(struct r_state *s, bool native)
 {
     struct laz_json_token token;
     struct read_vector values = {.kind = READ_LIST};
@@ -353,6 +365,9 @@ static SEXP read_object(struct r_state *s)
         SET_STRING_ELT(names.data, names.n, r_utf8(token.text, token.len));
         names.n++;
         read_vector_room(&values);
+        s->apart = native && names.n == 2 && values.n == 1 &&
+                   s->json->peek(s->reader) == LAZ_JSON_ARRAY_BEGIN &&
+                   read_is_list(VECTOR_ELT(values.data, 0));
         SEXP x = read_value(s);
         SET_VECTOR_ELT(values.data, values.n, x);
         values.n++;
@@ -536,6 +551,13 @@ static SEXP build_map(struct r_state *s, SEXP x)
     return TYPEOF(x) == VECSXP || Rf_xlength(x) > 0 ? r_support1(s, "as_map", x) : NULL;
 }
 
+static SEXP build_native(struct r_state *s, SEXP x)
+{
+    SEXP built = TYPEOF(x) == VECSXP ? r_support1(s, "native", x) : R_NilValue;
+
+    return built == R_NilValue ? NULL : built;
+}
+
 static SEXP build_repr(struct r_state *s, SEXP x)
 {
     (void)s;
@@ -549,7 +571,7 @@ static const struct read_tag {
     {"$num", build_num},         {"$na", build_na},         {"$int", build_int},
     {"$bytes", build_bytes},     {"$date", build_date},     {"$time", build_time},
     {"$complex", build_complex}, {"$factor", build_factor}, {"$frame", build_frame},
-    {"$map", build_map},         {"$repr", build_repr},
+    {"$map", build_map},         {"$repr", build_repr},     {"$r", build_native},
 };
 
 static SEXP read_tagged(struct r_state *s, const struct read_tag *tag)
@@ -558,7 +580,10 @@ static SEXP read_tagged(struct r_state *s, const struct read_tag *tag)
 
     s->json->next(s->reader, &token); /* { */
     s->json->next(s->reader, &token); /* the key */
-    SEXP content = PROTECT(read_value(s));
+    bool native = tag->build == build_native && s->json->peek(s->reader) == LAZ_JSON_OBJECT_BEGIN;
+    if (native)
+        s->json->next(s->reader, &token);
+    SEXP content = PROTECT(native ? read_object(s, true) : read_value(s));
     s->json->next(s->reader, &token); /* } */
     SEXP x = tag->build(s, content);
     if (!x || (x == R_NilValue && strcmp(tag->tag, "$map") == 0)) {
@@ -593,7 +618,7 @@ static SEXP read_value(struct r_state *s)
     case LAZ_JSON_ARRAY_BEGIN:
         return read_array(s);
     case LAZ_JSON_OBJECT_BEGIN:
-        return read_object(s);
+        return read_object(s, false);
     default:
         return R_NilValue;
     }
@@ -602,6 +627,7 @@ static SEXP read_value(struct r_state *s)
 SEXP r_read(struct r_state *state, const char *json, size_t len)
 {
     state->json->reader_free(state->reader); /* left over when R jumped out of an earlier read */
+    state->apart = false;
     state->reader = state->json->reader_new(json, len);
     if (!state->reader)
         Rf_error("cannot allocate memory for a value of %.0f bytes", (double)len);

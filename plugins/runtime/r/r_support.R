@@ -137,6 +137,79 @@ represent <- function(x) {
 
 as_instant <- function(x) as.POSIXct.POSIXlt(x)
 
+# Classes whose objects are no more than their data and attributes.
+native_classes <- c("factor", "ordered", "table", "ts", "mts", "matrix", "array", "Date", "POSIXct",
+                    "POSIXt", "difftime", "data.frame", "AsIs", "noquote")
+
+# What a vector has besides its values: attributes that can be written, and the classes that cannot.
+native_rest <- function(x) {
+    all <- attributes(x)
+    class <- all$class
+    all$class <- NULL
+    left <- class[!(class %in% native_classes)]
+    all <- all[vapply(all, function(a) is.null(a) || is.atomic(a) || is.list(a), NA)]
+    if ("data.frame" %in% class && .row_names_info(x) < 0L)
+        all$row.names <- as.double(.row_names_info(x, 2L)) # they are numbered
+    if (!is.null(all$dim))
+        all$dim <- as.double(all$dim)
+    kept <- class[class %in% native_classes]
+    list(c(all, if (length(kept)) list(class = kept)), left)
+}
+
+# The value of a $r, or NULL where its content does not fit.
+native <- function(x) {
+    tryCatch(native_value(x$type, x$values, x$attributes), error = function(e) NULL)
+}
+
+native_value <- function(type, values, attributes) {
+    stopifnot(type %in% c("logical", "integer", "double", "character", "complex", "raw", "list"))
+    if (inherits(values, "AsIs"))
+        class(values) <- NULL
+    if (!length(values))
+        values <- vector(type, 0L)
+    if (type == "integer")
+        stopifnot(is.numeric(values), all(values == trunc(values), na.rm = TRUE),
+                  all(abs(values) <= .Machine$integer.max, na.rm = TRUE))
+    stopifnot(type == "list" || (is.atomic(values) && is.null(attributes(values))))
+    values <- as.vector(values, type)
+    names(values) <- NULL
+    class <- attributes$class
+    attributes$class <- NULL
+    if ("data.frame" %in% class)
+        attributes$row.names <- native_rows(values, attributes)
+    for (name in c(intersect("dim", names(attributes)), setdiff(names(attributes), "dim")))
+        attr(values, name) <- attributes[[name]]
+    stopifnot(is.null(attributes$names) || length(attributes$names) == length(values))
+    if (is.null(class))
+        return(values)
+    stopifnot(is.character(class), all(class %in% native_classes), native_class_fits(values, class))
+    oldClass(values) <- class
+    values
+}
+
+native_rows <- function(columns, attributes) {
+    rows <- attributes$row.names
+    n <- if (is.double(rows) && length(rows) == 1L) rows else length(rows)
+    stopifnot(is.list(columns), length(attributes$names) == length(columns), n == trunc(n), n >= 0,
+              vapply(columns, function(x) if (length(dim(x)) == 2L || is.data.frame(x)) dim(x)[1L]
+                                          else length(x), 0) == n)
+    if (is.double(rows)) .set_row_names(as.integer(n)) else rows
+}
+
+# Nothing of a class can be a lie that R's own methods trust.
+native_class_fits <- function(x, class) {
+    is <- function(name) any(name %in% class)
+    levels <- attr(x, "levels")
+    (!is(c("factor", "ordered")) || (is.integer(x) && is.character(levels) &&
+        !anyDuplicated(levels) && all(x >= 1L & x <= length(levels), na.rm = TRUE))) &&
+        (!is(c("Date", "POSIXct", "POSIXt", "difftime", "ts", "mts")) || is.numeric(x) ||
+            is.logical(x)) &&
+        (!is("difftime") || (is.character(attr(x, "units")) && length(attr(x, "units")) == 1L)) &&
+        (!is(c("ts", "mts")) || length(attr(x, "tsp")) == 3L) &&
+        (!is(c("table", "matrix", "array")) || !is.null(dim(x))) &&
+        (!is("data.frame") || is.list(x))
+}
+
 # Turns a list of scalars of one type and NULLs into a vector, with NA for NULL; other lists are
 # unchanged.
 simplify <- function(x) {

@@ -215,11 +215,15 @@ void r_tool_require_owner(struct r_state *s, const char *name, const struct r_pl
             "(parallel::mclapply)");
 }
 
-static struct r_writing tools_write_begin(struct r_state *s)
+static struct r_writing tools_write_begin(struct r_state *s, const struct r_tool *tool)
 {
     s->json->writer_reset(s->writer);
     s->json->object_begin(s->writer);
-    return (struct r_writing){.state = s, .json = s->json, .out = s->writer, .strict = true};
+    return (struct r_writing){.state = s,
+                              .json = s->json,
+                              .out = s->writer,
+                              .strict = true,
+                              .native = tool && tool->native};
 }
 
 static void tools_write_argument(struct r_state *s, struct r_writing *w, const char *name, SEXP x,
@@ -227,8 +231,12 @@ static void tools_write_argument(struct r_state *s, struct r_writing *w, const c
 {
     const struct tools_type *type = parameter ? tools_type_of(parameter) : NULL;
 
+    const bool native = w->native;
+
     s->json->key(s->writer, name, strlen(name));
+    w->native = native && !(parameter && parameter->is_listed);
     r_write(w, x, type ? type->as : R_AS_IT_IS);
+    w->native = native;
 }
 
 /* Forces the argument of a parameter in a call's frame; NULL when it was left out. */
@@ -265,7 +273,7 @@ static void tools_write(struct r_state *s, const struct r_tool *tool, SEXP value
             !tools_check(tool, parameter, VECTOR_ELT(values, (R_xlen_t)i), message, sizeof message))
             r_tool_fail(s, place, tool->name, message);
     }
-    *w = tools_write_begin(s);
+    *w = tools_write_begin(s, tool);
     for (size_t i = 0; i < tool->n_parameters; i++) {
         if (given[i])
             tools_write_argument(s, w, tool->parameters[i].name, VECTOR_ELT(values, (R_xlen_t)i),
@@ -359,7 +367,7 @@ static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
     }
     const struct r_tool *tool = r_tool_find(s, name);
     SEXP names = PROTECT(Rf_getAttrib(args, R_NamesSymbol));
-    struct r_writing w = tools_write_begin(s);
+    struct r_writing w = tools_write_begin(s, tool);
     size_t next = 0;
     for (R_xlen_t i = 0; i < Rf_xlength(args); i++) {
         const char *key = tools_name_of(tool, names, i, &next);
@@ -509,6 +517,7 @@ static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *fro
     if (!tool->name || !tool->parameters)
         return false;
     tool->spelling = CHAR(PRINTNAME(Rf_install(from->spelling)));
+    tool->native = LAZ_HAS(from, native) && from->native;
     tool->n_parameters = from->n_parameters;
     for (size_t i = 0; i < from->n_parameters; i++) {
         struct r_parameter *to = &tool->parameters[i];
@@ -517,6 +526,7 @@ static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *fro
         to->symbol = Rf_install(p->spelling);
         to->name = CHAR(PRINTNAME(Rf_install(p->name)));
         to->required = p->required != 0;
+        to->is_listed = p->enumeration != NULL;
         to->type = CHAR(PRINTNAME(Rf_install(*type ? type : "any")));
         to->type_name =
             p->type_name && *p->type_name ? CHAR(PRINTNAME(Rf_install(p->type_name))) : to->type;

@@ -3,8 +3,9 @@
  * Side: agent.  Input trusted: no (values of the code).
  *
  * A vector of one is a scalar, a longer one an array, names make an object; values without a JSON
- * form take the tagged forms of <lazaret/json.h>. No function of the code runs here (no dispatch),
- * so the writer cannot be re-entered. Elements are read one by one, or a few at once, and a full
+ * form take the tagged forms of <lazaret/json.h>, and for a reader that is R too the form $r, which
+ * has a type and attributes (docs/values-r.md). No function of the code runs here (no dispatch), so
+ * the writer cannot be re-entered. Elements are read one by one, or a few at once, and a full
  * writer ends every loop, so 1:1e9 is never expanded. */
 #include "r.h"
 
@@ -132,29 +133,37 @@ static void write_complex(struct r_writing *w, Rcomplex value)
     w->json->object_end(w->out);
 }
 
-static enum write_kind write_kind_of(SEXP x)
+static enum write_kind write_kind_of_type(SEXP x)
 {
-    bool object = OBJECT(x);
-
     switch (TYPEOF(x)) {
     case LGLSXP:
         return WRITE_LOGICAL;
     case INTSXP:
+        return WRITE_INTEGER;
     case REALSXP:
-        if (object && Rf_inherits(x, "Date"))
-            return WRITE_DATE;
-        if (object && Rf_inherits(x, "POSIXct"))
-            return WRITE_TIME;
-        if (object && TYPEOF(x) == REALSXP && Rf_inherits(x, "integer64"))
-            return WRITE_INTEGER64;
-        return TYPEOF(x) == INTSXP ? WRITE_INTEGER : WRITE_REAL;
+        return WRITE_REAL;
     case CPLXSXP:
         return WRITE_COMPLEX;
     case STRSXP:
-        return object && Rf_inherits(x, "lazaret_int") ? WRITE_DECIMAL : WRITE_STRING;
+        return WRITE_STRING;
     default:
         return WRITE_LIST;
     }
+}
+
+static enum write_kind write_kind_of(SEXP x)
+{
+    bool is_number = OBJECT(x) && (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP);
+
+    if (is_number && Rf_inherits(x, "Date"))
+        return WRITE_DATE;
+    if (is_number && Rf_inherits(x, "POSIXct"))
+        return WRITE_TIME;
+    if (is_number && TYPEOF(x) == REALSXP && Rf_inherits(x, "integer64"))
+        return WRITE_INTEGER64;
+    if (OBJECT(x) && TYPEOF(x) == STRSXP && Rf_inherits(x, "lazaret_int"))
+        return WRITE_DECIMAL;
+    return write_kind_of_type(x);
 }
 
 static double write_as_double(SEXP x, R_xlen_t i)
@@ -237,9 +246,8 @@ static void write_reals(struct r_writing *w, const double *values, R_xlen_t n)
     }
 }
 
-static void write_array(struct r_writing *w, SEXP x, unsigned depth)
+static void write_elements(struct r_writing *w, SEXP x, enum write_kind kind, unsigned depth)
 {
-    enum write_kind kind = write_kind_of(x);
     R_xlen_t n = Rf_xlength(x), i = 0;
     double some[WRITE_NUMBERS];
 
@@ -252,6 +260,11 @@ static void write_array(struct r_writing *w, SEXP x, unsigned depth)
     for (; i < n && !write_is_full(w); i++)
         write_element(w, x, i, kind, depth);
     w->json->array_end(w->out);
+}
+
+static void write_array(struct r_writing *w, SEXP x, unsigned depth)
+{
+    write_elements(w, x, write_kind_of(x), depth);
 }
 
 /* Writes a matrix as an array of its rows, and more dimensions likewise, the first outermost. */
@@ -531,9 +544,108 @@ static void write_atomic(struct r_writing *w, SEXP x, unsigned as, unsigned dept
     UNPROTECT(2);
 }
 
+/* ---- for R ---- */
+
+/* A vector that is written by its type; what has a form of its own is not. */
+static const char *write_native_type(SEXP x)
+{
+    static const char *const own[] = {"integer64", "lazaret_int", "lazaret_map", "POSIXlt"};
+
+    for (size_t i = 0; OBJECT(x) && i < sizeof own / sizeof own[0]; i++) {
+        if (Rf_inherits(x, own[i]))
+            return NULL;
+    }
+    switch (Rf_isS4(x) ? S4SXP : TYPEOF(x)) {
+    case LGLSXP:
+    case INTSXP:
+    case REALSXP:
+    case CPLXSXP:
+    case STRSXP:
+    case RAWSXP:
+    case VECSXP:
+        return Rf_type2char(TYPEOF(x));
+    default:
+        return NULL;
+    }
+}
+
+/* Would a reader make a vector of a list, or merge elements of it? */
+static bool write_list_would_merge(SEXP x)
+{
+    R_xlen_t n = Rf_xlength(x);
+    bool all = n > 0;
+
+    for (R_xlen_t i = 0; i < n; i++) {
+        SEXP element = VECTOR_ELT(x, i);
+        bool one =
+            Rf_isVectorAtomic(element) && TYPEOF(element) != RAWSXP && Rf_xlength(element) == 1;
+        if (one && OBJECT(element))
+            return true;
+        all = all && one;
+    }
+    return all;
+}
+
+/* Is all of a vector without attributes, or with names alone, in its ordinary form? */
+static bool write_is_ordinary(SEXP x)
+{
+    SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+    R_xlen_t n = Rf_xlength(x);
+
+    if (TYPEOF(x) == VECSXP)
+        return names == R_NilValue ? !write_list_would_merge(x)
+                                   : n > 0 && write_names_are_keys(names);
+    return names == R_NilValue && (TYPEOF(x) == RAWSXP || (TYPEOF(x) != INTSXP && n > 0));
+}
+
+static bool write_has_only_names(SEXP x)
+{
+    SEXP attributes = ATTRIB(x);
+
+    return attributes == R_NilValue ||
+           (CDR(attributes) == R_NilValue && TAG(attributes) == R_NamesSymbol);
+}
+
+/* False: the ordinary form has all of it. */
+static bool write_native(struct r_writing *w, SEXP x, unsigned depth)
+{
+    const char *type = write_native_type(x);
+
+    if (!type || (write_has_only_names(x) && write_is_ordinary(x)))
+        return false;
+    SEXP rest = R_NilValue, attributes = R_NilValue, left = R_NilValue;
+    if (ATTRIB(x) != R_NilValue) {
+        rest = r_support1(w->state, "native_rest", x);
+        attributes = VECTOR_ELT(rest, 0);
+        left = VECTOR_ELT(rest, 1);
+    }
+    PROTECT(rest);
+    write_tag(w, "$r");
+    w->json->object_begin(w->out);
+    w->json->key(w->out, "type", 4);
+    w->json->write_string(w->out, type, strlen(type));
+    w->json->key(w->out, "values", 6);
+    if (TYPEOF(x) == RAWSXP)
+        w->json->write_bytes(w->out, RAW(x), (size_t)Rf_xlength(x));
+    else
+        write_elements(w, x, write_kind_of_type(x), depth + 2);
+    if (Rf_xlength(attributes) > 0) {
+        w->json->key(w->out, "attributes", 10);
+        write_named(w, attributes, Rf_getAttrib(attributes, R_NamesSymbol), depth + 2);
+    }
+    if (Rf_xlength(left) > 0) {
+        w->json->key(w->out, "left", 4);
+        write_array(w, left, depth + 2);
+    }
+    w->json->object_end(w->out);
+    w->json->object_end(w->out);
+    UNPROTECT(1);
+    return true;
+}
+
 static void write_value(struct r_writing *w, SEXP x, unsigned as, unsigned depth)
 {
-    if (!write_may_be_at(w, depth))
+    if (!write_may_be_at(w, depth) || (w->native && as == R_AS_IT_IS && write_native(w, x, depth)))
         return;
     switch (Rf_isS4(x) ? S4SXP : TYPEOF(x)) {
     case NILSXP:
