@@ -145,6 +145,7 @@ native_classes <- c("factor", "ordered", "table", "ts", "mts", "matrix", "array"
 native_rest <- function(x) {
     all <- attributes(x)
     class <- all$class
+    attributes(class) <- NULL # so that no method of code runs
     all$class <- NULL
     left <- class[!(class %in% native_classes)]
     all <- all[vapply(all, function(a) is.null(a) || is.atomic(a) || is.list(a), NA)]
