@@ -101,6 +101,7 @@ struct agent_files {
     struct laz_strv left_out; /* by the last collection */
     int put;                  /* the file that is being put; -1 */
     char *put_path;           /* of it */
+    int input;                /* standard input of the session, while another is in its place; -1 */
     int64_t id;               /* of the execution, and what it has sent: */
     size_t n_sent;
     uint64_t bytes;
@@ -137,6 +138,10 @@ void agent_files_put_end(struct agent *agent);
 const char *agent_files_put(struct agent *agent, const struct laz_message *message);
 /* Removes a file that was put; as above. It may be gone already. */
 const char *agent_files_remove(struct agent *agent, const struct laz_message *message);
+/* A file that was put becomes the standard input, until the end of the execution: NULL, or why not,
+ * borrowed until the next call. */
+const char *agent_files_input(struct agent *agent, const char *name);
+void agent_files_input_end(struct agent *agent);
 
 /* ---- interrupt.c ----------------------------------------------------------------------------- */
 

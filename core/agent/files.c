@@ -12,6 +12,7 @@
 #include "os/walk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,50 @@ const char *agent_files_remove(struct agent *agent, const struct laz_message *me
     return failed ? words : NULL;
 }
 
+/* ---- one of them as standard input ------------------------------------------------------------
+ */
+
+/* Descriptor 0 is `fd` from here on. What was read ahead of another file is dropped, which flushing
+ * an input does (fflush(3)). */
+static bool input_becomes(struct agent *agent, int fd)
+{
+    fflush(stdin);
+    clearerr(stdin); /* its end is not that of the other */
+    if (dup2(fd, STDIN_FILENO) < 0)
+        return false;
+    if (LAZ_HAS(agent->ops, input_changed))
+        agent->ops->input_changed(agent->state);
+    return true;
+}
+
+const char *agent_files_input(struct agent *agent, const char *name)
+{
+    struct agent_files *files = &agent->files;
+    static char words[400];
+
+    char *path = files->directory ? laz_strdupf("%s/%s", files->directory, name) : NULL;
+    int failed = !path ? ENOMEM : laz_name_is_plain(name) ? 0 : EINVAL;
+    int fd = failed ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        files->input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (!failed && (fd < 0 || files->input < 0 || !input_becomes(agent, fd)))
+        failed = errno;
+    laz_os_close(&fd);
+    free(path);
+    if (!failed)
+        return NULL;
+    laz_os_close(&files->input);
+    snprintf(words, sizeof words, "the standard input %.255s: %s", name, strerror(failed));
+    return words;
+}
+
+void agent_files_input_end(struct agent *agent)
+{
+    if (agent->files.input >= 0)
+        (void)input_becomes(agent, agent->files.input);
+    laz_os_close(&agent->files.input);
+}
+
 /* ---- where they are ------------------------------------------------------------------------- */
 
 static bool files_make(const char *path)
@@ -144,7 +189,7 @@ int agent_files_plan(struct agent *agent, const struct laz_wire_options *options
 
     if (!home && !files->directory)
         home = getcwd(here, sizeof here) ? here : NULL;
-    files->put = -1;
+    files->put = files->input = -1;
     files->max_files = options->max_files > 0 ? (size_t)options->max_files : 0;
     files->max_bytes = options->max_parts > 0 ? (uint64_t)options->max_parts : 0;
     if (!home)

@@ -320,6 +320,10 @@ static int serve_eval(struct agent *agent, const struct laz_message *request, co
         outcome->message = words;
         return 0;
     }
+    if (request->input && (outcome->message = agent_files_input(agent, request->input))) {
+        outcome->kind = LAZ_OUTCOME_RUNTIME;
+        return 0;
+    }
     if (argv->n && LAZ_HAS(ops, set_script) && ops->set_script &&
         ops->set_script(agent->state, (const char *const *)argv->items, argv->n,
                         request->directory) != 0) {
@@ -378,6 +382,7 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
     agent_interrupt_end();
     if (agent_is_forked(agent)) /* a child of the code came back instead of ending itself */
         _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
+    agent_files_input_end(agent);
     if (is_check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {
         outcome.value = "true";
         outcome.value_len = 4;

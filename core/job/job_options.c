@@ -79,6 +79,7 @@ static const struct laz_member execute_rows[] = {
     {VALUE(invisible), REMOTE},
     {LIMIT(max_code_length)},
     {VALUE(native), REMOTE},
+    {TEXT(input), .what = "the name of the standard input", REMOTE},
 };
 #undef M
 #undef N

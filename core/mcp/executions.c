@@ -23,8 +23,8 @@ struct execute_file {
 };
 
 struct execute_args {
-    const char *code, *runtime, *session;
-    size_t code_len;
+    const char *code, *runtime, *session, *input;
+    size_t code_len, input_len;
     int64_t timeout, wait;
     bool is_fresh;
     struct laz_field_list files;
@@ -57,6 +57,8 @@ static const struct laz_field execute_members[] = {
      .help = "seconds for the code, within the server's limit"},
     {"wait", LAZ_FIELD_INTEGER, .min = 1, .max = 3600, AT(wait),
      .help = "seconds; then the output so far, and the code goes on"},
+    {"input", LAZ_FIELD_TEXT, AT(input), .len_at = offsetof(struct execute_args, input_len),
+     .help = "text on its standard input"},
     {"files", LAZ_FIELD_LIST, AT(files), .of = &file_fields},
 };
 const struct laz_fields mcp_execute_fields = {
@@ -177,15 +179,15 @@ static void request_progress(void *user, const struct laz_execution_usage *usage
 
 /* As the library takes them. */
 struct given_files {
-    struct laz_file items[MCP_FILES];
-    const struct laz_file *pointers[MCP_FILES];
+    struct laz_file items[MCP_FILES + 1]; /* and the standard input */
+    const struct laz_file *pointers[MCP_FILES + 1];
     char *decoded[MCP_FILES];
     size_t n, bytes;
 };
 
 static void files_free(struct given_files *files)
 {
-    for (size_t i = 0; i < files->n; i++)
+    for (size_t i = 0; i < MCP_FILES; i++)
         free(files->decoded[i]);
     free(files);
 }
@@ -224,6 +226,14 @@ static int file_take(const struct laz_mcp *mcp, const struct execute_file *given
     return 0;
 }
 
+static void files_add(struct given_files *files, const struct laz_file *file)
+{
+    files->items[files->n] = *file;
+    files->pointers[files->n] = &files->items[files->n];
+    files->n++;
+    files->bytes += file->data_len;
+}
+
 /* Takes the files, within the bounds of a client. */
 static int files_take(const struct laz_mcp *mcp, const struct execute_args *args,
                       struct given_files *files, struct laz_error *err)
@@ -233,13 +243,17 @@ static int files_take(const struct laz_mcp *mcp, const struct execute_args *args
     if (args->files.n > MCP_FILES)
         return laz_error_set(err, LAZ_ETOOBIG, 0, "an execution can have %d files", MCP_FILES);
     for (size_t i = 0; i < args->files.n; i++) {
-        struct laz_file *file = &files->items[files->n];
-        files->pointers[files->n] = file;
-        int rc = file_take(mcp, &given[i], file, &files->decoded[files->n++], err);
+        struct laz_file file;
+        int rc = file_take(mcp, &given[i], &file, &files->decoded[files->n], err);
         if (rc)
             return rc;
-        files->bytes += file->data_len;
+        files_add(files, &file);
     }
+    if (args->input)
+        files_add(files, &(struct laz_file){.size = sizeof(struct laz_file),
+                                            .name = MCP_INPUT,
+                                            .data = args->input,
+                                            .data_len = args->input_len});
     if (mcp->n_requests + mcp->n_answers < MCP_REQUESTS &&
         mcp->request_bytes + args->code_len + files->bytes <= mcp->values->session.max_value_size)
         return 0;
@@ -331,6 +345,7 @@ static struct laz_execute_options request_options(struct mcp_request *request,
         .timeout_ms = (uint64_t)args->timeout * 1000,
         .files = files->pointers,
         .n_files = files->n,
+        .input = args->input ? MCP_INPUT : NULL,
         .trace = asked->traceparent ? trace : NULL,
     };
 

@@ -29,6 +29,7 @@ struct mcp_answer; /* large_answers.c */
 #define MCP_WAITING        16                  /* executions that wait for their client, */
 #define MCP_WAITING_MS     (300 * 1000)        /* and how long they do */
 #define MCP_FILES          64                  /* files of an execution */
+#define MCP_INPUT          ".stdin"            /* the file of its standard input */
 #define MCP_QUIET          ((size_t)8 << 20)   /* bytes unread: no requests are read */
 #define MCP_UNREAD         ((size_t)256 << 20) /* bytes unread: the client is given up */
 #define MCP_SHOWN          ((size_t)16 << 10)  /* bytes of output, of a value, that a result has */

@@ -150,6 +150,8 @@ static const struct laz_field execute_members[] = {
      .help =
          "is `value` wanted in the form that only the language of the code reads, where it has one "
          "(`values-r.md`)?"},
+    {"input", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(input),
+     .help = "the name of a file, of `files` or put before, that is the standard input of the code"},
     {"validate", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
      .help = "look for suspicious calls?"},
     {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),

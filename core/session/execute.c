@@ -350,6 +350,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .print = execution->request.asked == LAZ_ASKED_EXECUTE && !options->no_print,
         .invisible = options->invisible != 0,
         .native = options->native != 0,
+        .input = options->input,
         .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
         .cwd = options->cwd,
         .directory = options->n_argv ? options->directory : NULL,

@@ -164,6 +164,7 @@ struct laz_message {
     const char *value, *args, *confine, *tools; /* JSON */
     size_t value_len, args_len, confine_len, tools_len;
     const char *tool, *kind, *message, *text, *runtime, *version, *cost, *error, *code, *token;
+    const char *input;
     size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
     bool has_status;

@@ -269,6 +269,9 @@ static const struct laz_field execute_members[] = {
     {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
      .help =
          "is `value` wanted in the form of the language alone, where it has one (`values-r.md`)?"},
+    {"input", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(input),
+     .help = "the file that was put which is the standard input of the code; absent: that of the "
+             "session"},
     {"argv", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(argv),
      .help = "the command line of the code: the name of its file, then arguments"},
     {"cwd", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(cwd),

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { clients, deferred, guarded, textOf, words } from './support.js';
+import { clients, deferred, guarded, structured, textOf } from './support.js';
 
-const TOOLS = ['execute', 'open_session', 'close_session', 'search_tools', 'get_tool_details'];
+const TOOLS = ['execute', 'open_session', 'close_session', 'restart', 'wait', 'interrupt',
+  'search_tools', 'get_tool_details'];
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA' +
   'AABJRU5ErkJggg==';
 
@@ -14,7 +15,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 function each(name, run) {
   for (const [client, connect] of Object.entries(clients)) {
     test(`${client}: ${name}`, guarded, (t) =>
-      run(t, (options = {}) => connect(t, { args: words(t), ...options })));
+      run(t, (options = {}) => connect(t, { args: structured(t), ...options })));
   }
 }
 

@@ -60,6 +60,11 @@ export function words(t, configuration = CONFIGURATION) {
   return ['mcp', '--config', file];
 }
 
+/** The same, whose results are for programs too. */
+export function structured(t, configuration = CONFIGURATION) {
+  return words(t, `${configuration}\n[mcp]\nstructured = true\n`);
+}
+
 const about = { name: 'lazaret-test', version: '1.0.0' };
 
 /** How a client reaches a server with these words: by starting it, or at a port. */

@@ -403,6 +403,15 @@ static const struct laz_execute_options *make_n_files(void)
     return options;
 }
 
+static const struct laz_execute_options *make_input(void)
+{
+    struct laz_execute_options *options = give_options();
+
+    give_file(options, 1, "typed", "one\ntwo\n", 8);
+    options->input = give_text("typed");
+    return options;
+}
+
 static const struct laz_execute_options *make_collect_cwd(void)
 {
     struct laz_execute_options *options = give_options();
@@ -462,6 +471,7 @@ static const struct option_case {
      make_files, is_true, false},
     {"n_files", READ "return read('first') == '1' and read('second') == '2' and not read('third')",
      make_n_files, is_true, false},
+    {"input", "return io.read() == 'one' and io.read(1) == 't'", make_input, is_true, false},
     {"collect_cwd", MAKE, make_collect_cwd, has_made, false},
     {"max_code_length", "x = 10", make_max_code_length, is_too_long, false},
 };

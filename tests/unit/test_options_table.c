@@ -274,7 +274,7 @@ static void limits_of_a_remote_caller_are_narrowed(void)
 static const char *const remote[][2] = {
     {"laz_execute_options", " timeout_ms deadline_ms max_tool_calls max_output_lines no_print "
                             "no_validate argv n_argv cwd directory progress_ms trace files "
-                            "n_files invisible max_code_length native "},
+                            "n_files invisible max_code_length native input "},
     {"laz_trace", " parent state "},
     {"laz_file", " name data data_len "},
     {"laz_session_options", " runtime warm tools n_tools "},

@@ -356,6 +356,8 @@ struct laz_execute_options {
     uint64_t max_code_length; /* characters; as the limits above, in place of a setting */
     uint32_t native; /* not 0: the value in a form that only the language of the code reads, where it
                         has one that keeps more: R has ($r), for callers in R */
+    const char *input; /* the name of a file that was put, by `files` or before: the standard input
+                          of this code, from its beginning; NULL: that of the session */
 };
 #define LAZ_EXECUTE_OPTIONS_INIT LAZ_INIT(struct laz_execute_options)
 

@@ -216,6 +216,10 @@ struct laz_runtime_ops {
      * the language holds in buffers for them, `fds` (n >= 1) being their descriptors. They stay
      * open. Buffers of the C library are written out by the agent. May be NULL. */
     void (*write_out)(void *state, const int *fds, size_t n);
+    /* Descriptor 0 is another file than before, between two executions: what the language has read
+     * ahead of the old one is dropped. Buffers of the C library are the agent's. What eval has returned
+     * stays. May be NULL. */
+    void (*input_changed)(void *state);
 };
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# files.py - files that the code has left open: what is in their buffers is written out.
+# files.py - files that the code has left open: what is in their buffers is written out; and standard
+# input.
 #
 # Runs in the namespace of bootstrap.py, when an execution has left a file open whose content is
 # wanted. All objects are looked at, because nothing else knows of a file that csv.writer() has.
@@ -28,3 +29,10 @@ def write_out(fds):
             kinds[id(kind)] = is_file(kind)
         if kinds[id(kind)]:
             write_out_one(thing, fds)
+
+
+def renew_input():
+    # Descriptor 0 is another file: what was read ahead of the old one is dropped.
+    old = sys.__stdin__
+    if old is not None and sys.stdin is old:
+        sys.stdin = sys.__stdin__ = open(0, encoding=old.encoding, errors=old.errors, closefd=False)

@@ -57,6 +57,7 @@ static const struct {
     [PY_TAKE_FIGURES] = {"take_figures", PY_PART_FIGURES},
     [PY_SAVE_FIGURES] = {"save_figures", PY_PART_FIGURES},
     [PY_WRITE_OUT] = {"write_out", PY_PART_FILES},
+    [PY_RENEW_INPUT] = {"renew_input", PY_PART_FILES},
 };
 
 PyObject *py_take_exception(void)

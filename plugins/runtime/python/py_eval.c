@@ -396,6 +396,17 @@ void py_write_out(void *data, const int *fds, size_t n)
     eval_end(state);
 }
 
+/* As above. */
+void py_input_changed(void *data)
+{
+    struct python_state *state = data;
+
+    PyEval_RestoreThread(state->main_thread);
+    PyObject *done = py_call(state, PY_RENEW_INPUT, "()");
+    Py_XDECREF(done);
+    eval_end(state);
+}
+
 int py_set_script(void *data, const char *const *argv, size_t n, const char *directory)
 {
     struct python_state *state = data;

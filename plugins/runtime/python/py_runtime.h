@@ -78,6 +78,7 @@ enum py_function {
     PY_TAKE_FIGURES,
     PY_SAVE_FIGURES,
     PY_WRITE_OUT,
+    PY_RENEW_INPUT,
     PY_FUNCTIONS
 };
 
@@ -156,6 +157,7 @@ int py_set_script(void *data, const char *const *argv, size_t n, const char *dir
 int py_eval(void *state, const char *code, size_t len, uint32_t wanted,
             struct laz_outcome *outcome);
 void py_write_out(void *state, const int *fds, size_t n);
+void py_input_changed(void *state);
 void py_eval_fini(struct python_state *state);
 
 /* ---- py_template.c -------------------------------------------------------------------------- */

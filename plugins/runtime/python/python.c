@@ -233,6 +233,7 @@ static const struct laz_runtime_ops python_ops = {
     .rest = python_rest,
     .interrupt = python_interrupt,
     .write_out = py_write_out,
+    .input_changed = py_input_changed,
 };
 
 LAZ_PLUGIN(python) = {

@@ -151,7 +151,12 @@ int r_console_read(const char *prompt, unsigned char *buffer, int size, int hist
     (void)prompt;
     (void)history;
     r_console_flush_hook();
-    return size > 0 && fgets((char *)buffer, size, stdin) ? 1 : 0;
+    if (size <= 0 || !fgets((char *)buffer, size, stdin))
+        return 0;
+    size_t len = strlen((char *)buffer);
+    if (feof(stdin) && len + 1 < (size_t)size && (!len || buffer[len - 1] != '\n'))
+        memcpy(buffer + len, "\n", 2); /* R wants whole lines, as its own console gives them */
+    return 1;
 }
 
 void r_console_flush_hook(void)

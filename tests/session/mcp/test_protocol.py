@@ -269,6 +269,15 @@ def is_used_by_a_model(version):
     picture = "io.open('artifacts/a.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n'):close()"
     kinds = [c["type"] for c in one.tool("execute", code=picture + " print('saved')")["content"]]
     assert kinds == ["text", "image"], kinds
+    # Of what is typed nothing is left for the next one.
+    for language, first, rest in (
+            ("lua", "return io.read()", "return io.read('a')"),
+            ("python", "input()", "import sys; sys.stdin.read()"),
+            ("r", "readLines(stdin(), 1)", "length(readLines(stdin()))")):
+        assert "one" in says(first, runtime=language, input="one\ntwo\n"), language
+        left = says(rest, runtime=language)
+        assert left in ("(no output)", "''\n", "[1] 0\n"), (language, left)
+        assert "three" in says(first, runtime=language, input="three"), language
     # What comes at the same time for one session waits for its turn.
     first, second = (one.send_tool("execute", code="x = x + 1 return x") for _ in range(2))
     assert text_of(one.tool_result(first)) == "8\n" and text_of(one.tool_result(second)) == "9\n"
