@@ -407,11 +407,11 @@ static void collect_file(struct collection *all, const struct collect_file *file
 
 /* ---- files that are still open -------------------------------------------------------------- */
 
-/* The descriptors by which listed files are written, and the names of these files. */
+/* The descriptors by which listed files are written, and these files. */
 struct collect_open {
     int fds[COLLECT_WRITTEN];
+    const struct collect_file *files[COLLECT_WRITTEN];
     size_t n;
-    struct collect_names names;
 };
 
 static void collect_find_open(const struct collection *all, struct collect_open *open)
@@ -419,32 +419,46 @@ static void collect_find_open(const struct collection *all, struct collect_open 
     struct laz_written_file written[COLLECT_WRITTEN];
     const size_t n = all->n ? laz_os_written_files(written, COLLECT_WRITTEN) : 0;
 
+    open->n = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t at = 0; at < all->n; at++)
             if (written[i].inode == all->files[at].look.inode &&
                 written[i].device == all->files[at].look.device) {
-                open->fds[open->n++] = written[i].fd;
-                collect_name(&open->names, &all->files[at]);
+                open->fds[open->n] = written[i].fd;
+                open->files[open->n++] = &all->files[at];
                 break;
             }
 }
 
 /* Has what was written to listed files written out of buffers: true, if there are any. What a
  * language keeps for itself until a file is closed (a compressor, say) may still be missing. */
-static bool collect_write_out(struct collection *all, enum agent_moment moment)
+static bool collect_write_out(struct collection *all)
 {
     const struct laz_runtime_ops *ops = all->agent->ops;
-    struct collect_open open = {.n = 0};
+    struct collect_open open;
 
     collect_find_open(all, &open);
     if (open.n && all->agent->state && LAZ_HAS(ops, write_out))
         ops->write_out(all->agent->state, open.fds, open.n);
     if (open.n)
         fflush(NULL);
-    if (moment == AGENT_GOES_ON)
-        collect_tell_names(all, "what is not written yet of ", &open.names, "still open");
-    laz_buf_fini(&open.names.text);
     return open.n > 0;
+}
+
+/* Of those that were sent just now: one that stays as it is was told before. */
+static void collect_tell_open(struct collection *all)
+{
+    const struct agent_files *files = &all->agent->files;
+    struct collect_names names = {.n = 0};
+    struct collect_open open;
+
+    collect_find_open(all, &open);
+    for (size_t i = 0; i < open.n; i++) {
+        const struct agent_artifact *known = collect_known(files, open.files[i]->name);
+        if (known && known->sent_in == files->id)
+            collect_name(&names, open.files[i]);
+    }
+    collect_tell_names(all, "what is not written yet of ", &names, "still open");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -523,12 +537,15 @@ void agent_files_collect(struct agent *agent, enum agent_moment moment)
 
     laz_strv_fini(&files->left_out);
     int failed = collect_walk(&all, looks_in_cwd);
-    if (all.n && collect_write_out(&all, moment))
+    const bool has_open = all.n && collect_write_out(&all);
+    if (has_open)
         failed = collect_walk(&all, looks_in_cwd);
     if (all.n)
         qsort(all.files, all.n, sizeof *all.files, collect_compare);
     for (size_t i = 0; i < all.n; i++)
         collect_file(&all, &all.files[i]);
+    if (has_open && moment == AGENT_GOES_ON)
+        collect_tell_open(&all);
     collect_tell(&all, failed);
     collect_forget(&all);
     if (moment == AGENT_ENDS_LATER) /* it is told then */

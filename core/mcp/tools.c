@@ -414,6 +414,25 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
 
 /* ---- what a model is told -------------------------------------------------------------------- */
 
+/* Those that are not what a client takes them for when they are absent: so few words go to models.
+ */
+static void tools_add_hints(const struct tool *tool, bool has_functions,
+                            struct laz_json_write *write)
+{
+    const bool may_harm = tool->reaches_out && has_functions;
+
+    laz_json_begin_object(write, "annotations");
+    if (tool->reads_only)
+        laz_json_add_bool(write, "readOnlyHint", true);
+    else if (!may_harm)
+        laz_json_add_bool(write, "destructiveHint", false);
+    if (tool->is_idempotent)
+        laz_json_add_bool(write, "idempotentHint", true);
+    if (!may_harm)
+        laz_json_add_bool(write, "openWorldHint", false);
+    laz_json_end_object(write);
+}
+
 static void tools_list_one(struct laz_mcp *mcp, const struct tool *tool, bool has_functions,
                            const struct laz_strv *languages, struct laz_json_write *write)
 {
@@ -428,13 +447,7 @@ static void tools_list_one(struct laz_mcp *mcp, const struct tool *tool, bool ha
     mcp_schema_add(write, "inputSchema", tool->arguments, languages);
     if (mcp->values->mcp.structured)
         mcp_schema_add(write, "outputSchema", tool->result, NULL);
-    laz_json_begin_object(write, "annotations");
-    laz_json_add_bool(write, "readOnlyHint", tool->reads_only);
-    if (!tool->reads_only)
-        laz_json_add_bool(write, "destructiveHint", tool->reaches_out && has_functions);
-    laz_json_add_bool(write, "idempotentHint", tool->is_idempotent);
-    laz_json_add_bool(write, "openWorldHint", tool->reaches_out && has_functions);
-    laz_json_end_object(write);
+    tools_add_hints(tool, has_functions, write);
     laz_json_end_object(write);
     write->to->failed |= text.failed;
     laz_buf_fini(&text);

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { guarded, program, temporary, words } from './support.js';
+import { guarded, program, structured, temporary, words } from './support.js';
 
 const run = promisify(execFile);
 const launcher = fileURLToPath(
@@ -21,10 +21,10 @@ async function inspect(...args) {
 }
 
 test('the Inspector lists the tools and executes code', guarded, async (t) => {
-  const [, , configuration] = words(t); // its option --config would be the Inspector's
+  const [, , configuration] = structured(t); // its option --config would be the Inspector's
   const server = ['-e', `LAZARET_CONFIG=${configuration}`, program, 'mcp'];
   const { tools } = await inspect(...server, '--method', 'tools/list');
-  assert.equal(tools.length, 5);
+  assert.equal(tools.length, 8);
   const result = await inspect(...server, '--method', 'tools/call', '--tool-name', 'execute',
     '--tool-arg', 'code=sum(1:10)', '--tool-arg', 'runtime=r');
   assert.equal(result.structuredContent.value, 55);

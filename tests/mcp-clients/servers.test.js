@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { clients, guarded, program, temporary, textOf, words } from './support.js';
+import { clients, guarded, program, structured, temporary, textOf } from './support.js';
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ timeout = 600
 
 /** The words of a server whose code can call both reference servers; files are in `directory`. */
 function between(t, directory) {
-  return words(t, SETTINGS +
+  return structured(t, SETTINGS +
     provider('everything', script('server-everything/dist/index.js'), 'stdio') +
     provider('files', script('server-filesystem/dist/index.js'), directory));
 }
@@ -77,7 +77,7 @@ names <- regmatches(listing, gregexpr("[a-z]+[.]txt", listing))[[1]]
 total <- 0
 for (name in unique(names)) {
   read <- unlist(files_read_text_file(path = file.path(${JSON.stringify(directory)}, name)))[[1]]
-  said <- everything_get.sum(a = total, b = as.numeric(gsub("[^0-9]", "", read)))
+  said <- everything_get_sum(a = total, b = as.numeric(gsub("[^0-9]", "", read)))
   total <- as.numeric(tail(regmatches(said, gregexpr("[0-9]+", said))[[1]], 1))
 }
 files_write_file(path = ${JSON.stringify(`${directory}/sum.out`)}, content = as.character(total))
