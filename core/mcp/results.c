@@ -396,7 +396,7 @@ static void text_circumstances(const struct making *making, struct laz_buf *text
             laz_buf_printf(text, "%s%s", n++ ? ", " : "not enforced by the sandbox: ", usual[i]);
     if (n)
         laz_buf_putc(text, '\n');
-    if (!making->keeps || verdict == LAZ_VERDICT_OK || verdict == LAZ_VERDICT_ERROR)
+    if (!making->keeps || verdict == LAZ_VERDICT_OK)
         return;
     if (!making->to.is_kept)
         laz_buf_puts(text, "The interpreter of the session was ended: its variables are gone.\n");

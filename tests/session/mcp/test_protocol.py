@@ -288,6 +288,9 @@ def is_used_by_a_model(version):
         "timeout error in line 1: Execution timed out after 1 second\n"
         "The code was interrupted; the session keeps its variables.\n"), late
     assert says("return x") == "9\n"
+    # Code that ends its interpreter is told at once what that costs.
+    ended = says("import sys; sys.exit(3)", runtime="python")
+    assert ended.endswith("The interpreter of the session was ended: its variables are gone.\n"), ended
     # Code that goes on without its client.
     slow = "print('begun') io.stdout:flush() " + SLEEPS
     so_far = says(slow, wait=1)
