@@ -169,12 +169,32 @@ static void artifacts_tell_lost(struct cli *cli, const struct laz_result *result
                 (unsigned long long)lost.bytes, lost.why);
 }
 
+/* Was its interpreter ended before files were collected? */
+static bool artifacts_were_cut(const struct laz_result *result)
+{
+    static const enum laz_verdict ends[] = {
+        LAZ_VERDICT_TIMEOUT,      LAZ_VERDICT_DEADLINE,  LAZ_VERDICT_CPU_LIMIT,
+        LAZ_VERDICT_TOOL_LIMIT,   LAZ_VERDICT_CANCELLED, LAZ_VERDICT_CRASHED,
+        LAZ_VERDICT_OUTPUT_LIMIT,
+    };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (laz_result_verdict(result) == ends[i])
+            return laz_result_artifacts(result) == 0;
+    return false;
+}
+
 void cli_tell_artifacts(struct cli *cli, const struct laz_result *result)
 {
     struct laz_artifact artifact = {.size = sizeof artifact};
     const size_t n = laz_result_artifacts(result);
 
     artifacts_tell_lost(cli, result);
+    if (cli->artifacts && artifacts_were_cut(result))
+        cli_say(
+            cli,
+            "warning: nothing is saved: files come out when the code has ended, and it was ended "
+            "before");
     for (size_t i = 0; i < n && laz_result_artifact(result, i, &artifact) == 0; i++) {
         picture_show(cli, &artifact);
         if (!cli->quiet)

@@ -35,7 +35,7 @@ struct execute_args {
 #define NEEDED        .flags = LAZ_FIELD_REQUIRED
 
 static const struct laz_field file_members[] = {
-    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "where the code starts"},
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "in the working directory"},
     {"text", LAZ_FIELD_TEXT, BYTES(text)},
     {"base64", LAZ_FIELD_TEXT, BYTES(base64)},
     {"uri", LAZ_FIELD_TEXT, AT(uri), .help = "of a result"},
@@ -350,7 +350,7 @@ static struct laz_execute_options request_options(struct mcp_request *request,
     };
 
     laz_options_narrow(&laz_execute_members, &options, request->mcp->values);
-    options.collect_cwd = request->is_fresh;
+    options.collect_cwd = 1;
     options.progress = asked->token || asked->era == MCP_MODERN ? request_progress : NULL;
     options.output = args->wait ? request_output : NULL;
     options.user = request;
@@ -400,6 +400,9 @@ static int request_begin(struct mcp_request *request, struct mcp_asked *asked,
     struct laz_place place;
 
     request->is_fresh = !args->session && (args->is_fresh || !request_has_own(asked));
+    if (args->session && args->is_fresh)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "'fresh' is an interpreter of its own: it cannot be with 'session'");
     if (args->runtime && !(request->runtime = laz_strdup(args->runtime)))
         return laz_error_nomem(err);
     int rc = args->session ? request_place_opened(request, args->session, &place, err)
@@ -675,11 +678,18 @@ struct mcp_request *mcp_request_going_on(const struct mcp_asked *asked, const ch
     struct laz_mcp *mcp = asked->peer->mcp;
     const int64_t number = handle ? mcp_handle_number(mcp, MCP_OF_EXECUTION, handle) : 0;
 
-    for (struct mcp_request *request = mcp->requests; request; request = request->next)
+    struct mcp_request *found = NULL;
+
+    for (struct mcp_request *request = mcp->requests; request; request = request->next) {
+        const bool runs = !request->is_queued && !request->is_over;
         if (handle ? number && request->handle == number
-                   : request->asked.peer == asked->peer &&
-                         (request->handle || (any && !request->is_queued && !request->is_over)))
+                   : request->asked.peer == asked->peer && any && runs)
             return request;
+        if (!handle && !found && request->asked.peer == asked->peer && request->handle)
+            found = request;
+    }
+    if (found)
+        return found;
     laz_error_set(err, LAZ_ENOENT, 0,
                   handle
                       ? "'execution' is none that goes on: it has ended and was answered, or its "

@@ -290,11 +290,18 @@ static void making_error(struct making *making)
     laz_buf_fini(&whole);
 }
 
-/* The library bounds what comes from the sandbox here. */
+/* The library bounds what comes from the sandbox here. That the value is missing says nothing to
+ * who has its text. */
 static void making_warnings(struct making *making)
 {
-    for (size_t i = 0; i < laz_result_warnings(making->from); i++)
-        laz_strv_add(&making->to.warnings, laz_result_warning(making->from, i));
+    static const char omitted[] = "value_omitted: ";
+    const bool has_text = !making->mcp->values->mcp.structured && laz_result_text(making->from);
+
+    for (size_t i = 0; i < laz_result_warnings(making->from); i++) {
+        const char *warning = laz_result_warning(making->from, i);
+        if (!has_text || strncmp(warning, omitted, sizeof omitted - 1) != 0)
+            laz_strv_add(&making->to.warnings, warning);
+    }
     making->failed |= making->to.warnings.failed;
 }
 

@@ -322,14 +322,15 @@ static const struct tool tools[] = {
     },
     {
         .name = "wait",
-        .description = "Waits for code begun with `wait`: its result, or new output.",
+        .description =
+            "Waits for code that `execute` began with `wait`: its result, or new output.",
         .arguments = &wait_fields,
         .result = &mcp_result_fields,
         .take = tools_wait,
     },
     {
         .name = "interrupt",
-        .description = "Interrupts such code, as Ctrl-C; variables are kept.",
+        .description = "Interrupts code that runs, as Ctrl-C; variables are kept.",
         .arguments = &interrupt_fields,
         .result = &mcp_result_fields,
         .take = tools_interrupt,
@@ -350,7 +351,7 @@ static const struct tool tools[] = {
     },
     {
         .name = "close_session",
-        .description = "Closes it.",
+        .description = "Closes a session.",
         .arguments = &close_fields,
         .result = &closed_fields,
         .is_idempotent = true,
@@ -368,7 +369,7 @@ static const struct tool tools[] = {
     },
     {
         .name = "get_tool_details",
-        .description = "The signature and documentation of such a function.",
+        .description = "The signature and documentation of a function that code can call.",
         .arguments = &details_fields,
         .result = &detailed_fields,
         .reads_only = true,

@@ -185,8 +185,7 @@ const struct schema_key laz_schema[] = {
             "`\"artifacts\"`: what is saved below `artifacts/` comes out. `\"cwd\"`: so do files "
             "at the top of the working directory that the sandbox gives the code, but not "
             "hidden ones, and not those that the host has put there. `\"auto\"`: as `\"cwd\"` for "
-            "`lazaret run --artifacts` and for executions without a session of `lazaret mcp`, "
-            "otherwise as `\"artifacts\"`."),
+            "`lazaret run --artifacts` and for `lazaret mcp`, otherwise as `\"artifacts\"`."),
     KEY("audit.file", FILE, audit.file, "\"\"",
         .help = "The file to which the log is appended, one JSON object a line; see `audit.md`. It "
                 "and its directories are made if they are missing, and no other user may be able "

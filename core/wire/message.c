@@ -36,6 +36,10 @@ int laz_wire_result(int rc, const struct laz_fields_problem *wrong, struct laz_e
         return laz_error_set(err, LAZ_EPROTO, 0, "%s", wrong->field->wrong);
     switch (wrong->what) {
     case LAZ_WRONG_TYPE:
+        if (wrong->field && wrong->field->kind == LAZ_FIELD_INTEGER && wrong->field->max)
+            return laz_error_set(err, LAZ_EPROTO, 0,
+                                 "'%s' of %s is not an integer from %lld to %lld", field, object,
+                                 (long long)wrong->field->min, (long long)wrong->field->max);
         break;
     case LAZ_WRONG_MISSING:
         return laz_error_set(err, LAZ_EPROTO, 0, "%s lacks '%s'", title ? title : object, field);

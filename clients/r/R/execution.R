@@ -195,6 +195,9 @@ finish <- function(run, whole) {
     if (result$verdict != "ok")
         stop(error_of_result(result, uncaught(run$raised, result)))
     value <- result$value
+    if (result$value_omitted)
+        warning(paste(grep("^value_omitted", result$warnings, value = TRUE), collapse = "; "),
+                call. = FALSE)
     if (length(result$output) && !is.null(value))
         attr(value, "output") <- result$output
     value

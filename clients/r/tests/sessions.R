@@ -444,6 +444,8 @@ test("one execution on the default server", {
     same(lazaret_execute("Sys.sleep(0.01); 3", timeout = NULL), 3)
     r <- lazaret_execute("5", result = TRUE)
     same(r$value, 5)
+    told <- tryCatch(lazaret_execute("runif(3e6)"), warning = conditionMessage)
+    check(grepl("value_omitted", told)) # and not only NULL
 })
 
 test("other languages", {

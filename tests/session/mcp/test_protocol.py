@@ -269,6 +269,11 @@ def is_used_by_a_model(version):
     picture = "io.open('artifacts/a.png', 'wb'):write('\\x89PNG\\r\\n\\x1a\\n'):close()"
     kinds = [c["type"] for c in one.tool("execute", code=picture + " print('saved')")["content"]]
     assert kinds == ["text", "image"], kinds
+    left = one.tool("execute", code="io.open('t.csv', 'w'):write('a'):close()")["content"]
+    assert left[-1]["name"] == "t.csv", left
+    assert says("string.rep('x', 3)", runtime="lua") == "xxx\n"
+    assert "cannot be with 'session'" in one.refused("execute", code="1", session="s", fresh=True)
+    assert "an integer from 1 to 86400" in one.refused("execute", code="1", timeout=0)
     # Of what is typed nothing is left for the next one.
     for language, first, rest in (
             ("lua", "return io.read()", "return io.read('a')"),
@@ -298,12 +303,16 @@ def is_used_by_a_model(version):
         so_far = text_of(one.tool("wait", seconds=1))
     assert so_far.startswith("begun\nstill running: execution x"), so_far
     handle = so_far.split()[-1]
+    queued = text_of(one.tool("execute", code="return x", wait=1))
+    assert queued.startswith("waits for a session: execution x"), queued
     so_far = text_of(one.tool("wait", execution=handle, seconds=1))
     assert so_far == "still running: execution %s\n" % handle, so_far
     ended = text_of(one.tool("interrupt"))
     while "still running" in ended:
         ended = text_of(one.tool("wait"))
     assert "The execution was cancelled" in ended and "begun" not in ended, ended
+    while "9" not in text_of(one.tool("wait", execution=queued.split()[-1])):
+        pass  # what runs was interrupted, and not what waited for it
     assert "no execution" in one.refused("wait") and "no execution" in one.refused("interrupt")
     assert says("return x") == "9\n"
     # A lost interpreter, and one that is given up.
