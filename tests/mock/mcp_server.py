@@ -48,6 +48,7 @@ TOOLS = [
     {"name": "several", "inputSchema": {"type": "object"}},
     {"name": "image", "inputSchema": {"type": "object"}},
     {"name": "both", "inputSchema": {"type": "object"}},
+    {"name": "media", "inputSchema": {"type": "object"}},
     {"name": "resource", "inputSchema": {"type": "object"}},
     {"name": "link", "inputSchema": {"type": "object"}},
     {"name": "nothing", "inputSchema": {"type": "object"}},
@@ -112,6 +113,9 @@ def call(id, name, arguments, meta):
     elif name == "both":
         result(id, structuredContent={"n": 2}, content=text("2") + [
             {"type": "audio", "mimeType": "audio/wav", "data": BYTES}])
+    elif name == "media":
+        blocks = [{"type": "audio", "mimeType": "audio/wav", "data": BYTES}]
+        result(id, structuredContent={"content": blocks}, content=blocks)
     elif name == "resource":
         result(id, content=[
             {"type": "resource", "resource": {"uri": "x:1", "text": "inside"}},

@@ -355,6 +355,7 @@ static void pictures_become_artifacts(void)
         session
             ? test_run(session,
                        "local f = io.open('artifacts/m_image-1.png', 'w') f:write('x') f:close() "
+                       "assert(not m_media().value and #m_media().content == 1) "
                        "return m_image().artifact .. ' ' .. m_both().content[2].type .. ' ' .. "
                        "m_image().artifact",
                        NULL)

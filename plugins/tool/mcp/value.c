@@ -281,6 +281,25 @@ static void result_blocks(struct blocks *blocks, struct mcp_raw content)
         json->array_end(blocks->result.writer);
 }
 
+static bool result_count(void *user, const char *key, struct mcp_raw item)
+{
+    (void)key;
+    (void)item;
+    ++*(size_t *)user;
+    return true;
+}
+
+/* Is the structured content that of the blocks once more, and nothing else? */
+static bool result_repeats(const struct laz_json_api *json, struct mcp_raw structured,
+                           struct mcp_raw content)
+{
+    const struct mcp_raw same = mcp_member(json, structured, "content");
+    size_t n = 0;
+
+    (void)mcp_each(json, structured, result_count, &n);
+    return n == 1 && same.text && same.len == content.len && memcmp(same.text, content.text, same.len) == 0;
+}
+
 int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool,
                     struct mcp_raw result, struct mcp_album album, char **value, size_t *len,
                     char **error, struct laz_error *err)
@@ -304,8 +323,10 @@ int mcp_read_result(const struct laz_json_api *json, const struct mcp_tool *tool
         result_raw(json, blocks.result.writer, found[1]);
     } else if (found[1].text) {
         json->object_begin(blocks.result.writer);
-        mcp_put_key(json, blocks.result.writer, "value");
-        result_raw(json, blocks.result.writer, found[1]);
+        if (!result_repeats(json, found[1], found[0])) {
+            mcp_put_key(json, blocks.result.writer, "value");
+            result_raw(json, blocks.result.writer, found[1]);
+        }
         mcp_put_key(json, blocks.result.writer, "content");
         json->array_begin(blocks.result.writer);
         (void)mcp_each(json, found[0], blocks_write, &blocks);
