@@ -133,8 +133,7 @@ static void request_done(void *user, struct laz_result *result, const struct laz
         request->why = *err;
     request->waits_ms = laz_loop_now_ms(request->mcp->loop);
     request->is_over = true;
-    if (!request->state &&
-        !(request->handle && !request->asked.id)) /* else its client comes back */
+    if (request->asked.id || !(request->state || request->handle)) /* else its client comes back */
         request_answer(request, &request->asked);
 }
 
@@ -507,6 +506,9 @@ void mcp_request_forgo(struct mcp_request *request)
     request->due_ms = 0;
 }
 
+static const struct laz_error waited_for = {
+    .code = LAZ_EBUSY, .text = "another call waits for this execution, and gets its result"};
+
 void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params)
 {
     struct laz_mcp *mcp = asked->peer->mcp;
@@ -522,10 +524,13 @@ void mcp_request_resume(struct mcp_asked *asked, const struct mcp_params *params
                         : "'requestState' is none of this server");
         return;
     }
+    mcp_refuse(&request->asked, &waited_for); /* a call of `wait` */
     mcp_asked_fini(&request->asked);
     request->asked = *asked;
     *asked = (struct mcp_asked){0};
-    request_forget_state(request);
+    free(request->answered);
+    request->answered = NULL;
+    request->state = 0;
     if (!request->is_over) {
         mcp_approvals_take(request, params->responses, params->responses_len);
         return;
@@ -543,7 +548,11 @@ void mcp_gone(struct laz_mcp *mcp, const struct mcp_out *out, const struct mcp_p
             asked->out = NULL;
         if (is_left)
             asked->peer = NULL;
-        if ((is_unread || is_left) && (asked->id || request->handle))
+        if (!(is_unread || is_left) || !(asked->id || request->handle))
+            continue;
+        if (out) /* one call of many */
+            mcp_request_forgo(request);
+        else
             mcp_request_cancel(request);
     }
     if (peer)
@@ -701,9 +710,6 @@ struct mcp_request *mcp_request_going_on(const struct mcp_asked *asked, const ch
 
 void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uint64_t ms)
 {
-    static const struct laz_error waited_for = {
-        .code = LAZ_EBUSY, .text = "another call waits for this execution, and gets its result"};
-
     if (request->is_over) {
         request_answer(request, asked);
     } else if (request->asked.id) {

@@ -395,7 +395,7 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
         return;
     }
     const bool is_execute = !tools[i].run && !tools[i].take;
-    if (params->state && !is_execute) {
+    if (params->state && tools[i].run) {
         mcp_fail(asked, MCP_INVALID_PARAMS, "this tool gives no 'requestState'");
     } else if (params->state && asked->era == MCP_MODERN) {
         mcp_request_resume(asked, params);

@@ -6,6 +6,7 @@
 negative_zero <- "\"(?:[^\"\\\\]++|\\\\.)*+\"(*SKIP)(*FAIL)|-0(?=[,}\\]\\s]|$)"
 
 parse_json <- function(text) {
+    the$misfits <- 0L
     if (grepl("-0[],}[:space:]]|-0$", text, useBytes = TRUE))
         text <- gsub(negative_zero, "-0.0", text, perl = TRUE)
     jsonlite::parse_json(text, simplifyVector = FALSE)
@@ -120,9 +121,8 @@ decode_column <- function(x) {
         if (all(empty))
             return(rep(NA, length(x)))
         values <- decode_column(x[!empty])
-        if (!is.atomic(values) || length(values) != sum(!empty))
-            return(decode(x))
-        out <- values[rep(NA_integer_, length(x))]
+        out <- if (is.list(values)) vector("list", length(x))
+               else values[rep(NA_integer_, length(x))]
         out[!empty] <- values
         return(out)
     }
@@ -217,16 +217,22 @@ decoders <- list(
 
 # ---- all -----------------------------------------------------------------------------------------
 
+# A form that does not fit is read twice, and so are those inside of it: of so many in a message the
+# rest is taken for ordinary objects at once.
+max_misfits <- 100L
+
 # What the parser has made, as an R value.
 decode <- function(x) {
     if (!is.list(x))
         return(if (is.integer(x)) as.double(x) else x)
     if (is.null(names(x)))
         return(decode_array(x))
-    if (length(x) == 1L && !is.null(decoder <- decoders[[names(x)]])) {
+    if (length(x) == 1L && !is.null(decoder <- decoders[[names(x)]]) &&
+        the$misfits < max_misfits) {
         value <- tryCatch(list(decoder(x[[1L]])), error = function(e) NULL)
         if (!is.null(value))
             return(value[[1L]])
+        the$misfits <- the$misfits + 1L
     }
     lapply(x, decode) # a tagged form with unsuitable content is an ordinary object
 }

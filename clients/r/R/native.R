@@ -57,6 +57,7 @@ native_rows <- function(columns, attributes) {
     rows <- attributes$row.names
     n <- if (is.double(rows) && length(rows) == 1L) rows else length(rows)
     stopifnot(is.list(columns), length(attributes$names) == length(columns), n == trunc(n), n >= 0,
+              !anyNA(rows), # two of them may be R's own form of any number
               vapply(columns, function(x) if (length(dim(x)) == 2L || is.data.frame(x)) dim(x)[1L]
                                           else length(x), 0) == n)
     if (is.double(rows)) .set_row_names(as.integer(n)) else rows
@@ -70,10 +71,16 @@ native_class_fits <- function(x, class) {
         !anyDuplicated(levels) && all(x >= 1L & x <= length(levels), na.rm = TRUE))) &&
         (!is(c("Date", "POSIXct", "POSIXt", "difftime", "ts", "mts")) || is.numeric(x) ||
             is.logical(x)) &&
+        (!is("POSIXct") || native_zone_fits(attr(x, "tzone"))) &&
         (!is("difftime") || (is.character(attr(x, "units")) && length(attr(x, "units")) == 1L)) &&
         (!is(c("ts", "mts")) || length(attr(x, "tsp")) == 3L) &&
         (!is(c("table", "matrix", "array")) || !is.null(dim(x))) &&
         (!is("data.frame") || is.list(x))
+}
+
+# Is it no path? To print a time opens the file that its zone names.
+native_zone_fits <- function(zone) {
+    is.null(zone) || (is.character(zone) && !anyNA(zone) && !any(grepl("^[:/\\\\]|[.][.]", zone)))
 }
 
 # The content of a $r, as the parser has made it. One that does not fit is an error.
@@ -92,10 +99,11 @@ decode_native <- function(x) {
 # Each class that is left out is told once.
 warn_left <- function(classes) {
     classes <- setdiff(classes, the$left)
-    if (length(classes) == 0L || length(the$left) > 100L)
+    classes <- classes[seq_len(min(length(classes), 101L - length(the$left)))]
+    if (length(classes) == 0L)
         return()
     the$left <- c(the$left, classes)
-    warning("values of class ", paste0("'", classes, "'", collapse = ", "),
+    warning("values of class ", paste0("'", encodeString(classes), "'", collapse = ", "),
             " go between sessions and this program as their data", call. = FALSE)
 }
 

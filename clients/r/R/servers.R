@@ -2,7 +2,7 @@
 # Starting and ending servers, and the default server.
 
 # `default`: the server that sessions use which are given none; `left`: see native.R.
-the <- list2env(list(default = NULL, left = character()), parent = emptyenv())
+the <- list2env(list(default = NULL, left = character(), misfits = 0L), parent = emptyenv())
 
 greet <- function(server, seconds) {
     end <- Sys.time() + seconds

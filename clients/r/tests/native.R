@@ -62,6 +62,9 @@ test("other classes are told once, and arrive as their data", {
     same(suppressWarnings(round_trip(own)), data.frame(a = 1:2))
     same(round_trip(as.POSIXlt("2024-01-01", tz = "UTC")), as.POSIXct("2024-01-01", tz = "UTC"))
     the$left <- character()
+    said <- tryCatch(decode(left("\\u001b[31m")), warning = conditionMessage)
+    check(!grepl("\033", said, fixed = TRUE), said)
+    the$left <- character()
 })
 
 test("what lies is an ordinary object", {
@@ -82,6 +85,25 @@ test("what lies is an ordinary object", {
     for (lie in lies)
         same(names(decode(paste0("{\"$r\":", internal("encode_value")(lie), "}"))), "$r")
     same(names(decode("{\"$r\":5}")), "$r")
+    compact <- paste0("{\"$r\":{\"type\":\"integer\",\"values\":[{\"$na\":\"integer\"},-2000000000]}}")
+    same(names(decode(paste0("{\"$r\":{\"type\":\"list\",\"values\":[[1,2]],\"attributes\":{\"names\":",
+                             "[\"a\"],\"row.names\":", compact, ",\"class\":[\"data.frame\"]}}}"))), "$r")
+    for (zone in c("/dev/tty", ":/dev/tty", "../x", "Europe/../../x"))
+        same(names(decode(paste0("{\"$r\":{\"type\":\"double\",\"values\":[1],\"attributes\":{\"tzone\":\"", zone,
+                                 "\",\"class\":[\"POSIXct\",\"POSIXt\"]}}}"))), "$r")
+})
+
+test("lies inside of lies take no longer than they are long", {
+    began <- proc.time()[[1L]]
+    for (form in c("{\"$r\":{\"type\":\"x\",\"values\":[%s]}}", "{\"$complex\":[%s]}",
+                   "{\"$r\":{\"type\":\"double\",\"values\":[null,%s]}}",
+                   "{\"$frame\":{\"names\":[\"a\"],\"columns\":[[null,%s]],\"rows\":2}}")) {
+        text <- "1"
+        for (i in seq_len(if (nchar(form) < 20L) 30L else 15L))
+            text <- sprintf(form, text)
+        check(is.list(decode(text)), form)
+    }
+    check(proc.time()[[1L]] - began < 60, "processor time") # it would be days
 })
 
 need_program()

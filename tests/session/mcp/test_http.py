@@ -464,6 +464,22 @@ def a_socket_is_of_this_user_alone():
     assert not os.path.exists(path)
 
 
+def a_wait_that_is_left_ends_no_execution():
+    server = Server()
+    held = call(server, "execute", {"code": "os.execute('sleep 3') return 9", "wait": 1})
+    held = held["structuredContent"]["execution"]
+    body = modern("tools/call", {"name": "wait", "arguments": {"execution": held}})
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    connection.request("POST", "/mcp", json.dumps(body), headers_of(server, **repeated(body)))
+    connection.close()
+    ended = call(server, "wait", {"execution": held, "seconds": 600})
+    while ended["isError"] and "another call" in ended["content"][0]["text"]:
+        time.sleep(0.1)  # that the client has left is not noticed yet
+        ended = call(server, "wait", {"execution": held, "seconds": 600})
+    assert ended["structuredContent"]["value"] == 9, ended
+    server.end()
+
+
 def without_its_library_it_says_so():
     directory = os.path.join(WORK, "broken")
     place = os.path.join(WORK, "none")
@@ -500,7 +516,7 @@ approve = true
         only_who_may_is_heard, a_token_is_kept_and_private, each_request_says_all_itself,
         a_handshake_opens_a_session_of_the_protocol, what_is_too_much_is_refused,
         what_may_be_there_once_is_not_there_twice, a_message_has_one_end, strangers_lock_nobody_out,
-        a_socket_is_of_this_user_alone, without_its_library_it_says_so)]
+        a_wait_that_is_left_ends_no_execution, a_socket_is_of_this_user_alone, without_its_library_it_says_so)]
     only = os.environ.get("MCP_ONLY", "")
     run([case for case in cases if only in case[0]])
 

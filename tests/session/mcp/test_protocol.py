@@ -635,6 +635,38 @@ def asks_by_an_answer():
     one.end()
 
 
+def answers_all_who_wait_for_an_answer():
+    one = client(MODERN, capabilities={"elicitation": {"form": {}}})
+    yes = {"action": "accept", "content": {"approve": True}}
+    code = {"code": "os.execute('sleep 1.2') return erase_it('/a')", "runtime": "lua"}
+
+    def going_on():
+        result = one.tool("execute", wait=1, **code)
+        return {"execution": result["structuredContent"]["execution"]}
+
+    def again(name, arguments, result):
+        (key,) = result["inputRequests"]
+        return one.send("tools/call", {"name": name, "arguments": arguments,
+                                       "requestState": result["requestState"],
+                                       "inputResponses": {key: yes}})
+
+    # A question that answers `wait`: it is called again, and so is `execute`.
+    for name in ("wait", "execute"):
+        held = going_on()
+        asked = one.tool_result(one.send_tool("wait", **held))
+        assert asked["resultType"] == "input_required", asked
+        other = one.send_tool("wait", seconds=3600, **held)
+        ended = one.tool_result(again(name, held if name == "wait" else code, asked))
+        assert ended["structuredContent"]["value"] == "erased", ended
+        assert "another call" in one.tool_result(other)["content"][0]["text"]
+    # Who interrupts what waits for an approval gets its result at once.
+    asked = one.tool_result(one.send_tool("execute", **code))
+    assert asked["resultType"] == "input_required", asked
+    ended = one.tool("interrupt")
+    assert ended["structuredContent"]["verdict"] == "cancelled", ended
+    one.end()
+
+
 def passes_traces_on(version):
     audit = os.path.join(WORK, "audit-%s.jsonl" % version)
     if os.path.exists(audit):
@@ -694,6 +726,7 @@ approve = true
              ("knows_its_eras", knows_its_eras, ()),
              ("listens_to_the_end", listens_to_the_end, ()),
              ("asks_by_an_answer", asks_by_an_answer, ()),
+             ("answers_all_who_wait_for_an_answer", answers_all_who_wait_for_an_answer, ()),
              ("declares_little", declares_little, ()),
              ("says_what_a_sandbox_does_not_do", says_what_a_sandbox_does_not_do, (MODERN,))]
     for version in VERSIONS:
