@@ -9,10 +9,10 @@
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/io.h"
+#include "os/streams.h"
 #include "os/walk.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +114,11 @@ const char *agent_files_remove(struct agent *agent, const struct laz_message *me
 
 /* Descriptor 0 is `fd` from here on. What was read ahead of another file is dropped, which flushing
  * an input does (fflush(3)). */
-static bool input_becomes(struct agent *agent, int fd)
+static bool input_becomes(struct agent *agent, int fd, int *former)
 {
     fflush(stdin);
     clearerr(stdin); /* its end is not that of the other */
-    if (dup2(fd, STDIN_FILENO) < 0)
+    if (!laz_os_set_input(fd, former))
         return false;
     if (LAZ_HAS(agent->ops, input_changed))
         agent->ops->input_changed(agent->state);
@@ -128,20 +128,16 @@ static bool input_becomes(struct agent *agent, int fd)
 const char *agent_files_input(struct agent *agent, const char *name)
 {
     struct agent_files *files = &agent->files;
+    struct laz_look look;
     static char words[400];
 
-    char *path = files->directory ? laz_strdupf("%s/%s", files->directory, name) : NULL;
-    int failed = !path ? ENOMEM : laz_name_is_plain(name) ? 0 : EINVAL;
-    int fd = failed ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        files->input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (!failed && (fd < 0 || files->input < 0 || !input_becomes(agent, fd)))
+    int failed = laz_name_is_plain(name) && files->directory ? 0 : EINVAL;
+    int fd = failed ? -1 : laz_os_walk_open(files->directory, name, &look);
+    if (!failed && (fd < 0 || !input_becomes(agent, fd, &files->input)))
         failed = errno;
     laz_os_close(&fd);
-    free(path);
     if (!failed)
         return NULL;
-    laz_os_close(&files->input);
     snprintf(words, sizeof words, "the standard input %.255s: %s", name, strerror(failed));
     return words;
 }
@@ -149,7 +145,7 @@ const char *agent_files_input(struct agent *agent, const char *name)
 void agent_files_input_end(struct agent *agent)
 {
     if (agent->files.input >= 0)
-        (void)input_becomes(agent, agent->files.input);
+        (void)input_becomes(agent, agent->files.input, NULL);
     laz_os_close(&agent->files.input);
 }
 

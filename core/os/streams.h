@@ -12,6 +12,10 @@
 bool laz_os_secure_streams(void);
 void laz_os_raw_streams(void); /* only lets bytes pass unchanged */
 
+/* Descriptor 0 becomes another name of `fd`, also for programs that are started. *former, unless it
+ * is NULL: a descriptor of what it was, closed by exec. False, with errno: it is what it was. */
+bool laz_os_set_input(int fd, int *former);
+
 /* Between the two calls no descriptor can be created that is 0, 1 or 2. This is for libraries whose
  * descriptors cannot be moved (a loop of libuv, on macOS). Other threads that call it wait. It does
  * nothing on Windows, which has handles and no such numbers. */

@@ -33,6 +33,21 @@ static int streams_hold(struct laz_held_streams *held)
     return fd < 0 ? errno : 0;
 }
 
+bool laz_os_set_input(int fd, int *former)
+{
+    if (former && (*former = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) < 0)
+        return false;
+    if (dup2(fd, STDIN_FILENO) >= 0)
+        return true;
+    if (former) {
+        const int failed = errno;
+        (void)close(*former);
+        *former = -1;
+        errno = failed;
+    }
+    return false;
+}
+
 int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
 {
     pthread_mutex_lock(&streams_lock);

@@ -29,6 +29,19 @@ static void streams_console_utf8(void)
         (void)atexit(streams_restore_console);
 }
 
+bool laz_os_set_input(int fd, int *former)
+{
+    if (former && (*former = _dup(0)) < 0)
+        return false;
+    if (_dup2(fd, 0) == 0)
+        return true;
+    if (former) {
+        (void)_close(*former);
+        *former = -1;
+    }
+    return false;
+}
+
 bool laz_os_secure_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)

@@ -174,13 +174,14 @@ native_value <- function(type, values, attributes) {
     stopifnot(type == "list" || (is.atomic(values) && is.null(attributes(values))))
     values <- as.vector(values, type)
     names(values) <- NULL
-    class <- attributes$class
-    attributes$class <- NULL
+    class <- attributes[["class"]]
+    attributes[["class"]] <- NULL
     if ("data.frame" %in% class)
-        attributes$row.names <- native_rows(values, attributes)
+        attributes[["row.names"]] <- native_rows(values, attributes)
+    stopifnot(length(values) || prod(pmax(1, as.numeric(attributes[["dim"]]))) <= 1e6)
     for (name in c(intersect("dim", names(attributes)), setdiff(names(attributes), "dim")))
         attr(values, name) <- attributes[[name]]
-    stopifnot(is.null(attributes$names) || length(attributes$names) == length(values))
+    stopifnot(is.null(attributes[["names"]]) || length(attributes[["names"]]) == length(values))
     if (is.null(class))
         return(values)
     stopifnot(is.character(class), all(class %in% native_classes), native_class_fits(values, class))
@@ -189,9 +190,10 @@ native_value <- function(type, values, attributes) {
 }
 
 native_rows <- function(columns, attributes) {
-    rows <- attributes$row.names
+    rows <- attributes[["row.names"]]
     n <- if (is.double(rows) && length(rows) == 1L) rows else length(rows)
-    stopifnot(is.list(columns), length(attributes$names) == length(columns), n == trunc(n), n >= 0,
+    stopifnot(is.list(columns), length(attributes[["names"]]) == length(columns), n == trunc(n),
+              n >= 0, !anyNA(rows), # two of them may be R's own form of any number
               vapply(columns, function(x) if (length(dim(x)) == 2L || is.data.frame(x)) dim(x)[1L]
                                           else length(x), 0) == n)
     if (is.double(rows)) .set_row_names(as.integer(n)) else rows
