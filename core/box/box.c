@@ -307,6 +307,11 @@ const char *laz_box_unprotected(const struct laz_box *box)
     return laz_protection_lost(box->protection);
 }
 
+const char *laz_box_protects(const struct laz_box *box, const char *message)
+{
+    return laz_protection_named(box->protection, message);
+}
+
 /* What has come is read before it is judged as late, because the loop may have stood still. */
 void laz_box_out_of_patience(void *user)
 {

@@ -310,6 +310,8 @@ void laz_box_kill(struct laz_box *box);
 bool laz_box_look(struct laz_box *box);
 /* NULL: what has to stay read-only does; else a path that does no more (protection.h). */
 const char *laz_box_unprotected(const struct laz_box *box);
+/* What stays read-only and is named by the message of an error: why it was refused. NULL: none. */
+const char *laz_box_protects(const struct laz_box *box, const char *message);
 /* The owner gives it up: kills what still runs, and frees the box when it has ended. Nothing is
  * reported any more. */
 void laz_box_release(struct laz_box *box);

@@ -147,3 +147,31 @@ const char *laz_protection_lost(const struct laz_protection *protection)
     }
     return NULL;
 }
+
+/* Does the message name the path, with a mark or space before it and after it? Before the part
+ * below the directory other directories may stand, after the path what lies in it. */
+static bool protection_is_in(const char *message, const char *name)
+{
+    static const char before[] = " \t\n'\"`(/", after[] = " \t\n'\"`):,;/";
+    const size_t len = strlen(name);
+
+    for (const char *at = strstr(message, name); at; at = strstr(at + 1, name))
+        if ((at == message || strchr(before, at[-1])) && strchr(after, at[len]))
+            return true;
+    return false;
+}
+
+const char *laz_protection_named(const struct laz_protection *protection, const char *message)
+{
+    static const char *const refusals[] = {"Read-only file system", "Is a directory",
+                                           "Device or resource busy", "Permission denied",
+                                           "File exists"};
+    bool is_refusal = false;
+
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        is_refusal |= strstr(message, refusals[i]) != NULL;
+    for (size_t i = 0; protection && is_refusal && i < protection->n; i++)
+        if (protection_is_in(message, protection->items[i].name))
+            return protection->items[i].path;
+    return NULL;
+}

@@ -25,4 +25,8 @@ void laz_protection_drop(struct laz_protection *protection);
 /* NULL: each path is what it was (or `protection` is NULL); else the first that is not. */
 const char *laz_protection_lost(const struct laz_protection *protection);
 
+/* The first path that a message about a refusal of the system names, whole or from its directory
+ * on; NULL: none. */
+const char *laz_protection_named(const struct laz_protection *protection, const char *message);
+
 #endif

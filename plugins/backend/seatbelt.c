@@ -286,9 +286,13 @@ static void seatbelt_profile(struct seatbelt_state *state, const struct laz_poli
     for (size_t i = 0; i < sizeof seatbelt_rules / sizeof seatbelt_rules[0]; i++) {
         if (seatbelt_rules[i].when == other)
             continue;
+        const size_t begin = state->text.len;
         if (seatbelt_rules[i].why)
             seatbelt_put_why(state, seatbelt_rules[i].why);
+        const size_t rule = state->text.len;
         seatbelt_put_rule(state, i);
+        if (state->text.len == rule) /* no rule, so no reason */
+            state->text.len = begin;
     }
 }
 

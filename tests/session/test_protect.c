@@ -175,6 +175,31 @@ static void the_directory_git_alone_has_its_hooks_protected(void)
     end();
 }
 
+static void an_error_says_what_protects(void)
+{
+    static const char *const names[] = {".git/config", ".mcp.json", ".claude/settings.json"};
+    char code[300];
+
+    begin();
+    struct laz_engine *engine = engine_with("");
+    struct laz_session *session = engine ? test_session(engine, "lua") : NULL;
+    for (size_t i = 0; session && i < sizeof names / sizeof names[0]; i++) {
+        snprintf(code, sizeof code, "assert(io.open('%s', 'a'))", in(names[i]));
+        struct laz_result *result = test_run(session, code, NULL);
+        CU_ASSERT(test_result_has(result, "protected by sandbox.protect: "));
+        laz_result_free(result);
+    }
+    if (session) {
+        snprintf(code, sizeof code, "assert(io.open('%s', 'a'))", in(".git"));
+        struct laz_result *result = test_run(session, code, NULL);
+        CU_ASSERT_PTR_NULL(strstr(laz_result_json(result), "sandbox.protect"));
+        laz_result_free(result);
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+    end();
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void expect_refused(const char *settings, const char *part)
@@ -296,6 +321,7 @@ static const struct unit_test tests[] = {
     UNIT(where_there_is_no_repository_none_can_be_made),
     UNIT(a_path_that_is_writable_itself_is_not_protected),
     UNIT(the_directory_git_alone_has_its_hooks_protected),
+    UNIT(an_error_says_what_protects),
     UNIT(a_link_is_refused),
     UNIT(a_backend_that_cannot_protect_is_refused),
     UNIT(what_the_host_replaces_is_protected_again),

@@ -193,6 +193,22 @@ static const struct {
      "1:20: sandbox.require: expected one of fs_read fs_write network processes syscalls cpu "
      "memory "
      "fsize nproc nofile signals terminals (did you mean fs_read?), found string \"fs_raed\""},
+    {"sandbox.protect = [\"/a\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                     "\".\" and \"..\", found string \"/a\""},
+    {"sandbox.protect = [\"\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                   "\".\" and \"..\", found string \"\""},
+    {"sandbox.protect = [\".\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                    "\".\" and \"..\", found string \".\""},
+    {"sandbox.protect = [\"a/../b\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                         "\".\" and \"..\", found string \"a/../b\""},
+    {"sandbox.protect = [\"a//b\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                       "\".\" and \"..\", found string \"a//b\""},
+    {"sandbox.protect = [\"a/\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                     "\".\" and \"..\", found string \"a/\""},
+    {"sandbox.protect = [\"./a\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                      "\".\" and \"..\", found string \"./a\""},
+    {"sandbox.protect = [\"a/.\"]\n", "1:20: sandbox.protect: expected a relative path without "
+                                      "\".\" and \"..\", found string \"a/.\""},
     {"sandbox.read = [\"a\"]\n",
      "1:17: sandbox.read: expected an absolute path, found string \"a\""},
     {"sandbox.read = [\"/a\\u0000b\"]\n", "1:17: sandbox.read: expected a string without NUL "
@@ -544,7 +560,8 @@ static void settings_schema_has_every_key(void)
         "session.max_message_size session.max_value_size session.validate "
         "session.sanitize_errors session.verbose session.pre_execute_hook "
         "sandbox.backend sandbox.strict sandbox.require sandbox.uids sandbox.ask_systemd "
-        "sandbox.programs sandbox.read sandbox.write sandbox.tmp_size sandbox.tty limits.cpu "
+        "sandbox.programs sandbox.read sandbox.write sandbox.protect sandbox.tmp_size sandbox.tty "
+        "limits.cpu "
         "limits.memory limits.fsize limits.nproc limits.nofile limits.session_cpu limits.stack "
         "env.allow env.set artifacts.max_files artifacts.max_size artifacts.collect "
         "audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
@@ -699,7 +716,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 54 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 55 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);
