@@ -603,22 +603,6 @@ static void execution_submit(struct laz_execution *execution)
     execution_started(execution);
 }
 
-/* What stays read-only was replaced by somebody on the host: in the box it does no more. */
-static void execution_check_protection(struct laz_session *session)
-{
-    const char *path = session->box && session->state == LAZ_SESSION_IDLE
-                           ? laz_box_unprotected(session->box)
-                           : NULL;
-
-    if (!path)
-        return;
-    snprintf(session->lost, sizeof session->lost, "the host has replaced %.120s (sandbox.protect)",
-             path);
-    if (!session->replaced)
-        session->replaced = laz_verdict_name(LAZ_VERDICT_CRASHED);
-    laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-}
-
 /* Does the session have a box, or will it have one? That of a peer that has misbehaved is replaced.
  */
 static int execution_find_box(struct laz_session *session, struct laz_error *err)
@@ -638,7 +622,6 @@ static int execution_find_box(struct laz_session *session, struct laz_error *err
                              session->failure.code ? session->failure.text : "");
     if (session->misbehaved && session->box && !session->start.under_way)
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-    execution_check_protection(session);
     return 0;
 }
 

@@ -709,37 +709,6 @@ static void plan_says_what_the_host_holds(void)
     }
 }
 
-/* One that declares to enforce what it does not know is refused; of one that lets code write
- * anywhere it is not expected. */
-static void plan_protects_or_is_refused(void)
-{
-    const struct laz_path protected[] = {{LAZ_PATH_WRITE, 0, "/p", "/p"},
-                                         {LAZ_PATH_PROTECTED, 0, "/p/.envrc", "/p/.envrc"}};
-    struct laz_policy policy = policy_plain();
-    struct laz_buf text = LAZ_BUF_INIT;
-    struct laz_error err = {0};
-
-    policy.paths = protected;
-    policy.n_paths = 2;
-    CU_ASSERT_EQUAL(plan_fails("landlock", &policy, 0, &err), LAZ_ECONFIG);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "the backend landlock cannot keep /p/.envrc from"));
-    struct laz_plan *plan = plan_of("none", &policy);
-    CU_ASSERT_EQUAL(plan->protects.n, 0);
-    laz_plan_free(plan);
-    plan = plan_of("bwrap", &policy);
-    char *words = lines_of(&plan->data[plan->n_data - 1].content);
-    CU_ASSERT_PTR_NOT_NULL(strstr(words, "\n--bind\n/p\n/p\n--ro-bind\n/p/.envrc\n/p/.envrc\n"));
-    free(words);
-    laz_plan_json(plan, &text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "\"protects\":[\"/p/.envrc\"]"));
-    laz_buf_clear(&text);
-    laz_plan_text(plan, &text);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(laz_buf_text(&text), "stay read-only in writable directories\n  /p/.envrc\n"));
-    laz_plan_free(plan);
-    laz_buf_fini(&text);
-}
-
 static void plan_is_shown_as_json_and_text(void)
 {
     struct laz_backend_ops ops = {
@@ -818,7 +787,6 @@ static const struct unit_test tests[] = {
     UNIT(plan_shows_the_confinement_of_the_agent),
     UNIT(plan_says_no_more_than_the_agent_applied),
     UNIT(plan_says_what_the_host_holds),
-    UNIT(plan_protects_or_is_refused),
     UNIT(plan_is_shown_as_json_and_text),
     UNIT(plan_nests_only_where_sessions_stay_apart),
     {0},

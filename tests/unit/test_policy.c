@@ -34,7 +34,7 @@ static struct laz_strv strv_of(const char *const *items)
 /* One attempt: settings and session as input, a policy or an error as output. */
 struct attempt {
     const char *const *read, *const *write, *const *allow, *const *set;
-    const char *const *runtime_read, *const *runtime_env, *const *protect;
+    const char *const *runtime_read, *const *runtime_env;
     uint32_t uid, can_enforce;
     const char *platform;
     const char *const *options; /* of the runtime: directories in its options */
@@ -49,7 +49,6 @@ static int attempt_run(struct attempt *attempt)
     struct laz_settings_values values = {
         .sandbox = {.read = strv_of(attempt->read),
                     .write = strv_of(attempt->write),
-                    .protect = strv_of(attempt->protect),
                     .tmp_size = 4096},
         .env = {.allow = strv_of(attempt->allow), .set = strv_of(attempt->set)},
     };
@@ -85,7 +84,6 @@ static int attempt_run(struct attempt *attempt)
                             &attempt->box, &attempt->err);
     laz_strv_fini(&values.sandbox.read);
     laz_strv_fini(&values.sandbox.write);
-    laz_strv_fini(&values.sandbox.protect);
     laz_strv_fini(&values.env.allow);
     laz_strv_fini(&values.env.set);
     laz_strv_fini(&runtime.read);
@@ -361,49 +359,6 @@ static void the_way_through_a_writable_directory_is_held(void)
     laz_policy_free(attempt.box);
     CU_ASSERT(unlink(link) == 0 && unlink(deep) == 0 && rmdir(way) == 0 && rmdir(outer) == 0 &&
               rmdir(elsewhere) == 0);
-}
-
-/* Each path ends where there is nothing more, and what leads to it is held. */
-static void what_is_protected_is_read_only_and_held(void)
-{
-    static const char *const protect[] = {".git/hooks", "a/b/c",  "file/x",
-                                          "gone/x",     "gone/y", NULL};
-    char at[128], path[200];
-
-    snprintf(at, sizeof at, "%s/protect", base);
-    CU_ASSERT_EQUAL_FATAL(mkdir(at, 0755), 0);
-    snprintf(path, sizeof path, "%s/a", at);
-    CU_ASSERT_EQUAL_FATAL(mkdir(path, 0755), 0);
-    snprintf(path, sizeof path, "%s/file", at);
-    CU_ASSERT_EQUAL_FATAL(laz_os_write_file(path, "", 0, 0644, NULL), 0);
-    const char *const write[] = {at, NULL};
-    const struct {
-        const char *name;
-        int kind; /* -1: it has no entry */
-    } expected[] = {
-        {"", LAZ_PATH_WRITE},          {"/.git", LAZ_PATH_PROTECTED}, {"/.git/hooks", -1},
-        {"/a", LAZ_PATH_WRITE},        {"/a/b", LAZ_PATH_PROTECTED},  {"/a/b/c", -1},
-        {"/file", LAZ_PATH_PROTECTED}, {"/gone", LAZ_PATH_PROTECTED},
-    };
-    struct attempt attempt = {.can_enforce = OWN_FILES, .write = write, .protect = protect};
-    const struct laz_policy *policy = attempt_policy(&attempt);
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        snprintf(path, sizeof path, "%s%s", at, expected[i].name);
-        const struct laz_path *found = path_of(policy, path, NULL);
-        CU_ASSERT_EQUAL(found ? (int)found->kind : -1, expected[i].kind);
-    }
-    CU_ASSERT_EQUAL_FATAL(attempt.box->protects.n, 8);
-    UNIT_TEXT(attempt.box->protects.items[0], at);
-    UNIT_TEXT(attempt.box->protects.items[1], ".git");
-    laz_policy_free(attempt.box);
-    /* of another system nothing is known */
-    attempt = (struct attempt){.write = write, .protect = protect, .platform = "darwin"};
-    policy = attempt_policy(&attempt);
-    snprintf(path, sizeof path, "/private%s/.git/hooks", at);
-    const struct laz_path *found = path_of(policy, path, NULL);
-    CU_ASSERT(found && found->kind == LAZ_PATH_PROTECTED);
-    CU_ASSERT_EQUAL(attempt.box->protects.n, 0);
-    laz_policy_free(attempt.box);
 }
 
 static void what_sessions_share_is_not_given(void)
@@ -801,7 +756,6 @@ static const struct unit_test tests[] = {
     UNIT(loader_and_interpreter_variables_are_refused),
     UNIT(paths_come_after_the_directories_they_lie_in),
     UNIT(the_way_through_a_writable_directory_is_held),
-    UNIT(what_is_protected_is_read_only_and_held),
     UNIT(what_sessions_share_is_not_given),
     UNIT(a_directory_of_the_settings_is_shown_as_it_is),
     UNIT(paths_that_cannot_be_given_are_refused),

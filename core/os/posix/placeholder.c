@@ -36,7 +36,8 @@ static int placeholder_make(int parent, const char *name, const char *text)
 
     if (!text)
         failed = mkdirat(parent, name, 0555) ? errno : 0;
-    else if ((file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444)) < 0)
+    else if ((file = laz_posix_above(
+                  openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444))) < 0)
         failed = errno;
     else if (write(file, text, strlen(text)) != (ssize_t)strlen(text))
         failed = errno;
