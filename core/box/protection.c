@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* protection.c - paths that stay read-only: their placeholders, and whether they are what they
- * were. Side: host.  Input trusted: no (untrusted code can write the directories). */
+/* protection.c - paths that stay read-only: their placeholders, and whether they are the same.
+ * Side: host.  Input trusted: no (untrusted code can write the directories). */
 #include "box/protection.h"
 
+#include "os/descriptors.h"
 #include "os/files.h"
 #include "os/placeholder.h"
 
@@ -10,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct protected
-{
+struct protection_item {
     char *directory, *name, *path; /* the path is both */
     uint64_t device, inode;
     int placeholder; /* holds it; -1: there is something else */
+    int held;        /* that, open: no other file gets its inode; -1: not possible */
 };
 
 struct laz_protection {
     struct laz_protection **last; /* names it, as long as it is there */
     unsigned uses;
-    struct protected *items;
+    struct protection_item *items;
     size_t n;
 };
 
@@ -45,18 +46,21 @@ static const char *protection_text(const char *path)
 static int protection_add(struct laz_protection *protection, const char *directory,
                           const char *name, struct laz_error *err)
 {
-    struct protected *item = laz_grow(&protection->items, &protection->n, sizeof *item);
+    struct protection_item *item = laz_grow(&protection->items, &protection->n, sizeof *item);
     struct laz_look look;
 
     if (!item)
         return laz_error_nomem(err);
-    *item = (struct protected){.directory = laz_strdup(directory),
-                               .name = laz_strdup(name),
-                               .path = laz_strdupf("%s/%s", directory, name),
-                               .placeholder = -1};
+    *item = (struct protection_item){.directory = laz_strdup(directory),
+                                     .name = laz_strdup(name),
+                                     .path = laz_strdupf("%s/%s", directory, name),
+                                     .placeholder = -1,
+                                     .held = -1};
     if (!item->directory || !item->name || !item->path)
         return laz_error_nomem(err);
     int failed = laz_os_look(item->path, false, &look);
+    if (!failed)
+        item->held = laz_os_hold(item->path);
     if (failed == ENOENT || (!failed && laz_os_is_placeholder(&look))) {
         int rc = laz_os_placeholder_take(directory, name, protection_text(item->path),
                                          &item->placeholder, err);
@@ -124,7 +128,8 @@ void laz_protection_drop(struct laz_protection *protection)
     if (*protection->last == protection)
         *protection->last = NULL;
     for (size_t i = 0; i < protection->n; i++) {
-        struct protected *item = &protection->items[i];
+        struct protection_item *item = &protection->items[i];
+        laz_os_close(&item->held);
         if (item->placeholder >= 0)
             laz_os_placeholder_drop(item->directory, item->name, &item->placeholder);
         free(item->directory);
@@ -140,7 +145,7 @@ const char *laz_protection_lost(const struct laz_protection *protection)
     struct laz_look look;
 
     for (size_t i = 0; protection && i < protection->n; i++) {
-        const struct protected *item = &protection->items[i];
+        const struct protection_item *item = &protection->items[i];
         if (laz_os_look(item->path, false, &look) || look.device != item->device ||
             look.inode != item->inode)
             return item->path;

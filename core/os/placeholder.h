@@ -19,5 +19,8 @@ int laz_os_placeholder_take(const char *directory, const char *name, const char 
                             struct laz_error *err);
 /* It is used no more: closes *fd, and removes it unless it is still used, or is one no more. */
 void laz_os_placeholder_drop(const char *directory, const char *name, int *fd);
+/* Keeps what is there now: its identity (laz_os_look) is that of nothing else as long as the
+ * descriptor is open. -1: not possible. */
+int laz_os_hold(const char *path);
 
 #endif

@@ -260,6 +260,11 @@ static void a_path_that_was_replaced_is_told(void)
     CU_ASSERT_EQUAL(laz_os_write_file(in("/new"), "", 0, 0644, NULL), 0);
     CU_ASSERT_EQUAL(rename(in("/new"), in("/there")), 0);
     UNIT_TEXT(laz_protection_lost(first), in("/there"));
+    for (int i = 0; i < 20; i++) { /* the number of its inode is not used again */
+        CU_ASSERT_EQUAL(unlink(in("/there")), 0);
+        CU_ASSERT_EQUAL(laz_os_write_file(in("/there"), "", 0, 0644, NULL), 0);
+        CU_ASSERT_PTR_NOT_NULL(laz_protection_lost(first));
+    }
     CU_ASSERT_EQUAL_FATAL(laz_protection_take(&last, &pairs, &third, NULL), 0);
     CU_ASSERT(third != first && !laz_protection_lost(third));
     laz_protection_drop(first);

@@ -109,3 +109,15 @@ void laz_os_placeholder_drop(const char *directory, const char *name, int *fd)
     laz_os_close(&parent);
     laz_os_close(fd);
 }
+
+/* Without rights to the file, where there is such a descriptor (Linux). */
+int laz_os_hold(const char *path)
+{
+#ifdef O_PATH
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+#else
+    const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC;
+#endif
+
+    return laz_posix_above(open(path, flags));
+}

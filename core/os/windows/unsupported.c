@@ -47,6 +47,7 @@ IGNORES(laz_os_shared_clean, const char *parent)
 GIVES(bool, laz_os_is_placeholder, false, const struct laz_look *look)
 GIVES(int, laz_os_placeholder_take, laz_error_set(err, LAZ_EREFUSED, 0, "there are no placeholders"),
       const char *directory, const char *name, const char *text, int *fd, struct laz_error *err)
+GIVES(int, laz_os_hold, -1, const char *path)
 IGNORES(laz_os_placeholder_drop, const char *directory, const char *name, int *fd)
 
 /* Only calls that say so in io.h wait, and no foreign loop can. A child has the handles that were
