@@ -6,6 +6,7 @@
  * A box is freed only when its processes have ended: until then it stays in the list of those that
  * leave (laz_box_shared.leaving). */
 #include "box/box_private.h"
+#include "box/protection.h"
 
 #include "base/container.h"
 #include "os/descriptors.h"
@@ -127,6 +128,8 @@ static void box_free(struct laz_box *box)
                 box->uid);
     laz_buf_fini(&box->complaint);
     laz_plan_free(box->plan);
+    laz_protection_drop(box->protection);
+    laz_strv_fini(&box->protects);
     free(box->runtime_file);
     free(box->directory);
     free(box->socket_name);
@@ -297,6 +300,16 @@ static void box_is_overdue(struct laz_box *box)
     if (!box->kind->is_over(box))
         box_does_not_end(box);
     laz_box_end(box);
+}
+
+const char *laz_box_unprotected(const struct laz_box *box)
+{
+    return laz_protection_lost(box->protection);
+}
+
+const char *laz_box_protects(const struct laz_box *box, const char *message)
+{
+    return laz_protection_named(box->protection, message);
 }
 
 /* What has come is read before it is judged as late, because the loop may have stood still. */

@@ -26,6 +26,7 @@ struct laz_box_asker;
 struct laz_backend_trial; /* box_trial.c */
 struct laz_box_kind;      /* box_private.h */
 struct laz_box_scope;     /* box_scope.c */
+struct laz_protection;    /* protection.h */
 struct laz_template;      /* template.h */
 
 /* ---- what the boxes of an engine share ------------------------------------------------------- */
@@ -57,17 +58,18 @@ struct laz_box_shared {
     char *no_scope;   /* why nothing came of it, or none was asked; NULL: none is needed */
     bool groups_lost; /* that was reported */
     struct laz_backend_choice choice;
-    struct laz_backend_trial *trial; /* under way; NULL: none */
-    struct laz_box_asker *askers;    /* wait for its end */
-    struct laz_box_asker *answered;  /* are being answered */
-    struct laz_box_asker *for_uid;   /* wait for the uid of a box that leaves */
-    struct laz_stir uid_stir;        /* answers those, when one has left */
-    struct laz_strv unmet;           /* limits that nothing keeps, and that were reported */
-    struct laz_templates *templates; /* NULL: none was asked for */
-    struct laz_box *leaving;         /* released; not ended yet, or not removed */
-    struct laz_workers *remover;     /* removes directories of sessions; NULL: the loop does */
-    unsigned boxes;                  /* names them, in the log, and their directories */
-    uint64_t death_ms;               /* from the kill of a box to its end */
+    struct laz_backend_trial *trial;   /* under way; NULL: none */
+    struct laz_box_asker *askers;      /* wait for its end */
+    struct laz_box_asker *answered;    /* are being answered */
+    struct laz_box_asker *for_uid;     /* wait for the uid of a box that leaves */
+    struct laz_stir uid_stir;          /* answers those, when one has left */
+    struct laz_strv unmet;             /* limits that nothing keeps, and that were reported */
+    struct laz_templates *templates;   /* NULL: none was asked for */
+    struct laz_protection *protection; /* of the last box; NULL: it has ended, or needs none */
+    struct laz_box *leaving;           /* released; not ended yet, or not removed */
+    struct laz_workers *remover;       /* removes directories of sessions; NULL: the loop does */
+    unsigned boxes;                    /* names them, in the log, and their directories */
+    uint64_t death_ms;                 /* from the kill of a box to its end */
 };
 /* All boxes and templates have ended. */
 void laz_box_shared_fini(struct laz_box_shared *shared);
@@ -176,6 +178,8 @@ struct laz_box {
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     const struct laz_backend_ops *ops; /* whose program it runs; NULL: it is from a template */
     struct laz_plan *plan;
+    struct laz_strv protects;          /* as the policy has them, until it starts */
+    struct laz_protection *protection; /* NULL: nothing is protected */
     char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
@@ -304,6 +308,10 @@ bool laz_box_interrupt(const struct laz_box *box, uint32_t number);
 void laz_box_kill(struct laz_box *box);
 /* Looks at its processes without waiting; reports `ended` when none runs. True: it has ended. */
 bool laz_box_look(struct laz_box *box);
+/* NULL: what has to stay read-only does; else a path that does no more (protection.h). */
+const char *laz_box_unprotected(const struct laz_box *box);
+/* What stays read-only and is named by the message of an error: why it was refused. NULL: none. */
+const char *laz_box_protects(const struct laz_box *box, const char *message);
 /* The owner gives it up: kills what still runs, and frees the box when it has ended. Nothing is
  * reported any more. */
 void laz_box_release(struct laz_box *box);

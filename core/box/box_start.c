@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "box/protection.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/paths.h"
@@ -176,6 +177,11 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                             laz_buf_text(&choice->options), choice->options.len, &policy, err);
     if (!rc)
         rc = start_make_plan(box, purpose, policy, err);
+    if (!rc) {
+        laz_strv_fini(&box->protects);
+        box->protects = policy->protects;
+        policy->protects = (struct laz_strv)LAZ_STRV_INIT;
+    }
     if (rc == LAZ_EREFUSED && !laz_settings_place(values, "sandbox.require", NULL, err))
         laz_settings_place(values, "sandbox.backend", choice->name, err);
     laz_policy_free(policy);
@@ -375,6 +381,8 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
     int rc = start_prepare(box, purpose, err);
 
     if (!rc)
+        rc = laz_protection_take(&box->shared->protection, &box->protects, &box->protection, err);
+    if (!rc)
         rc = start_process(box, purpose, err);
     return rc ? rc : laz_box_watch(box, err);
 }
@@ -446,6 +454,8 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     free(box->runtime_file);
     box->plan = NULL;
     box->runtime_file = NULL;
+    laz_protection_drop(box->protection);
+    box->protection = NULL;
     box->kind->leave(box);
     box->kind = &laz_box_cold;
     box->from = NULL;

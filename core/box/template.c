@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "base/visible.h"
 #include "box/box_private.h"
+#include "box/protection.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 
@@ -264,6 +265,7 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, struct laz_e
     int rc = laz_plan_of_session(t->box->plan, t->confine, &box->plan, err);
     if (rc)
         return rc;
+    box->protection = laz_protection_share(t->box->protection);
     box->runtime_file = laz_strdup(t->box->runtime_file);
     if (!box->runtime_file)
         return laz_error_nomem(err);

@@ -8,6 +8,7 @@
 #include "box/templates.h"
 
 #include "box/box_private.h"
+#include "box/protection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,16 @@ static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind
     kind->current = successor;
 }
 
+/* Sessions of a template have its mounts. */
+static void kind_protects(struct template_kind *kind)
+{
+    struct laz_template *const all[] = {kind->current, kind->successor};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i] && all[i]->box && laz_protection_lost(all[i]->box->protection))
+            laz_template_fade(all[i]); /* detached by it */
+}
+
 /* What is known of templates with one backend says nothing of another: forgets it. */
 static int templates_look(struct laz_box_shared *shared, struct laz_error *err)
 {
@@ -215,6 +226,7 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
         return laz_error_nomem(err);
     if (kind->current)
         laz_template_look(kind->current);
+    kind_protects(kind);
     kind_renew(shared, kind);
     if (!kind->current && !shared->templates->refused)
         rc = kind_start(shared, kind, &kind->current, &why);

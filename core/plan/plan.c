@@ -315,7 +315,7 @@ static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_e
         laz_buf_printf(&fault, "declares %s, which it does not claim to be able to enforce",
                        laz_buf_text(&names));
     if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
-        names.failed || fault.failed)
+        plan->protects.failed || names.failed || fault.failed)
         rc = laz_error_nomem(err);
     else if (fault.len)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan %s", plan->backend,
@@ -323,6 +323,28 @@ static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_e
     laz_buf_fini(&names);
     laz_buf_fini(&fault);
     return rc;
+}
+
+/* What the backend has to keep read-only below writable directories. One that cannot is refused; of
+ * one that lets code write anywhere nobody expects it. */
+static int plan_protects(struct laz_plan *plan, const struct laz_backend_ops *ops,
+                         const struct laz_policy *policy, struct laz_error *err)
+{
+    for (size_t i = 0; i < policy->n_paths; i++) {
+        const char *path = policy->paths[i].host;
+        if (policy->paths[i].kind != LAZ_PATH_PROTECTED)
+            continue;
+        if (ops->flags & LAZ_BACKEND_PROTECTS)
+            laz_strv_add(&plan->protects, path);
+        else if (ops->can_enforce & LAZ_ENFORCE_FS_WRITE)
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "sandbox.protect: the backend %s cannot keep %s from being "
+                                 "written below a directory of sandbox.write: use another backend, "
+                                 "or set sandbox.protect = [] and run nothing that code has left "
+                                 "there",
+                                 plan->backend, path);
+    }
+    return 0;
 }
 
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
@@ -365,8 +387,11 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     made->any_program = !policy->programs;
     for (const char *const *program = policy->programs; program && *program; program++)
         laz_strv_add(&made->programs, *program);
-    int rc = ops->plan(&api, policy, made, &why);
-    rc = laz_plugin_said(rc, LAZ_PLUGIN_BACKEND, backend, "plan", &why);
+    int rc = plan_protects(made, ops, policy, &why);
+    if (!rc) {
+        rc = ops->plan(&api, policy, made, &why);
+        rc = laz_plugin_said(rc, LAZ_PLUGIN_BACKEND, backend, "plan", &why);
+    }
     if (rc) {
         laz_error_set(err, rc, why.os_errno, "%s", why.text);
     } else {
@@ -508,6 +533,7 @@ void laz_plan_free(struct laz_plan *plan)
     laz_strv_fini(&plan->argv);
     laz_strv_fini(&plan->env);
     laz_strv_fini(&plan->programs);
+    laz_strv_fini(&plan->protects);
     for (size_t i = 0; i < plan->n_data; i++) {
         free(plan->data[i].what);
         laz_buf_fini(&plan->data[i].content);

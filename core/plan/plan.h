@@ -58,6 +58,7 @@ struct laz_plan {
     uint32_t ends_by;         /* LAZ_END_* */
     bool any_program;         /* any visible program may be executed */
     struct laz_strv programs; /* else these may be, from the policy */
+    struct laz_strv protects; /* paths of the host that stay read-only in writable directories */
     const char *confine;      /* borrowed: result of laz_plan_confine_json; NULL: made from above */
     char *unknown;            /* name of an unknown limit of a job: a fault of the backend */
     bool failed;              /* an allocation failed */

@@ -144,6 +144,7 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
         laz_json_add_text(&write, "programs", "any");
     else
         laz_json_add_texts(&write, "programs", &plan->programs);
+    laz_json_add_texts(&write, "protects", &plan->protects);
     laz_json_add_text(&write, "ends_by", show_ends[plan->ends_by]);
     laz_json_end_object(&write);
 }
@@ -285,6 +286,11 @@ void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
         laz_buf_printf(text, "  %s\n", plan->programs.items[i]);
     if (!plan->programs.n)
         laz_buf_printf(text, "  (%s)\n", plan->any_program ? "any that can be seen" : "none");
+    laz_buf_puts(text, "\npaths that stay read-only in writable directories\n");
+    for (size_t i = 0; i < plan->protects.n; i++)
+        laz_buf_printf(text, "  %s\n", plan->protects.items[i]);
+    if (!plan->protects.n)
+        laz_buf_puts(text, "  (none)\n");
     laz_buf_puts(text, "\nwhat is enforced, and by what\n");
     show_isolation_text(plan, text);
 }

@@ -366,6 +366,24 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
     return rc;
 }
 
+/* A trial runs nothing, and no backend of Windows enforces it. */
+static int policy_protected_paths(struct policy_work *work, struct laz_error *err)
+{
+    const struct laz_policy_protect protect = {
+        .names = &work->values->sandbox.protect,
+        .uid = work->session->uid,
+        .here = work->here,
+        .own_files = work->own_files,
+        .by_real = work->by_real,
+        .protects = &work->memory->box.protects,
+    };
+
+    if (!work->runtime || work->windows)
+        return 0;
+    return laz_settings_wrong(work->values, "sandbox.protect", NULL,
+                              laz_policy_protect(&protect, &work->memory->paths, err), err);
+}
+
 /* ---- the system's and the runtime's paths --------------------------------------------------- */
 
 /* True if a directory that laz_programs_stage has made shows the path. */
@@ -634,6 +652,9 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
                                    err);
     if (rc)
         return rc;
+    rc = policy_protected_paths(work, err);
+    if (rc)
+        return rc;
     policy_own_paths(work);
     policy_home(work);
     if (!memory->home)
@@ -645,7 +666,8 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     if (work->by_real)
         policy_real_rest(work);
     if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
-                memory->real.failed || !memory->host_command || !memory->options))
+                memory->real.failed || memory->box.protects.failed || !memory->host_command ||
+                !memory->options))
         rc = laz_error_nomem(err);
     return rc ? rc : laz_policy_paths_sort(&work->memory->paths, err);
 }
@@ -732,6 +754,7 @@ void laz_policy_free(struct laz_policy_box *box)
     laz_strv_fini(&memory->programs);
     laz_strv_fini(&memory->real);
     laz_strv_fini(&memory->box.notes);
+    laz_strv_fini(&memory->box.protects);
     free(memory->home);
     free(memory->host_command);
     free(memory->box.runtime_file);

@@ -34,8 +34,10 @@ struct laz_policy_session {
 /* A policy; what it points to is freed with it. */
 struct laz_policy_box {
     struct laz_policy policy;
-    char *runtime_file;    /* path of the runtime plugin inside the sandbox; NULL: a probe */
-    struct laz_strv notes; /* what the settings ask for and will not come of it, to be logged */
+    char *runtime_file;       /* path of the runtime plugin inside the sandbox; NULL: a probe */
+    struct laz_strv protects; /* of a box with its own file system, pairs: a directory that code may
+                                 write, and a path below it that it may not */
+    struct laz_strv notes;    /* what the settings ask for and will not come of it, to be logged */
 };
 
 /* Makes a policy, which the caller frees. `runtime` NULL: a probe. `platform`: the system ("linux",

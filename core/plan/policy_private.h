@@ -10,6 +10,7 @@ enum laz_policy_rank { /* of entries for the same path, the highest rank counts 
                        LAZ_POLICY_SYSTEM,
                        LAZ_POLICY_RUNTIME,
                        LAZ_POLICY_PIN,
+                       LAZ_POLICY_PROTECT,
                        LAZ_POLICY_READ,
                        LAZ_POLICY_WRITE,
                        LAZ_POLICY_OWN
@@ -41,6 +42,15 @@ int laz_policy_paths_sort(struct laz_policy_paths *paths, struct laz_error *err)
  * path in a session. LAZ_EREFUSED: the template could read it under another path. */
 int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, bool here,
                           struct laz_strv *shown, struct laz_error *err);
+struct laz_policy_protect {
+    const struct laz_strv *names;  /* sandbox.protect */
+    uint32_t uid;                  /* of the session */
+    bool here, own_files, by_real; /* as of the policy */
+    struct laz_strv *protects;     /* receives those of struct laz_policy_box */
+};
+/* Adds what stays read-only below each path of LAZ_POLICY_WRITE that is a directory. */
+int laz_policy_protect(const struct laz_policy_protect *protect, struct laz_policy_paths *paths,
+                       struct laz_error *err);
 void laz_policy_paths_fini(struct laz_policy_paths *paths);
 
 /* The real path of `path` on macOS, a new string (NULL: out of memory). With `here`, links are

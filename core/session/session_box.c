@@ -374,8 +374,14 @@ void laz_session_look(struct laz_session *session)
     const bool ran_out = laz_box_out_of_memory(session->box); /* processes that code left running */
     const char *why = ran_out ? "it ran out of memory (limits.memory) while no code was executed"
                               : laz_guard_idle(session);
+    char text[LAZ_ERROR_TEXT_SIZE];
     if (ran_out)
         session->replaced = laz_verdict_name(LAZ_VERDICT_MEMORY_LIMIT);
+    const char *path = why ? NULL : laz_box_unprotected(session->box);
+    if (path) {
+        snprintf(text, sizeof text, "the host has replaced %.150s (sandbox.protect)", path);
+        why = text;
+    }
     if (why)
         laz_session_fail(session, LAZ_ECLOSED, why);
     if (!laz_box_look(session->box) && !why) {

@@ -66,6 +66,15 @@ const char *laz_settings_runtime(const struct laz_settings_values *values)
     return values->session.runtime ? values->session.runtime : SCHEMA_RUNTIME;
 }
 
+/* What git, shells, editors and agents run or obey without a question when somebody works in a
+ * directory. A file commondir makes git take hooks and configuration from anywhere. */
+#define SCHEMA_PROTECT                                                                             \
+    "[\".git/hooks\", \".git/config\", \".git/config.worktree\", \".git/commondir\", "             \
+    "\".gitmodules\", \".envrc\", \".vscode\", \".idea\", \".mcp.json\", \".claude\", "            \
+    "\".bashrc\", "                                                                                \
+    "\".bash_profile\", \".bash_login\", \".bash_logout\", \".profile\", \".zshrc\", "             \
+    "\".zshenv\", \".zprofile\", \".zlogin\", \".zlogout\"]"
+
 const struct schema_key laz_schema[] = {
     KEY("session.runtime", NAME, session.runtime, "\"" SCHEMA_RUNTIME "\"",
         .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
@@ -160,6 +169,10 @@ const struct schema_key laz_schema[] = {
         .help = "Files and directories of the host that code can read and write. A template cannot "
                 "see them: see [sessions from a template]"
                 "(sandbox.md#sessions-from-a-template)."),
+    KEY("sandbox.protect", BELOW, sandbox.protect, SCHEMA_PROTECT,
+        .help = "Paths below each directory of `sandbox.write` that code cannot change, and cannot "
+                "make where they are missing: what programs of the host would run, or obey, later. "
+                "`[]`: none. See [What stays read-only](sandbox.md#what-stays-read-only)."),
     KEY("sandbox.tmp_size", SIZE, sandbox.tmp_size, "\"64MiB\"", .min = 64 * KIB, .max = TIB,
         .help = "Space for temporary files, if the backend gives the session a file system of its "
                 "own."),

@@ -23,6 +23,7 @@ enum schema_kind {
     SCHEMA_NAMES,       /* struct laz_strv: one name or a list of them */
     SCHEMA_STRINGS,     /* struct laz_strv */
     SCHEMA_PATHS,       /* struct laz_strv: absolute paths */
+    SCHEMA_BELOW,       /* struct laz_strv: relative paths */
     SCHEMA_VARIABLES,   /* struct laz_strv: names of environment variables */
     SCHEMA_ENVIRONMENT, /* struct laz_strv: NAME=VALUE, from a table of strings */
     SCHEMA_ENFORCE,     /* uint32_t: bits, from a list of words */

@@ -51,6 +51,7 @@ struct laz_settings_values {
         bool ask_systemd;
         struct laz_strv programs; /* one item "any", or names, absolute paths, "default" */
         struct laz_strv read, write;
+        struct laz_strv protect; /* relative paths, without "." and ".." */
         uint64_t tmp_size;
         bool tty;
     } sandbox;

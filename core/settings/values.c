@@ -99,6 +99,19 @@ static bool values_is_program(const struct laz_toml_node *item)
            strcmp(text, "any") != 0;
 }
 
+/* A path that stays below the directory in which it begins. */
+static bool values_is_below(const char *text)
+{
+    bool fits = !laz_os_is_absolute(text) && !strchr(text, '\\');
+
+    for (const char *part = text; fits && part; part = strchr(part, '/')) {
+        part += part != text;
+        size_t len = strcspn(part, "/");
+        fits = len > 0 && !(len <= 2 && strspn(part, ".") == len);
+    }
+    return fits;
+}
+
 static const char *values_item_problem(enum schema_kind kind, const struct laz_toml_node *item)
 {
     if (!laz_toml_is_text(item))
@@ -109,6 +122,8 @@ static const char *values_item_problem(enum schema_kind kind, const struct laz_t
                                                          : "a name of letters, digits, '_' and '-'";
     case SCHEMA_PATHS:
         return laz_os_is_absolute(item->text) ? NULL : "an absolute path";
+    case SCHEMA_BELOW:
+        return values_is_below(item->text) ? NULL : "a relative path without \".\" and \"..\"";
     case SCHEMA_VARIABLES:
         return values_variable_problem(item->text, item->len);
     case SCHEMA_PROGRAMS:
@@ -302,6 +317,7 @@ static const struct {
     [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list},
     [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list},
     [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list},
+    [SCHEMA_BELOW] = {"list of paths", "a list of relative paths", values_list},
     [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list},
     [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment},
     [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce},

@@ -199,6 +199,10 @@ static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, st
         bwrap_add(state, binds[path->kind][path->optional ? 1 : 0]);
         bwrap_add(state, path->host);
         break;
+    case LAZ_PATH_PROTECTED:
+        bwrap_add(state, "--ro-bind");
+        bwrap_add(state, path->host);
+        break;
     case LAZ_PATH_SYMLINK:
         bwrap_add(state, "--symlink");
         bwrap_add(state, path->host);
@@ -554,6 +558,7 @@ static int bwrap_explain(const struct laz_backend_failure *failure, char *text, 
 static const struct laz_backend_ops bwrap_ops = {
     .size = sizeof bwrap_ops,
     .can_enforce = BWRAP_ENFORCES,
+    .flags = LAZ_BACKEND_PROTECTS,
     .platforms = "linux",
     .plan = bwrap_plan,
     .explain = bwrap_explain,

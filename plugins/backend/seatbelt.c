@@ -36,17 +36,19 @@ enum seatbelt_kind {
     SEATBELT_EXEC,
     SEATBELT_LINK, /* a symbolic link in the path of one of the others */
     SEATBELT_SOCKET_AT,
+    SEATBELT_PROTECT,
     SEATBELT_KINDS
 };
 
-static const char *const seatbelt_names[SEATBELT_KINDS] = {"READ", "WRITE", "EXEC", "LINK",
-                                                           "SOCKET"};
+static const char *const seatbelt_names[SEATBELT_KINDS] = {"READ", "WRITE",  "EXEC",
+                                                           "LINK", "SOCKET", "PROTECT"};
 
-#define OF_READ   (1u << SEATBELT_READ)
-#define OF_WRITE  (1u << SEATBELT_WRITE)
-#define OF_EXEC   (1u << SEATBELT_EXEC)
-#define OF_LINK   (1u << SEATBELT_LINK)
-#define OF_SOCKET (1u << SEATBELT_SOCKET_AT)
+#define OF_READ    (1u << SEATBELT_READ)
+#define OF_WRITE   (1u << SEATBELT_WRITE)
+#define OF_EXEC    (1u << SEATBELT_EXEC)
+#define OF_LINK    (1u << SEATBELT_LINK)
+#define OF_SOCKET  (1u << SEATBELT_SOCKET_AT)
+#define OF_PROTECT (1u << SEATBELT_PROTECT)
 
 struct seatbelt_state {
     const struct laz_plan_api *api;
@@ -177,6 +179,13 @@ static const struct {
      .as = "literal",
      .of = OF_WRITE},
     {.rule = "deny file-write-setugid file-write-acl", .as = "subpath", .of = OF_WRITE},
+    {.why = "sandbox.protect, and the directories above, which would be moved away with it.",
+     .rule = "deny file-write-create file-write-unlink file-write-data file-write-mode"
+             " file-write-owner file-write-flags file-write-times file-write-xattr"
+             " file-write-setugid file-write-acl",
+     .as = "subpath",
+     .of = OF_PROTECT},
+    {.rule = "deny file-write-unlink", .as = "path-ancestors", .of = OF_PROTECT},
 };
 
 static void seatbelt_put(struct seatbelt_state *state, const char *text)
@@ -277,9 +286,13 @@ static void seatbelt_profile(struct seatbelt_state *state, const struct laz_poli
     for (size_t i = 0; i < sizeof seatbelt_rules / sizeof seatbelt_rules[0]; i++) {
         if (seatbelt_rules[i].when == other)
             continue;
+        const size_t begin = state->text.len;
         if (seatbelt_rules[i].why)
             seatbelt_put_why(state, seatbelt_rules[i].why);
+        const size_t rule = state->text.len;
         seatbelt_put_rule(state, i);
+        if (state->text.len == rule) /* no rule, so no reason */
+            state->text.len = begin;
     }
 }
 
@@ -342,14 +355,15 @@ static int seatbelt_params(struct seatbelt_state *state, const struct laz_policy
 {
     static const enum seatbelt_kind kinds[] = {[LAZ_PATH_READ] = SEATBELT_READ,
                                                [LAZ_PATH_WRITE] = SEATBELT_WRITE,
-                                               [LAZ_PATH_SYMLINK] = SEATBELT_LINK};
+                                               [LAZ_PATH_SYMLINK] = SEATBELT_LINK,
+                                               [LAZ_PATH_PROTECTED] = SEATBELT_PROTECT};
     int rc = 0;
 
     for (size_t i = 0; i < policy->n_paths && !rc; i++) {
         const struct laz_path *path = &policy->paths[i];
         if (path->kind == LAZ_PATH_READ && seatbelt_is_program(policy, path->host))
             continue;
-        if (path->kind <= LAZ_PATH_SYMLINK)
+        if (path->kind != LAZ_PATH_CONTENT)
             rc = seatbelt_param(state, kinds[path->kind],
                                 path->kind == LAZ_PATH_SYMLINK ? path->box : path->host, err);
     }
@@ -476,7 +490,7 @@ static int seatbelt_explain(const struct laz_backend_failure *failure, char *tex
 static const struct laz_backend_ops seatbelt_ops = {
     .size = sizeof seatbelt_ops,
     .can_enforce = SEATBELT_ENFORCES,
-    .flags = LAZ_BACKEND_HOST_FILES,
+    .flags = LAZ_BACKEND_HOST_FILES | LAZ_BACKEND_PROTECTS,
     .platforms = "darwin",
     .plan = seatbelt_plan,
     .explain = seatbelt_explain,

@@ -544,7 +544,8 @@ static void settings_schema_has_every_key(void)
         "session.max_message_size session.max_value_size session.validate "
         "session.sanitize_errors session.verbose session.pre_execute_hook "
         "sandbox.backend sandbox.strict sandbox.require sandbox.uids sandbox.ask_systemd "
-        "sandbox.programs sandbox.read sandbox.write sandbox.tmp_size sandbox.tty limits.cpu "
+        "sandbox.programs sandbox.read sandbox.write sandbox.protect sandbox.tmp_size sandbox.tty "
+        "limits.cpu "
         "limits.memory limits.fsize limits.nproc limits.nofile limits.session_cpu limits.stack "
         "env.allow env.set artifacts.max_files artifacts.max_size artifacts.collect "
         "audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
@@ -699,7 +700,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 54 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 55 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);

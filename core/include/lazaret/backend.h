@@ -50,6 +50,10 @@ struct laz_limits {
 #define LAZ_PATH_WRITE    1u /* the same, writable */
 #define LAZ_PATH_SYMLINK  2u /* `box` is a symbolic link to the text `host` */
 #define LAZ_PATH_CONTENT  3u /* `box` is a read-only file whose content is the text `host` */
+/* `host` appears at `box` below a path of LAZ_PATH_WRITE, can be neither changed nor replaced, and
+ * not made where it is missing: a backend with its own file system finds something there. Only for
+ * one with LAZ_BACKEND_PROTECTS. */
+#define LAZ_PATH_PROTECTED 4u
 
 /* In the box of a template: a file that each session has in place of /proc/stat. */
 #define LAZ_STAT_OF_SESSIONS "/run/lazaret/stat"
@@ -181,6 +185,10 @@ struct laz_backend_failure {
                                      can read only parts of it: paths are the host's, and the host
                                      makes the home. Implied for a backend without
                                      LAZ_ENFORCE_FS_READ */
+
+#define LAZ_BACKEND_PROTECTS 2u /* it enforces LAZ_PATH_PROTECTED; a policy with such a path is
+                                   refused for one that does not, if it could enforce
+                                   LAZ_ENFORCE_FS_WRITE */
 
 struct laz_backend_ops {
     size_t size;

@@ -32,6 +32,9 @@ bool laz_posix_is_named(int fd, const char *path, struct stat *st);
 /* Opens and locks (flock(2)) a directory of this user, without waiting; -1: it is another user's,
  * it is locked, or another one has the name by now. */
 int laz_posix_lock_directory(const char *path, int how);
+/* The directory of `*name`, a path below `directory`, through no link below that; *name is then its
+ * last part. A descriptor, or -1 with errno. */
+int laz_posix_walk_to(const char *directory, const char **name);
 /* The path with the links of its directories resolved, but not that of its last part: a new string,
  * or NULL with errno. */
 char *laz_posix_canonical(const char *path);

@@ -131,6 +131,17 @@ static int walk_enter(int *fd, const char **name, bool makes)
     return failed;
 }
 
+int laz_posix_walk_to(const char *directory, const char **name)
+{
+    int fd = laz_posix_above(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int failed = fd < 0 ? errno : 0;
+
+    while (!failed && strchr(*name, '/'))
+        failed = walk_enter(&fd, name, false);
+    errno = failed;
+    return fd;
+}
+
 int laz_os_walk_open(const char *directory, const char *name, struct laz_look *look)
 {
     int parent = laz_posix_above(open(directory, WALK_INTO));

@@ -15,6 +15,7 @@
 #include "os/io.h"
 #include "os/paths.h"
 #include "os/pidfd.h"
+#include "os/placeholder.h"
 #include "os/process_tree.h"
 #include "os/programs.h"
 #include "os/shared_directory.h"
@@ -42,6 +43,12 @@ GIVES(char *, laz_os_shared_directory, NULL, void)
 GIVES(int, laz_os_shared_use, -1, const char *path)
 GIVES(char *, laz_os_shared_draft, NULL, const char *parent)
 IGNORES(laz_os_shared_clean, const char *parent)
+/* No backend of this system keeps code from writing in a part of a directory. */
+GIVES(bool, laz_os_is_placeholder, false, const struct laz_look *look)
+GIVES(int, laz_os_placeholder_take, laz_error_set(err, LAZ_EREFUSED, 0, "there are no placeholders"),
+      const char *directory, const char *name, const char *text, int *fd, struct laz_error *err)
+GIVES(int, laz_os_hold, -1, const char *path)
+IGNORES(laz_os_placeholder_drop, const char *directory, const char *name, int *fd)
 
 /* Only calls that say so in io.h wait, and no foreign loop can. A child has the handles that were
  * listed for it, and no numbers. */
