@@ -39,12 +39,14 @@ static int placeholder_make(int parent, const char *name, const char *text)
     else if ((file = laz_posix_above(
                   openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444))) < 0)
         failed = errno;
-    else if (write(file, text, strlen(text)) != (ssize_t)strlen(text))
+    if (failed)
+        return failed;
+    if (text && write(file, text, strlen(text)) != (ssize_t)strlen(text))
         failed = errno;
     laz_os_close(&file);
     if (!failed && utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW))
         failed = errno;
-    if (failed && failed != EEXIST)
+    if (failed)
         (void)unlinkat(parent, name, text ? 0 : AT_REMOVEDIR);
     return failed;
 }
