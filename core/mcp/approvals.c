@@ -137,10 +137,11 @@ static void question_take(struct mcp_question *question)
     question->is_request = request->asked.era == MCP_LEGACY;
     question->next = request->mcp->questions;
     request->mcp->questions = question;
-    if (question->is_request)
+    if (question->is_request && request->asked.out)
         question_send(question);
-    else if (request->asked.id)
-        questions_answer(request); /* else with the next answer */
+    else if (!question->is_request && request->asked.id)
+        questions_answer(request);
+    /* else when a call waits for it again */
     (void)laz_reply_on_cancel(question->reply, question_cancelled, question);
 }
 
@@ -239,6 +240,22 @@ void mcp_approvals_take(struct mcp_request *request, const char *responses, size
         question_name(one, false, name);
         if (one->is_sent && responses && laz_json_member(responses, len, name, &raw, &n))
             question_answer(one, *raw == '{' ? raw : NULL, n);
+        else
+            is_open = true;
+    }
+    if (is_open)
+        questions_answer(request);
+}
+
+void mcp_approvals_go_on(struct mcp_request *request)
+{
+    bool is_open = false;
+
+    for (struct mcp_question *one = request->mcp->questions; one; one = one->next) {
+        if (one->request != request || one->is_sent)
+            continue;
+        if (one->is_request)
+            question_send(one);
         else
             is_open = true;
     }

@@ -632,7 +632,9 @@ static void request_tell(struct mcp_request *request)
 
     if (!request->handle)
         request->handle = ++mcp->last_number;
-    request->asked = (struct mcp_asked){.peer = request_has_own(&asked) ? asked.peer : NULL};
+    request->asked = (struct mcp_asked){.peer = request_has_own(&asked) ? asked.peer : NULL,
+                                        .era = asked.era,
+                                        .can_ask = asked.can_ask};
     mcp_handle_make(mcp, MCP_OF_EXECUTION, request->handle, handle);
     mcp_result_going_on(&asked,
                         request->is_queued ? "waits for a session"
@@ -719,6 +721,7 @@ void mcp_request_go_on(struct mcp_request *request, struct mcp_asked *asked, uin
         request->asked = *asked;
         *asked = (struct mcp_asked){0};
         request->due_ms = laz_loop_now_ms(request->mcp->loop) + ms;
+        mcp_approvals_go_on(request);
         laz_loop_wake(request->mcp->loop); /* when it is due is looked at */
     }
 }

@@ -422,6 +422,8 @@ void mcp_approval_answer(const struct mcp_peer *peer, const char *id,
 /* Somebody came back to this request, with answers (NULL: none). If questions are open, it is
  * answered by these. */
 void mcp_approvals_take(struct mcp_request *request, const char *responses, size_t len);
+/* A call waits for this request again: asks what came up while none did. */
+void mcp_approvals_go_on(struct mcp_request *request);
 void mcp_approvals_end(struct laz_mcp *mcp);
 
 #endif

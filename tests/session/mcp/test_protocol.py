@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import sys
+import time
 
 from client import META, MODERN, SLEEPS, VERSIONS, Client, run
 
@@ -635,6 +636,29 @@ def asks_by_an_answer():
     one.end()
 
 
+def asks_whoever_waits_again(version):
+    """The call needs an approval when no call waits for its execution, or a slow one just does."""
+    one = client(version, capabilities={"elicitation": {"form": {}}})
+    code = "os.execute('sleep 2') return erase_it('/a')"
+    yes = {"action": "accept", "content": {"approve": True}}
+    going = one.tool("execute", code=code, runtime="lua", wait=1)
+    assert going["structuredContent"]["verdict"] == "running", going
+    time.sleep(2)
+    arguments = {"execution": going["structuredContent"]["execution"], "seconds": 60}
+    ident = one.send_tool("wait", **arguments)
+    if version == MODERN:
+        asked = one.tool_result(ident)
+        (key,) = asked["inputRequests"]
+        ident = one.send("tools/call", {"name": "wait", "arguments": arguments,
+                                        "requestState": asked["requestState"],
+                                        "inputResponses": {key: yes}})
+    else:
+        one.until(lambda: one.asked)
+        one.line({"jsonrpc": "2.0", "id": one.asked.pop()["id"], "result": yes})
+    assert one.tool_result(ident)["structuredContent"]["value"] == "erased"
+    one.end()
+
+
 def answers_all_who_wait_for_an_answer():
     one = client(MODERN, capabilities={"elicitation": {"form": {}}})
     yes = {"action": "accept", "content": {"approve": True}}
@@ -732,7 +756,7 @@ approve = true
     for version in VERSIONS:
         for case in (describes_itself, tells_what_there_is, refuses_what_is_wrong, executes,
                      keeps_sessions, moves_files, is_used_by_a_model,
-                     names_what_is_lost,
+                     names_what_is_lost, asks_whoever_waits_again,
                      bounds_what_is_long, bounds_errors_and_warnings,
                      shows_what_a_terminal_would_obey, reports_progress_and_stops, finds_functions,
                      is_served_to_the_end, asks_nobody_who_cannot_answer, passes_traces_on):
