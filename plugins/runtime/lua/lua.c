@@ -290,6 +290,7 @@ struct luart_job {
     struct luart_state *st;
     bool print;
     int n_values;
+    bool shows_value; /* the text is the value */
 };
 
 /* Arguments: the state, the values. Several are written as an array of all of them. */
@@ -329,6 +330,18 @@ static void luart_text(lua_State *L, int first, int n)
     luaL_pushresult(&text);
 }
 
+/* A table whose text would be an address: what is in it says more. */
+static bool luart_is_bare_table(lua_State *L, int index)
+{
+    if (!lua_istable(L, index))
+        return false;
+    if (luaL_getmetafield(L, index, "__tostring") == LUA_TNIL &&
+        luaL_getmetafield(L, index, "__name") == LUA_TNIL)
+        return true;
+    lua_pop(L, 1);
+    return false;
+}
+
 /* Arguments: the job, the code as a function. Results: the text to print, or nil; why the value was
  * not written, or nil. */
 static int luart_run(lua_State *L)
@@ -360,6 +373,7 @@ static int luart_run(lua_State *L)
                                                          : "the value cannot be written");
     lua_insert(L, 2);
     lua_settop(L, n + 2);
+    job->shows_value = job->print && n == 1 && luart_is_bare_table(L, 3);
     if (job->print && n)
         luart_text(L, 3, n);
     else
@@ -384,6 +398,10 @@ static void luart_succeeded(struct luart_state *st, const struct luart_job *job,
     }
     if (!outcome->value)
         outcome->kind = LAZ_OUTCOME_TOO_LARGE;
+    else if (job->shows_value) {
+        outcome->text = outcome->value;
+        outcome->text_len = outcome->value_len;
+    }
 }
 
 /* What was sent to an execution before this one is no business of this one. */
