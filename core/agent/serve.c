@@ -334,7 +334,8 @@ static int serve_eval(struct agent *agent, const struct laz_message *request, co
     return ops->eval(agent->state, code, len,
                      (request->print ? LAZ_WANTED_TEXT : 0) |
                          (request->invisible ? LAZ_WANTED_INVISIBLE : 0) |
-                         (request->native ? LAZ_WANTED_NATIVE : 0),
+                         (request->native ? LAZ_WANTED_NATIVE : 0) |
+                         (request->is_last ? LAZ_WANTED_LAST : 0),
                      outcome);
 }
 

@@ -201,6 +201,8 @@ static char *backend_runtime(struct laz_doctor *doctor, struct laz_engine *engin
         return doctor_problem(err);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !problem && !err->code; i++) {
         struct laz_result *result = NULL;
+        if (!rows[i].code)
+            continue;
         if (laz_session_execute(session, rows[i].code, SIZE_MAX, NULL, &result, err)) {
             problem = laz_strdup(err->text);
         } else if (laz_result_verdict(result) == LAZ_VERDICT_CANCELLED) {
