@@ -340,7 +340,8 @@ const char *doctor_remedy_of(const struct laz_doctor *doctor, const struct docto
     if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
         return "it was set and read back from the system; doctor does not try it on this system";
     if (state == DOCTOR_UNPROVEN && !backend->isolates)
-        return "nothing is tried in a backend that declares that it is not a sandbox: use another one";
+        return "nothing is tried in a backend that declares that it is not a sandbox: use another "
+               "one";
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).late)
         return DOCTOR_MORE_TIME;
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).unable)

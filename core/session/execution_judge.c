@@ -119,8 +119,8 @@ void laz_execution_judge(struct laz_execution *execution)
         .memory_by = box->host.memory,
         .limits = &session->shared->values->limits,
         .value = result->value,
-        .statuses = session->runtime && session->runtime->language &&
-                    session->runtime->language->statuses,
+        .statuses =
+            session->runtime && session->runtime->language && session->runtime->language->statuses,
     };
 
     evidence.agent_ended = laz_box_is_ended(box) &&

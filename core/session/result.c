@@ -70,7 +70,8 @@ int laz_result_exit_status(const struct laz_result *result)
                         result->status < laz_verdict_exit_status(LAZ_VERDICT_TIMEOUT);
     const bool is_value = result && result->verdict == LAZ_VERDICT_OK && result->has_status;
 
-    return is_own || is_value ? result->status : laz_verdict_exit_status(laz_result_verdict(result));
+    return is_own || is_value ? result->status
+                              : laz_verdict_exit_status(laz_result_verdict(result));
 }
 
 const char *laz_result_detail(const struct laz_result *result)

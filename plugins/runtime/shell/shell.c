@@ -3,7 +3,7 @@
  * Side: box.  Input trusted: no (bash runs the code, and answers for it).
  *
  * bash cannot be embedded, and need not be: the agent starts it when its first code comes, after
- * the copy in a session of a template, and gives it this same object to load (shell_inside.c).  Code
+ * the copy in a session of a template, and gives it this same object to load (shell_inside.c). Code
  * goes to it by a socket, and a report comes back, which repeats a number that is random for each
  * execution: nothing that code writes by accident is one.  Code that writes into the memory of its
  * own shell can forge the end of its own executions, and nothing else: no boundary is here.
@@ -47,8 +47,8 @@ struct shell_texts {
 
 struct shell_state {
     const struct laz_agent_services *services;
-    int channel;  /* to the shell; -1: none was started */
-    char *cwd;    /* of the agent, when it last sent the shell there; NULL: not known */
+    int channel;              /* to the shell; -1: none was started */
+    char *cwd;                /* of the agent, when it last sent the shell there; NULL: not known */
     struct shell_texts words; /* of the file that comes next */
     char value[16], message[SHELL_MESSAGE + 200];
 };
@@ -184,7 +184,8 @@ static bool shell_await(const struct shell_state *st, uint64_t nonce, struct she
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-/* Signals as a program finds them; the group stays that of the agent, which an interrupt reaches. */
+/* Signals as a program finds them; the group stays that of the agent, which an interrupt reaches.
+ */
 static int shell_spawn(int end, pid_t *pid)
 {
     char number[16];
@@ -495,8 +496,8 @@ static const char *const nothing[] = {NULL};
 static const char *const environment[] = {"SHELL=" SHELL_PROGRAM, NULL};
 static const char *const programs[] = {"any", NULL};
 static const char *const reserved_words[] = {
-    "case",     "coproc", "do",   "done",  "elif", "else",  "esac", "fi", "for",
-    "function", "if",     "in",   "select", "then", "time", "until", "while", NULL};
+    "case",     "coproc", "do", "done",   "elif", "else", "esac",  "fi",    "for",
+    "function", "if",     "in", "select", "then", "time", "until", "while", NULL};
 
 static const struct laz_runtime_ops ops = {
     .size = sizeof ops,

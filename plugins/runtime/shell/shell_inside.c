@@ -197,15 +197,17 @@ static void inside_end(void)
     exit_shell(last_command_exit_value);
 }
 
-static void inside_receive(void *data, size_t size)
+/* The next message: its bytes, of which there is at least one. */
+static size_t inside_receive(void *data, size_t size)
 {
     ssize_t n;
 
     while ((n = recv(inside.channel, data, size, 0)) < 0 && errno == EINTR)
         if (terminating_signal)
             termsig_handler(terminating_signal);
-    if (n != (ssize_t)size)
+    if (n <= 0)
         inside_end();
+    return (size_t)n;
 }
 
 static void inside_report(const struct shell_report *report)
@@ -223,11 +225,8 @@ static char *inside_texts(const struct shell_request *request)
 {
     char *texts = xmalloc(request->size + 1);
 
-    for (size_t at = 0; at < request->size;) {
-        const size_t left = request->size - at, piece = left < SHELL_PIECE ? left : SHELL_PIECE;
-        inside_receive(texts + at, piece);
-        at += piece;
-    }
+    for (size_t at = 0; at < request->size;)
+        at += inside_receive(texts + at, request->size - at);
     texts[request->size] = '\0';
     return texts;
 }
@@ -235,7 +234,8 @@ static char *inside_texts(const struct shell_request *request)
 /* ---- the names of a file -------------------------------------------------------------------- */
 
 static const char *const inside_lists[] = {"BASH_SOURCE", "BASH_LINENO", "FUNCNAME"};
-static const char *const inside_main[] = {NULL, "0", "main"}; /* what they have at the top of a file */
+static const char *const inside_main[] = {NULL, "0",
+                                          "main"}; /* what they have at the top of a file */
 
 /* At the top of code that is of no file they are empty, whatever jump has left functions. */
 static void inside_place(const char *file)
@@ -302,9 +302,8 @@ static int inside_run(const char *code, const char *name, int *ends)
     reset_parser();
     switch (setjmp_nosigs(top_level)) {
     case NOT_JUMPED:
-        return last_command_exit_value =
-                   parse_and_execute(inside_copy(code), name,
-                                     SEVAL_NOHIST | SEVAL_RESETLINE | SEVAL_NOOPTIMIZE);
+        return last_command_exit_value = parse_and_execute(
+                   inside_copy(code), name, SEVAL_NOHIST | SEVAL_RESETLINE | SEVAL_NOOPTIMIZE);
     case EXITPROG:
         *ends = !inside_interrupted;
         break;
@@ -413,7 +412,8 @@ static void inside_forget_beginning(void)
     bind_variable("_", inside.name, 0);
     command_execution_string = NULL;
     want_pending_command = 0;
-    startup_state = 0; /* as for a file: the last command of a text does not take the shell's place */
+    startup_state =
+        0; /* as for a file: the last command of a text does not take the shell's place */
     this_command_name = NULL;
     this_shell_builtin = NULL;
     last_command_exit_value = 0;
@@ -458,7 +458,8 @@ INSIDE_EXPORT int lazaret_builtin_load(char *name)
     inside_end_interrupts();
     inside_report(&hello);
     for (;;) {
-        inside_receive(&request, sizeof request);
+        if (inside_receive(&request, sizeof request) != sizeof request)
+            inside_end();
         inside_serve(&request);
     }
     return 0;
