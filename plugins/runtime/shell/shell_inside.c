@@ -90,7 +90,6 @@ extern int startup_state, want_pending_command, read_but_dont_execute;
 #pragma weak sigint_sighandler
 #pragma weak startup_state
 #pragma weak termsig_handler
-#pragma weak termsig_sighandler
 #pragma weak terminating_signal
 #pragma weak this_command_name
 #pragma weak this_shell_builtin
@@ -123,8 +122,9 @@ static void inside_interrupt_jobs(int number)
 
 static void inside_on_interrupt(int number)
 {
-    if (getpid() != inside.pid) { /* a subshell that has not set its own yet */
-        termsig_sighandler(number);
+    if (getpid() != inside.pid) { /* a child that is just being made */
+        set_signal_handler(number, SIG_DFL);
+        kill(getpid(), number);
         return;
     }
     inside_interrupted = 1;
