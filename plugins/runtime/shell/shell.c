@@ -54,8 +54,9 @@ struct shell_state {
 };
 
 /* A handler of signals has no argument of ours. */
-static atomic_int shell_pid;   /* 0: there is none */
-static atomic_bool shell_busy; /* the end of the shell is noticed elsewhere */
+static atomic_int shell_pid;     /* 0: there is none */
+static atomic_bool shell_busy;   /* the end of the shell is noticed elsewhere */
+static atomic_int shell_running; /* number of what the shell is asked to do; 0: nothing */
 
 /* ---- the end of the shell ------------------------------------------------------------------- */
 
@@ -291,6 +292,19 @@ static bool shell_start(struct shell_state *st, struct laz_outcome *outcome)
     return shell_greet(st, outcome);
 }
 
+/* ---- interrupts ----------------------------------------------------------------------------- */
+
+/* The processes that the shell waits for get SIGINT with the group. Signal-safe. */
+static void shell_interrupt(void *state)
+{
+    const int number = atomic_load(&shell_running);
+
+    (void)state;
+    if (number)
+        (void)sigqueue(atomic_load(&shell_pid), SHELL_INTERRUPT,
+                       (union sigval){.sival_int = number});
+}
+
 /* ---- code ----------------------------------------------------------------------------------- */
 
 /* The directory where the shell is to go: where the agent was sent since the last execution. */
@@ -315,15 +329,18 @@ static bool shell_ask(struct shell_state *st, enum shell_kind kind, const char *
     do
         if (getrandom(nonce, sizeof *nonce, 0) != (ssize_t)sizeof *nonce)
             *nonce = 0;
-    while (!*nonce);
+    while (!SHELL_NUMBER(*nonce));
     shell_texts_add(&texts, code, len);
     shell_texts_add(&texts, directory, strlen(directory));
     const bool failed = texts.failed;
     request.nonce = *nonce;
     request.size = texts.size + st->words.size;
+    atomic_store(&shell_running, failed ? 0 : SHELL_NUMBER(*nonce));
     if (!failed && shell_send(st, &request, sizeof request) &&
         shell_send_parts(st, texts.data, texts.size))
         (void)shell_send_parts(st, st->words.data, st->words.size);
+    if (LAZ_HAS(st->services, is_interrupted) && st->services->is_interrupted(st->services->agent))
+        shell_interrupt(st); /* before it was known what to interrupt */
     shell_texts_free(&texts);
     return !failed;
 }
@@ -356,7 +373,9 @@ static bool shell_do(struct shell_state *st, enum shell_kind kind, const char *c
         outcome->message = "not enough memory for the code";
         return false;
     }
-    if (shell_await(st, nonce, report))
+    const bool has_reported = shell_await(st, nonce, report);
+    atomic_store(&shell_running, 0); /* what has taken the shell's place has SIGINT alone */
+    if (has_reported)
         return true;
     report->status = shell_join(st);
     if (kind == SHELL_LAST)
@@ -431,12 +450,6 @@ static int shell_set_script(void *state, const char *const *argv, size_t n, cons
         return 0;
     shell_texts_free(&st->words);
     return LAZ_ENOMEM;
-}
-
-/* The signal that the group gets is all of it. */
-static void shell_interrupt(void *state)
-{
-    (void)state;
 }
 
 /* ---- the runtime ---------------------------------------------------------------------------- */

@@ -8,10 +8,15 @@
 #ifndef LAZ_SHELL_H
 #define LAZ_SHELL_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #define SHELL_PIECE   ((size_t)64 << 10) /* bytes of the texts in one message, at most */
 #define SHELL_MESSAGE 2000               /* bytes of what a report says */
+
+/* Interrupts the execution whose number it carries. */
+#define SHELL_INTERRUPT     (SIGRTMAX - 2)
+#define SHELL_NUMBER(nonce) ((int)((nonce)&0x7fffffff))
 
 enum shell_kind {
     SHELL_RUN,   /* run the code, and report its status */

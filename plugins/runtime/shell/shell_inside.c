@@ -7,10 +7,11 @@
  * bash (the text of -c, its frames, its parameters) is undone first.  Code is evaluated as `eval`
  * and `source` do it, by parse_and_execute(), with bash's jumps to the top level caught here.
  *
- * SIGINT is an interrupt of the execution and not the end of the shell: bash's own handler for
- * interactive shells is used, whose jump a shell that is not interactive takes for an exit, but for
- * what is noted here.  Between executions SIGINT is ignored, so that one that comes late hits
- * nothing.
+ * An interrupt is SIGINT for the processes that the shell waits for, and a signal of its own for
+ * the shell, with the number of the execution, so that one that comes late hits nothing.  Where
+ * code has no trap for SIGINT it does what bash's own handler for interactive shells does, whose
+ * jump a shell that is not interactive takes for an exit, but for what is noted here.  So does
+ * SIGINT; between executions it is ignored.
  *
  * The agent loads the same object, and has none of bash's symbols: they are weak, and nothing but
  * lazaret_builtin_load() uses them.  A binary of this file is a work based on bash (GPL, version 3
@@ -108,7 +109,8 @@ static struct {
     char *name;              /* of the shell: $0 */
 } inside;
 
-static volatile sig_atomic_t inside_interrupted;
+static volatile sig_atomic_t inside_interrupted;           /* this execution was */
+static volatile sig_atomic_t inside_running, inside_asked; /* numbers of executions; 0: none */
 
 /* ---- interrupts ----------------------------------------------------------------------------- */
 
@@ -122,14 +124,33 @@ static void inside_interrupt_jobs(int number)
 
 static void inside_on_interrupt(int number)
 {
-    if (getpid() != inside.pid) { /* a child that is just being made */
-        set_signal_handler(number, SIG_DFL);
-        kill(getpid(), number);
-        return;
-    }
     inside_interrupted = 1;
     inside_interrupt_jobs(number);
     sigint_sighandler(number);
+}
+
+/* The agent interrupts the execution. Programs that handle SIGINT, and end as if nothing was, do
+ * not keep the code after them alive. */
+static void inside_on_agent(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    if (info->si_code == SI_QUEUE)
+        inside_asked = info->si_value.sival_int;
+    if (!inside_running || inside_asked != inside_running)
+        return;
+    if (signal_is_trapped(SIGINT))
+        inside_interrupt_jobs(SIGINT);
+    else
+        inside_on_interrupt(SIGINT);
+}
+
+static void inside_hear_agent(void)
+{
+    struct sigaction action = {.sa_sigaction = inside_on_agent, .sa_flags = SA_SIGINFO};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SHELL_INTERRUPT, &action, NULL);
 }
 
 static void inside_nothing(int number)
@@ -167,7 +188,7 @@ static void inside_wrap_trap(void)
     trap->function = inside_trap;
 }
 
-static void inside_begin_interrupts(void)
+static void inside_begin_interrupts(int number)
 {
     pending_traps[SIGINT] = 0;
     interrupt_state = 0;
@@ -175,20 +196,30 @@ static void inside_begin_interrupts(void)
     if (signal_is_trapped(SIGINT))
         set_signal_handler(SIGINT, inside.before_rest);
     inside_take_signals();
+    inside_hear_agent();
+    inside_running = number;
+    if (inside_asked == number) /* it came before */
+        inside_on_interrupt(SIGINT);
 }
 
 static void inside_end_interrupts(void)
 {
+    inside_running = 0;
     inside.before_rest = set_signal_handler(SIGINT, SIG_IGN);
 }
 
 /* ---- the channel ---------------------------------------------------------------------------- */
 
-/* Subshells are no business of the agent. */
+/* Subshells are no business of the agent. Until a child has the handlers that bash gives it, SIGINT
+ * is nothing to it: one in the background would end, and the agent sends another for the rest. */
 static void inside_forked(void)
 {
+    struct sigaction now;
+
     close(inside.channel);
     inside.channel = -1;
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == inside_on_interrupt)
+        set_signal_handler(SIGINT, SIG_IGN);
 }
 
 /* The agent is gone, or it wants the shell to end. */
@@ -384,7 +415,7 @@ static void inside_serve(const struct shell_request *request)
     inside_place(request->n_words ? name : NULL);
     if (request->n_words)
         inside_arguments(words + strlen(words) + 1, request->n_words - 1);
-    inside_begin_interrupts();
+    inside_begin_interrupts(SHELL_NUMBER(request->nonce));
     if (request->kind == SHELL_CHECK)
         inside_check(texts, name, &report);
     else
@@ -455,6 +486,7 @@ INSIDE_EXPORT int lazaret_builtin_load(char *name)
     inside_forget_beginning();
     initialize_terminating_signals();
     inside_wrap_trap();
+    inside_hear_agent();
     inside_end_interrupts();
     inside_report(&hello);
     for (;;) {
