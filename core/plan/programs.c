@@ -26,13 +26,13 @@
 static const struct {
     const char *name, *why;
 } programs_default[] = {
-    {"sh", "what system(), popen() and shell=True start"},
+    {"sh", "what system() and popen() start, and Python's subprocess where it is asked to"},
     {"env", "first lines of scripts; a command with other variables"},
-    {"true", "shell: success"},
-    {"false", "shell: failure"},
+    {"true", "scripts: success"},
+    {"false", "scripts: failure"},
     {"echo", "prints its arguments"},
     {"printf", "prints its arguments"},
-    {"expr", "shell: arithmetic"},
+    {"expr", "scripts: arithmetic"},
     {"sleep", "waits"},
     {"date", "the time"},
     {"uname", "the system; R's start script and Python's platform ask it"},

@@ -16,23 +16,23 @@
  * The agent loads the same object, and has none of bash's symbols: they are weak, and nothing but
  * lazaret_builtin_load() uses them.  A binary of this file is a work based on bash (GPL, version 3
  * or later). */
-#include "bash/config.h"
+#include <bash/config.h>
 
 #include <sys/types.h>
 
-#include "bash/shell.h"
+#include <bash/shell.h>
 
-#include "bash/bashjmp.h"
-#include "bash/builtins.h"
-#include "bash/builtins/builtext.h"
-#include "bash/builtins/common.h"
-#include "bash/dispose_cmd.h"
-#include "bash/execute_cmd.h"
-#include "bash/jobs.h"
-#include "bash/make_cmd.h"
-#include "bash/quit.h"
-#include "bash/sig.h"
-#include "bash/version.h"
+#include <bash/bashjmp.h>
+#include <bash/builtins.h>
+#include <bash/builtins/builtext.h>
+#include <bash/builtins/common.h>
+#include <bash/dispose_cmd.h>
+#include <bash/execute_cmd.h>
+#include <bash/jobs.h>
+#include <bash/make_cmd.h>
+#include <bash/quit.h>
+#include <bash/sig.h>
+#include <bash/version.h>
 
 #include "shell.h"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 echo "$# arguments, ${0##*/} ${BASH_SOURCE[0]##*/} $-"
 printf '<%s>' "$@"
 echo

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 declare -A count
 words=(the cat the dog the end)
 for word in "${words[@]}"; do ((count[$word]++)); done

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 exec 2>&1
 nosuchcommand
 echo "status $?"

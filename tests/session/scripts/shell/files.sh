@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 mkdir -p tree/{a,b}/c && echo one >tree/a/one.txt && echo 'two words' >tree/b/c/'with space.txt'
 find tree -type f -print0 | sort -z | xargs -0 -n1 wc -w
 sed 's/one/1/' tree/a/one.txt | tee tree/out >>tree/b/log

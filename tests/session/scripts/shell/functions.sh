@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 fib() { local n=$1; if ((n < 2)); then echo "$n"; else echo $(($(fib $((n - 1))) + $(fib $((n - 2))))); fi; }
 fib 12
 where() { echo "${FUNCNAME[*]} from line ${BASH_LINENO[0]} of ${BASH_SOURCE[1]##*/}"; caller 0 | cut -d' ' -f1,2; }

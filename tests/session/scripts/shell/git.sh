@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_DATE='2024-01-31 12:00:00 +0000' GIT_COMMITTER_DATE='2024-01-31 12:00:00 +0000'
 git init -q -b main project && cd project || exit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 read -r first
 echo "first: $first"
 n=0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 exec 2>&1
 for i in 3 1 2; do (sleep 0.0$i; exit $i) & pids+=($!); done
 for pid in "${pids[@]}"; do wait "$pid"; echo "status $?"; done

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 exec 2>&1
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 printf 'all: hello\n\t./hello $(NAME)\nhello: hello.c\n\t$(CC) -o $@ $<\nfails:\n\t@exit 3\n' >Makefile

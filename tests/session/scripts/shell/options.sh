@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 set -euo pipefail
 trap 'echo "error on line $LINENO: $BASH_COMMAND" >&1' ERR
 trap 'echo "leaving with $?"' EXIT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 exec 2>&1
 trap 'echo got USR1' USR1
 trap 'echo got TERM; exit 12' TERM

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 path=/usr/local/lib/libx.so.1.2 name='Some Name'
 echo "${path##*/} ${path%/*} ${path%%.*} ${path/lib/LIB} ${path//l/L} ${#path}"
 echo "${name,,} ${name^^} ${name:5:3} ${name: -4} ${unset-default} ${unset:+never}${name@Q}"

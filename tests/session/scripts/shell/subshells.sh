@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 x=outer
 (x=inner; cd /; echo "$x $PWD $BASH_SUBSHELL"; exit 5); echo "$? $x ${PWD##*/}"
 echo one two | { read -r a b; echo "$b"; }

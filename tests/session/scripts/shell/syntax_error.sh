@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 echo "the lines before run"
 trap 'echo "ends with $?"' EXIT
 exec 2>&1
