@@ -232,7 +232,6 @@ static void programs_are_told_that_there_is_no_terminal(void)
     const struct laz_policy *policy = attempt_policy(&attempt);
     UNIT_TEXT(env_of(policy, "TERM"), "dumb");
     UNIT_TEXT(env_of(policy, "PAGER"), "more");
-    UNIT_TEXT(env_of(policy, "GIT_PAGER"), "cat");
     UNIT_TEXT(env_of(policy, "GIT_TERMINAL_PROMPT"), "0");
     laz_policy_free(attempt.box);
     attempt = (struct attempt){.can_enforce = OWN_FILES, .tty = true};
