@@ -331,11 +331,11 @@ static int serve_eval(struct agent *agent, const struct laz_message *request, co
         outcome->message = "not enough memory for the command line of the code";
         return 0;
     }
-    return ops->eval(agent->state, code, len,
-                     (request->print ? LAZ_WANTED_TEXT : 0) |
-                         (request->invisible ? LAZ_WANTED_INVISIBLE : 0) |
-                         (request->native ? LAZ_WANTED_NATIVE : 0),
-                     outcome);
+    return ops->eval(
+        agent->state, code, len,
+        (request->print ? LAZ_WANTED_TEXT : 0) | (request->invisible ? LAZ_WANTED_INVISIBLE : 0) |
+            (request->native ? LAZ_WANTED_NATIVE : 0) | (request->is_last ? LAZ_WANTED_LAST : 0),
+        outcome);
 }
 
 /* The code has ended: what it has made is sent. One that has asked to exit ends the interpreter,

@@ -201,6 +201,8 @@ static char *backend_runtime(struct laz_doctor *doctor, struct laz_engine *engin
         return doctor_problem(err);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !problem && !err->code; i++) {
         struct laz_result *result = NULL;
+        if (!rows[i].code)
+            continue;
         if (laz_session_execute(session, rows[i].code, SIZE_MAX, NULL, &result, err)) {
             problem = laz_strdup(err->text);
         } else if (laz_result_verdict(result) == LAZ_VERDICT_CANCELLED) {
@@ -338,7 +340,8 @@ const char *doctor_remedy_of(const struct laz_doctor *doctor, const struct docto
     if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
         return "it was set and read back from the system; doctor does not try it on this system";
     if (state == DOCTOR_UNPROVEN && !backend->isolates)
-        return "nothing is tried in a backend that declares that it is not a sandbox: use another one";
+        return "nothing is tried in a backend that declares that it is not a sandbox: use another "
+               "one";
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).late)
         return DOCTOR_MORE_TIME;
     if (state == DOCTOR_UNPROVEN && backend_count(doctor, backend, bit).unable)

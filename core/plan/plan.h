@@ -107,7 +107,7 @@ int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uin
                        struct laz_buf *names, struct laz_error *err);
 /* Appends the member `confine` of the message `init`: {"limits":{...},"filter":...}. */
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json);
-/* Appends {"backend":..., "enforces":[...], "mechanisms":{...}}. */
+/* Appends {"backend":..., "enforces":[...], "mechanisms":{...}, "programs":...}. */
 void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json);
 /* Appends the whole plan as JSON, the member "plan" of what `lazaret plan --json` prints. */
 void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json);

@@ -62,6 +62,7 @@ void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json)
             laz_json_add_text(&write, laz_enforce_name(bit), word->mechanism);
     }
     laz_json_end_object(&write);
+    laz_json_add_text(&write, "programs", plan->any_program ? "any" : "listed");
     laz_json_end_object(&write);
 }
 

@@ -111,6 +111,14 @@ static const char *const env_inherited[] = {
     "TZ", "TERM", "LC_MESSAGES", "LC_COLLATE", "LC_MONETARY", "LC_TIME",
 };
 
+/* Where there is no terminal: no program is to draw, to page or to ask. */
+static const char *const env_no_terminal[] = {
+    "TERM=dumb",
+    "PAGER=cat",
+    "GIT_PAGER=cat",
+    "GIT_TERMINAL_PROMPT=0",
+};
+
 #define ENV_COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 static bool env_begins(const struct env_system *system, const char *text, const char *with,
@@ -311,6 +319,9 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
         laz_strv_addf(env, "%s=%s", *name, home);
     for (size_t i = 0; i < ENV_COUNT(env_inherited); i++)
         env_inherit(system, env, env_inherited[i]);
+    for (size_t i = 0; !system->windows && !values->sandbox.tty && i < ENV_COUNT(env_no_terminal);
+         i++)
+        env_put(system, env, env_no_terminal[i]);
     for (size_t i = 0; runtime && i < runtime->env.n; i++)
         env_put(system, env, runtime->env.items[i]);
     rc = env_of_settings(system, values, runtime, env, err);

@@ -26,13 +26,13 @@
 static const struct {
     const char *name, *why;
 } programs_default[] = {
-    {"sh", "what system(), popen() and shell=True start"},
+    {"sh", "what system() and popen() start, and Python's subprocess where it is asked to"},
     {"env", "first lines of scripts; a command with other variables"},
-    {"true", "shell: success"},
-    {"false", "shell: failure"},
+    {"true", "scripts: success"},
+    {"false", "scripts: failure"},
     {"echo", "prints its arguments"},
     {"printf", "prints its arguments"},
-    {"expr", "shell: arithmetic"},
+    {"expr", "scripts: arithmetic"},
     {"sleep", "waits"},
     {"date", "the time"},
     {"uname", "the system; R's start script and Python's platform ask it"},
@@ -339,9 +339,17 @@ static int programs_add_defaults(struct programs_work *work, const struct laz_st
     for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
         rc = programs_add(work, programs_default[i].name, false, err);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
-        if (!programs_is_default(runtime->items[i]))
+        if (!programs_is_default(runtime->items[i]) && strcmp(runtime->items[i], "any") != 0)
             rc = programs_add(work, runtime->items[i], false, err);
     return rc;
+}
+
+/* "any", or "default" where that is what the runtime says. */
+static bool programs_are_any(const struct laz_strv *wanted, const struct laz_runtime_info *runtime)
+{
+    return wanted->n == 1 && (strcmp(wanted->items[0], "any") == 0 ||
+                              (strcmp(wanted->items[0], "default") == 0 && runtime &&
+                               laz_strv_has(&runtime->programs, "any")));
 }
 
 int laz_programs_new(const struct laz_settings_values *values,
@@ -359,7 +367,7 @@ int laz_programs_new(const struct laz_settings_values *values,
     if (!programs)
         return laz_error_nomem(err);
     programs->runtime = runtime;
-    programs->any = wanted->n == 1 && strcmp(wanted->items[0], "any") == 0;
+    programs->any = programs_are_any(wanted, runtime);
     for (size_t i = 0; !rc && !programs->any && i < wanted->n; i++) {
         if (strcmp(wanted->items[i], "default") == 0)
             rc = programs_add_defaults(&work, runtime ? &runtime->programs : NULL, err);

@@ -71,10 +71,10 @@ static const struct laz_field names_rows[] = {
 
 static const struct laz_fields names_fields = LAZ_FIELDS(laz_language_names, names_rows);
 
-#define PROBE(name) LAZ_FIELD(laz_language_probe, TEXT, name, true)
+#define PROBE(name, must) LAZ_FIELD(laz_language_probe, TEXT, name, must)
 
-static const struct laz_field probe_rows[] = {PROBE(code), PROBE(value), PROBE(call),
-                                              PROBE(answer)};
+static const struct laz_field probe_rows[] = {PROBE(code, true), PROBE(value, true),
+                                              PROBE(call, false), PROBE(answer, false)};
 
 static const struct laz_fields probe_fields = LAZ_FIELDS(laz_language_probe, probe_rows);
 
@@ -100,6 +100,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD(laz_language, TEXTS, packages, false),
     LAZ_FIELD(laz_language, TEXTS, modules, false),
     LAZ_FIELD(laz_language, BOOLEAN, echoes, false),
+    LAZ_FIELD(laz_language, BOOLEAN, statuses, false),
     LAZ_FIELD(laz_language, BOOLEAN, encoding_comments, false),
     PART(probe, probe_fields),
     PART(names, names_fields),

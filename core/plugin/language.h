@@ -84,7 +84,8 @@ struct laz_language_patterns {
 /* Code that `lazaret doctor` tries in the runtime; NULL: code that most languages accept. */
 struct laz_language_probe {
     const char *code, *value;  /* an expression, and its value as JSON */
-    const char *call, *answer; /* lazaret_doctor_add with two integers, and their sum */
+    const char *call, *answer; /* lazaret_doctor_add with two integers, and their sum; NULL: code
+                                  cannot call tools */
 };
 
 /* How a language writes names that it does not have (tool/spelling.h). */
@@ -115,7 +116,8 @@ struct laz_language {
     struct laz_strv modules;  /* suffixes of what it loads beside source files: ".so" */
     bool encoding_comments; /* a comment in one of the first two lines of a file names its encoding
                                as "coding: NAME" */
-    bool echoes;              /* its interpreter shows the values of the expressions in a file */
+    bool echoes;            /* its interpreter shows the values of the expressions in a file */
+    bool statuses; /* the value of code is an exit status, and one that is not 0 no error */
     struct laz_language_probe probe;
     struct laz_language_names names;
     struct laz_language_stub stub;

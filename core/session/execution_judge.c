@@ -79,6 +79,17 @@ static void execution_tell_protection(struct laz_execution *execution)
     execution->out_of_memory |= result->warnings.failed;
 }
 
+/* Code that has ended its interpreter has a value as well. */
+static void execution_take_status(struct laz_execution *execution, const struct laz_judgement *j)
+{
+    struct laz_result *result = execution->result;
+
+    if (!j->has_status || result->value)
+        return;
+    result->value = laz_strdupf("%d", j->status);
+    execution->out_of_memory |= !result->value;
+}
+
 void laz_execution_judge(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
@@ -107,6 +118,9 @@ void laz_execution_judge(struct laz_execution *execution)
         .ran_out = laz_box_out_of_memory(box),
         .memory_by = box->host.memory,
         .limits = &session->shared->values->limits,
+        .value = result->value,
+        .statuses =
+            session->runtime && session->runtime->language && session->runtime->language->statuses,
     };
 
     evidence.agent_ended = laz_box_is_ended(box) &&
@@ -116,6 +130,7 @@ void laz_execution_judge(struct laz_execution *execution)
     session->cpu_us = cpu_us;
     result->verdict = judgement.verdict;
     result->status = judgement.status;
+    result->has_status = judgement.has_status;
     result->detail = laz_strdup(judgement.detail);
     result->evidence = laz_strdupf("{%s}", laz_buf_text(&judgement.evidence));
     execution->out_of_memory |=
@@ -133,6 +148,7 @@ void laz_execution_judge(struct laz_execution *execution)
         execution->message.text = NULL;
     }
     execution_take_omitted(execution, &judgement);
+    execution_take_status(execution, &judgement);
     laz_buf_fini(&judgement.evidence);
     laz_audit_judged(execution);
     if (judgement.replace || laz_box_is_ended(box) || session->misbehaved) {

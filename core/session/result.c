@@ -68,8 +68,10 @@ int laz_result_exit_status(const struct laz_result *result)
 {
     const bool is_own = result && result->verdict == LAZ_VERDICT_ERROR && result->status > 0 &&
                         result->status < laz_verdict_exit_status(LAZ_VERDICT_TIMEOUT);
+    const bool is_value = result && result->verdict == LAZ_VERDICT_OK && result->has_status;
 
-    return is_own ? result->status : laz_verdict_exit_status(laz_result_verdict(result));
+    return is_own || is_value ? result->status
+                              : laz_verdict_exit_status(laz_result_verdict(result));
 }
 
 const char *laz_result_detail(const struct laz_result *result)

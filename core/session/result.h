@@ -11,7 +11,8 @@
 
 struct laz_result {
     enum laz_verdict verdict;
-    int status; /* with which the code ended its process, if it did; else 0 */
+    int status;      /* with which the code ended its process, if it did; else 0 */
+    bool has_status; /* it is the value: any of them is ok */
     char *detail;
     char *evidence; /* JSON object */
     char *value;    /* JSON; NULL: null */

@@ -13,6 +13,7 @@
 #include "os/signals.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
 {
@@ -128,12 +129,23 @@ static void judge_interrupted(const struct laz_evidence *e, struct laz_judgement
     laz_json_add_bool(&j->add, "interrupted", true);
 }
 
+/* Of a language whose values are exit statuses. */
+static void judge_status(int64_t status, struct laz_judgement *j)
+{
+    j->verdict = LAZ_VERDICT_OK;
+    j->has_status = true;
+    j->status = (int)(status & 0xff);
+    laz_json_add_int(&j->add, "exit_status", j->status);
+}
+
 static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
 {
     const struct laz_message *message = e->message;
 
     if (message->type == LAZ_MESSAGE_RESULT) {
         j->verdict = LAZ_VERDICT_OK;
+        if (e->statuses && e->value)
+            judge_status(strtoll(e->value, NULL, 10), j);
         return;
     }
     const struct laz_error_kind *kind = laz_error_kind_find(message->kind);
@@ -147,6 +159,10 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
     j->verdict = kind->verdict;
     j->replace = kind->replace;
     if (kind == &laz_error_kinds[LAZ_OUTCOME_EXIT]) {
+        if (e->statuses) {
+            judge_status(message->status, j);
+            return;
+        }
         laz_json_add_int(&j->add, "exit_status", message->status);
         if (message->status == 0)
             j->verdict = LAZ_VERDICT_OK;

@@ -33,6 +33,8 @@ struct laz_evidence {
     int agent_signal, agent_status;
     int64_t exit_code; /* as the program of the backend reported it (128 + signal); -1: no report */
     const struct laz_limit_values *limits;
+    const char *value; /* of the result, or NULL */
+    bool statuses;     /* the value is an exit status, and one that is not 0 is no error */
 };
 
 struct laz_judgement {
@@ -43,6 +45,7 @@ struct laz_judgement {
     bool replace;              /* the session needs a new box */
     bool overrules;            /* the outcome that the agent reported is discarded */
     int status;                /* with which the code ended its process, if it did; else 0 */
+    bool has_status;           /* the value is `status` */
 };
 
 /* Fills *judgement; the caller frees judgement->evidence. Any thread. */

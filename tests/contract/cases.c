@@ -16,6 +16,7 @@ static const char *const case_words[CASE_WORDS] = {
     [CASE_STDOUT] = "stdout",   [CASE_STDERR] = "stderr",       [CASE_ERROR] = "error",
     [CASE_MESSAGE] = "message", [CASE_LINE] = "line",           [CASE_TRACEBACK] = "traceback",
     [CASE_LEAVE] = "leave",     [CASE_INVISIBLE] = "invisible", [CASE_NATIVE] = "native",
+    [CASE_LAST] = "last",
 };
 
 struct case_reader {
@@ -36,7 +37,7 @@ const char *case_word_name(enum case_word word)
 static bool case_is_step(enum case_word word)
 {
     return word == CASE_CODE || word == CASE_INVISIBLE || word == CASE_NATIVE ||
-           word == CASE_CHECK || word == CASE_WHEN;
+           word == CASE_LAST || word == CASE_CHECK || word == CASE_WHEN;
 }
 
 /* A special block (WORD@RUNTIME) replaces the plain one of the same word in its step. */

@@ -16,6 +16,7 @@
  *     --- invisible CODE            likewise, and its value is wanted also if it is not visible
  *     --- native CODE               likewise, and its value is wanted in the form of the language
  * alone
+ *     --- last CODE                 likewise, and nothing runs after it
  *     --- check CODE                a step: parses it only
  *   expectations:
  *     --- value JSON                exactly this text, white space aside
@@ -30,7 +31,8 @@
  *
  * A step without `error` or `leave` must end with a value; one with `error too_large` ends with a
  * value, too, which was left out. WORD@RUNTIME is for that runtime only,
- * for which it replaces WORD. In common.cases every rule has code for every runtime.
+ * for which it replaces WORD. In common.cases every rule has code for every runtime, but for those
+ * whose file begins with "Alone: ": what is common to others is not so in them.
  *
  * The tools are: add(a: number, b: number), echo(x), fail(message: string), big(n: integer) a text
  * of n characters, given(s: string, n: number, i: integer, b: boolean, a: array, o: object, v:
@@ -51,6 +53,7 @@ enum case_word {
     CASE_CODE,
     CASE_INVISIBLE,
     CASE_NATIVE,
+    CASE_LAST,
     CASE_CHECK,
     CASE_VALUE,
     CASE_TEXT,

@@ -81,7 +81,8 @@ static const struct case_block *trial_end(const struct trial *t)
 static bool block_is_step(const struct case_block *block)
 {
     return block->word == CASE_CODE || block->word == CASE_INVISIBLE ||
-           block->word == CASE_NATIVE || block->word == CASE_CHECK || block->word == CASE_WHEN;
+           block->word == CASE_NATIVE || block->word == CASE_LAST || block->word == CASE_CHECK ||
+           block->word == CASE_WHEN;
 }
 
 /* The expectation of this kind for the step, or NULL. */
@@ -241,7 +242,8 @@ static bool trial_step(struct trial *t)
     const char *code = t->step->text;
     const uint32_t wanted = LAZ_WANTED_TEXT |
                             (t->step->word == CASE_INVISIBLE ? LAZ_WANTED_INVISIBLE : 0) |
-                            (t->step->word == CASE_NATIVE ? LAZ_WANTED_NATIVE : 0);
+                            (t->step->word == CASE_NATIVE ? LAZ_WANTED_NATIVE : 0) |
+                            (t->step->word == CASE_LAST ? LAZ_WANTED_LAST : 0);
     int rc = t->step->word == CASE_CHECK ? t->ops->check(t->state, code, strlen(code), &o)
                                          : t->ops->eval(t->state, code, strlen(code), wanted, &o);
 
@@ -559,6 +561,19 @@ static int runtime_run(const char *runtime, const char *file, const struct case_
     return counts[1] || !counts[0] ? 1 : 0;
 }
 
+/* Does the file say so of its runtime? */
+static bool runtime_is_alone(const char *path)
+{
+    char line[8] = "";
+    FILE *file = fopen(path, "r");
+
+    if (file) {
+        (void)!fgets(line, sizeof line, file);
+        fclose(file);
+    }
+    return strcmp(line, "Alone: ") == 0;
+}
+
 int main(int argc, char **argv)
 {
     char file[4096], *directory = NULL, *common = NULL, *runtime = NULL;
@@ -585,7 +600,7 @@ int main(int argc, char **argv)
         bool needed = unit_is_needed(runtime);
         printf("%s: %s is not built\n", needed ? "FAIL" : "skip", file);
         status = needed ? 1 : RUNTIME_SKIP;
-    } else if (case_list_read(&list, common, runtime, &err) ||
+    } else if ((!runtime_is_alone(argv[1]) && case_list_read(&list, common, runtime, &err)) ||
                case_list_read(&list, argv[1], runtime, &err)) {
         fprintf(stderr, "contract-runtime: %s\n", err.text);
     } else {

@@ -243,8 +243,7 @@ static const int never[] = {
     SYS_fanotify_init, SYS_fanotify_mark, SYS_name_to_handle_at, SYS_open_by_handle_at,
     SYS_quotactl, SYS_acct, SYS_swapon, SYS_swapoff, SYS_syslog, SYS_vhangup, SYS_reboot,
     SYS_sethostname, SYS_setdomainname, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_setuid,
-    SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups,
-    SYS_capset, SYS_sync, SYS_syncfs, SYS_lookup_dcookie, SYS_uselib, SYS_ustat, SYS_sysfs,
+    SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setgroups, SYS_capset, SYS_sync, SYS_syncfs, SYS_lookup_dcookie, SYS_uselib, SYS_ustat, SYS_sysfs,
     SYS_nfsservctl, SYS__sysctl, SYS_io_setup, SYS_io_submit, SYS_move_pages, SYS_migrate_pages,
     SYS_mbind, SYS_process_madvise, 447, 448,
 };

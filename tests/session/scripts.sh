@@ -36,7 +36,7 @@ chosen() {
     [ -n "${LAZARET_TEST_FULL-}" ] || [ $(((place + seed) % $1)) -eq 0 ]
 }
 
-look_for python r lua
+look_for python r lua shell
 
 # left SIDE COMMAND... - runs it in an empty directory; leaves its output, status and files in
 # $work/SIDE.
@@ -176,6 +176,25 @@ scripts_in_lua() {
     done
 }
 
+# Programs that are not there are not in the box either.
+scripts_in_shell() {
+    is_installed shell || return 0
+    for file in "$scripts"/shell/*.sh; do
+        program=${file##*/} program=${program%.sh}
+        case $program in
+            git | make)
+                command -v "$program" >/dev/null || {
+                    may_be_missing "$program" "no such program"
+                    continue
+                }
+                ;;
+        esac
+        left plain bash "$file"
+        in_box "$file"
+        same "${file##*/}" plain
+    done
+}
+
 # What cannot work says what does.
 python_refuses() {
     is_installed python || return 0
@@ -212,5 +231,6 @@ END
         wrong a_cluster_of_forks_does_too "it is not refused"
 }
 
-side_by_side scripts_in_python paths_of_python scripts_in_r compiler_of_r scripts_in_lua python_refuses r_refuses
+side_by_side scripts_in_python paths_of_python scripts_in_r compiler_of_r scripts_in_lua scripts_in_shell \
+    python_refuses r_refuses
 finish

@@ -233,7 +233,10 @@ static void languages_name_the_package_of_their_runtime(void)
 {
     static const struct {
         const char *name, *package;
-    } known[] = {{"python", "libpython3-dev"}, {"r", "r-base-dev"}, {"lua", "liblua5.4-dev"}};
+    } known[] = {{"python", "libpython3-dev"},
+                 {"r", "r-base-dev"},
+                 {"lua", "liblua5.4-dev"},
+                 {"shell", "bash-builtins"}};
 
     work_begin();
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

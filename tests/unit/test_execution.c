@@ -386,6 +386,39 @@ static void verdict_of_a_report(void)
     }
 }
 
+static void a_status_that_is_the_value_is_no_error(void)
+{
+    static const struct {
+        enum laz_message_type type;
+        int64_t status;
+        const char *value;
+        int expected;
+        bool replace;
+    } rows[] = {
+        {LAZ_MESSAGE_RESULT, 0, "0", 0, false},     {LAZ_MESSAGE_RESULT, 0, "7", 7, false},
+        {LAZ_MESSAGE_RESULT, 0, "255", 255, false}, {LAZ_MESSAGE_RESULT, 0, "256", 0, false},
+        {LAZ_MESSAGE_RESULT, 0, "[1]", 0, false},   {LAZ_MESSAGE_ERROR, 3, NULL, 3, true},
+        {LAZ_MESSAGE_ERROR, 0, NULL, 0, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_message message = {
+            .type = rows[i].type, .kind = (char *)"exit", .status = rows[i].status};
+        struct laz_evidence evidence = {.message = &message,
+                                        .exit_code = -1,
+                                        .limits = &limits,
+                                        .value = rows[i].value,
+                                        .statuses = true};
+        struct laz_judgement judgement;
+        laz_judge(&evidence, &judgement);
+        CU_ASSERT_EQUAL(judgement.verdict, LAZ_VERDICT_OK);
+        CU_ASSERT_TRUE(judgement.has_status);
+        CU_ASSERT_EQUAL(judgement.status, rows[i].expected);
+        CU_ASSERT_EQUAL(judgement.replace, rows[i].replace);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
 #define ESTIMATED 17 /* microseconds: stands for an estimate */
 
 /* The count of a session's control group or of the watchdog overrides what the agent reports. */
@@ -638,6 +671,7 @@ static const struct unit_test tests[] = {
     UNIT(evidence_does_not_contradict_its_verdict),
     UNIT(verdict_of_the_host_comes_first),
     UNIT(verdict_of_a_report),
+    UNIT(a_status_that_is_the_value_is_no_error),
     UNIT(verdict_of_the_whole_session),
     UNIT(guard_looks_before_a_limit_can_be_reached),
     UNIT(what_nobody_waited_for_is_estimated),

@@ -723,8 +723,9 @@ static void plan_is_shown_as_json_and_text(void)
     UNIT_TEXT(laz_buf_text(&text), "{\"limits\":{\"cpu\":7}}");
     laz_buf_clear(&text);
     laz_plan_isolation_json(plan, &text);
-    UNIT_TEXT(laz_buf_text(&text), "{\"backend\":\"mock\",\"enforces\":[\"fs_read\"],"
-                                   "\"mechanisms\":{\"fs_read\":\"profile\",\"cpu\":\"rlimit\"}}");
+    UNIT_TEXT(laz_buf_text(&text),
+              "{\"backend\":\"mock\",\"enforces\":[\"fs_read\"],"
+              "\"mechanisms\":{\"fs_read\":\"profile\",\"cpu\":\"rlimit\"},\"programs\":\"any\"}");
     laz_buf_clear(&text);
     laz_plan_json(plan, &text);
     CU_ASSERT_EQUAL(laz_json_scan(laz_buf_text(&text), text.len, NULL), 0);

@@ -38,7 +38,7 @@ struct attempt {
     uint32_t uid, can_enforce;
     const char *platform;
     const char *const *options; /* of the runtime: directories in its options */
-    bool nests;
+    bool nests, tty;
     bool chosen; /* has a list of programs, of none */
     struct laz_policy_box *box;
     struct laz_error err;
@@ -49,7 +49,8 @@ static int attempt_run(struct attempt *attempt)
     struct laz_settings_values values = {
         .sandbox = {.read = strv_of(attempt->read),
                     .write = strv_of(attempt->write),
-                    .tmp_size = 4096},
+                    .tmp_size = 4096,
+                    .tty = attempt->tty},
         .env = {.allow = strv_of(attempt->allow), .set = strv_of(attempt->set)},
     };
     struct laz_runtime_info runtime = {.name = "mock",
@@ -219,6 +220,24 @@ static void environment_is_an_allowlist(void)
     laz_policy_free(attempt.box);
     attempt = (struct attempt){.can_enforce = OWN_FILES};
     UNIT_TEXT(env_of(attempt_policy(&attempt), "PATH"), "/usr/local/bin:/usr/bin:/bin");
+    laz_policy_free(attempt.box);
+}
+
+static void programs_are_told_that_there_is_no_terminal(void)
+{
+    static const char *const set[] = {"PAGER=more", NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .set = set};
+
+    setenv("TERM", "xterm-256color", 1);
+    const struct laz_policy *policy = attempt_policy(&attempt);
+    UNIT_TEXT(env_of(policy, "TERM"), "dumb");
+    UNIT_TEXT(env_of(policy, "PAGER"), "more");
+    UNIT_TEXT(env_of(policy, "GIT_TERMINAL_PROMPT"), "0");
+    laz_policy_free(attempt.box);
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .tty = true};
+    policy = attempt_policy(&attempt);
+    UNIT_TEXT(env_of(policy, "TERM"), "xterm-256color");
+    CU_ASSERT_PTR_NULL(env_of(policy, "PAGER"));
     laz_policy_free(attempt.box);
 }
 
@@ -753,6 +772,7 @@ static const struct unit_test tests[] = {
     UNIT(box_with_files_of_its_own_has_lazarets_places),
     UNIT(box_without_files_of_its_own_has_the_hosts),
     UNIT(environment_is_an_allowlist),
+    UNIT(programs_are_told_that_there_is_no_terminal),
     UNIT(loader_and_interpreter_variables_are_refused),
     UNIT(paths_come_after_the_directories_they_lie_in),
     UNIT(the_way_through_a_writable_directory_is_held),

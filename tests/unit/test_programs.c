@@ -103,6 +103,21 @@ static void a_list_is_these_and_nothing_else(void)
     laz_programs_free(programs);
 }
 
+static void a_runtime_can_declare_that_any_is_the_default(void)
+{
+    struct laz_programs *programs = resolved(LIST("default"), LIST("any"));
+
+    CU_ASSERT_TRUE(programs->any);
+    laz_programs_free(programs);
+    programs = resolved(LIST("default", "cat"), LIST("any")); /* a list is a list */
+    CU_ASSERT_FALSE(programs->any);
+    CU_ASSERT_TRUE(allows(programs, "cat"));
+    laz_programs_free(programs);
+    programs = resolved(LIST("cat"), LIST("any"));
+    CU_ASSERT_FALSE(programs->any);
+    laz_programs_free(programs);
+}
+
 static void the_default_is_the_tools_and_what_the_runtime_declares(void)
 {
     struct laz_programs *programs =
@@ -515,6 +530,7 @@ static void a_file_that_has_not_changed_is_staged_once(void)
 
 static const struct unit_test tests[] = {
     UNIT(a_list_is_these_and_nothing_else),
+    UNIT(a_runtime_can_declare_that_any_is_the_default),
     UNIT(the_default_is_the_tools_and_what_the_runtime_declares),
     UNIT(the_defaults_are_named_in_the_documents),
     UNIT(a_listed_program_that_is_missing_is_an_error_that_names_it),

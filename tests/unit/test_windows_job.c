@@ -187,7 +187,7 @@ static void sim_windows_job_says_by_what_it_limits(void)
     UNIT_TEXT(laz_buf_text(&text),
               "{\"backend\":\"windows-job\",\"enforces\":[\"cpu\",\"memory\",\"nproc\"],"
               "\"mechanisms\":{\"cpu\":\"job object, user time only\",\"memory\":\"job object\","
-              "\"nproc\":\"job object\"}}");
+              "\"nproc\":\"job object\"},\"programs\":\"any\"}");
     laz_buf_clear(&text);
     laz_plan_text(plan, &text);
     CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "  fs_read    not limited\n"));

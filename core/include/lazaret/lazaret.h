@@ -437,7 +437,8 @@ LAZ_EXPORT int laz_session_search_tools(struct laz_session *session, const char 
 /* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>"; while another thread
  * uses the engine, "<session python [in use]>". Borrowed until the next call on the session. */
 LAZ_EXPORT const char *laz_session_describe(const struct laz_session *session);
-/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed until the
+/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}, "programs":...}; the
+ * last is "listed", or "any": every program that the code sees may be executed. Borrowed until the
  * session is used again. NULL while another thread uses the engine. */
 LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 

@@ -142,6 +142,7 @@ struct laz_outcome {
 #define LAZ_WANTED_TEXT      1u /* outcome->text */
 #define LAZ_WANTED_INVISIBLE 2u /* the value also where the prompt would not print it */
 #define LAZ_WANTED_NATIVE    4u /* the value in the language's own form, where it has one */
+#define LAZ_WANTED_LAST      8u /* nothing runs after it: the interpreter may end with the code */
 
 struct laz_runtime_ops {
     size_t size;
@@ -176,8 +177,8 @@ struct laz_runtime_ops {
      * long. */
     void (*destroy)(void *state);
     /* Data for the host again: the programs that functions of the language start, as names ("sh")
-     * or absolute paths; a directory stands for everything in it. Missing ones are ignored. Ends
-     * with NULL; may be NULL. */
+     * or absolute paths; a directory stands for everything in it, and "any" for every program that
+     * the box shows. Missing ones are ignored. Ends with NULL; may be NULL. */
     const char *const *programs;
     /* For templates. A template is a process that has loaded the runtime and is copied (fork) for
      * each session, which saves the session the time to load it. Only code named by the host's

@@ -5,7 +5,7 @@
  * listed fails with EPERM.  This covers, without a line of its own, mounting, namespaces, modules,
  * tracing (ptrace, process_vm_readv, pidfd_getfd, kcmp), bpf, perf_event_open, userfaultfd,
  * io_uring, keys, clocks, System V and POSIX queues, handles of files, quotas, swapping, rebooting,
- * new filters, changes of uid, and sockets: the agent has its connection, and code needs none. It
+ * new filters, other uids, and sockets: the agent has its connection, and code needs none. It
  * also covers inotify: the kernel counts its instances by user in all namespaces together (128 by
  * default), and Landlock would let it watch any file. Programs fall back to looking (tail -f). The
  * numbers are those of asm-generic, as all supported architectures have them.
@@ -114,6 +114,10 @@ const struct filter_rule filter_rules[] = {
     /* Queries, and setting a value that is set already. */
     {FILTER_BOTH, "personality", {{0, INT, 0xffffffff}}},
     {FILTER_BOTH, "personality", {{0, INT, 0}}},
+    /* An effective id alone, which the kernel lets be one that the process has: programs that start
+     * others ask for it (make, by POSIX_SPAWN_RESETIDS). */
+    {FILTER_BOTH, "setresuid", {{0, INT, 0xffffffff}, {2, INT, 0xffffffff}}},
+    {FILTER_BOTH, "setresgid", {{0, INT, 0xffffffff}, {2, INT, 0xffffffff}}},
     /* When other processes have the same uid: the calling thread only. */
     {FILTER_SAME_USER, "setpriority", {{0, INT, 0}, {1, INT, 0}}},
     {FILTER_SAME_USER, "sched_setaffinity", {{0, INT, 0}}},
