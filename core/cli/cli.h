@@ -54,7 +54,6 @@ struct cli {
     struct laz_settings *settings;
     const struct laz_settings_values *values; /* those of `settings` */
     struct laz_log log;
-    char *cwd_path;           /* where the code starts; NULL: nowhere in particular */
     int output_errno;         /* why standard output cannot be written; 0: it can */
     struct laz_strv problems; /* messages of cli_problem */
     bool answered;            /* the document of --json has been printed */

@@ -143,18 +143,19 @@ static int load_paths(struct cli *cli, const char *option, const char *key,
 /* The directory in which the code starts; it is shown, unless the settings do that. */
 static int load_cwd(struct cli *cli)
 {
-    struct laz_strv path = LAZ_STRV_INIT;
+    char *path = cli->cwd ? laz_os_real_path(cli->cwd) : NULL;
+    struct laz_strv paths = LAZ_STRV_INIT;
 
     if (!cli->cwd)
         return 0;
-    cli->cwd_path = laz_os_real_path(cli->cwd);
-    if (!cli->cwd_path)
+    if (!path)
         return cli_problem(cli, "--cwd: %s: %s", cli->cwd, strerror(errno));
-    if (laz_settings_shows(cli->values, cli->cwd_path))
-        return 0;
-    laz_strv_add(&path, cli->cwd_path);
-    int status = cli_show_paths(cli, "--cwd", &path);
-    laz_strv_fini(&path);
+    int status = load_set(cli, "--cwd", "session.directory", path);
+    laz_strv_add(&paths, path);
+    if (!status && !laz_settings_shows(cli->values, path))
+        status = cli_show_paths(cli, "--cwd", &paths);
+    laz_strv_fini(&paths);
+    free(path);
     return status;
 }
 

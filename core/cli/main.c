@@ -51,7 +51,6 @@ int main(int argc, char **argv)
     laz_strv_fini(&cli.env);
     laz_strv_fini(&cli.file);
     laz_strv_fini(&cli.problems);
-    free(cli.cwd_path);
     status = cli_finish(&cli, status);
     terminal_free(cli.terminal);
     return status;

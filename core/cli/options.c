@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
      "show the code this path, too (sandbox.read)"},
     {0, "write", "PATH", FIELD(write), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
      "let the code write to it (sandbox.write)"},
-    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX, "start in this directory, which is shown"},
+    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP, "start in this directory, which is shown"},
     {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
      "set a variable, or pass on one of this environment"},
     {0, "file", "NAME=PATH", FIELD(file), CLI_FOR_RUN,

@@ -19,7 +19,7 @@
 /* One without stubs is of no language. */
 static void describe_visited(void *user, const struct laz_runtime_info *info)
 {
-    if (info->language && info->language->stub.null_word)
+    if (info->language)
         laz_strv_add(user, info->name);
 }
 

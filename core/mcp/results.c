@@ -403,7 +403,9 @@ static void text_circumstances(const struct making *making, struct laz_buf *text
             laz_buf_printf(text, "%s%s", n++ ? ", " : "not enforced by the sandbox: ", usual[i]);
     if (n)
         laz_buf_putc(text, '\n');
-    if (!making->keeps || verdict == LAZ_VERDICT_OK)
+    if (verdict == LAZ_VERDICT_OK && laz_result_exit_status(making->from) != 0)
+        laz_buf_printf(text, "exit status %d\n", laz_result_exit_status(making->from));
+    if (!making->keeps || (verdict == LAZ_VERDICT_OK && making->to.is_kept))
         return;
     if (!making->to.is_kept)
         laz_buf_puts(text, "The interpreter of the session was ended: its variables are gone.\n");

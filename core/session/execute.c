@@ -334,6 +334,18 @@ static bool execution_takes_cwd(const struct laz_execution *execution)
                                        : collect == LAZ_COLLECT_CWD;
 }
 
+/* Where it begins, unless that is where the last one was. */
+static const char *execution_directory(const struct laz_execution *execution)
+{
+    const struct laz_session *session = execution->session;
+    const char *directory = session->shared->values->session.directory;
+    const bool begins = execution->request.asked == LAZ_ASKED_EXECUTE && !session->finish.has_run;
+
+    if (execution->request.options && execution->request.options->cwd)
+        return execution->request.options->cwd;
+    return begins && directory && *directory ? directory : NULL;
+}
+
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
     struct laz_session *session = execution->session;
@@ -352,7 +364,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         .native = options->native != 0,
         .input = options->input,
         .argv = {.items = (char **)(uintptr_t)options->argv, .n = options->n_argv},
-        .cwd = options->cwd,
+        .cwd = execution_directory(execution),
         .directory = options->n_argv ? options->directory : NULL,
         .takes_cwd = execution_takes_cwd(execution),
         .is_last = execution->request.is_last,

@@ -79,6 +79,9 @@ const struct schema_key laz_schema[] = {
     KEY("session.runtime", NAME, session.runtime, "\"" SCHEMA_RUNTIME "\"",
         .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
                 "If it is not set, `lazaret run FILE` chooses by the suffix of the file."),
+    KEY("session.directory", FILE, session.directory, "\"\"",
+        .help = "Where code begins: a directory that `sandbox.read` or `sandbox.write` shows. `\"\"`: "
+                "a directory of the session's own."),
     KEY("session.timeout", TIME, session.timeout_ms, "30", .max = 366 * DAYS,
         .help = "Wall clock time of the code in one execution. The clock stops while a tool call "
                 "or a decision of the host is awaited."),

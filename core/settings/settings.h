@@ -37,6 +37,7 @@ struct laz_settings_values {
     struct {
         char *runtime; /* NULL: not set; laz_settings_runtime gives the default */
         uint64_t timeout_ms, approval_timeout_ms, deadline_ms, start_timeout_ms;
+        char *directory; /* where code begins; NULL or "": its own */
         uint64_t interrupt_grace_ms;
         uint64_t max_executions, max_tool_calls, max_code_length, max_output_lines;
         uint64_t max_output_size, max_message_size, max_value_size;
