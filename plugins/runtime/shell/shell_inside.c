@@ -58,6 +58,7 @@ extern int signal_is_trapped(int);
 extern int pending_traps[];
 extern int startup_state, want_pending_command, read_but_dont_execute;
 
+#pragma weak already_making_children
 #pragma weak array_flush
 #pragma weak array_rshift
 #pragma weak bind_variable
@@ -75,6 +76,7 @@ extern int startup_state, want_pending_command, read_but_dont_execute;
 #pragma weak jobs
 #pragma weak js
 #pragma weak last_command_exit_value
+#pragma weak last_made_pid
 #pragma weak list_reverse
 #pragma weak make_bare_word
 #pragma weak make_word_list
@@ -90,6 +92,7 @@ extern int startup_state, want_pending_command, read_but_dont_execute;
 #pragma weak signal_is_trapped
 #pragma weak sigint_sighandler
 #pragma weak startup_state
+#pragma weak stop_pipeline
 #pragma weak termsig_handler
 #pragma weak terminating_signal
 #pragma weak this_command_name
@@ -98,6 +101,7 @@ extern int startup_state, want_pending_command, read_but_dont_execute;
 #pragma weak top_level_cleanup
 #pragma weak unbind_variable
 #pragma weak variable_context
+#pragma weak wait_for
 #pragma weak want_pending_command
 #pragma weak xmalloc
 
@@ -314,10 +318,16 @@ static void inside_go_to(const char *directory)
 
 /* ---- code ----------------------------------------------------------------------------------- */
 
-/* The code has left by a jump: bash is put in order as its reader loop does it. */
+/* The code has left by a jump: bash is put in order as its reader loop does it. What it was about to
+ * wait for, because an interrupt came just then, is waited for: the agent sends another. */
 static void inside_settle(void)
 {
     top_level_cleanup();
+    if (already_making_children) {
+        stop_pipeline(0, NULL);
+        if (last_made_pid > 0)
+            wait_for(last_made_pid, 0);
+    }
     if (variable_context)
         reset_local_contexts();
     interrupt_state = 0;
