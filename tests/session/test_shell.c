@@ -219,12 +219,13 @@ static void background_jobs_go_on(void)
         return;
     /* they have begun, and have what a shell gives them against SIGINT */
     gives(session,
-          "x=kept; mkfifo f up; (echo up >up; read y <f; echo got $y) & read y <up; sleep 3000 & "
-          "until [ $(cat /proc/$!/comm) = sleep ]; do :; done",
+          "x=kept; mkfifo f up on; (echo up >up; read y <f; echo got $y) & read y <up; "
+          "(trap '' INT; echo on >on; exec sleep 3000) & read y <on",
           0, "");
     laz_result_free(interrupted(session, "echo go; sleep 3000"));
     gives(session, "jobs | sed 's/  */ /g'", 0,
-          "[1]- Running ( echo up > up; read y < f; echo got $y ) &\n[2]+ Running sleep 3000 &\n");
+          "[1]- Running ( echo up > up; read y < f; echo got $y ) &\n"
+          "[2]+ Running ( trap '' INT; echo on > on; exec sleep 3000 ) &\n");
     gives(session, "echo word >f; wait %1; kill %2; wait", 0, "got word\n");
     was_replaced(session, NULL);
     closed(session);
