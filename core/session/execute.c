@@ -339,11 +339,10 @@ static const char *execution_directory(const struct laz_execution *execution)
 {
     const struct laz_session *session = execution->session;
     const char *directory = session->shared->values->session.directory;
-    const bool begins = execution->request.asked == LAZ_ASKED_EXECUTE && !session->finish.has_run;
 
     if (execution->request.options && execution->request.options->cwd)
         return execution->request.options->cwd;
-    return begins && directory && *directory ? directory : NULL;
+    return directory && *directory && !session->finish.has_run ? directory : NULL;
 }
 
 static int execution_send(struct laz_execution *execution, struct laz_error *err)

@@ -54,7 +54,8 @@ left() {
 
 # in_box OPTIONS... FILE - the same for lazaret.
 in_box() {
-    left box "$lazaret" run --write "$work/box/files" --cwd "$work/box/files" "$@"
+    # what sandbox.protect keeps would be in a listing of the directory
+    left box "$lazaret" run --set 'sandbox.protect=[]' --write "$work/box/files" --cwd "$work/box/files" "$@"
 }
 
 # same NAME WHAT - is in $work/box what is in $work/WHAT?

@@ -330,18 +330,6 @@ static void luart_text(lua_State *L, int first, int n)
     luaL_pushresult(&text);
 }
 
-/* A table whose text would be an address: what is in it says more. */
-static bool luart_is_bare_table(lua_State *L, int index)
-{
-    if (!lua_istable(L, index))
-        return false;
-    if (luaL_getmetafield(L, index, "__tostring") == LUA_TNIL &&
-        luaL_getmetafield(L, index, "__name") == LUA_TNIL)
-        return true;
-    lua_pop(L, 1);
-    return false;
-}
-
 /* Arguments: the job, the code as a function. Results: the text to print, or nil; why the value was
  * not written, or nil. */
 static int luart_run(lua_State *L)

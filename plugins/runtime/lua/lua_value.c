@@ -567,6 +567,17 @@ static void value_read(struct luart_state *st, lua_State *L, bool nested)
     }
 }
 
+bool luart_is_bare_table(lua_State *L, int index)
+{
+    if (!lua_istable(L, index))
+        return false;
+    if (luaL_getmetafield(L, index, "__tostring") == LUA_TNIL &&
+        luaL_getmetafield(L, index, "__name") == LUA_TNIL)
+        return true;
+    lua_pop(L, 1);
+    return false;
+}
+
 void luart_push_json(struct luart_state *st, lua_State *L, const char *json, size_t len)
 {
     st->json->reader_free(st->reader); /* left over when an earlier read ran out of memory */

@@ -84,6 +84,8 @@ enum luart_purpose { LUART_RESULT, LUART_ARGUMENT };
  * finds tools, and may use for globals of its own. May raise. */
 void luart_value_open(lua_State *L);
 void luart_push_names(lua_State *L);
+/* Is it a table whose text would be an address? What is in it says more. */
+bool luart_is_bare_table(lua_State *L, int index);
 /* Writes the value at `index`. Raises an error that begins with `what` for one that cannot be
  * written. `type` decides what an empty table is. May raise out of memory. */
 void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_json_writer *writer,
