@@ -20,7 +20,8 @@ LAZARET, SCRIPTS, WORK = sys.argv[1:4]
 OPTIONS = sys.argv[4:]
 SET = ["--set=session.timeout=0", "--set=session.deadline=0", "--set=session.start_timeout=600",
        "--set=artifacts.max_files=0", '--set=env.set={LC_ALL="C.UTF-8",TZ="UTC"}']
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": WORK, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": WORK, "LC_ALL": "C.UTF-8", "TZ": "UTC",
+               **{name: text for name, text in os.environ.items() if name.startswith("LAZARET")}}
 SETTINGS = {"session.timeout": 0, "session.deadline": 0, "session.start_timeout": 600,
             "artifacts.max_files": 0, "env.set": {"LC_ALL": "C.UTF-8", "TZ": "UTC"}}
 
