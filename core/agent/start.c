@@ -319,6 +319,7 @@ int agent_start(struct agent *agent, struct laz_error *err)
 
     if (agent->role != AGENT_SESSION) {
         agent->pid = getpid();
+        laz_os_take_terminal();
         laz_os_lead_group();
         rc = start_connect(agent, err);
     }

@@ -26,6 +26,7 @@ struct laz_policy_session {
     const char *staged; /* directory that laz_programs_stage has made, for a backend with its own
                            file system */
     bool nests;         /* a template: makes sessions inside */
+    bool has_terminal;  /* the standard input of the session is one */
     bool hides_env;     /* to be shown: "(set)" stands for the values of env.set and env.allow */
     const char *empty;  /* for a template: an empty directory of the host, see
                            laz_policy_paths_hide */

@@ -3,6 +3,7 @@
 #include "os/signals.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *laz_os_signal_words(int signal)
@@ -14,6 +15,14 @@ void laz_os_lead_group(void)
 {
     if (getpgrp() != getpid())
         (void)setpgid(0, 0);
+}
+
+void laz_os_take_terminal(void)
+{
+    if (!isatty(STDIN_FILENO))
+        return;
+    (void)setsid(); /* a process that leads a session already is refused, and needs no other */
+    (void)ioctl(STDIN_FILENO, TIOCSCTTY, 0);
 }
 
 void laz_os_interrupt_group(void)
