@@ -19,6 +19,7 @@
 #include "os/descriptors.h"
 #include "os/interrupt.h"
 #include "os/io.h"
+#include "os/programs.h"
 #include "os/relay.h"
 
 #include <errno.h>
@@ -154,6 +155,45 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
     laz_json_free(json);
 }
 
+/* May only listed programs be executed in the box? */
+static bool execute_is_listed(struct laz_result *result)
+{
+    const char *text = laz_result_json(result);
+    struct laz_json *json = text ? laz_json_parse(text, strlen(text), NULL) : NULL;
+    const char *programs =
+        laz_json_string(laz_json_get(laz_json_get(json, "isolation"), "programs"));
+    const bool is_listed = programs && strcmp(programs, "listed") == 0;
+
+    laz_json_free(json);
+    return is_listed;
+}
+
+/* A program that this system has, and the box has not, or that it refuses to execute: what would
+ * allow it. */
+static void execute_hint(struct cli *cli, struct laz_result *result, const char *program)
+{
+    struct laz_strv listed = {.n = 0};
+    struct laz_buf list = LAZ_BUF_INIT;
+    struct laz_error ignored = {0};
+    const int status = laz_result_exit_status(result);
+    char *path = NULL;
+
+    if (!cli->is_of_code || (status != 126 && status != 127) || !execute_is_listed(result) ||
+        laz_os_find_program(program, &path, &ignored))
+        return;
+    for (size_t i = 0; i < cli->values->sandbox.programs.n; i++)
+        laz_strv_add(&listed, cli->values->sandbox.programs.items[i]);
+    laz_strv_add(&listed, program);
+    laz_json_strings(&list, &listed);
+    cli_say(cli,
+            "%s is not among sandbox.programs; in the configuration, below [sandbox]:\n"
+            "    programs = %s\nor \"any\" for all that the box shows",
+            program, laz_buf_text(&list));
+    laz_strv_fini(&listed);
+    laz_buf_fini(&list);
+    free(path);
+}
+
 static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
 {
     const int saved = cli_save_artifacts(cli, result);
@@ -215,6 +255,7 @@ static int execute_run(struct execution *execution, const struct source *source,
         .files = execution->files.pointers,
         .n_files = execution->files.n,
         .collect_cwd = cli->artifacts != NULL,
+        .max_code_length = cli->is_program ? LAZ_NO_LIMIT : 0, /* the system has one on arguments */
     };
 
     int code = approver_begin(execution->approver, execution->engine, execution->input, err);
@@ -362,6 +403,8 @@ int cli_execute(struct cli *cli)
     const int signalled = interrupt ? laz_interrupt_status(interrupt) : 0;
     execute_end_streams(&execution, &interrupt);
     status = failed ? cli_fail(cli, &err) : execute_finish(cli, result, &source);
+    if (cli->is_program && !cli->quiet)
+        execute_hint(cli, result, source.name);
     if (status == CLI_INTERRUPTED && signalled)
         status = signalled;
 out:

@@ -24,9 +24,6 @@
 #define PROGRAM_REFUSED 126
 #define PROGRAM_SHELL   "/bin/sh" /* runs a file that is no program (execvp(3)) */
 #define PROGRAM_PATH    "/usr/bin:/bin"
-#define PROGRAM_LISTED                                                                             \
-    "not among sandbox.programs: allow it with programs = [..., \"%.200s\"] in the table "         \
-    "[sandbox], or all with programs = \"any\""
 
 extern char **environ;
 
@@ -220,8 +217,8 @@ static int program_complain(const struct program_state *st, const char *name, co
     if (failed == ENOENT && !strchr(name, '/'))
         snprintf(why, sizeof why, "command not found");
     else if (failed == EACCES && access(path, X_OK) == 0)
-        snprintf(why, sizeof why, "permission denied; it, or what it is run by, is " PROGRAM_LISTED,
-                 name);
+        snprintf(why, sizeof why, "%s: it, or what it is run by, is not among sandbox.programs",
+                 strerror(failed));
     else if (failed == ENOEXEC)
         snprintf(why, sizeof why,
                  "cannot be executed: what it is run by is missing, or it is for "
