@@ -295,6 +295,9 @@ static int start_ends(struct laz_box *box, const int *const *lent, struct laz_sp
     for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
         if (!lent[stream])
             rc = laz_box_pipe(&box->output[stream], &fds[stream].parent, err);
+    for (size_t i = 0; i < 3 && !rc && box->uid != LAZ_SPAWN_SAME_ID; i++)
+        if (i || lent[0])
+            laz_os_give(fds[i].parent, box->uid);
     if (!rc && plan->status_fd >= 0) {
         fds[*n] = (struct laz_spawn_fd){-1, plan->status_fd};
         rc = laz_box_pipe(&box->status, &fds[(*n)++].parent, err);

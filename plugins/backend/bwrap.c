@@ -242,8 +242,10 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
     if (LAZ_HAS(policy, tty)) /* a devpts of the box's own */
         api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0);
-    if (LAZ_HAS(policy, has_terminal))
+    if (LAZ_HAS(policy, has_terminal)) {
         api->agent_path(plan, "/dev/tty", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 1);
+        api->agent_path(plan, "/proc/self/fd/0", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 1);
+    }
     api->agent_path(plan, "/dev/shm", write, 0);
     api->agent_path(plan, policy->home, write | execute, 0);
     for (size_t i = 0; i < policy->n_paths; i++) {

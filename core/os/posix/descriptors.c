@@ -144,3 +144,8 @@ bool laz_os_can_lend(int fd)
 {
     return laz_os_is_stream(fd) || (isatty(fd) && tcgetsid(fd) < 0);
 }
+
+void laz_os_give(int fd, uint32_t uid)
+{
+    (void)!fchown(fd, uid, (gid_t)-1);
+}
