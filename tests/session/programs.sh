@@ -4,7 +4,8 @@
 # is that of the command; what is lazaret's own is 125, a clock 124. Terminals are in terminals.py.
 . "${srcdir:-.}/tests/session/lib.sh"
 
-lazaret=$PWD/lazaret here=$(cd "${0%/*}" && pwd)
+here=$(cd "${0%/*}" && pwd) || exit 1
+stage_open "$PWD/staged"
 work=$(mktemp -d "${TMPDIR:-/tmp}/programs-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
