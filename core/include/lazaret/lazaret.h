@@ -276,18 +276,16 @@ struct laz_session_options {
     uint32_t warm;    /* not 0: made from a template, if pool.warm allows; 0: in a box of its own */
     const int *input; /* a pipe or socket that is the standard input of the code, borrowed until the
                          session is closed; NULL: that is empty. Such a session is in a box of its
-                         own. Or the slave of a pseudo-terminal that was made for the session, which
-                         then controls it. LAZ_EINVAL for anything else, a file or the terminal that
-                         controls this process: code could write to it. Not on Windows. */
+                         own. Or a pseudo-terminal made for the session, which it controls. LAZ_EINVAL
+                         for anything else, a file or this process's terminal: code could write to
+                         it. Not on Windows. */
     void *user; /* for whom the session is: told to tools (laz_reply_caller) */
     /* Tools of this session only, beside those of the engine; copied, but for what `user` of each
      * points to, which is used until their last call has been answered. */
     const struct laz_session_tool *const *tools;
     size_t n_tools;
-    /* Standard output and error of the code, as `input`; NULL: results have what is written to
-     * them. What goes to one that is given is nowhere else: it is not kept, not counted (no limit on
-     * output holds) and waits for its reader. Our copy has to be closed, and the session, before a
-     * reader of the other end finds the end of it. */
+    /* Standard output and error of the code, as `input`; NULL: results have it. What goes to one is not
+     * kept, not limited, and ends when the caller's descriptor and the session are closed. */
     const int *output, *errors;
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
