@@ -209,6 +209,14 @@ class Terminals(unittest.TestCase):
         self.ends(user, 0)
         self.assertIn(b"<line>", user.seen)
 
+    def test_an_interrupt_is_that_of_the_language(self):
+        code = "print(pcall(function() print('ready') while true do end end)) print('on')"
+        user = User("-t", "--runtime", "lua", "-e", code)
+        user.until(b"ready")
+        user.types(b"\x03")
+        user.end()
+        self.assertIn(b"interrupted", user.seen)
+
     def test_without_one_of_ours_it_can_be_asked_for(self):
         end, from_user = os.pipe()
         os.write(from_user, b"half a line")

@@ -76,7 +76,7 @@ IGNORES(laz_os_lead_group, void)
 IGNORES(laz_os_take_terminal, void)
 IGNORES(laz_os_interrupt_group, void)
 IGNORES(laz_os_interrupt_others, void)
-IGNORES(laz_os_bear_interrupts, void)
+IGNORES(laz_os_bear_interrupts, void (*by_terminal)(void))
 
 /* Standard input is not passed on: the agent finds its channel in the place of it (sockets.c). */
 GIVES(int, laz_input_begin, (*input = NULL, *fd = -1, 0),
