@@ -34,7 +34,8 @@ static void interrupt_came(uint32_t number)
     laz_os_interrupt_group(); /* last: a handler of R's leaves by a jump (R_SelectEx) */
 }
 
-/* Ctrl-C at the terminal of the session, of which all processes in the foreground have been told. */
+/* Ctrl-C at the terminal of the session, of which all processes in the foreground have been told.
+ */
 static void interrupt_typed(void)
 {
     const struct agent *agent = interrupt_agent;
