@@ -167,6 +167,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .read = purpose->read,
         .nests = purpose->is_template,
         .empty = empty,
+        .has_readers = purpose->lent && (purpose->lent[LAZ_STDOUT] || purpose->lent[LAZ_STDERR]),
         .has_terminal = purpose->lent && purpose->lent[0] && laz_os_is_terminal(*purpose->lent[0]),
     };
     int rc = socket_directory && empty ? start_stage(box->shared, purpose, &session, err)

@@ -553,6 +553,8 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
     else if (session->socket_directory)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s/ipc.sock",
                       work->own_files ? LAZ_BOX_SOCKET : session->socket_directory);
+    if (session->has_readers)
+        laz_strv_add(&memory->env, "LAZARET_READERS=1");
     if (session->token)
         laz_strv_addf(&memory->env, "LAZARET_TOKEN=%s", session->token);
     return 0;
