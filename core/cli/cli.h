@@ -247,7 +247,8 @@ void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* A whole text, which ends with a newline if it is not empty; frees it. */
 void cli_print(struct cli *cli, struct laz_buf *text);
 /* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written;
- * with cli->passes_status, CLI_SETUP for what neither the code nor its end from outside has caused. */
+ * with cli->passes_status, CLI_SETUP for what neither the code nor its end from outside has caused.
+ */
 int cli_finish(struct cli *cli, int status);
 
 /* Writes a message to standard error, each line prefixed with "lazaret: ". Control characters,

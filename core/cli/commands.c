@@ -21,7 +21,8 @@ const struct cli_command cli_commands[] = {
             "code, and output comes as the code writes it.\nA file finds the modules beside it; "
             "--read shows it anything else. It shows what its interpreter\n"
             "shows for one; of - and -e the value of the last expression\nis printed as the "
-            "prompt of the language would print it.\nBehind -- stand a program and its arguments: it has "
+            "prompt of the language would print it.\nBehind -- stand a program and its arguments: "
+            "it has "
             "the streams of this command, and with\na terminal one of its own; its exit status is "
             "passed on, and 125 is a failure of lazaret's.",
         .run = cli_execute,

@@ -7,8 +7,6 @@
  * message. */
 #include "cli/cli.h"
 
-#include "os/signals.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,8 +57,8 @@ void cli_print(struct cli *cli, struct laz_buf *text)
 /* Those of an end from outside are kept: a clock, a limit, a signal. */
 static int output_own_status(const struct cli *cli, int status)
 {
-    static const int kept[] = {CLI_OK,          124,       137, 128 + SIGHUP, 128 + SIGTERM,
-                               CLI_INTERRUPTED, CLI_UNREAD};
+    /* 129 and 143: SIGHUP and SIGTERM, which not every system has */
+    static const int kept[] = {CLI_OK, 124, 129, CLI_INTERRUPTED, 137, CLI_UNREAD, 143};
 
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (status == kept[i])

@@ -37,8 +37,9 @@ void laz_os_take_terminal(void);
 void laz_os_interrupt_group(void);
 /* The same, but for the calling process. */
 void laz_os_interrupt_others(void);
-/* SIGINT does nothing to this process but interrupt its calls of the system, and call `by_terminal`,
- * in the signal handler, if a key has sent it (Linux); programs that it starts end by it. */
+/* SIGINT does nothing to this process but interrupt its calls of the system, and call
+ * `by_terminal`, in the signal handler, if a key has sent it (Linux); programs that it starts end
+ * by it. */
 void laz_os_bear_interrupts(void (*by_terminal)(void));
 
 #endif
