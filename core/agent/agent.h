@@ -176,6 +176,7 @@ struct agent {
     const struct laz_message *request; /* being answered, or NULL */
     struct laz_agent_services services;
     atomic_int stream;    /* that was written to last; 0: none */
+    bool has_readers;     /* each of its own stream: there is no order among these */
     struct laz_buf out;   /* the line that is being made */
     struct laz_heap heap; /* as it was when the session began */
     /* For `ready`: the steps of the confinement that are in force, sentences about the others, and

@@ -34,6 +34,17 @@ static void interrupt_came(uint32_t number)
     laz_os_interrupt_group(); /* last: a handler of R's leaves by a jump (R_SelectEx) */
 }
 
+/* Ctrl-C at the terminal of the session, of which all processes in the foreground have been told.
+ */
+static void interrupt_typed(void)
+{
+    const struct agent *agent = interrupt_agent;
+
+    if (atomic_load(&interrupt_running) && !agent_is_forked(agent) &&
+        LAZ_HAS(agent->ops, interrupt))
+        agent->ops->interrupt(agent->state);
+}
+
 static int interrupt_is(void *data)
 {
     const unsigned running = atomic_load(&interrupt_running);
@@ -46,7 +57,7 @@ void agent_interrupt_offer(struct agent *agent)
 {
     interrupt_agent = agent;
     agent->services.is_interrupted = interrupt_is;
-    laz_os_bear_interrupts();
+    laz_os_bear_interrupts(interrupt_typed);
     laz_os_on_interrupt(interrupt_came);
 }
 

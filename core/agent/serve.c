@@ -210,7 +210,7 @@ static void serve_switch_output(void *data, int stream)
     struct agent *agent = data;
     const int last = atomic_exchange(&agent->stream, stream);
 
-    if (!last || last == stream || agent_is_forked(agent))
+    if (!last || last == stream || agent->has_readers || agent_is_forked(agent))
         return;
     laz_os_await_reader(last == 2 ? STDERR_FILENO : STDOUT_FILENO, serve_has_turn,
                         &(struct serve_turn){agent, stream});

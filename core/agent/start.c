@@ -53,10 +53,13 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     const bool wipe = !AGENT_LEFT_OUT("token");
     char *path = laz_os_take_variable("LAZARET_SOCKET", wipe);
     char *token = laz_os_take_variable("LAZARET_TOKEN", wipe);
+    char *readers = laz_os_take_variable("LAZARET_READERS", wipe);
     size_t len = token ? strlen(token) : 0;
     int fd = -1;
     int rc;
 
+    agent->has_readers = readers != NULL;
+    free(readers);
     if (!path || !token) {
         rc = laz_error_set(err, LAZ_ESETUP, 0,
                            "LAZARET_SOCKET and LAZARET_TOKEN are not set; "
@@ -319,6 +322,7 @@ int agent_start(struct agent *agent, struct laz_error *err)
 
     if (agent->role != AGENT_SESSION) {
         agent->pid = getpid();
+        laz_os_take_terminal();
         laz_os_lead_group();
         rc = start_connect(agent, err);
     }

@@ -151,11 +151,12 @@ struct laz_box_purpose {
     const struct laz_runtime_info *runtime;  /* NULL: the trial of a backend */
     const struct laz_backend_choice *choice; /* NULL: it comes from a template */
     const struct laz_strv *read;             /* further host paths visible in it; may be NULL */
-    const int *input;                        /* its standard input, borrowed; NULL: it is empty */
-    bool is_template;                        /* its agent makes sessions, and runs no code itself */
-    const struct laz_box_kind *kind;         /* NULL: it is started cold */
-    struct laz_template *template_of;        /* where it comes from, by that kind; else NULL */
-    bool adds_tools;                         /* to those that its template has */
+    const int *const *lent; /* its three standard streams, borrowed; NULL: an input is empty, output
+                               is read here; NULL: all are */
+    bool is_template;       /* its agent makes sessions, and runs no code itself */
+    const struct laz_box_kind *kind;  /* NULL: it is started cold */
+    struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
+    bool adds_tools;                  /* to those that its template has */
 };
 
 struct laz_box {

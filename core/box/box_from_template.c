@@ -33,6 +33,8 @@ int laz_box_make_ends(struct laz_box *box, int ends[LAZ_BOX_ENDS], struct laz_er
         rc = laz_box_pipe(&box->output[2], &ends[FROM_STDERR], err);
     if (!rc)
         rc = laz_box_pipe(&box->status, &ends[FROM_STATUS], err);
+    for (int i = FROM_STDOUT; i <= FROM_STDERR && !rc && box->uid != LAZ_SPAWN_SAME_ID; i++)
+        laz_os_give(ends[i], box->uid);
     if (rc)
         laz_box_close_ends(ends);
     return rc;

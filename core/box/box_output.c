@@ -92,11 +92,18 @@ void laz_box_drain(struct laz_box *box)
 
 bool laz_box_watch_output(struct laz_box *box)
 {
-    struct laz_loop *loop = box->shared->driver->loop;
+    static void (*const ready[])(void *user, uint32_t events) = {NULL, output_stdout_ready,
+                                                                 output_stderr_ready};
+    bool is_watched = true;
 
-    box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, output_stdout_ready, box);
-    box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, output_stderr_ready, box);
-    return box->output_io[1] && box->output_io[2];
+    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR; stream++) {
+        if (box->output[stream] < 0)
+            continue; /* it is lent by somebody who reads it */
+        box->output_io[stream] = laz_io_start(box->shared->driver->loop, box->output[stream],
+                                              LAZ_IO_READ, ready[stream], box);
+        is_watched &= box->output_io[stream] != NULL;
+    }
+    return is_watched;
 }
 
 void laz_box_close_output(struct laz_box *box)

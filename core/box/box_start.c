@@ -167,6 +167,8 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .read = purpose->read,
         .nests = purpose->is_template,
         .empty = empty,
+        .has_readers = purpose->lent && (purpose->lent[LAZ_STDOUT] || purpose->lent[LAZ_STDERR]),
+        .has_terminal = purpose->lent && purpose->lent[0] && laz_os_is_terminal(*purpose->lent[0]),
     };
     int rc = socket_directory && empty ? start_stage(box->shared, purpose, &session, err)
                                        : laz_error_nomem(err);
@@ -281,19 +283,22 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err)
 }
 
 /* The ends of the process, of which there are *n; there is room for all. */
-static int start_ends(struct laz_box *box, const int *input, struct laz_spawn_fd *fds, size_t *n,
-                      struct laz_error *err)
+static int start_ends(struct laz_box *box, const int *const *lent, struct laz_spawn_fd *fds,
+                      size_t *n, struct laz_error *err)
 {
     const struct laz_plan *plan = box->plan;
     int rc = 0;
 
-    fds[0] = (struct laz_spawn_fd){laz_os_take_end(box->listener), 0};
-    if (input)
-        fds[0].parent = *input;
-    for (*n = 1; *n < 3; ++*n)
-        fds[*n] = (struct laz_spawn_fd){-1, (int)*n};
+    for (*n = 0; *n < 3; ++*n)
+        fds[*n] = (struct laz_spawn_fd){lent[*n] ? *lent[*n] : -1, (int)*n};
+    if (!lent[0])
+        fds[0].parent = laz_os_take_end(box->listener);
     for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
-        rc = laz_box_pipe(&box->output[stream], &fds[stream].parent, err);
+        if (!lent[stream])
+            rc = laz_box_pipe(&box->output[stream], &fds[stream].parent, err);
+    for (size_t i = 0; i < 3 && !rc && box->uid != LAZ_SPAWN_SAME_ID; i++)
+        if (i || lent[0])
+            laz_os_give(fds[i].parent, box->uid);
     if (!rc && plan->status_fd >= 0) {
         fds[*n] = (struct laz_spawn_fd){-1, plan->status_fd};
         rc = laz_box_pipe(&box->status, &fds[(*n)++].parent, err);
@@ -309,13 +314,15 @@ static int start_ends(struct laz_box *box, const int *input, struct laz_spawn_fd
 static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
                          struct laz_error *err)
 {
+    static const int *const none[3];
+    const int *const *lent = purpose->lent ? purpose->lent : none;
     struct laz_spawn_fd *fds = calloc(4 + box->plan->n_data, sizeof *fds);
     struct laz_cgroup_door door = {.launcher = -1, .into = -1};
     const bool has_home = !laz_backend_has_own_files(purpose->choice->ops);
     char *home = has_home ? laz_strdupf("%s/home", box->directory) : NULL;
     size_t n = 0;
-    int rc = fds && (home || !has_home) ? start_ends(box, purpose->input, fds, &n, err)
-                                        : laz_error_nomem(err);
+    int rc =
+        fds && (home || !has_home) ? start_ends(box, lent, fds, &n, err) : laz_error_nomem(err);
 
     if (!rc && box->group)
         rc = laz_cgroup_open(box->group, &door, err);
@@ -324,8 +331,9 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     if (!rc)
         rc = start_spawn(box, fds, n, home, &door, err);
     laz_cgroup_close(&door);
-    for (size_t i = purpose->input ? 1 : 0; i < n; i++)
-        laz_os_close(&fds[i].parent);
+    for (size_t i = 0; i < n; i++)
+        if (i > LAZ_STDERR || !lent[i])
+            laz_os_close(&fds[i].parent);
     free(home);
     free(fds);
     return rc;

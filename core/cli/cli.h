@@ -46,7 +46,12 @@ struct cli {
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, env;
     struct laz_strv file; /* NAME=PATH */
-    bool json, quiet, verbose, check, help, version, dry_run;
+    bool json, quiet, verbose, check, help, version, dry_run, terminal_on, terminal_off;
+    bool is_ended;   /* "--" stands before the operands */
+    bool is_program; /* of run: they are the command line of a program */
+    /* The exit status of the code is that of the command, so what is lazaret's own is CLI_SETUP. */
+    bool passes_status;
+    bool is_of_code; /* the status is the code's */
     char **operands;
     int n_operands;
     struct terminal *terminal; /* there in all subcommands, and before */
@@ -241,7 +246,9 @@ void cli_puts(struct cli *cli, const char *text);
 void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* A whole text, which ends with a newline if it is not empty; frees it. */
 void cli_print(struct cli *cli, struct laz_buf *text);
-/* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written. */
+/* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written;
+ * with cli->passes_status, CLI_SETUP for what neither the code nor its end from outside has caused.
+ */
 int cli_finish(struct cli *cli, int status);
 
 /* Writes a message to standard error, each line prefixed with "lazaret: ". Control characters,

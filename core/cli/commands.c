@@ -11,9 +11,9 @@ const struct cli_command cli_commands[] = {
     {
         .name = "run",
         .bit = CLI_FOR_RUN,
-        .operands = "[FILE | -] [ARGS...]",
+        .operands = "[FILE | - | -- CMD] [ARGS...]",
         .max_operands = INT_MAX,
-        .summary = "run code in a fresh sandboxed session",
+        .summary = "run code, or a program, in a fresh sandboxed session",
         .text =
             "Runs a file, standard input (-) or the argument of -e, once. The suffix of a file "
             "decides\nthe runtime, else --runtime or the configuration. From the file on all "
@@ -21,7 +21,10 @@ const struct cli_command cli_commands[] = {
             "code, and output comes as the code writes it.\nA file finds the modules beside it; "
             "--read shows it anything else. It shows what its interpreter\n"
             "shows for one; of - and -e the value of the last expression\nis printed as the "
-            "prompt of the language would print it.",
+            "prompt of the language would print it.\nBehind -- stand a program and its arguments: "
+            "it has "
+            "the streams of this command, and with\na terminal one of its own; its exit status is "
+            "passed on, and 125 is a failure of lazaret's.",
         .run = cli_execute,
     },
     {

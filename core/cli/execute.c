@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* execute.c - run and check: one session, one result, one exit status.
  *
+ * The streams of a program are its own: what it writes is passed on as it comes and is not kept, so
+ * there may be any amount of it (os/relay.h).  Where it has a terminal, that is passed on as it is:
+ * the user's terminal interprets it, as that of any program that is started there.
+ *
  * Side: host.  Input trusted: no (output, messages and values of the code). Output goes to the
  * user's own standard streams byte by byte, as that of any program. A terminal would interpret
  * escape sequences, so there they are made visible (terminal.c); messages go through cli_say, which
@@ -12,7 +16,11 @@
 #include "cli/source.h"
 #include "engine/engine.h"
 #include "os/input.h"
+#include "os/descriptors.h"
 #include "os/interrupt.h"
+#include "os/io.h"
+#include "os/programs.h"
+#include "os/relay.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,6 +37,11 @@ struct execution {
     struct laz_engine *engine;
     struct cli_files files; /* of run */
     struct approver *approver;
+    struct laz_input
+        *input; /* of the code; NULL: none; `fd`: its end of a pipe, -1: of the relay */
+    int fd;
+    struct laz_relay *relay; /* all streams of the code; NULL: the session has its output */
+    bool has_terminal;       /* they are one */
 };
 
 /* Passes output on as it comes. When standard output fails, cancels the execution, whose result
@@ -39,6 +52,22 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
 
     if (!terminal_output(execution->cli->terminal, stream, data, len))
         laz_engine_cancel(execution->engine);
+}
+
+/* The same of a relay. */
+static bool execute_pass_on(void *user, int stream, const char *data, size_t len)
+{
+    struct execution *execution = user;
+    struct cli *cli = execution->cli;
+    const int fd = stream == LAZ_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
+
+    if (!execution->has_terminal && laz_os_is_terminal(fd))
+        return terminal_output(cli->terminal, stream, data, len);
+    if (laz_os_write_waiting(fd, data, len))
+        return true;
+    if (stream == LAZ_STDOUT && errno != EPIPE) /* the program is told of that one */
+        cli->output_errno = errno;
+    return false;
 }
 
 /* Shows the person who waits how long the code has been running, and what it has used. */
@@ -126,6 +155,45 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
     laz_json_free(json);
 }
 
+/* May only listed programs be executed in the box? */
+static bool execute_is_listed(struct laz_result *result)
+{
+    const char *text = laz_result_json(result);
+    struct laz_json *json = text ? laz_json_parse(text, strlen(text), NULL) : NULL;
+    const char *programs =
+        laz_json_string(laz_json_get(laz_json_get(json, "isolation"), "programs"));
+    const bool is_listed = programs && strcmp(programs, "listed") == 0;
+
+    laz_json_free(json);
+    return is_listed;
+}
+
+/* A program that this system has, and the box has not, or that it refuses to execute: what would
+ * allow it. */
+static void execute_hint(struct cli *cli, struct laz_result *result, const char *program)
+{
+    struct laz_strv listed = {.n = 0};
+    struct laz_buf list = LAZ_BUF_INIT;
+    struct laz_error ignored = {0};
+    const int status = laz_result_exit_status(result);
+    char *path = NULL;
+
+    if (!cli->is_of_code || (status != 126 && status != 127) || !execute_is_listed(result) ||
+        laz_os_find_program(program, &path, &ignored))
+        return;
+    for (size_t i = 0; i < cli->values->sandbox.programs.n; i++)
+        laz_strv_add(&listed, cli->values->sandbox.programs.items[i]);
+    laz_strv_add(&listed, program);
+    laz_json_strings(&list, &listed);
+    cli_say(cli,
+            "%s is not among sandbox.programs; in the configuration, below [sandbox]:\n"
+            "    programs = %s\nor \"any\" for all that the box shows",
+            program, laz_buf_text(&list));
+    laz_strv_fini(&listed);
+    laz_buf_fini(&list);
+    free(path);
+}
+
 static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
 {
     const int saved = cli_save_artifacts(cli, result);
@@ -147,43 +215,56 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const stru
             execute_report(cli, result, source);
         }
     }
-    int status = laz_result_exit_status(result);
+    const int status = laz_result_exit_status(result);
     if (status == CLI_OK && saved)
         return saved;
-    return status == CLI_OK && laz_result_is_truncated(result) ? CLI_OUTPUT : status;
+    if (status == CLI_OK && laz_result_is_truncated(result))
+        return CLI_OUTPUT;
+    cli->is_of_code = laz_result_verdict(result) == LAZ_VERDICT_OK;
+    return status;
 }
 
+/* A person at a terminal needs no clock, unless they ask for one. */
 static int execute_run(struct execution *execution, const struct source *source,
-                       struct laz_input *input, int fd, struct laz_result **result,
-                       struct laz_error *err)
+                       struct laz_result **result, struct laz_error *err)
 {
     struct cli *cli = execution->cli;
+    const struct laz_relay *relay = execution->relay;
+    const bool is_timed = !execution->has_terminal;
     const struct laz_session_options session = {
         .size = sizeof session,
         .runtime = source->runtime,
-        .input = fd >= 0 ? &fd : NULL,
+        .input = relay                ? laz_relay_stream(relay, 0)
+                 : execution->fd >= 0 ? &execution->fd
+                                      : NULL,
+        .output = relay ? laz_relay_stream(relay, LAZ_STDOUT) : NULL,
+        .errors = relay ? laz_relay_stream(relay, LAZ_STDERR) : NULL,
         .no_wait = 1, /* whoever waits for the result need not wait for the box; the command does */
     };
     const struct laz_execute_options options = {
         .size = sizeof options,
-        .output = cli->json ? NULL : execute_output,
+        .timeout_ms = is_timed || cli->timeout ? 0 : LAZ_NO_LIMIT,
+        .deadline_ms = is_timed ? 0 : LAZ_NO_LIMIT,
+        .output = cli->json || relay ? NULL : execute_output,
         .user = execution,
         .no_print = source->is_silent,
         .argv = (const char *const *)source->argv.items,
         .n_argv = source->argv.n,
         .directory = source->directory,
-        .progress = execute_progress,
+        .progress = is_timed ? execute_progress : NULL,
         .files = execution->files.pointers,
         .n_files = execution->files.n,
         .collect_cwd = cli->artifacts != NULL,
+        .max_code_length = cli->is_program ? LAZ_NO_LIMIT : 0, /* the system has one on arguments */
     };
 
-    int code = approver_begin(execution->approver, execution->engine, input, err);
+    int code = approver_begin(execution->approver, execution->engine, execution->input, err);
     if (!code)
         code = laz_execute(execution->engine, &session, laz_buf_text(&source->code),
                            source->code.len, &options, result, err);
     approver_end(execution->approver);
-    laz_input_hold(input, true); /* what is typed from now on is not an input of the code */
+    if (!relay)
+        laz_input_hold(execution->input, true); /* what is typed now is not an input of the code */
     terminal_line(cli->terminal, NULL);
     terminal_output_ends(cli->terminal);
     return code;
@@ -217,14 +298,57 @@ static int execute_show(struct cli *cli, const struct source *source)
                : 0;
 }
 
-/* Code that comes from standard input has read it to its end. */
-static int execute_take_input(struct cli *cli, const struct source *source,
-                              struct laz_input **input, int *fd, struct laz_error *err)
+static int execute_wants_terminal(struct cli *cli, const struct source *source)
 {
-    *fd = -1;
-    return cli->command->bit == CLI_FOR_RUN && !source->is_input
-               ? laz_input_begin(STDIN_FILENO, input, fd, err)
-               : 0;
+    if (cli->terminal_on && cli->terminal_off)
+        return cli_problem(cli, "run: -t and -T cannot be used together");
+    if (cli->terminal_on && cli->json)
+        return cli_problem(cli,
+                           "run: -t and --json cannot be used together: what goes to a terminal "
+                           "is in no result");
+    if (cli->terminal_on && source->is_input)
+        return cli_problem(cli, "run: -t needs standard input, which is the code");
+    return 0;
+}
+
+/* What the code reads, and writes. Code that comes from standard input has read it to its end. */
+static int execute_take_streams(struct execution *execution, const struct source *source,
+                                struct laz_error *err)
+{
+    struct cli *cli = execution->cli;
+    struct laz_relay_options options = {
+        .has_terminal =
+            cli->terminal_on || (cli->is_program && !cli->terminal_off && laz_relay_has_terminal()),
+        .output = execute_pass_on,
+        .user = execution,
+    };
+
+    execution->fd = -1;
+    if (cli->command->bit != CLI_FOR_RUN || source->is_input)
+        return 0;
+    if (cli->json || !(options.has_terminal || cli->is_program))
+        return laz_input_begin(STDIN_FILENO, &execution->input, &execution->fd, err);
+    execution->has_terminal = options.has_terminal;
+    int rc = laz_relay_begin(&options, &execution->relay, err);
+    execution->input = rc ? NULL : laz_relay_input(execution->relay);
+    return rc;
+}
+
+/* Everything that uses the streams ends, and then what comes by them. From here on a signal ends
+ * the command at once. */
+static void execute_end_streams(struct execution *execution, struct laz_interrupt **interrupt)
+{
+    const bool is_signalled = *interrupt && laz_interrupt_status(*interrupt);
+
+    if (!execution->relay)
+        return;
+    laz_interrupt_free(*interrupt);
+    *interrupt = NULL;
+    laz_engine_free(execution->engine);
+    execution->engine = NULL;
+    laz_relay_end(execution->relay, !is_signalled);
+    execution->relay = NULL;
+    execution->input = NULL;
 }
 
 static int execute_engine(struct execution *execution, struct laz_error *err)
@@ -237,41 +361,61 @@ static int execute_engine(struct execution *execution, struct laz_error *err)
     return rc;
 }
 
+/* All that is done before there is a result. */
+static int execute_whole(struct execution *execution, const struct source *source,
+                         struct laz_interrupt **interrupt, struct laz_result **result,
+                         struct laz_error *err)
+{
+    struct cli *cli = execution->cli;
+    int rc = execution->approver ? laz_interrupt_block(interrupt, err) : laz_error_nomem(err);
+
+    if (!rc)
+        rc = execute_engine(execution, err);
+    if (!rc)
+        rc = laz_interrupt_start(*interrupt, execute_cancel, execution->engine, err);
+    if (!rc)
+        rc = cli_read_files(&cli->file, &execution->files, err);
+    if (!rc)
+        rc = execute_take_streams(execution, source, err);
+    if (rc)
+        return rc;
+    return cli->command->bit == CLI_FOR_RUN ? execute_run(execution, source, result, err)
+                                            : execute_check(execution->engine, source, result, err);
+}
+
 int cli_execute(struct cli *cli)
 {
     struct source source = {.code = LAZ_BUF_INIT};
-    struct execution execution = {.cli = cli};
+    struct execution execution = {.cli = cli, .fd = -1};
     struct laz_interrupt *interrupt = NULL;
     struct laz_result *result = NULL;
-    struct laz_input *input = NULL;
     struct laz_error err = {0};
-    int status = source_read(cli, &source), fd;
+    int status = source_read(cli, &source);
 
     execution.approver = approver_new(cli->terminal);
+    if (!status)
+        status = execute_wants_terminal(cli, &source);
     if (!status)
         status = execute_show(cli, &source);
     if (status)
         goto out;
-    if ((!execution.approver && laz_error_nomem(&err)) ||
-        laz_interrupt_block(&interrupt, &err) != 0 || execute_engine(&execution, &err) != 0 ||
-        laz_interrupt_start(interrupt, execute_cancel, execution.engine, &err) != 0 ||
-        execute_take_input(cli, &source, &input, &fd, &err) != 0 ||
-        cli_read_files(&cli->file, &execution.files, &err) != 0 ||
-        (cli->command->bit == CLI_FOR_RUN
-             ? execute_run(&execution, &source, input, fd, &result, &err)
-             : execute_check(execution.engine, &source, &result, &err)) != 0)
-        status = cli_fail(cli, &err);
-    else
-        status = execute_finish(cli, result, &source);
-    if (status == CLI_INTERRUPTED && laz_interrupt_status(interrupt))
-        status = laz_interrupt_status(interrupt);
+    const int failed = execute_whole(&execution, &source, &interrupt, &result, &err);
+    const int signalled = interrupt ? laz_interrupt_status(interrupt) : 0;
+    execute_end_streams(&execution, &interrupt);
+    status = failed ? cli_fail(cli, &err) : execute_finish(cli, result, &source);
+    if (cli->is_program && !cli->quiet)
+        execute_hint(cli, result, source.name);
+    if (status == CLI_INTERRUPTED && signalled)
+        status = signalled;
 out:
+    if (status && cli->command->bit == CLI_FOR_RUN && !cli->passes_status)
+        cli->passes_status = source_has_status(cli, &source);
     cli_free_files(&execution.files);
     laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(execution.engine);
     approver_free(execution.approver);
-    laz_input_end(input);
+    laz_input_end(execution.input);
     source_fini(&source);
     return status;
 }

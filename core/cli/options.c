@@ -31,6 +31,9 @@ static const struct cli_option options[] = {
      "give the code a copy of this file, as NAME where it starts"},
     {0, "artifacts", "DIR", FIELD(artifacts), CLI_FOR_RUN,
      "save what the code leaves in artifacts/, and its figures"},
+    {'t', NULL, NULL, FIELD(terminal_on), CLI_FOR_RUN,
+     "give the code a terminal of its own; a program (--) gets one where there is one"},
+    {'T', NULL, NULL, FIELD(terminal_off), CLI_FOR_RUN, "give a program none, but pipes"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
      "text, json, r, python, javascript or lua"},
     {0, "search", "WORDS", FIELD(search), CLI_FOR_TOOLS, "those that fit, the best ones first"},
@@ -193,14 +196,14 @@ static void option_complain(struct cli *cli, int found, char **argv, uint32_t co
 
 /* Reads options up to the first operand (prefix "+") or in all of argv (""). Returns the index of
  * the first operand, or -1 after a mistake. It reads on after one, so that each is reported and a
- * later --json takes effect. */
+ * later --json takes effect. With "+" it notes whether "--" stands before that operand. */
 static int options_read(struct cli *cli, int argc, char **argv, uint32_t commands,
                         const char *prefix)
 {
     struct option longs[N_OPTIONS + 1];
     char letters[2 * N_OPTIONS + 8];
     bool wrong = false;
-    int found;
+    int found, next = 1;
 
     options_tables(commands, prefix, letters, sizeof letters, longs);
     opterr = 0;
@@ -214,7 +217,9 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
         } else {
             option_store(cli, option, optarg);
         }
+        next = optind;
     }
+    cli->is_ended = *prefix && optind > next;
     return wrong ? -1 : optind;
 }
 
@@ -341,6 +346,8 @@ int cli_parse(struct cli *cli, int argc, char **argv)
     /* what follows the file that is run belongs to it */
     first = options_read(cli, argc, argv, cli->command->bit,
                          cli->command->bit == CLI_FOR_RUN ? "+" : "");
+    cli->is_program = cli->command->bit == CLI_FOR_RUN && cli->is_ended;
+    cli->passes_status = cli->is_program;
     if (first < 0)
         return CLI_USAGE;
     cli->operands = argv + first;

@@ -54,7 +54,19 @@ void cli_print(struct cli *cli, struct laz_buf *text)
     laz_buf_fini(text);
 }
 
-int cli_finish(struct cli *cli, int status)
+/* Those of an end from outside are kept: a clock, a limit, a signal. */
+static int output_own_status(const struct cli *cli, int status)
+{
+    /* 129 and 143: SIGHUP and SIGTERM, which not every system has */
+    static const int kept[] = {CLI_OK, 124, 129, CLI_INTERRUPTED, 137, CLI_UNREAD, 143};
+
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (status == kept[i])
+            return status;
+    return cli->passes_status ? CLI_SETUP : status;
+}
+
+static int output_finish(struct cli *cli, int status)
 {
     if (!cli->output_errno) {
         errno = 0;
@@ -68,6 +80,13 @@ int cli_finish(struct cli *cli, int status)
         return CLI_UNREAD;
     cli_say(cli, "standard output cannot be written: %s", strerror(cli->output_errno));
     return CLI_OUTPUT;
+}
+
+int cli_finish(struct cli *cli, int status)
+{
+    const int last = output_finish(cli, status);
+
+    return cli->is_of_code && last == status ? status : output_own_status(cli, last);
 }
 
 static void output_lines(struct cli *cli, const char *text)

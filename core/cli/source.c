@@ -14,6 +14,8 @@
  * What the code of a file is shown of the files beside it is in modules.c. */
 #include "cli/source.h"
 
+#include "base/base64.h"
+#include "base/utf8.h"
 #include "os/descriptors.h"
 #include "os/encoding.h"
 #include "os/files.h"
@@ -231,12 +233,86 @@ static void source_take_file(struct cli *cli, struct source *source)
     free(real);
 }
 
+/* ---- a program ------------------------------------------------------------------------------ */
+
+static void source_visited(void *user, const struct laz_runtime_info *info)
+{
+    struct source *source = user;
+
+    if (info->language && info->language->commands && !source->runtime)
+        source->runtime = info->name;
+}
+
+/* A command line as JSON; a word that is not UTF-8 is one of bytes (lazaret/json.h). */
+static void source_write_words(struct laz_buf *code, char *const *words, int n)
+{
+    struct laz_json_write write = {.to = code};
+
+    laz_json_begin_list(&write, NULL);
+    for (int i = 0; i < n; i++) {
+        const size_t len = strlen(words[i]);
+        if (laz_utf8_is_valid(words[i], len)) {
+            laz_json_add_text(&write, NULL, words[i]);
+            continue;
+        }
+        struct laz_buf bytes = LAZ_BUF_INIT;
+        laz_base64_encode(&bytes, words[i], len);
+        laz_json_begin_object(&write, NULL);
+        laz_json_add_text(&write, "$bytes", laz_buf_text(&bytes));
+        laz_json_end_object(&write);
+        code->failed |= bytes.failed;
+        laz_buf_fini(&bytes);
+    }
+    laz_json_end_list(&write);
+}
+
+static int source_take_program(struct cli *cli, struct source *source)
+{
+    if (cli->code.n)
+        return cli_problem(cli, "run: -- names a program, and -e has code: one of them can be run");
+    if (cli->runtime)
+        return cli_problem(cli,
+                           "run: -- names a program, for which --runtime %s is of no use; a file "
+                           "is run without --",
+                           cli->runtime);
+    if (!cli->n_operands || !*cli->operands[0])
+        return cli_problem(cli, "run: a program is needed after --");
+    source->name = cli->operands[0];
+    source->is_silent = true;
+    int status = cli_registry(cli, true, &source->registry);
+    if (!status)
+        laz_registry_visit_runtimes(source->registry, source_visited, source);
+    if (!status && !source->runtime)
+        status =
+            cli_problem(cli, "run: no runtime for programs is installed (lazaret plugins lists "
+                             "what is)");
+    source_write_words(&source->code, cli->operands, cli->n_operands);
+    if (!status && source->code.failed) {
+        cli_problem(cli, "%s: out of memory", source->name);
+        status = CLI_SETUP;
+    }
+    return status;
+}
+
+bool source_has_status(struct cli *cli, struct source *source)
+{
+    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
+    const struct laz_language *language = NULL;
+
+    if (!source->registry && cli_registry(cli, true, &source->registry))
+        return false;
+    (void)laz_registry_language(source->registry, runtime, &language, NULL);
+    return language && language->statuses;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 int source_read(struct cli *cli, struct source *source)
 {
     int status;
 
+    if (cli->is_program)
+        return source_take_program(cli, source);
     if (cli->code.n && cli->n_operands)
         return cli_problem(cli, "%s: code comes from -e or from a file, not from both",
                            cli->command->name);

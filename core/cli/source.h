@@ -8,7 +8,7 @@
 
 struct source {
     struct laz_buf code;
-    const char *name;    /* for messages: the file, "-e", "standard input" */
+    const char *name;    /* for messages: the file, "-e", "standard input", a program */
     const char *runtime; /* NULL: as the settings say; else borrowed from the registry */
     struct laz_registry *registry;
     bool is_input;         /* it was standard input, all of it */
@@ -23,6 +23,8 @@ struct source {
 
 /* Reads the code that the command line names. 0 or an exit status (printed). */
 int source_read(struct cli *cli, struct source *source);
+/* Is the value of its code an exit status, that of the command? */
+bool source_has_status(struct cli *cli, struct source *source);
 /* A file beside the code for which an error with this message has looked in vain, and what shows
  * it: a new string, or NULL. */
 char *source_missing(const struct cli *cli, const struct source *source, const char *message);

@@ -8,6 +8,12 @@
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
 bool laz_os_is_stream(int fd); /* it is a pipe or a socket (POSIX; elsewhere false) */
 bool laz_os_is_pipe(int fd);   /* likewise */
+bool laz_os_is_terminal(int fd);
+/* Is it a stream, or a terminal other than that which controls this process? Likewise. */
+bool laz_os_can_lend(int fd);
+/* A pipe or a terminal becomes this user's, who may then open it again, as programs do by
+ * /dev/stdout. No effect without the privilege. */
+void laz_os_give(int fd, uint32_t uid);
 /* Sets whether reading and writing block. Errors: LAZ_EOS. */
 int laz_os_nonblock(int fd, bool on, struct laz_error *err);
 void laz_os_close(int *fd); /* closes it unless it is -1, and sets it to -1 */

@@ -15,6 +15,9 @@ struct laz_input;
  * only while this process is in its foreground. *fd is -1, and *input NULL, on a system where this
  * cannot be done (Windows). Errors: LAZ_EOS, LAZ_ENOMEM. */
 int laz_input_begin(int from, struct laz_input **input, int *fd, struct laz_error *err);
+/* The same to a descriptor for writing, which is closed with it: a pipe, or the master of a
+ * terminal of which a process reads; there the end of the input is a key (VEOF). */
+int laz_input_begin_into(int from, int to, struct laz_input **input, struct laz_error *err);
 /* Held: nothing more is read from a terminal, which somebody else reads meanwhile. It can be ended
  * while it is held. NULL is allowed. */
 void laz_input_hold(struct laz_input *input, bool is_held);

@@ -29,13 +29,17 @@ const char *laz_os_signal_words(int signal);
 bool laz_os_on_interrupt(void (*interrupted)(uint32_t number));
 /* The calling process, and those that it starts, get a process group of their own. */
 void laz_os_lead_group(void);
+/* If standard input is a terminal, it controls the calling process, and those that it starts: its
+ * keys send them signals. */
+void laz_os_take_terminal(void);
 /* SIGINT to all processes of the group of the calling one, as from a terminal (termios(3)). Safe in
  * a signal handler. */
 void laz_os_interrupt_group(void);
 /* The same, but for the calling process. */
 void laz_os_interrupt_others(void);
-/* SIGINT does nothing to this process but interrupt its calls of the system; programs that it
- * starts end by it. */
-void laz_os_bear_interrupts(void);
+/* SIGINT does nothing to this process but interrupt its calls of the system, and call
+ * `by_terminal`, in the signal handler, if a key has sent it (Linux); programs that it starts end
+ * by it. */
+void laz_os_bear_interrupts(void (*by_terminal)(void));
 
 #endif

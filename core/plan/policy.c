@@ -541,8 +541,8 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
 {
     struct policy_memory *memory = work->memory;
     const struct laz_policy_session *session = work->session;
-    int rc = laz_policy_env(work->platform, work->values, work->runtime, memory->home, &memory->env,
-                            err);
+    int rc = laz_policy_env(work->platform, work->values, work->runtime, memory->home,
+                            session->has_terminal, &memory->env, err);
 
     if (rc)
         return rc;
@@ -553,6 +553,8 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
     else if (session->socket_directory)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s/ipc.sock",
                       work->own_files ? LAZ_BOX_SOCKET : session->socket_directory);
+    if (session->has_readers)
+        laz_strv_add(&memory->env, "LAZARET_READERS=1");
     if (session->token)
         laz_strv_addf(&memory->env, "LAZARET_TOKEN=%s", session->token);
     return 0;
@@ -701,6 +703,7 @@ static struct laz_policy policy_for_backend(const struct policy_work *work)
         .landlock_abi = work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI,
         .nests = work->session->nests,
         .tty = work->values->sandbox.tty,
+        .has_terminal = work->session->has_terminal,
     };
 }
 

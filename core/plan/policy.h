@@ -26,6 +26,8 @@ struct laz_policy_session {
     const char *staged; /* directory that laz_programs_stage has made, for a backend with its own
                            file system */
     bool nests;         /* a template: makes sessions inside */
+    bool has_terminal;  /* the standard input of the session is one */
+    bool has_readers;   /* its output is read by somebody who sees each stream for itself */
     bool hides_env;     /* to be shown: "(set)" stands for the values of env.set and env.allow */
     const char *empty;  /* for a template: an empty directory of the host, see
                            laz_policy_paths_hide */
@@ -43,11 +45,12 @@ struct laz_policy_box {
 /* Makes a policy, which the caller frees. `runtime` NULL: a probe. `platform`: the system ("linux",
  * ...); paths of another system than this one are not checked. `options`: JSON of the backend's
  * options. If the backend makes a new file system (`own_files`), the agent finds its files at
- * LAZ_BOX_*, else at the paths of the host. The environment has LAZARET_SOCKET, LAZARET_TOKEN, for
- * a template LAZARET_SHOWN (a JSON list, laz_policy_paths_hide), HOME, TMPDIR and what [env] and
- * the built-in allowlist permit. Without a new file system, the home is the directory "home" beside
- * `socket_directory`, which the host has to make, for the session's uid and with mode 0700. Errors:
- * LAZ_ECONFIG (a path of sandbox.read does not exist, say), LAZ_EREFUSED, LAZ_ENOMEM. */
+ * LAZ_BOX_*, else at the paths of the host. The environment has LAZARET_SOCKET, LAZARET_TOKEN,
+ * where its output is read by another LAZARET_READERS, for a template LAZARET_SHOWN (a JSON list,
+ * laz_policy_paths_hide), HOME, TMPDIR and what [env] and the built-in allowlist permit. Without a
+ * new file system, the home is the directory "home" beside `socket_directory`, which the host has
+ * to make, for the session's uid and with mode 0700. Errors: LAZ_ECONFIG (a path of sandbox.read
+ * does not exist, say), LAZ_EREFUSED, LAZ_ENOMEM. */
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
                    const struct laz_policy_session *session, bool own_files, const char *platform,
                    const char *options, size_t options_len, struct laz_policy_box **box,

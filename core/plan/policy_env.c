@@ -308,10 +308,11 @@ static int env_of_settings(const struct env_system *system,
 }
 
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                   const struct laz_runtime_info *runtime, const char *home, struct laz_strv *env,
-                   struct laz_error *err)
+                   const struct laz_runtime_info *runtime, const char *home, bool has_terminal,
+                   struct laz_strv *env, struct laz_error *err)
 {
     const struct env_system *system = env_system_of(platform);
+    const bool is_plain = !system->windows && !values->sandbox.tty && !has_terminal;
     int rc;
 
     env_fixed(system, env);
@@ -319,8 +320,7 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
         laz_strv_addf(env, "%s=%s", *name, home);
     for (size_t i = 0; i < ENV_COUNT(env_inherited); i++)
         env_inherit(system, env, env_inherited[i]);
-    for (size_t i = 0; !system->windows && !values->sandbox.tty && i < ENV_COUNT(env_no_terminal);
-         i++)
+    for (size_t i = 0; is_plain && i < ENV_COUNT(env_no_terminal); i++)
         env_put(system, env, env_no_terminal[i]);
     for (size_t i = 0; runtime && i < runtime->env.n; i++)
         env_put(system, env, runtime->env.items[i]);

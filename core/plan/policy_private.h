@@ -64,8 +64,8 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here);
  * allow and [env] set; a later one replaces an earlier one. It calls getenv. Errors: LAZ_ECONFIG
  * naming the key and the variable, LAZ_ENOMEM. */
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                   const struct laz_runtime_info *runtime, const char *home, struct laz_strv *env,
-                   struct laz_error *err);
+                   const struct laz_runtime_info *runtime, const char *home, bool has_terminal,
+                   struct laz_strv *env, struct laz_error *err);
 /* Appends a sentence for each variable of [env] set that does not do what its name says: that the
  * interpreter of the session does not read, or that names a directory which the paths, unless they
  * are NULL, do not show. */

@@ -101,6 +101,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD(laz_language, TEXTS, modules, false),
     LAZ_FIELD(laz_language, BOOLEAN, echoes, false),
     LAZ_FIELD(laz_language, BOOLEAN, statuses, false),
+    LAZ_FIELD(laz_language, BOOLEAN, commands, false),
     LAZ_FIELD(laz_language, BOOLEAN, encoding_comments, false),
     PART(probe, probe_fields),
     PART(names, names_fields),

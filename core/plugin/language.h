@@ -118,6 +118,7 @@ struct laz_language {
                                as "coding: NAME" */
     bool echoes;            /* its interpreter shows the values of the expressions in a file */
     bool statuses; /* the value of code is an exit status, and one that is not 0 no error */
+    bool commands; /* code is a command line, a JSON list of texts: no language that is written */
     struct laz_language_probe probe;
     struct laz_language_names names;
     struct laz_language_stub stub;

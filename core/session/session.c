@@ -153,6 +153,22 @@ static int session_prepare(struct laz_session *session, const char *given, struc
     return laz_guard_init(&session->guard, session, err);
 }
 
+/* False: one cannot be lent. */
+static bool session_borrow(struct laz_session *session, const struct laz_session_options *options)
+{
+    const int *given[] = {options->input, options->output, options->errors};
+    bool is_lent = true;
+
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        if (!given[i])
+            continue;
+        session->streams[i] = *given[i];
+        session->lent[i] = &session->streams[i];
+        is_lent &= laz_os_can_lend(*given[i]);
+    }
+    return is_lent;
+}
+
 int laz_session_unstarted(struct laz_session_shared *shared,
                           const struct laz_session_options *options, struct laz_session **out,
                           struct laz_error *err)
@@ -168,12 +184,13 @@ int laz_session_unstarted(struct laz_session_shared *shared,
     shared->sessions = session;
     session->pre_execute = options->pre_execute;
     session->pre_execute_user = options->pre_execute_user;
-    session->has_input = options->input;
-    session->input = options->input ? *options->input : -1;
-    session->warm = options->warm && !session->has_input;
+    const bool is_lent = session_borrow(session, options);
+    session->warm = options->warm && !options->input && !options->output && !options->errors;
     session->user = options->user;
-    int rc = session->has_input && !laz_os_is_stream(session->input)
-                 ? laz_error_set(err, LAZ_EINVAL, 0, "the input is neither a pipe nor a socket")
+    int rc = !is_lent
+                 ? laz_error_set(err, LAZ_EINVAL, 0,
+                                 "a stream of the session is neither a pipe nor a socket, nor a "
+                                 "terminal that was made for it")
                  : laz_tools_of_session(shared->tools, options->tools, options->n_tools,
                                         &session->own_tools, err);
     if (!rc)

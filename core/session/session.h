@@ -64,8 +64,8 @@ struct laz_session {
     struct laz_error failure; /* why the box or its start failed; code 0: it did not */
     bool on_record;           /* the audit log has its start, and not its close */
     bool warm;                /* starts from a template, as pool.warm says */
-    bool has_input;           /* `input` is the standard input of its code */
-    int input;                /* borrowed */
+    const int *lent[3];       /* the standard streams of its code, of `streams`; NULL: its own */
+    int streams[3];           /* borrowed */
     bool keeps_dead;          /* a box that has ended is replaced only when it is needed */
     bool misbehaved;          /* the idle agent sent something, or its channel failed on this side:
                                  the box is to be replaced */

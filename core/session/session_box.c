@@ -321,7 +321,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .runtime = session->runtime,
             .read = &session->runtime_paths,
             .choice = choice,
-            .input = session->has_input ? &session->input : NULL,
+            .lent = session->lent,
             .adds_tools = session->own_json,
         };
         const struct laz_template_source source = {session->runtime,

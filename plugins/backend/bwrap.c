@@ -109,6 +109,7 @@ static void bwrap_devices(struct bwrap_state *state, const struct laz_policy *po
     static const char *const own[] = {"--tmpfs", "/dev", NULL};
     static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                           "/dev/urandom"};
+    static const char *const terminal[] = {"--dev-bind", "/dev/tty", "/dev/tty", NULL};
     static const char *const links[] = {
         "--symlink", "/proc/self/fd",   "/dev/fd",
         "--symlink", "/proc/self/fd/0", "/dev/stdin",
@@ -128,6 +129,8 @@ static void bwrap_devices(struct bwrap_state *state, const struct laz_policy *po
             bwrap_add(state, devices[i]);
         }
         bwrap_add_all(state, links);
+        if (LAZ_HAS(policy, has_terminal))
+            bwrap_add_all(state, terminal);
     }
     bwrap_add_number(state, "--size", policy->tmp_size / BWRAP_SHM_PART);
     bwrap_add_all(state, memory);
@@ -239,6 +242,10 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
     if (LAZ_HAS(policy, tty)) /* a devpts of the box's own */
         api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0);
+    if (LAZ_HAS(policy, has_terminal)) {
+        api->agent_path(plan, "/dev/tty", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 1);
+        api->agent_path(plan, "/proc/self/fd/0", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 1);
+    }
     api->agent_path(plan, "/dev/shm", write, 0);
     api->agent_path(plan, policy->home, write | execute, 0);
     for (size_t i = 0; i < policy->n_paths; i++) {

@@ -70,6 +70,10 @@ static void landlock_rules(const struct laz_plan_api *api, const struct laz_poli
         api->agent_path(plan, "/dev/ptmx", LAZ_RIGHT_TERMINAL, 1);
         api->agent_path(plan, "/dev/pts", LAZ_RIGHT_TERMINAL, 1);
     }
+    if (LAZ_HAS(policy, has_terminal)) { /* the session has left that of the host (setsid) */
+        api->agent_path(plan, "/dev/tty", LAZ_RIGHT_TERMINAL, 1);
+        api->agent_path(plan, "/proc/self/fd/0", LAZ_RIGHT_TERMINAL, 1); /* in /dev/pts */
+    }
     for (size_t i = 0; i < policy->n_paths; i++) {
         const struct laz_path *path = &policy->paths[i];
         if (path->kind <= LAZ_PATH_WRITE)

@@ -11,6 +11,8 @@ core/plan/plan.c landlock            as above
 core/plan/plan_show.c landlock       as above, in what is printed of a plan
 core/wire/table.c landlock           as above, a member of a message
 core/plan/plan_show.c none           the word: no programs
+core/plan/programs_share.c program   the word: a member of a file of ours
+core/engine/tables.c program         the word: an option of backends
 core/session/session_info.c none     the word: no process and no backend yet
 core/box/box_trial.c none            what sandbox.strict = false falls back to, said in the log as well
 core/os/posix/descriptors.c r        how fdopen opens a file
@@ -75,7 +77,7 @@ found=$(
         cd "$srcdir" && literals $(find core -name '*.[ch]' | sort) | sed 's/^/text /'
     } | awk '
         # Names that are words of the language as well count only where they are the whole string.
-        BEGIN { whole["none"] = whole["r"] = whole["doctor"] = 1 }
+        BEGIN { whole["none"] = whole["r"] = whole["doctor"] = whole["program"] = whole["shell"] = 1 }
         $1 == "name" { name[$2] = 1; next }
         $1 == "may" { may[$2 " " $3] = 1; next }
         {

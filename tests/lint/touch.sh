@@ -114,7 +114,7 @@ concept "A message" "($ids)([^A-Z_]|\$)" \
     core/agent/calls.c core/agent/serve.c core/agent/start.c core/agent/template.c
 
 # Names of one letter are other words as well, "doctor" is not a language, and "none" no backend.
-words=$(cd "$srcdir/plugins/runtime" && echo */ | tr -d '/' | tr ' ' '\n' | grep .. | grep -vx doctor |
+words=$(cd "$srcdir/plugins/runtime" && echo */ | tr -d '/' | tr ' ' '\n' | grep .. | grep -vx -e doctor -e program |
     tr '\n' '|')
 concept "A runtime" "\"(${words%|})\""
 words=$(cd "$srcdir" && sed -n 's/^ *[.]name = "\([a-z-]*\)",.*/\1/p' plugins/backend/*.c |

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void expect_output(struct laz_session *session, const char *code, int stream,
                           const char *expected)
@@ -411,6 +412,66 @@ static void a_crash_loses_no_output(void)
     test_each_kept("", dying_with_much_to_say);
 }
 
+/* ---- streams of the application ---------------------------------------------------------------
+ */
+
+/* The session is that of the settings; another one of its engine has the streams. */
+static void writing_to_pipes(struct laz_session *session, const struct words *w)
+{
+    struct laz_engine *engine = test_engine_of(session);
+    int out[2], errors[2];
+    struct laz_session_options options = {.size = sizeof options, .runtime = w->runtime};
+    struct laz_session *other = NULL;
+    struct laz_error err = {0};
+    char text[64];
+
+    CU_ASSERT_EQUAL_FATAL(pipe(out) + pipe(errors), 0);
+    options.output = &out[1];
+    options.errors = &errors[1];
+    CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &options, &other, &err), 0);
+    struct laz_result *result =
+        test_run(other, "io.stdout:write('out') io.stderr:write('err') return 7", NULL);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(laz_result_value(result), "7");
+    CU_ASSERT_EQUAL(laz_result_outputs(result), 0);
+    laz_result_free(result);
+    laz_session_free(other);
+    (void)close(out[1]);
+    (void)close(errors[1]);
+    CU_ASSERT_EQUAL(read(out[0], text, sizeof text), 3);
+    CU_ASSERT_EQUAL(memcmp(text, "out", 3), 0);
+    CU_ASSERT_EQUAL(read(out[0], text, sizeof text), 0);
+    CU_ASSERT_EQUAL(read(errors[0], text, sizeof text), 3);
+    CU_ASSERT_EQUAL(memcmp(text, "err", 3), 0);
+    (void)close(out[0]);
+    (void)close(errors[0]);
+}
+
+static void what_goes_to_a_given_stream_is_in_no_result(void)
+{
+    test_in_lua("", writing_to_pipes);
+}
+
+static void writing_to_a_file(struct laz_session *session, const struct words *w)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = w->runtime};
+    struct laz_session *other = NULL;
+    struct laz_error err = {0};
+    FILE *file = tmpfile();
+    int fd = file ? fileno(file) : -1;
+
+    options.errors = &fd;
+    CU_ASSERT_EQUAL(laz_session_open(test_engine_of(session), &options, &other, &err), LAZ_EINVAL);
+    CU_ASSERT_PTR_NULL(other);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "neither a pipe nor a socket"));
+    fclose(file);
+}
+
+static void a_file_is_no_stream(void)
+{
+    test_in_lua("", writing_to_a_file);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_hundred_thousand_lines_arrive_complete),
     UNIT(first_line_arrives_at_once),
@@ -421,6 +482,8 @@ static const struct unit_test tests[] = {
     UNIT(a_line_of_two_megabytes_needs_no_newline),
     UNIT(a_background_process_that_writes_does_no_harm),
     UNIT(a_crash_loses_no_output),
+    UNIT(what_goes_to_a_given_stream_is_in_no_result),
+    UNIT(a_file_is_no_stream),
     {0},
 };
 

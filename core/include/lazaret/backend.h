@@ -95,6 +95,8 @@ struct laz_policy {
                        LAZ_EREFUSED */
     uint32_t tty;   /* not 0: the session may make pseudo-terminals, where the backend can give it
                        terminals of its own */
+    uint32_t has_terminal; /* not 0: the standard input of the session is a terminal that was made
+                              for it, and controls it: /dev/tty, which no other one is there */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */

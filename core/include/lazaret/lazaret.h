@@ -276,13 +276,17 @@ struct laz_session_options {
     uint32_t warm;    /* not 0: made from a template, if pool.warm allows; 0: in a box of its own */
     const int *input; /* a pipe or socket that is the standard input of the code, borrowed until the
                          session is closed; NULL: that is empty. Such a session is in a box of its
-                         own. LAZ_EINVAL for anything else, a terminal or a file: code could write
+                         own. Or a pseudo-terminal made for the session, which it controls. For a
+                         file, this process's terminal and anything else LAZ_EINVAL: code could write
                          to it. Not on Windows. */
     void *user; /* for whom the session is: told to tools (laz_reply_caller) */
     /* Tools of this session only, beside those of the engine; copied, but for what `user` of each
      * points to, which is used until their last call has been answered. */
     const struct laz_session_tool *const *tools;
     size_t n_tools;
+    /* Standard output and error of the code, as `input`; NULL: results have it. What goes to one is
+     * not kept, not limited, and ends when the caller's descriptor and the session are closed. */
+    const int *output, *errors;
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 

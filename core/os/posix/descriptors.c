@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 static _Thread_local unsigned descriptors_shortages;
@@ -131,4 +132,20 @@ bool laz_os_is_stream(int fd)
     struct stat stat;
 
     return fstat(fd, &stat) == 0 && (S_ISFIFO(stat.st_mode) || S_ISSOCK(stat.st_mode));
+}
+
+bool laz_os_is_terminal(int fd)
+{
+    return isatty(fd);
+}
+
+/* Of a terminal that controls another process, or none, the session is not told (ENOTTY). */
+bool laz_os_can_lend(int fd)
+{
+    return laz_os_is_stream(fd) || (isatty(fd) && tcgetsid(fd) < 0);
+}
+
+void laz_os_give(int fd, uint32_t uid)
+{
+    (void)!fchown(fd, uid, (gid_t)-1);
 }

@@ -8,6 +8,7 @@
 #include "os/input.h"
 
 #include "os/descriptors.h"
+#include "os/posix/raw.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define INPUT_READ          ((size_t)64 << 10)
@@ -102,44 +104,74 @@ static bool input_write(const struct laz_input *input, const char *data, size_t 
     return true;
 }
 
+/* The end of the input, for a terminal whose programs read lines: the first key ends a line that is
+ * incomplete. */
+static void input_write_end(const struct laz_input *input, char last)
+{
+    struct termios modes;
+
+    if (tcgetattr(input->write_end, &modes) != 0 || !(modes.c_lflag & ICANON))
+        return;
+    const char keys[] = {(char)modes.c_cc[VEOF], (char)modes.c_cc[VEOF]};
+    (void)input_write(input, keys, last == '\n' ? 1 : 2);
+}
+
 static void *input_run(void *user)
 {
     struct laz_input *input = user;
-    char *data = malloc(INPUT_READ);
+    char *data = malloc(INPUT_READ), last = '\n';
     size_t n = 0;
 
     while (data && (n = input_read(input, data)) > 0 && input_write(input, data, n))
-        continue;
+        last = data[n - 1];
     free(data);
+    if (!n && !atomic_load(&input->is_over))
+        input_write_end(input, last);
     laz_os_close(&input->write_end);
     input_leave(input);
     return NULL;
 }
 
-int laz_input_begin(int from, struct laz_input **out, int *fd, struct laz_error *err)
+/* `write_end` is the input's, also after an error, as is `read_end`, -1: it is another's. */
+static int input_begin(int from, int write_end, int read_end, struct laz_input **out,
+                       struct laz_error *err)
 {
     struct laz_input *input = calloc(1, sizeof *input);
     struct stat stat;
+    int failed = ENOMEM;
 
-    if (!input)
-        return laz_error_nomem(err);
-    *input = (struct laz_input){.users = 2, .from = from, .write_end = -1, .read_end = -1};
-    pthread_mutex_init(&input->lock, NULL);
-    pthread_cond_init(&input->given, NULL);
-    input->is_file = fstat(from, &stat) == 0 && S_ISREG(stat.st_mode);
-    int rc = laz_os_cloexec_pipe(&input->read_end, &input->write_end, err);
-    int failed = rc ? 0 : laz_os_thread(&input->thread, 0, input_run, input);
-    if (failed)
-        rc = laz_error_start(err, failed, "the thread for standard input cannot be started");
-    if (rc) {
-        laz_os_close(&input->read_end);
-        laz_os_close(&input->write_end);
-        input_free(input);
-        return rc;
+    if (input) {
+        *input = (struct laz_input){
+            .users = 2, .from = from, .write_end = write_end, .read_end = read_end};
+        pthread_mutex_init(&input->lock, NULL);
+        pthread_cond_init(&input->given, NULL);
+        input->is_file = read_end >= 0 && fstat(from, &stat) == 0 && S_ISREG(stat.st_mode);
+        failed = laz_os_thread(&input->thread, 0, input_run, input);
     }
-    *out = input;
-    *fd = input->read_end;
-    return 0;
+    *out = failed ? NULL : input;
+    if (!failed)
+        return 0;
+    laz_os_close(&read_end);
+    laz_os_close(&write_end);
+    if (input)
+        input_free(input);
+    return laz_error_start(err, failed, "the thread for standard input cannot be started");
+}
+
+int laz_input_begin(int from, struct laz_input **out, int *fd, struct laz_error *err)
+{
+    int write_end = -1, read_end = -1;
+    int rc = laz_os_cloexec_pipe(&read_end, &write_end, err);
+
+    if (!rc)
+        rc = input_begin(from, write_end, read_end, out, err);
+    *fd = rc ? -1 : read_end;
+    return rc;
+}
+
+int laz_input_begin_into(int from, int to, struct laz_input **out, struct laz_error *err)
+{
+    return input_begin(from, to, -1, out, err);
 }
 
 void laz_input_hold(struct laz_input *input, bool is_held)
@@ -148,6 +180,7 @@ void laz_input_hold(struct laz_input *input, bool is_held)
         return;
     pthread_mutex_lock(&input->lock);
     input->is_held = is_held;
+    laz_posix_raw_hold(is_held);
     pthread_cond_signal(&input->given);
     pthread_mutex_unlock(&input->lock);
 }

@@ -9,6 +9,7 @@
  * cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "os/interrupt.h"
 
+#include "os/posix/raw.h"
 #include "os/posix/signals.h"
 
 #include <pthread.h>
@@ -69,6 +70,7 @@ static void *interrupt_wait(void *user)
            !atomic_load(&interrupt->ending));
     if (atomic_load(&interrupt->ending))
         return NULL;
+    laz_posix_raw_hold(true);
     signal(signal_number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &interrupt->signals, NULL);
     raise(signal_number);

@@ -18,6 +18,7 @@
 #include "os/placeholder.h"
 #include "os/process_tree.h"
 #include "os/programs.h"
+#include "os/relay.h"
 #include "os/shared_directory.h"
 #include "os/signals.h"
 #include "os/sockets.h"
@@ -58,6 +59,9 @@ GIVES(int, laz_os_place, 0, int *fd, int to, struct laz_error *err)
 GIVES(int, laz_os_dup_onto, (errno = ENOSYS, -1), int fd, int number)
 GIVES(bool, laz_os_is_stream, false, int fd)
 GIVES(bool, laz_os_is_pipe, false, int fd)
+IGNORES(laz_os_give, int fd, uint32_t uid)
+GIVES(bool, laz_os_is_terminal, false, int fd)
+GIVES(bool, laz_os_can_lend, false, int fd)
 IGNORES(laz_os_close_from, int first, int keep)
 IGNORES(laz_os_await_reader, int fd, bool (*goes_on)(void *user), void *user)
 
@@ -69,13 +73,22 @@ GIVES(bool, laz_os_to_utf8, false, const char *encoding, const char *text, size_
 GIVES(bool, laz_os_pidfd_interrupt, false, int pidfd, uint32_t number)
 GIVES(bool, laz_os_on_interrupt, false, void (*interrupted)(uint32_t number))
 IGNORES(laz_os_lead_group, void)
+IGNORES(laz_os_take_terminal, void)
 IGNORES(laz_os_interrupt_group, void)
 IGNORES(laz_os_interrupt_others, void)
-IGNORES(laz_os_bear_interrupts, void)
+IGNORES(laz_os_bear_interrupts, void (*by_terminal)(void))
 
 /* Standard input is not passed on: the agent finds its channel in the place of it (sockets.c). */
 GIVES(int, laz_input_begin, (*input = NULL, *fd = -1, 0),
       int from, struct laz_input **input, int *fd, struct laz_error *err)
+REFUSES("there are no pseudo-terminals on this system", laz_input_begin_into,
+        int from, int to, struct laz_input **input)
+GIVES(bool, laz_relay_has_terminal, false, void)
+REFUSES("programs cannot be run on this system yet", laz_relay_begin,
+        const struct laz_relay_options *options, struct laz_relay **relay)
+GIVES(const int *, laz_relay_stream, NULL, const struct laz_relay *relay, int stream)
+GIVES(struct laz_input *, laz_relay_input, NULL, const struct laz_relay *relay)
+IGNORES(laz_relay_end, struct laz_relay *relay, bool waits)
 IGNORES(laz_input_hold, struct laz_input *input, bool is_held)
 IGNORES(laz_input_end, struct laz_input *input)
 GIVES(int, laz_os_hold_streams, (held->n = 0, 0),
