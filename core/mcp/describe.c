@@ -19,7 +19,7 @@
 /* One without stubs is of no language. */
 static void describe_visited(void *user, const struct laz_runtime_info *info)
 {
-    if (info->language)
+    if (info->language && !info->language->commands)
         laz_strv_add(user, info->name);
 }
 

@@ -108,6 +108,8 @@ void laz_execution_progress_end(struct laz_execution *execution);
 
 /* Fills the result of an execution that is over, and replaces the box if that is necessary. */
 void laz_execution_judge(struct laz_execution *execution);
+/* Warnings that name the settings which an error of the code follows from (execution_hints.c). */
+void laz_execution_hint(struct laz_execution *execution);
 
 /* Ends an execution on behalf of the host: interrupts its code, where that may keep the session, or
  * kills the box. Only the first reason counts; another one ends the grace of code that was

@@ -60,25 +60,6 @@ static void execution_take_omitted(struct laz_execution *execution, const struct
     execution->out_of_memory |= result->warnings.failed;
 }
 
-/* Names sandbox.protect where an error follows from it, and where it did not hold to the end. */
-static void execution_tell_protection(struct laz_execution *execution)
-{
-    const struct laz_box *box = execution->session->box;
-    struct laz_result *result = execution->result;
-    const char *message = result->has_error ? result->error_message : NULL;
-    const char *path = message ? laz_box_protects(box, message) : NULL;
-
-    if (path)
-        laz_strv_addf(&result->warnings, "protected by sandbox.protect: %s", path);
-    path = laz_box_unprotected(box);
-    if (path)
-        laz_strv_addf(&result->warnings,
-                      "not protected to the end (sandbox.protect), because the host has replaced "
-                      "it: %s",
-                      path);
-    execution->out_of_memory |= result->warnings.failed;
-}
-
 /* Code that has ended its interpreter has a value as well. */
 static void execution_take_status(struct laz_execution *execution, const struct laz_judgement *j)
 {
@@ -139,7 +120,7 @@ void laz_execution_judge(struct laz_execution *execution)
         (!execution->request.is_last &&
          !laz_artifacts_settle(&result->artifacts, laz_verdict_name(result->verdict)));
     execution_fill_error(execution, &judgement);
-    execution_tell_protection(execution);
+    laz_execution_hint(execution);
     if (judgement.overrules) {
         free(result->value);
         result->value = NULL;

@@ -143,6 +143,23 @@ static void setsid_is_not_found(struct laz_session *session, const struct words 
         test_expect(session, test_phrase(w, &start_setsid), LAZ_VERDICT_OK, "127");
 }
 
+static void what_would_allow_it_is_said(void)
+{
+    struct laz_engine *engine = test_engine(NULL);
+    struct laz_session *session = test_session(engine, "lua");
+    static const char says[] =
+        "setsid is not among sandbox.programs: programs = [\\\"default\\\", \\\"setsid\\\"]";
+
+    if (session) {
+        struct laz_result *result = test_run(session, "os.execute('setsid --version')", NULL);
+        CU_ASSERT(test_result_has(result, says));
+        result = test_run(session, "os.execute('no-such-program')", NULL);
+        CU_ASSERT_FALSE(test_result_has(result, "sandbox.programs"));
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
 static void an_unlisted_program_is_not_found(void)
 {
     test_in_lua("sandbox.programs=[\"default\", \"setsid\"]", setsid_is_found);
@@ -490,6 +507,7 @@ static const struct unit_test tests[] = {
     UNIT(landlock_gives_terminals_to_a_uid_of_its_own_alone),
     UNIT(helpers_of_the_languages_start),
     UNIT(an_unlisted_program_is_not_found),
+    UNIT(what_would_allow_it_is_said),
     UNIT(without_programs_the_language_still_works),
     UNIT(a_listed_program_that_is_missing_refuses_the_session),
     UNIT(a_template_runs_nothing_that_a_session_has_left),
