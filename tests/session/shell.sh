@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shell.sh - shell scripts do in a box what they do in plain bash, as files and as code of a session,
-# cold and from a template; and a coding task is played in one session of `lazaret mcp`. The tests are
-# in tests/session/shell.
+# cold and from a template; what a box keeps from a shell is tried; and a coding task is played in one
+# session of `lazaret mcp`. The tests are in tests/session/shell.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 top=$(cd "${srcdir:-.}" && pwd)
@@ -32,5 +32,6 @@ part() {
 }
 
 part scripts "$top/tests/data/shell/scripts.txt" "$work/scripts"
+part probes "$work/probes"
 part task "$top/config/examples/coding-agent.toml" "$work/task"
 finish
