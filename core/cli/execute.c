@@ -408,7 +408,7 @@ int cli_execute(struct cli *cli)
     if (status == CLI_INTERRUPTED && signalled)
         status = signalled;
 out:
-    if (status && cli->command->bit == CLI_FOR_RUN && !cli->passes_status)
+    if (status && status != CLI_USAGE && cli->command->bit == CLI_FOR_RUN && !cli->passes_status)
         cli->passes_status = source_has_status(cli, &source);
     cli_free_files(&execution.files);
     laz_interrupt_free(interrupt);

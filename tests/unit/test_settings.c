@@ -537,7 +537,7 @@ static void settings_schema_has_every_key(void)
     }
     UNIT_TEXT(
         laz_buf_text(&keys),
-        "session.runtime session.timeout session.deadline session.approval_timeout "
+        "session.runtime session.directory session.timeout session.deadline session.approval_timeout "
         "session.start_timeout session.interrupt_grace session.max_executions "
         "session.max_tool_calls "
         "session.max_code_length session.max_output_lines session.max_output_size "
@@ -700,7 +700,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 55 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 56 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);
