@@ -238,7 +238,7 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
         return start_from_template(agent, init, err);
     if (is_template)
         laz_os_one_heap();
-    if (agent_files_plan(agent, options, err))
+    if (agent_files_plan(agent, options, err) || agent_commands_plan(agent, options, err))
         return err->code;
     agent_services_init(agent);
     /* A template's sessions confine themselves; the template must be able to make them. */
@@ -267,7 +267,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
     char *line;
     size_t len;
 
-    if (agent_channel_line(&agent->channel, -1, &line, &len))
+    if (agent_commands_first(agent, &line, &len))
         return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
     int rc = laz_message_parse_host(line, len, LAZ_WIRE_STARTING, &init, err);
     if (rc)
@@ -281,6 +281,9 @@ static int start_init(struct agent *agent, struct laz_error *err)
                                             : "this agent is a template");
     else
         rc = start_follow(agent, &init, err);
+    if (!rc && !init.is_template)
+        agent_commands_start(agent, init.is_same || !agent->tools ? init.tools : NULL,
+                             init.tools_len);
     laz_message_fini(&init);
     return rc;
 }

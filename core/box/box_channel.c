@@ -40,6 +40,7 @@ void laz_box_close_channel(struct laz_box *box)
         laz_timer_cancel(box->line_timer);
     if (box->next_turn)
         laz_timer_cancel(box->next_turn);
+    laz_box_close_commands(box);
     laz_io_stop(box->channel_io);
     laz_io_stop(box->listener_io);
     box->channel_io = box->listener_io = NULL;
@@ -301,7 +302,10 @@ bool laz_box_is_quiet(struct laz_box *box)
 
 bool laz_box_serve(struct laz_box *box, uint64_t ms)
 {
-    if (box->channel < 0 || box->out.len || !laz_os_await(box->channel, ms))
+    struct laz_awaited either[] = {{.fd = box->channel}, {.fd = box->commands.fd}};
+
+    if (box->channel < 0 || box->out.len || laz_os_await_any(either, 2, ms) <= 0 ||
+        !either[0].ready)
         return false;
     channel_ready(box, LAZ_IO_READ);
     return true;

@@ -258,9 +258,9 @@ static void execution_message(struct laz_session *session, struct laz_message *m
         return;
     if (message->type == LAZ_MESSAGE_TOOL_CALL) {
         if (execution->is_interrupted)
-            laz_execution_refuse_call(execution, message);
+            laz_execution_refuse_call(execution, message, false);
         else
-            laz_execution_tool_call(execution, message);
+            laz_execution_tool_call(execution, message, false);
         return;
     }
     if (!message->has_id || message->id != execution->id) {
@@ -290,6 +290,20 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     (void)execution_holds(execution); /* from now on */
     laz_session_event(session, LAZ_EVENT_DONE);
     laz_execution_abandon_calls(execution);
+}
+
+static bool execution_command(struct laz_session *session, const struct laz_message *message)
+{
+    struct laz_execution *execution = session->execution;
+
+    if (execution->over || execution->has_message || execution->is_held ||
+        execution->request.asked != LAZ_ASKED_EXECUTE)
+        return false;
+    if (execution->is_interrupted)
+        laz_execution_refuse_call(execution, message, true);
+    else if (execution->stop == LAZ_STOP_NONE)
+        laz_execution_tool_call(execution, message, true);
+    return true;
 }
 
 static void execution_take_output(struct laz_session *session, int stream, const char *data,
@@ -379,8 +393,10 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         rc = laz_error_set(err, LAZ_ETOOBIG, 0,
                            "the code is larger than max_value_size (%zu bytes)", most);
     if (!rc) {
-        if (execution->request.asked == LAZ_ASKED_EXECUTE)
+        if (execution->request.asked == LAZ_ASKED_EXECUTE) {
             laz_box_hear(session->box, session->finish.has_run);
+            session->idle_calls = 0;
+        }
         if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
             execution_was_not_sent(execution);
     }
@@ -421,8 +437,10 @@ static void execution_started(struct laz_execution *execution)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
     else if (session->waiters)
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
-    if (execution->request.asked == LAZ_ASKED_EXECUTE)
-        laz_session_give_output(session, execution_take_output);
+    if (execution->request.asked != LAZ_ASKED_EXECUTE)
+        return;
+    laz_session_give_output(session, execution_take_output);
+    laz_box_hear_commands(session->box, true); /* may end it, which is noticed after this turn */
 }
 
 /* Stops everything that belongs to a running execution, and takes the rest of its output. */
@@ -749,6 +767,7 @@ static void execution_advance(struct laz_session *session)
 const struct laz_session_listener laz_execution_listener = {
     .advance = execution_advance,
     .message = execution_message,
+    .command = execution_command,
     .output = execution_output,
     .stop = execution_session_stops,
     .read_on = laz_execution_read_on,

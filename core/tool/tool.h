@@ -273,6 +273,7 @@ struct laz_call_owner {
     void *user;
     int64_t id; /* of the message that asks for the call */
     bool has_id;
+    bool by_command; /* of a channel of its own */
     uint64_t number; /* of the call, as the owner counts them */
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
