@@ -37,8 +37,16 @@ static const struct laz_wire_parameter *parameters_of(const struct laz_wire_tool
     return tool->parameters.items;
 }
 
+/* As it was declared, unless that is hard to type. */
 static const char *parameter_name(const struct laz_wire_parameter *parameter)
 {
+    const char *at = parameter->name;
+
+    while (isalnum((unsigned char)*at) || strchr("_.-", *at)) {
+        if (!*at)
+            return parameter->name;
+        at++;
+    }
     return parameter->spelling ? parameter->spelling : parameter->name;
 }
 
@@ -94,9 +102,18 @@ static bool value_number(const char *text, bool is_whole, struct laz_buf *json)
     if (*at == '.')
         laz_buf_putc(&plain, '0');
     laz_buf_puts(&plain, at);
-    const bool is_good = isdigit((unsigned char)(*at == '.' ? at[1] : *at)) &&
-                         (!is_whole || !at[strspn(at, "0123456789")]) &&
-                         value_json(laz_buf_text(&plain), NULL, json);
+    const bool is_number = isdigit((unsigned char)(*at == '.' ? at[1] : *at)) &&
+                           (!is_whole || !at[strspn(at, "0123456789")]);
+    int64_t small;
+    bool is_good = is_number;
+    if (is_number && is_whole && !laz_json_to_int(laz_buf_text(&plain), plain.len, &small)) {
+        struct laz_json_write write = {.to = json}; /* no double has it */
+        laz_json_begin_object(&write, NULL);
+        laz_json_add_text(&write, "$int", laz_buf_text(&plain));
+        laz_json_end_object(&write);
+    } else if (is_number) {
+        is_good = value_json(laz_buf_text(&plain), NULL, json);
+    }
     laz_buf_fini(&plain);
     return is_good;
 }
@@ -199,8 +216,8 @@ static struct argument *words_find(const struct reading *reading, const char *wo
 {
     for (size_t i = 0; i < reading->n; i++) {
         const struct laz_wire_parameter *parameter = reading->arguments[i].parameter;
-        if (word_names(word, len, parameter_name(parameter)) ||
-            word_names(word, len, parameter->name))
+        if (word_names(word, len, parameter->name) ||
+            (parameter->spelling && word_names(word, len, parameter->spelling)))
             return &reading->arguments[i];
     }
     return NULL;
