@@ -301,6 +301,8 @@ bool laz_box_send_with_commands(struct laz_box *box, const char *data, size_t le
 /* Sends an answer to its commands. One that leaves too much unread loses its channel. */
 void laz_box_answer_command(struct laz_box *box, const char *data, size_t len);
 size_t laz_box_commands_unread(const struct laz_box *box);
+/* Serves what commands have sent and no turn has served, without waiting. */
+void laz_box_catch_up_commands(struct laz_box *box);
 /* Reads what commands send, or lets it wait where it is. */
 void laz_box_hear_commands(struct laz_box *box, bool hears);
 

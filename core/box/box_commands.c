@@ -179,6 +179,18 @@ size_t laz_box_commands_unread(const struct laz_box *box)
     return box->commands.out.len - box->commands.out_done;
 }
 
+void laz_box_catch_up_commands(struct laz_box *box)
+{
+    const struct laz_box_commands *commands = &box->commands;
+
+    while (commands->fd >= 0 && !commands->is_paused && !laz_box_was_killed(box) &&
+           (commands->behind || laz_os_await(commands->fd, 0)))
+        if (commands->behind)
+            commands_lines(box);
+        else
+            commands_ready(box, LAZ_IO_READ);
+}
+
 void laz_box_hear_commands(struct laz_box *box, bool hears)
 {
     struct laz_box_commands *commands = &box->commands;

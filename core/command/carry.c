@@ -54,6 +54,8 @@ struct caller {
 struct carry {
     size_t max_message, max_value;
     int calls;
+    dev_t device; /* of that */
+    ino_t inode;
     char records[1024]; /* that were begun or have to wait */
     size_t n_records;
     struct laz_frame in; /* from the host */
@@ -191,15 +193,17 @@ static void caller_read(struct carry *carry, struct caller *caller)
 
 /* ---- who calls ------------------------------------------------------------------------------ */
 
-/* The end of a pipe that another process has; -1: it is none, or gone. */
-static int caller_open(long pid, int number, int flags)
+/* The end of a pipe that another process has; -1: it is none, or gone. Not that of the records,
+ * which would be taken from it. */
+static int caller_open(const struct carry *carry, long pid, int number, int flags)
 {
     char path[64];
     struct stat st;
 
     snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, number);
     int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)))
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode) ||
+                    (st.st_dev == carry->device && st.st_ino == carry->inode)))
         laz_os_close(&fd);
     return fd;
 }
@@ -216,8 +220,8 @@ static void carry_admit(struct carry *carry, const char *record)
     while (caller->state != CALLER_NONE)
         caller++;
     *caller = (struct caller){.state = CALLER_ASKS,
-                              .request = caller_open(pid, request, O_RDONLY),
-                              .answer = caller_open(pid, answer, O_WRONLY)};
+                              .request = caller_open(carry, pid, request, O_RDONLY),
+                              .answer = caller_open(carry, pid, answer, O_WRONLY)};
     laz_frame_init(&caller->in, carry->max_message + CARRY_SLACK);
     carry->n_callers++;
     if (caller->request < 0 || caller->answer < 0)
@@ -431,13 +435,19 @@ static bool carry_write_tools(const char *directory, const struct laz_buf *text)
 }
 
 /* The pipe of the calls, which always has a writer: this process. */
-static int carry_make_calls(const char *directory)
+static bool carry_make_calls(struct carry *carry, const char *directory)
 {
+    struct stat st;
     char *path = laz_strdupf("%s/" COMMAND_CALLS, directory);
-    int fd = path && mkfifo(path, 0600) == 0 ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
 
+    carry->calls =
+        path && mkfifo(path, 0600) == 0 ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
     free(path);
-    return fd;
+    if (carry->calls < 0 || fstat(carry->calls, &st) != 0)
+        return false;
+    carry->device = st.st_dev;
+    carry->inode = st.st_ino;
+    return true;
 }
 
 static bool carry_prepare(struct carry *carry, const char *directory, const char *program)
@@ -449,8 +459,7 @@ static bool carry_prepare(struct carry *carry, const char *directory, const char
     umask(077);
     bool is_good = links && mkdir(directory, 0700) == 0 && mkdir(links, 0700) == 0 &&
                    carry_read_tools(directory, program, &text) &&
-                   carry_write_tools(directory, &text) &&
-                   (carry->calls = carry_make_calls(directory)) >= 0 &&
+                   carry_write_tools(directory, &text) && carry_make_calls(carry, directory) &&
                    laz_os_nonblock(CARRY_HOST, true, NULL) == 0;
     carry->most = LAZ_OPEN_COMMANDS;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < CARRY_OWN + 2 * LAZ_OPEN_COMMANDS)

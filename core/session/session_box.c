@@ -179,6 +179,7 @@ static void session_refuse(struct laz_session *session, int code, const char *te
  * taken for an answer to the next execution. */
 void laz_session_listen(struct laz_session *session)
 {
+    laz_box_catch_up_commands(session->box); /* calls from before an execution are not its own */
     if (!session->misbehaved && !laz_box_is_quiet(session->box))
         session_refuse(session, LAZ_EPROTO,
                        laz_box_has_hung_up(session->box) ? "the agent closed its connection"

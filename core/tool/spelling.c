@@ -108,7 +108,8 @@ char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, 
         spelling_word(spelling, rules, name, len, &text);
         if (is_tool && !text.failed &&
             (spelling_is_global(rules, laz_buf_text(&text), name[len] != '\0') ||
-             (spelling->are_commands && spelling_is_program(laz_buf_text(&text)))))
+             (spelling->commands == spelling->number && spelling->commands &&
+              spelling_is_program(laz_buf_text(&text)))))
             laz_buf_puts(&text, rules->after);
         if (!name[len])
             return laz_buf_steal(&text);
@@ -360,7 +361,7 @@ static void spelling_add(struct spelling_search *search, const char *name,
         .number = number,
         .rules = language && language->names.other ? &language->names : NULL,
         .words = words,
-        .are_commands = language && language->commands,
+        .commands = language && language->commands ? number : 0,
     };
 }
 
@@ -379,7 +380,7 @@ static void spelling_find_commands(struct spelling_search *search)
 
     laz_registry_stubs(search->registry, &names);
     for (size_t i = 0; i < spellings->n; i++)
-        number = spellings->items[i].are_commands ? i + 1 : number;
+        number = spellings->items[i].commands ? i + 1 : number;
     for (size_t i = 0; i < names.n && !number && !search->rc; i++)
         if (laz_registry_language(search->registry, names.items[i], &language, NULL) == 0 &&
             language && language->commands) {

@@ -37,9 +37,8 @@ struct laz_spelling {
     size_t number;        /* in struct laz_spellings, from 1; 0: not one of these */
     const struct laz_language_names *rules; /* NULL: '_' in place of all but letters and digits */
     const struct laz_strv *words;           /* beside those of `rules`; NULL: none */
-    bool are_commands;                      /* no tool has the name of a program */
-    size_t commands; /* number of the language that says how its tools are called as commands; 0:
-                        none does */
+    size_t commands; /* number of the language by which tools are called as commands: if it is this
+                        one, no tool has the name of a program; 0: there is none */
 };
 
 enum laz_spelled { LAZ_SPELLED_TOOL, LAZ_SPELLED_PARAMETER };
