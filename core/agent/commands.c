@@ -9,9 +9,13 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/path.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/fd_passing.h"
+#include "os/files.h"
 #include "os/helper.h"
 
 #include <stdio.h>
@@ -21,7 +25,10 @@
 
 #define COMMANDS_READ      (64u * 1024)
 #define COMMANDS_DIRECTORY ".lazaret" /* in the home */
-#define COMMANDS_LINKS     "bin"      /* in that; core/command/command.h */
+/* In that, as core/command/command.h has them. */
+#define COMMANDS_LINKS "bin"
+#define COMMANDS_TOOLS "tools"
+#define COMMANDS_CALLS "calls"
 
 int agent_commands_first(struct agent *agent, char **line, size_t *len)
 {
@@ -65,30 +72,84 @@ int agent_commands_plan(struct agent *agent, const struct laz_wire_options *opti
     return is_set ? 0 : laz_error_nomem(err);
 }
 
-/* Gives the lists of tools to the process that carries the calls. */
-static bool commands_start(const struct agent *agent, int channel, const char *const *lists)
+/* ---- the directory of a session -------------------------------------------------------------- */
+
+static bool commands_make_directory(const char *path)
+{
+    return laz_os_make_directory(path, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0;
+}
+
+/* The name of the command of a tool: a new string, or NULL. */
+static char *commands_name(const char *tool, size_t len)
+{
+    static const char *const members[] = {"command", "spelling", "name"};
+    const char *raw;
+    size_t raw_len;
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (laz_json_member(tool, len, members[i], &raw, &raw_len))
+            return laz_json_to_string(raw, raw_len, NULL);
+    return NULL;
+}
+
+/* Makes a link for each tool of a list, and appends its declaration. */
+static bool commands_link(const struct agent_commands *commands, const char *list, size_t len,
+                          struct laz_buf *text)
+{
+    struct laz_json_items items = laz_json_items(list, len);
+    const char *raw;
+    bool is_good = true;
+
+    while (is_good && laz_json_next_item(&items, &raw, &len)) {
+        char *name = commands_name(raw, len);
+        char *path =
+            name ? laz_strdupf("%s/" COMMANDS_LINKS "/%s", commands->directory, name) : NULL;
+        is_good = path && laz_name_is_plain(name) && laz_os_make_link(path, commands->program) == 0;
+        laz_buf_printf(text, "%s\t%.*s\n", name ? name : "", (int)len, raw);
+        free(path);
+        free(name);
+    }
+    return is_good && !items.failed;
+}
+
+/* Makes all that programs find: the pipe of their calls, or -1. */
+static int commands_make(const struct agent_commands *commands, const char *const *lists)
+{
+    char *links = laz_strdupf("%s/" COMMANDS_LINKS, commands->directory);
+    char *tools = laz_strdupf("%s/" COMMANDS_TOOLS, commands->directory);
+    char *calls = laz_strdupf("%s/" COMMANDS_CALLS, commands->directory);
+    struct laz_buf text = LAZ_BUF_INIT;
+    int fd = -1;
+
+    bool is_good = links && tools && calls && commands_make_directory(commands->directory) &&
+                   commands_make_directory(links);
+    laz_buf_putc(&text, '\n');
+    for (size_t i = 0; is_good && lists[i]; i++)
+        is_good = commands_link(commands, lists[i], strlen(lists[i]), &text);
+    is_good =
+        is_good && !text.failed && laz_os_write_file(tools, text.data, text.len, 0600, NULL) == 0;
+    if (is_good)
+        fd = laz_os_make_named_pipe(calls);
+    laz_buf_fini(&text);
+    free(links);
+    free(tools);
+    free(calls);
+    return fd;
+}
+
+/* ---- who carries their calls ----------------------------------------------------------------- */
+
+static void commands_carry(const struct agent *agent, int calls)
 {
     const struct agent_commands *commands = &agent->commands;
+    const size_t value = agent->channel.in.max;
     char most[24], most_value[24];
-    int reads, writes = -1;
-    int64_t pid;
 
     snprintf(most, sizeof most, "%zu", agent->max_message);
     snprintf(most_value, sizeof most_value, "%zu",
-             agent->channel.in.max > AGENT_LINE_SLACK ? agent->channel.in.max - AGENT_LINE_SLACK
-                                                      : agent->channel.in.max);
-    if (laz_os_cloexec_pipe(&reads, &writes, NULL)) {
-        laz_os_close(&channel);
-        return false;
-    }
-    const char *const argv[] = {
-        "lazaret-tool", "--carry", commands->directory, commands->program, most, most_value, NULL};
-    bool is_good = laz_os_helper_start(commands->program, argv, reads, channel, &pid);
-    for (size_t i = 0; is_good && lists[i]; i++)
-        is_good = laz_os_write_waiting(writes, lists[i], strlen(lists[i])) &&
-                  laz_os_write_waiting(writes, "\n", 1);
-    laz_os_close(&writes);
-    return pid > 0 && laz_os_helper_has_left(pid) && is_good;
+             value > AGENT_LINE_SLACK ? value - AGENT_LINE_SLACK : value);
+    const char *const argv[] = {"lazaret-tool", "--carry", most, most_value, NULL};
+    (void)laz_os_helper_start(commands->program, argv, calls, commands->channel);
 }
 
 void agent_commands_start(struct agent *agent, const char *tools, size_t len)
@@ -99,15 +160,13 @@ void agent_commands_start(struct agent *agent, const char *tools, size_t len)
                                  NULL};
     const uint64_t begun = laz_clock_us();
 
-    if (commands->channel < 0) {
-        free(own);
-        return;
+    if (commands->channel >= 0 && commands->program && (own || !tools)) {
+        int calls = commands_make(commands, lists);
+        if (calls >= 0)
+            commands_carry(agent, calls);
+        laz_os_close(&calls);
+        agent_cost(agent, "commands", begun);
     }
-    if (commands->program && (own || !tools))
-        (void)commands_start(agent, commands->channel, lists);
-    else
-        laz_os_close(&commands->channel);
-    commands->channel = -1;
+    laz_os_close(&commands->channel);
     free(own);
-    agent_cost(agent, "commands", begun);
 }

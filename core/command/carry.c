@@ -3,8 +3,8 @@
  * Side: box.  Input trusted: no (what commands send); yes (the host's messages).
  *
  * An interpreter that is busy serves no calls, and may not have a thread or a child that its code
- * does not know.  So the agent starts this program, which leaves it at once.  It has the session's
- * second channel to the host, on which it keeps the bounds of the protocol (LAZ_OPEN_COMMANDS,
+ * does not know.  So the agent starts this program beside itself.  It has the session's second
+ * channel to the host, on which it keeps the bounds of the protocol (LAZ_OPEN_COMMANDS,
  * LAZ_OPEN_BYTES): a command whose call may not be open yet waits here, and those that come
  * meanwhile wait in the pipe.  Code can end it or send what it likes in its place: then the session
  * has no commands any more, or the host ends the session. */
@@ -26,7 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CARRY_HOST   1 /* the descriptor of the channel */
+#define CARRY_CALLS  0 /* the pipe of the records; it has a writer as long as this process */
+#define CARRY_HOST   1 /* the channel */
 #define CARRY_READ   ((size_t)64 << 10)
 #define CARRY_AHEAD  ((size_t)1 << 20) /* bytes for the host that wait before no more are read */
 #define CARRY_SLACK  ((size_t)1 << 20) /* for the rest of a line around a value */
@@ -53,8 +54,7 @@ struct caller {
 
 struct carry {
     size_t max_message, max_value;
-    int calls;
-    dev_t device; /* of that */
+    dev_t device; /* of the pipe of the records */
     ino_t inode;
     char records[1024]; /* that were begun or have to wait */
     size_t n_records;
@@ -248,7 +248,7 @@ static void carry_records(struct carry *carry)
 
 static void carry_read_records(struct carry *carry)
 {
-    const ssize_t n = laz_os_read(carry->calls, carry->records + carry->n_records,
+    const ssize_t n = laz_os_read(CARRY_CALLS, carry->records + carry->n_records,
                                   sizeof carry->records - carry->n_records);
 
     carry->n_records += n > 0 ? (size_t)n : 0;
@@ -339,7 +339,7 @@ static void carry_turn(struct carry *carry)
 
     fds[0] = (struct pollfd){.fd = CARRY_HOST,
                              .events = (short)(POLLIN | (carry->out.len ? POLLOUT : 0))};
-    fds[1] = (struct pollfd){.fd = is_full ? -1 : carry->calls, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = is_full ? -1 : CARRY_CALLS, .events = POLLIN};
     for (size_t i = 0; i < carry->most; i++) {
         const struct caller *caller = &carry->callers[i];
         const bool writes = caller->state == CALLER_ANSWERED;
@@ -370,133 +370,37 @@ static void carry_turn(struct carry *carry)
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
-static bool carry_link(const char *directory, const char *program, const char *name)
+static bool carry_prepare(struct carry *carry)
 {
-    char *path = laz_strdupf("%s/" COMMAND_LINKS "/%s", directory, name);
-    const bool is_made = path && (symlink(program, path) == 0 || errno == EEXIST);
-
-    free(path);
-    return is_made;
-}
-
-/* Links the tools of a list, and adds their declarations to the text of the file. */
-static bool carry_declare(const char *directory, const char *program, const char *list, size_t len,
-                          struct laz_buf *text)
-{
-    struct laz_json_items items = laz_json_items(list, len);
-    const char *raw;
-    bool is_good = true;
-
-    while (is_good && laz_json_next_item(&items, &raw, &len)) {
-        struct laz_wire_tool tool = {0};
-        is_good = laz_wire_read(&laz_wire_tool, raw, len, &tool, NULL) == 0;
-        const char *name = tool.command ? tool.command : tool.spelling ? tool.spelling : tool.name;
-        if (is_good && *name != '.' && !strpbrk(name, "/\t\n")) {
-            is_good = carry_link(directory, program, name);
-            laz_buf_printf(text, "%s\t%.*s\n", name, (int)len, raw);
-        }
-        laz_fields_free(&laz_wire_tool, &tool);
-    }
-    return is_good && !items.failed;
-}
-
-/* Reads all lists from standard input. */
-static bool carry_read_tools(const char *directory, const char *program, struct laz_buf *text)
-{
-    struct laz_buf all = LAZ_BUF_INIT;
-    bool is_good = true;
-    ssize_t n = 1;
-
-    while (n > 0 && laz_buf_reserve(&all, CARRY_READ)) {
-        while ((n = read(STDIN_FILENO, all.data + all.len, CARRY_READ)) < 0 && errno == EINTR)
-            ;
-        all.len += n > 0 ? (size_t)n : 0;
-    }
-    laz_buf_putc(text, '\n');
-    for (size_t at = 0; is_good && !all.failed && at < all.len;) {
-        const char *end = memchr(all.data + at, '\n', all.len - at);
-        const size_t len = end ? (size_t)(end - all.data) - at : all.len - at;
-        is_good = carry_declare(directory, program, all.data + at, len, text);
-        at += len + 1;
-    }
-    is_good &= n == 0 && !all.failed && !text->failed;
-    laz_buf_fini(&all);
-    return is_good;
-}
-
-static bool carry_write_tools(const char *directory, const struct laz_buf *text)
-{
-    char *path = laz_strdupf("%s/" COMMAND_TOOLS, directory);
-    const int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    const bool is_written = fd >= 0 && laz_os_write_waiting(fd, text->data, text->len);
-
-    free(path);
-    return fd >= 0 && close(fd) == 0 && is_written;
-}
-
-/* The pipe of the calls, which always has a writer: this process. */
-static bool carry_make_calls(struct carry *carry, const char *directory)
-{
+    struct rlimit files;
     struct stat st;
-    char *path = laz_strdupf("%s/" COMMAND_CALLS, directory);
 
-    carry->calls =
-        path && mkfifo(path, 0600) == 0 ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
-    free(path);
-    if (carry->calls < 0 || fstat(carry->calls, &st) != 0)
+    if (laz_os_nonblock(CARRY_CALLS, true, NULL) || laz_os_nonblock(CARRY_HOST, true, NULL) ||
+        fstat(CARRY_CALLS, &st) != 0)
         return false;
     carry->device = st.st_dev;
     carry->inode = st.st_ino;
-    return true;
-}
-
-static bool carry_prepare(struct carry *carry, const char *directory, const char *program)
-{
-    char *links = laz_strdupf("%s/" COMMAND_LINKS, directory);
-    struct laz_buf text = LAZ_BUF_INIT;
-    struct rlimit files;
-
-    umask(077);
-    bool is_good = links && mkdir(directory, 0700) == 0 && mkdir(links, 0700) == 0 &&
-                   carry_read_tools(directory, program, &text) &&
-                   carry_write_tools(directory, &text) && carry_make_calls(carry, directory) &&
-                   laz_os_nonblock(CARRY_HOST, true, NULL) == 0;
     carry->most = LAZ_OPEN_COMMANDS;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < CARRY_OWN + 2 * LAZ_OPEN_COMMANDS)
         carry->most = files.rlim_cur > CARRY_OWN + 2 ? (files.rlim_cur - CARRY_OWN) / 2 : 1;
     for (size_t i = 0; i < carry->most; i++)
         carry->callers[i] = (struct caller){.request = -1, .answer = -1};
     laz_frame_init(&carry->in, carry->max_value + CARRY_SLACK);
-    laz_buf_fini(&text);
-    free(links);
-    return is_good;
-}
-
-/* No signal that a terminal or an interrupt sends to others is for this process. */
-static void carry_leave(void)
-{
-    const pid_t pid = fork();
-
-    if (pid)
-        _exit(pid > 0 ? 0 : 1);
-    setsid();
-    signal(SIGPIPE, SIG_IGN);
-    if (chdir("/") != 0)
-        _exit(1);
-    (void)dup2(STDERR_FILENO, STDIN_FILENO);
+    return true;
 }
 
 int command_carry(int argc, char **argv)
 {
     static struct carry carry;
 
-    if (argc != 4)
+    if (argc != 2)
         return COMMAND_USAGE;
-    carry.max_message = strtoul(argv[2], NULL, 10);
-    carry.max_value = strtoul(argv[3], NULL, 10);
-    if (!carry_prepare(&carry, argv[0], argv[1]))
+    carry.max_message = strtoul(argv[0], NULL, 10);
+    carry.max_value = strtoul(argv[1], NULL, 10);
+    setsid(); /* no signal that a terminal or an interrupt sends to others is for this process */
+    signal(SIGPIPE, SIG_IGN);
+    if (chdir("/") != 0 || !carry_prepare(&carry))
         return COMMAND_FAILED;
-    carry_leave();
     for (;;)
         carry_turn(&carry);
 }

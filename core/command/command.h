@@ -50,10 +50,8 @@ void command_show(const char *json, size_t len, struct laz_buf *text);
 
 /* Calls the tool that the command has the name of: the exit status. */
 int command_call(int argc, char **argv);
-/* The first words are the directory of the commands, which is made, the program that they are links
- * to, and how many bytes a call and a value may have. Standard input has the declarations, lists of
- * JSON one a line, and standard output is the channel to the host. Returns when all is there, and a
- * process that is nobody's child carries the calls; not 0: they cannot be carried. */
+/* The words say how many bytes a call and a value may have. Standard input is the pipe of the
+ * calls, standard output the channel to the host. Returns only where that cannot be. */
 int command_carry(int argc, char **argv);
 
 #endif

@@ -6,13 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts a program, whose standard input and output these become, both closed here in any case; its
- * standard error is /dev/null, its environment empty, and its signals as a program finds them. It
- * is of the caller's session and its child until it has left (fork(2)), which
- * laz_os_helper_has_left waits for. False: it cannot be started. Linux only. */
-bool laz_os_helper_start(const char *program, const char *const *argv, int input, int output,
-                         int64_t *pid);
-/* True: with status 0. */
-bool laz_os_helper_has_left(int64_t pid);
+/* Starts a program, whose standard input and output these become; its standard error is /dev/null,
+ * its environment empty, and its signals as a program finds them. It is a child of the caller's
+ * parent, which has to wait for any child. False: it cannot be started. Linux only. */
+bool laz_os_helper_start(const char *program, const char *const *argv, int input, int output);
+/* Makes a pipe with a name, for this user alone: a descriptor that can read and write, or -1. */
+int laz_os_make_named_pipe(const char *path);
 
 #endif

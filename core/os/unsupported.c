@@ -103,9 +103,9 @@ GIVES(bool, laz_heap_has_grown, false, const struct laz_heap *heap)
 IGNORES(laz_heap_give_back, void)
 
 /* Programs beside untrusted code. */
-GIVES(bool, laz_os_helper_start, (*pid = -1, false),
-      const char *program, const char *const *argv, int input, int output, int64_t *pid)
-GIVES(bool, laz_os_helper_has_left, false, int64_t pid)
+GIVES(bool, laz_os_helper_start, false,
+      const char *program, const char *const *argv, int input, int output)
+GIVES(int, laz_os_make_named_pipe, -1, const char *path)
 
 /* Templates. */
 FAILS("filters of system calls", laz_os_filter_ahead, , const char *name)

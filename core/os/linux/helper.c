@@ -1,52 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /* helper.c - a program beside untrusted code.  System: Linux.
  *
- * posix_spawn(3) copies nothing of a process that may be large, and runs no handlers that libraries
- * of the interpreter have for fork(2). */
+ * As posix_spawn(3) does it: the new process has this one's memory, which may be large, until it
+ * has its program, and no handlers of libraries for fork(2) run.  But it is a child of this
+ * process's parent (clone(2), CLONE_PARENT): code that waits for its children finds no other. */
 #include "os/helper.h"
 
-#include <errno.h>
+#include "os/posix/descriptors.h"
+
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-bool laz_os_helper_start(const char *program, const char *const *argv, int input, int output,
-                         int64_t *pid)
+#define HELPER_STACK ((size_t)64 << 10)
+
+struct helper {
+    const char *program;
+    const char *const *argv;
+    int input, output;
+};
+
+/* In the new process, which must leave nothing changed in the memory of the other. */
+static int helper_run(void *data)
 {
     char *const none[] = {NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t all, nothing;
-    pid_t child = -1;
+    const struct helper *helper = data;
+    sigset_t nothing;
 
-    sigfillset(&all);
+    for (int number = 1; number < NSIG; number++)
+        (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || dup2(helper->input, STDIN_FILENO) < 0 ||
+        dup2(helper->output, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+        _exit(1);
     sigemptyset(&nothing);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_RDWR, 0);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &nothing);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    const int failed =
-        posix_spawn(&child, program, &files, &attributes, (char *const *)(uintptr_t)argv, none);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    (void)close(input);
-    (void)close(output);
-    *pid = failed ? -1 : child;
-    return !failed;
+    (void)sigprocmask(SIG_SETMASK, &nothing, NULL);
+    (void)execve(helper->program, (char *const *)(uintptr_t)helper->argv, none);
+    _exit(1);
 }
 
-bool laz_os_helper_has_left(int64_t pid)
+bool laz_os_helper_start(const char *program, const char *const *argv, int input, int output)
 {
-    int how = 0;
-    pid_t ended;
+    struct helper helper = {program, argv, input, output};
+    sigset_t all, before;
+    char *stack = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
-    while ((ended = waitpid((pid_t)pid, &how, 0)) < 0 && errno == EINTR)
-        ;
-    return ended == (pid_t)pid && WIFEXITED(how) && WEXITSTATUS(how) == 0;
+    if (stack == MAP_FAILED)
+        return false;
+    sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
+    const int pid = clone(helper_run, stack + HELPER_STACK,
+                          CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, &helper);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    (void)munmap(stack, HELPER_STACK);
+    return pid > 0;
+}
+
+int laz_os_make_named_pipe(const char *path)
+{
+    return mkfifo(path, 0600) == 0 ? laz_posix_above(open(path, O_RDWR | O_CLOEXEC)) : -1;
 }
