@@ -108,7 +108,7 @@ static void commands_work_wherever_programs_do(void)
         {"add 1 2 | { read -r x; add \"$x\" 10; }", "13\n"},
         {"for i in 1 2 3; do add $i 1 >out$i & done; wait; cat out1 out2 out3", "2\n3\n4\n"},
         {"cd /; env -i /bin/sh -c \"$(command -v add) 1 1\"", "2\n"},
-        {"cd \"${PATH%%:*}\"; ./add 1 1; exec -a other ./add 1 1", "2\n2\n"},
+        {"cd \"${PATH%%:*}\" || exit; ./add 1 1; exec -a other ./add 1 1", "2\n2\n"},
         {"! command -v awk >/dev/null || awk 'BEGIN { system(\"add 20 22\") }' || true", "42\n"},
     };
 
@@ -218,7 +218,7 @@ static void a_killed_command_leaves_nothing(void)
 {
     static const struct row rows[] = {
         {"for i in 1 2 3 4 5 6 7 8 9 10; do slow 300 & kill -9 $!; slow 300 & sleep 0.0$i; kill -9 "
-         "$!; done 2>/dev/null; wait; cd \"${PATH%%:*}/..\"; echo $(ls -A); add 1 2",
+         "$!; done 2>/dev/null; wait; cd \"${PATH%%:*}/..\" || exit; echo $(ls -A); add 1 2",
          "bin calls tools\n3\n"},
     };
 
@@ -254,18 +254,20 @@ static void a_flood_is_served(void)
 static void what_is_no_call_is_ignored(void)
 {
     static const struct row rows[] = {
-        {"cd \"${PATH%%:*}/..\"; echo nonsense >calls; echo '1 0 1' >calls; echo \"$$ 0 1\" "
+        {"cd \"${PATH%%:*}/..\" || exit; echo nonsense >calls; echo '1 0 1' >calls; echo \"$$ 0 "
+         "1\" "
          ">calls; "
          "echo '99999999999999999999 3 4' >calls; echo '-1 3 4' >calls; head -c 3000 /dev/zero "
          ">calls; "
          "head -c 3000 /dev/zero | tr '\\0' 7 >calls; echo >calls; add 1 2",
          "3\n"},
-        {"cd \"${PATH%%:*}/..\"; { exec 5<>calls 6>&5; sh -c 'echo $$ 5 6' >calls; }; add 1 2; "
+        {"cd \"${PATH%%:*}/..\" || exit; { exec 5<>calls 6>&5; sh -c 'echo $$ 5 6' >calls; }; add "
+         "1 2; "
          "exec "
          "5>&- 6>&-",
          "3\n"},
         /* pipes of one's own, and in them what no command writes */
-        {"cd \"${PATH%%:*}/..\"; mkfifo q a; exec 5<>q 6<>a; echo \"$$ 5 6\" >calls; "
+        {"cd \"${PATH%%:*}/..\" || exit; mkfifo q a; exec 5<>q 6<>a; echo \"$$ 5 6\" >calls; "
          "echo '{\"type\":\"tool_call\",\"tool\":\"nosuch\",\"id\":77}' >&5; head -1 <&6; "
          "echo \"$$ 5 6\" >calls; echo '{\"type\":\"result\",\"id\":1,\"value\":1}' >&5; head -1 "
          "<&6; "
@@ -274,7 +276,7 @@ static void what_is_no_call_is_ignored(void)
          "{\"error\":\"message 'result' is not allowed now\",\"kind\":\"refused\"}\n"
          "{\"error\":\"not valid JSON: a number is not valid (byte 0)\",\"kind\":\"refused\"}\n"
          "3\n"},
-        {"cd \"${PATH%%:*}\"; ln -s add mine; ./mine 1 2 2>&1; echo $?; rm mine; ln -sf "
+        {"cd \"${PATH%%:*}\" || exit; ln -s add mine; ./mine 1 2 2>&1; echo $?; rm mine; ln -sf "
          "/dev/null "
          "../tools; ./add 1 2 2>&1; echo $?",
          "mine: there is no such tool\n127\nadd: there is no such tool\n127\n"},
