@@ -41,6 +41,7 @@ struct mock {
     int fd;
     int fds[FDS]; /* received with the last message; for a spawn: channel, stdout, stderr, status */
     size_t n_fds;
+    int commands, channel; /* received with `init`, and the other one */
     int groups[FDS]; /* of the next session, received with `prepare` */
     size_t n_groups;
     char token[33]; /* of the session, replaces that of the environment */
@@ -96,7 +97,10 @@ static ssize_t mock_read(struct mock *mock, void *data, size_t len)
     ssize_t n = recvmsg(mock->fd, &message, MSG_CMSG_CLOEXEC);
     struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        memmem(data, (size_t)n, "\"init\"", 6)) {
+        memcpy(&mock->commands, CMSG_DATA(c), sizeof mock->commands);
+    } else if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
         while (mock->n_fds)
             close(mock->fds[--mock->n_fds]);
         mock->n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -243,6 +247,19 @@ static void do_connect(struct mock *mock, const char *text) /* connects again, a
 {
     (void)text;
     mock_connect(mock);
+}
+
+static void do_command(struct mock *mock, const char *text) /* goes to the channel of commands */
+{
+    (void)text;
+    mock->channel = mock->fd;
+    mock->fd = mock->commands;
+}
+
+static void do_channel(struct mock *mock, const char *text) /* goes back to that of the agent */
+{
+    (void)text;
+    mock->fd = mock->channel;
 }
 
 static void do_recv(struct mock *mock, const char *text) /* receives a line of the host */
@@ -691,6 +708,7 @@ static const struct {
     {"drop", do_drop},       {"second", do_second},     {"speak", do_speak},
     {"split", do_split},     {"closeout", do_closeout}, {"complain", do_complain},
     {"connect", do_connect}, {"cut", do_cut},           {"die", do_die},
+    {"command", do_command}, {"channel", do_channel},
     {"eof", do_eof},         {"spill", do_spill},       {"storm", do_storm},
     {"exit", do_exit},       {"fill", do_fill},         {"hangup", do_hangup},
     {"ok", do_ok},           {"pad", do_pad},           {"print", do_print},
