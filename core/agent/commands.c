@@ -8,7 +8,6 @@
  * session that cannot have it goes on without commands. */
 #include "agent/agent.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "os/current_process.h"
@@ -158,14 +157,12 @@ void agent_commands_start(struct agent *agent, const char *tools, size_t len)
     char *own = tools ? laz_strndup(tools, len) : NULL;
     const char *const lists[] = {agent->tools ? agent->tools : own, agent->tools ? own : NULL,
                                  NULL};
-    const uint64_t begun = laz_clock_us();
 
     if (commands->channel >= 0 && commands->program && (own || !tools)) {
         int calls = commands_make(commands, lists);
         if (calls >= 0)
             commands_carry(agent, calls);
         laz_os_close(&calls);
-        agent_cost(agent, "commands", begun);
     }
     laz_os_close(&commands->channel);
     free(own);

@@ -260,6 +260,18 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
     return start_tools(agent, init->tools, init->tools_len, err);
 }
 
+/* A session goes on without them where it cannot have them. */
+static void start_commands(struct agent *agent, const struct laz_message *init)
+{
+    const uint64_t begun = laz_clock_us();
+
+    if (agent->commands.channel < 0)
+        return;
+    agent_commands_start(agent, init->is_same || !agent->tools ? init->tools : NULL,
+                         init->tools_len);
+    agent_cost(agent, "commands", begun);
+}
+
 /* Steps 2 to 5. */
 static int start_init(struct agent *agent, struct laz_error *err)
 {
@@ -282,8 +294,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
     else
         rc = start_follow(agent, &init, err);
     if (!rc && !init.is_template)
-        agent_commands_start(agent, init.is_same || !agent->tools ? init.tools : NULL,
-                             init.tools_len);
+        start_commands(agent, &init);
     laz_message_fini(&init);
     return rc;
 }

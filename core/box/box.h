@@ -132,7 +132,7 @@ struct laz_box_owner {
     void (*authenticated)(void *user);
     /* A whole line of the agent; it may be changed. False: the box is to be ended. */
     bool (*line)(void *user, char *line, size_t len);
-    /* The same of its commands (box_commands.c): a call of a tool. */
+    /* The same of its commands (box_commands.c): a call of a tool. NULL: it is too long. */
     bool (*command)(void *user, char *line, size_t len);
     /* Bytes of a stream. Return false to pause reading until laz_box_hear(): a writer then blocks
      * on the full pipe, and costs the host nothing. */

@@ -16,7 +16,6 @@
 
 #define COMMANDS_READ  ((size_t)64 << 10) /* bytes read at once */
 #define COMMANDS_LINES 64u                /* served in one turn of the loop */
-#define COMMANDS_FIRST ((size_t)1 << 10)  /* bytes that a descriptor is sent with */
 
 static void commands_ready(void *user, uint32_t events);
 
@@ -62,13 +61,8 @@ static void commands_lines(void *user)
     while (commands->fd >= 0 && !laz_box_was_killed(box) && n < COMMANDS_LINES &&
            !commands->is_paused && (rc = laz_frame_next(&commands->in, &line, &len)) != 0) {
         n++;
-        if (rc < 0) {
-            laz_box_fail(box, LAZ_EPROTO,
-                         "a message of a command is larger than max_message_size (%zu bytes)",
-                         commands->in.max);
-            return;
-        }
-        if (!box->owner.command || !box->owner.command(box->owner.user, line, len))
+        if (!box->owner.command ||
+            !box->owner.command(box->owner.user, rc < 0 ? NULL : line, len) || rc < 0)
             return;
     }
     if (commands->fd < 0)
@@ -123,8 +117,7 @@ static void commands_ready(void *user, uint32_t events)
     commands_lines(box);
 }
 
-/* Makes the channel. False: there is none, which is no error. */
-static bool commands_open(struct laz_box *box, int *end)
+bool laz_box_open_commands(struct laz_box *box, int *end)
 {
     struct laz_box_commands *commands = &box->commands;
     struct laz_loop *loop = box->shared->driver->loop;
@@ -140,21 +133,6 @@ static bool commands_open(struct laz_box *box, int *end)
     laz_os_close(end);
     laz_box_close_commands(box);
     return false;
-}
-
-bool laz_box_send_with_commands(struct laz_box *box, const char *data, size_t len)
-{
-    const size_t first = len < COMMANDS_FIRST ? len : COMMANDS_FIRST;
-    int end = -1;
-
-    if (box->channel < 0 || box->out.len || !commands_open(box, &end))
-        return laz_box_send(box, data, len, 0);
-    const int failed = laz_os_send_fds(box->channel, data, first, &end, 1);
-    laz_os_close(&end);
-    if (!failed)
-        return laz_box_send(box, data + first, len - first, 0);
-    laz_box_close_commands(box);
-    return laz_box_send(box, data, len, 0); /* what has failed fails once more, or it waits */
 }
 
 void laz_box_answer_command(struct laz_box *box, const char *data, size_t len)

@@ -85,6 +85,8 @@ void laz_box_free_channel(struct laz_box *box);
 
 /* ---- box_commands.c -------------------------------------------------------------------------- */
 
+/* Makes the channel. False: there is none, which is no error. */
+bool laz_box_open_commands(struct laz_box *box, int *end);
 void laz_box_close_commands(struct laz_box *box);
 
 /* ---- box_start.c ----------------------------------------------------------------------------- */

@@ -292,20 +292,6 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     laz_execution_abandon_calls(execution);
 }
 
-static bool execution_command(struct laz_session *session, const struct laz_message *message)
-{
-    struct laz_execution *execution = session->execution;
-
-    if (execution->over || execution->has_message || execution->is_held ||
-        execution->request.asked != LAZ_ASKED_EXECUTE)
-        return false;
-    if (execution->is_interrupted)
-        laz_execution_refuse_call(execution, message, true);
-    else if (execution->stop == LAZ_STOP_NONE)
-        laz_execution_tool_call(execution, message, true);
-    return true;
-}
-
 static void execution_take_output(struct laz_session *session, int stream, const char *data,
                                   size_t len)
 {
@@ -767,7 +753,7 @@ static void execution_advance(struct laz_session *session)
 const struct laz_session_listener laz_execution_listener = {
     .advance = execution_advance,
     .message = execution_message,
-    .command = execution_command,
+    .command = laz_execution_command,
     .output = execution_output,
     .stop = execution_session_stops,
     .read_on = laz_execution_read_on,

@@ -131,6 +131,8 @@ void laz_execution_deadline_stand(struct laz_execution *execution);
  */
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message,
                              bool by_command);
+/* A call of a command while `session` executes. False: nothing is executed any more. */
+bool laz_execution_command(struct laz_session *session, const struct laz_message *message);
 /* Starts calls that waited for the agent to read earlier answers, after it has read some. */
 void laz_execution_read_on(struct laz_session *session);
 /* Logs the number of refused calls that were not logged one by one. */

@@ -521,3 +521,17 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
     execution_take_call(execution, message, by_command, &call, good ? NULL : err.text);
     laz_buf_fini(&call.args);
 }
+
+bool laz_execution_command(struct laz_session *session, const struct laz_message *message)
+{
+    struct laz_execution *execution = session->execution;
+
+    if (execution->over || execution->has_message || execution->is_held ||
+        execution->request.asked != LAZ_ASKED_EXECUTE)
+        return false;
+    if (execution->is_interrupted)
+        laz_execution_refuse_call(execution, message, true);
+    else if (execution->stop == LAZ_STOP_NONE)
+        laz_execution_tool_call(execution, message, true);
+    return true;
+}

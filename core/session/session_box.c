@@ -224,10 +224,14 @@ static void session_refuse_command(struct laz_session *session, const struct laz
 static bool session_command(void *user, char *line, size_t len)
 {
     struct laz_session *session = user;
-    struct laz_message message;
+    struct laz_message message = {.type = LAZ_MESSAGE_TYPES};
     struct laz_error err = {0};
 
-    int rc = laz_message_parse(line, len, LAZ_WIRE_COMMANDS, &message, &err);
+    int rc =
+        line ? laz_message_parse(line, len, LAZ_WIRE_COMMANDS, &message, &err)
+             : laz_error_set(&err, LAZ_EPROTO, 0,
+                             "a message of a command is larger than max_message_size (%zu bytes)",
+                             session->shared->values->session.max_message_size);
     if (!rc && !message.has_id)
         rc = laz_error_set(&err, LAZ_EPROTO, 0, "a call of a command has no id");
     if (rc)

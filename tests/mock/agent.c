@@ -41,7 +41,7 @@ struct mock {
     int fd;
     int fds[FDS]; /* received with the last message; for a spawn: channel, stdout, stderr, status */
     size_t n_fds;
-    int commands, channel; /* received with `init`, and the other one */
+    int commands;    /* received with `init` */
     int groups[FDS]; /* of the next session, received with `prepare` */
     size_t n_groups;
     char token[33]; /* of the session, replaces that of the environment */
@@ -249,17 +249,13 @@ static void do_connect(struct mock *mock, const char *text) /* connects again, a
     mock_connect(mock);
 }
 
-static void do_command(struct mock *mock, const char *text) /* goes to the channel of commands */
+static void do_swap(struct mock *mock, const char *text) /* goes on on the other channel */
 {
-    (void)text;
-    mock->channel = mock->fd;
-    mock->fd = mock->commands;
-}
+    const int fd = mock->fd;
 
-static void do_channel(struct mock *mock, const char *text) /* goes back to that of the agent */
-{
     (void)text;
-    mock->fd = mock->channel;
+    mock->fd = mock->commands;
+    mock->commands = fd;
 }
 
 static void do_recv(struct mock *mock, const char *text) /* receives a line of the host */
@@ -708,7 +704,6 @@ static const struct {
     {"drop", do_drop},       {"second", do_second},     {"speak", do_speak},
     {"split", do_split},     {"closeout", do_closeout}, {"complain", do_complain},
     {"connect", do_connect}, {"cut", do_cut},           {"die", do_die},
-    {"command", do_command}, {"channel", do_channel},
     {"eof", do_eof},         {"spill", do_spill},       {"storm", do_storm},
     {"exit", do_exit},       {"fill", do_fill},         {"hangup", do_hangup},
     {"ok", do_ok},           {"pad", do_pad},           {"print", do_print},
@@ -716,7 +711,7 @@ static const struct {
     {"send", do_send},       {"shut", do_shut},         {"sync", do_sync},
     {"times", do_times},     {"token", do_token},       {"trade", do_trade},
     {"wait", do_wait},       {"worst", do_worst},       {"watch", pest_watch},
-    {"litter", pest_litter}, {"fork", pest_fork},
+    {"litter", pest_litter}, {"fork", pest_fork},       {"swap", do_swap},
 };
 
 static void mock_run(struct mock *mock, char *script, const char *separator)

@@ -694,53 +694,6 @@ static void floods_of_calls_are_bounded(void)
     with_session("", body_of_floods);
 }
 
-static void body_of_commands(struct laz_session *session)
-{
-    static const struct row rows[] = {
-        {"command\nsend {\"type\":\"tool_call\",\"id\":5,\"tool\":\"nosuch\"}\nrecv\nchannel\nok "
-         "$last",
-         LAZ_VERDICT_OK, "{\"id\":5,\"error\":\"Unknown tool: nosuch\",\"kind\":\"unknown\"}"},
-        {"command\nsend {\"type\":\"tool_call\",\"id\":5,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":"
-         "2}}\nrecv\nchannel\nok $last",
-         LAZ_VERDICT_OK, "{\"id\":5,\"value\":3}"},
-        {"command\nsend {\"type\":\"tool_call\",\"id\":5,\"tool\":\"add\",\"args\":{\"a\":1}}\n"
-         "recv\nchannel\nok $last",
-         LAZ_VERDICT_OK,
-         "{\"id\":5,\"error\":\"Tool 'add': argument 'b' is missing\",\"kind\":\"arguments\"}"},
-        /* the same id on both channels */
-        {"command\nsend {\"type\":\"tool_call\",\"id\":5,\"tool\":\"first\"}\nchannel\n" CALL(
-             5, "add", "{\"a\":1,\"b\":1}") "recv\nok $last",
-         LAZ_VERDICT_OK, "{\"id\":5,\"value\":2}"},
-        {"command\nsend nonsense\nchannel\nrecv", LAZ_VERDICT_PROTOCOL_ERROR,
-         BROKE "not valid JSON"},
-        {"command\nsend {\"type\":\"tool_call\",\"tool\":\"add\"}\nchannel\nrecv",
-         LAZ_VERDICT_PROTOCOL_ERROR, BROKE "a call of a command has no id"},
-        {"command\nsend " RESULT("1") "\nchannel\nrecv", LAZ_VERDICT_PROTOCOL_ERROR,
-         BROKE "message 'result' is not allowed now"},
-        {"command\nfill 3000000\nchannel\nrecv", LAZ_VERDICT_PROTOCOL_ERROR,
-         BROKE "a message of a command is larger than max_message_size"},
-        {"command\ntimes 129 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"first\"}\nchannel\nrecv",
-         LAZ_VERDICT_PROTOCOL_ERROR, BROKE "too many tool calls are open at once"},
-    };
-
-    CHECK_ROWS(session, rows);
-    /* what comes while nothing is executed is refused */
-    test_expect(session,
-                "ok 1\ncommand\nsend {\"type\":\"tool_call\",\"id\":9,\"tool\":\"add\"}\nchannel",
-                LAZ_VERDICT_OK, "1");
-    while (!session->idle_calls)
-        CU_ASSERT_EQUAL_FATAL(laz_engine_step(test_engine_of(session), UNIT_HANG_MS, NULL), 0);
-    test_expect(
-        session, "command\nrecv\nchannel\nok $last", LAZ_VERDICT_OK,
-        "{\"id\":9,\"error\":\"no code is executed: tools can be called during an execution "
-        "only\",\"kind\":\"refused\"}");
-}
-
-static void commands_are_held_to_the_protocol(void)
-{
-    with_session("pool.warm=cold", body_of_commands);
-}
-
 static void body_of_unread_answers(struct laz_session *session)
 {
     const struct row row = {
@@ -834,7 +787,6 @@ static const struct unit_test tests[] = {
     UNIT(an_agent_that_leaves_is_replaced),
     UNIT(frames_on_standard_output_are_output),
     UNIT(floods_of_calls_are_bounded),
-    UNIT(commands_are_held_to_the_protocol),
     UNIT(an_agent_that_reads_no_answers_is_ended),
     UNIT(answers_read_slowly_cost_little_memory),
     UNIT(open_calls_are_bounded_in_bytes),

@@ -33,7 +33,7 @@ static int helper_run(void *data)
 
     for (int number = 1; number < NSIG; number++)
         (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int null = laz_posix_above(open("/dev/null", O_RDWR | O_CLOEXEC));
     if (null < 0 || dup2(helper->input, STDIN_FILENO) < 0 ||
         dup2(helper->output, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
         _exit(1);
