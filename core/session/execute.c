@@ -257,10 +257,7 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     if (execution->stop != LAZ_STOP_NONE && !execution->is_interrupted)
         return;
     if (message->type == LAZ_MESSAGE_TOOL_CALL) {
-        if (execution->is_interrupted)
-            laz_execution_refuse_call(execution, message, false);
-        else
-            laz_execution_tool_call(execution, message, false);
+        laz_execution_tool_call(execution, message, false);
         return;
     }
     if (!message->has_id || message->id != execution->id) {
@@ -379,10 +376,8 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         rc = laz_error_set(err, LAZ_ETOOBIG, 0,
                            "the code is larger than max_value_size (%zu bytes)", most);
     if (!rc) {
-        if (execution->request.asked == LAZ_ASKED_EXECUTE) {
+        if (execution->request.asked == LAZ_ASKED_EXECUTE)
             laz_box_hear(session->box, session->finish.has_run);
-            session->idle_calls = 0;
-        }
         if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
             execution_was_not_sent(execution);
     }
@@ -423,10 +418,9 @@ static void execution_started(struct laz_execution *execution)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
     else if (session->waiters)
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
-    if (execution->request.asked != LAZ_ASKED_EXECUTE)
-        return;
-    laz_session_give_output(session, execution_take_output);
-    laz_box_hear_commands(session->box, true); /* may end it, which is noticed after this turn */
+    if (execution->request.asked == LAZ_ASKED_EXECUTE)
+        laz_session_give_output(session, execution_take_output);
+    laz_session_hear_commands(session);
 }
 
 /* Stops everything that belongs to a running execution, and takes the rest of its output. */

@@ -127,8 +127,8 @@ void laz_execution_clock_stand(struct laz_execution *execution);
 void laz_execution_deadline_run(struct laz_execution *execution);
 void laz_execution_deadline_stand(struct laz_execution *execution);
 
-/* Handles the agent's request of a call, or that of a command: starts it, queues it, or refuses it.
- */
+/* Handles the agent's request of a call, or that of a command: starts it, queues it, or refuses it,
+ * as all after an interrupt. */
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message,
                              bool by_command);
 /* A call of a command while `session` executes. False: nothing is executed any more. */
@@ -139,9 +139,6 @@ void laz_execution_read_on(struct laz_session *session);
 void laz_execution_log_refused(const struct laz_execution *execution);
 /* Cancels the open calls and refuses them and the waiting ones: the code was interrupted. */
 void laz_execution_refuse_calls(struct laz_execution *execution);
-/* Answers a call that comes after that. */
-void laz_execution_refuse_call(struct laz_execution *execution, const struct laz_message *message,
-                               bool by_command);
 /* Cancels the open calls and drops the waiting ones; commands, which may outlive the execution, are
  * told. */
 void laz_execution_abandon_calls(struct laz_execution *execution);

@@ -178,8 +178,9 @@ static bool execution_count_refusal(struct laz_execution *execution, const char 
     return false;
 }
 
-void laz_execution_refuse_call(struct laz_execution *execution, const struct laz_message *message,
-                               bool by_command)
+/* The code was interrupted. */
+static void execution_refuse_call(struct laz_execution *execution,
+                                  const struct laz_message *message, bool by_command)
 {
     const struct asker asker = asker_of_message(message, by_command);
 
@@ -491,6 +492,10 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
     struct waiting_call call = {.args = LAZ_BUF_INIT};
     struct laz_error err = {0};
 
+    if (execution->is_interrupted) {
+        execution_refuse_call(execution, message, by_command);
+        return;
+    }
     execution->result->tool_calls++;
     if (execution->request.options->max_tool_calls &&
         execution->result->tool_calls > execution->request.options->max_tool_calls) {
@@ -529,9 +534,7 @@ bool laz_execution_command(struct laz_session *session, const struct laz_message
     if (execution->over || execution->has_message || execution->is_held ||
         execution->request.asked != LAZ_ASKED_EXECUTE)
         return false;
-    if (execution->is_interrupted)
-        laz_execution_refuse_call(execution, message, true);
-    else if (execution->stop == LAZ_STOP_NONE)
+    if (execution->is_interrupted || execution->stop == LAZ_STOP_NONE)
         laz_execution_tool_call(execution, message, true);
     return true;
 }

@@ -193,6 +193,8 @@ void laz_session_keep_output(struct laz_session *session, int stream, const char
 void laz_session_give_output(struct laz_session *session,
                              void (*give)(struct laz_session *session, int stream, const char *data,
                                           size_t len));
+/* An execution has begun: calls of commands are its own from now on. */
+void laz_session_hear_commands(struct laz_session *session);
 /* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
 

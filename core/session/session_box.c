@@ -299,6 +299,12 @@ void laz_session_give_output(struct laz_session *session,
     }
 }
 
+void laz_session_hear_commands(struct laz_session *session)
+{
+    session->idle_calls = 0;
+    laz_box_hear_commands(session->box, true);
+}
+
 static bool session_output(void *user, int stream, const char *data, size_t len)
 {
     struct laz_session *session = user;
