@@ -24,6 +24,7 @@ GIVES(int, agent_commands_first, agent_channel_line(&agent->channel, -1, line, l
       struct agent *agent, char **line, size_t *len)
 GIVES(int, agent_commands_plan, 0, struct agent *agent, const struct laz_wire_options *options,
       struct laz_error *err)
+IGNORES(agent_commands_ahead, struct agent *agent)
 IGNORES(agent_commands_start, struct agent *agent, const char *tools, size_t len)
 /* clang-format on */
 

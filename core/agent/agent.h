@@ -79,6 +79,7 @@ void agent_calls_forget(struct agent *agent);
 
 struct agent_commands {
     int channel;     /* of the session, to the host, until it is passed on; -1: none */
+    int door;        /* to the process that carries their calls, which has no channel yet; -1 */
     char *program;   /* the links lead to it; NULL: there are none */
     char *directory; /* with the links */
 };
@@ -90,6 +91,9 @@ int agent_commands_first(struct agent *agent, char **line, size_t *len);
  * sessions. */
 int agent_commands_plan(struct agent *agent, const struct laz_wire_options *options,
                         struct laz_error *err);
+/* In a copy of a template, before a session is asked for: makes the commands of the tools that it
+ * has from there. */
+void agent_commands_ahead(struct agent *agent);
 /* Makes the commands of a session that has a channel for them: of the tools of its template, and of
  * these (NULL: none). */
 void agent_commands_start(struct agent *agent, const char *tools, size_t len);

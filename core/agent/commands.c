@@ -17,6 +17,7 @@
 #include "os/files.h"
 #include "os/helper.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static char *commands_name(const char *tool, size_t len)
     return NULL;
 }
 
-/* Makes a link for each tool of a list, and appends its declaration. */
+/* Makes a link for each tool of a list, unless there is one, and appends its declaration. */
 static bool commands_link(const struct agent_commands *commands, const char *list, size_t len,
                           struct laz_buf *text)
 {
@@ -103,7 +104,9 @@ static bool commands_link(const struct agent_commands *commands, const char *lis
         char *name = commands_name(raw, len);
         char *path =
             name ? laz_strdupf("%s/" COMMANDS_LINKS "/%s", commands->directory, name) : NULL;
-        is_good = path && laz_name_is_plain(name) && laz_os_make_link(path, commands->program) == 0;
+        const int failed =
+            path && laz_name_is_plain(name) ? laz_os_make_link(path, commands->program) : EINVAL;
+        is_good = !failed || failed == EEXIST;
         laz_buf_printf(text, "%s\t%.*s\n", name ? name : "", (int)len, raw);
         free(path);
         free(name);
@@ -111,59 +114,89 @@ static bool commands_link(const struct agent_commands *commands, const char *lis
     return is_good && !items.failed;
 }
 
-/* Makes all that programs find: the pipe of their calls, or -1. */
-static int commands_make(const struct agent_commands *commands, const char *const *lists)
+/* Makes the commands of these tools (NULL: none), and writes down their declarations. */
+static bool commands_declare(const struct agent_commands *commands, const char *tools,
+                             const char *own, size_t own_len)
+{
+    char *path = laz_strdupf("%s/" COMMANDS_TOOLS, commands->directory);
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_buf_putc(&text, '\n');
+    bool is_good = path && (!tools || commands_link(commands, tools, strlen(tools), &text)) &&
+                   (!own || commands_link(commands, own, own_len, &text)) && !text.failed;
+    if (is_good) {
+        (void)unlink(path); /* that of fewer tools */
+        is_good = laz_os_write_file(path, text.data, text.len, 0600, NULL) == 0;
+    }
+    laz_buf_fini(&text);
+    free(path);
+    return is_good;
+}
+
+/* Makes the directory: the pipe of the calls, or -1. */
+static int commands_make(const struct agent_commands *commands)
 {
     char *links = laz_strdupf("%s/" COMMANDS_LINKS, commands->directory);
-    char *tools = laz_strdupf("%s/" COMMANDS_TOOLS, commands->directory);
     char *calls = laz_strdupf("%s/" COMMANDS_CALLS, commands->directory);
-    struct laz_buf text = LAZ_BUF_INIT;
-    int fd = -1;
+    const bool is_good = links && calls && commands_make_directory(commands->directory) &&
+                         commands_make_directory(links);
+    const int fd = is_good ? laz_os_make_named_pipe(calls) : -1;
 
-    bool is_good = links && tools && calls && commands_make_directory(commands->directory) &&
-                   commands_make_directory(links);
-    laz_buf_putc(&text, '\n');
-    for (size_t i = 0; is_good && lists[i]; i++)
-        is_good = commands_link(commands, lists[i], strlen(lists[i]), &text);
-    is_good =
-        is_good && !text.failed && laz_os_write_file(tools, text.data, text.len, 0600, NULL) == 0;
-    if (is_good)
-        fd = laz_os_make_named_pipe(calls);
-    laz_buf_fini(&text);
     free(links);
-    free(tools);
     free(calls);
     return fd;
 }
 
 /* ---- who carries their calls ----------------------------------------------------------------- */
 
-static void commands_carry(const struct agent *agent, int calls)
+/* Starts it, with a way on which it gets its channel. */
+static bool commands_carry(const struct agent *agent, int calls, int *door)
 {
-    const struct agent_commands *commands = &agent->commands;
     const size_t value = agent->channel.in.max;
     char most[24], most_value[24];
+    int ends[2];
 
+    if (laz_os_message_pair(ends))
+        return false;
     snprintf(most, sizeof most, "%zu", agent->max_message);
     snprintf(most_value, sizeof most_value, "%zu",
              value > AGENT_LINE_SLACK ? value - AGENT_LINE_SLACK : value);
     const char *const argv[] = {"lazaret-tool", "--carry", most, most_value, NULL};
-    (void)laz_os_helper_start(commands->program, argv, calls, commands->channel);
+    const bool is_started = laz_os_helper_start(agent->commands.program, argv, calls, ends[1]);
+    laz_os_close(&ends[1]);
+    *door = ends[0];
+    if (!is_started)
+        laz_os_close(door);
+    return is_started;
+}
+
+/* Makes the commands of these tools. */
+static void commands_begin(struct agent *agent, const char *own, size_t own_len)
+{
+    struct agent_commands *commands = &agent->commands;
+    int calls = commands_make(commands);
+
+    if (calls >= 0 && commands_declare(commands, agent->tools, own, own_len))
+        (void)commands_carry(agent, calls, &commands->door);
+    laz_os_close(&calls);
+}
+
+void agent_commands_ahead(struct agent *agent)
+{
+    if (agent->commands.program && agent->tools && strcmp(agent->tools, "[]") != 0)
+        commands_begin(agent, NULL, 0);
 }
 
 void agent_commands_start(struct agent *agent, const char *tools, size_t len)
 {
     struct agent_commands *commands = &agent->commands;
-    char *own = tools ? laz_strndup(tools, len) : NULL;
-    const char *const lists[] = {agent->tools ? agent->tools : own, agent->tools ? own : NULL,
-                                 NULL};
 
-    if (commands->channel >= 0 && commands->program && (own || !tools)) {
-        int calls = commands_make(commands, lists);
-        if (calls >= 0)
-            commands_carry(agent, calls);
-        laz_os_close(&calls);
-    }
+    if (commands->channel >= 0 && commands->program && commands->door < 0)
+        commands_begin(agent, tools, len);
+    else if (commands->channel >= 0 && commands->door >= 0 && tools)
+        (void)commands_declare(commands, agent->tools, tools, len);
+    if (commands->channel >= 0 && commands->door >= 0)
+        (void)laz_os_hand_over(commands->door, "", 1, &commands->channel, 1);
+    laz_os_close(&commands->door);
     laz_os_close(&commands->channel);
-    free(own);
 }

@@ -193,9 +193,13 @@ static bool start_is_told(const struct agent *agent)
 
 int agent_start_ahead(struct agent *agent, struct laz_error *err)
 {
-    return start_is_told(agent) ? start_session(agent, agent->confine, strlen(agent->confine),
-                                                agent->tools, strlen(agent->tools), err)
-                                : 0;
+    if (!start_is_told(agent))
+        return 0;
+    int rc = start_session(agent, agent->confine, strlen(agent->confine), agent->tools,
+                           strlen(agent->tools), err);
+    if (!rc)
+        agent_commands_ahead(agent);
+    return rc;
 }
 
 /* `init` has come. What was done ahead can only be asked for as it is. */
@@ -265,7 +269,7 @@ static void start_commands(struct agent *agent, const struct laz_message *init)
 {
     const uint64_t begun = laz_clock_us();
 
-    if (agent->commands.channel < 0)
+    if (agent->commands.channel < 0 && agent->commands.door < 0)
         return;
     agent_commands_start(agent, init->is_same || !agent->tools ? init->tools : NULL,
                          init->tools_len);

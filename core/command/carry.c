@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "os/descriptors.h"
+#include "os/fd_passing.h"
 #include "os/io.h"
 #include "wire/frame.h"
 
@@ -27,7 +28,7 @@
 #include <unistd.h>
 
 #define CARRY_CALLS  0 /* the pipe of the records; it has a writer as long as this process */
-#define CARRY_HOST   1 /* the channel */
+#define CARRY_HOST   1 /* the channel, which comes by it */
 #define CARRY_READ   ((size_t)64 << 10)
 #define CARRY_AHEAD  ((size_t)1 << 20) /* bytes for the host that wait before no more are read */
 #define CARRY_SLACK  ((size_t)1 << 20) /* for the rest of a line around a value */
@@ -370,6 +371,20 @@ static void carry_turn(struct carry *carry)
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
+/* Its channel comes by the descriptor that is to be that. False: none comes. */
+static bool carry_take_channel(void)
+{
+    int fds[LAZ_OS_HANDOVER];
+    size_t n;
+    char byte;
+
+    if (laz_os_receive(CARRY_HOST, &byte, 1, fds, &n) != 1 || n != 1)
+        return false;
+    const bool is_placed = laz_os_dup_onto(fds[0], CARRY_HOST) >= 0;
+    laz_os_close(&fds[0]);
+    return is_placed;
+}
+
 static bool carry_prepare(struct carry *carry)
 {
     struct rlimit files;
@@ -399,7 +414,7 @@ int command_carry(int argc, char **argv)
     carry.max_value = strtoul(argv[1], NULL, 10);
     setsid(); /* no signal that a terminal or an interrupt sends to others is for this process */
     signal(SIGPIPE, SIG_IGN);
-    if (chdir("/") != 0 || !carry_prepare(&carry))
+    if (chdir("/") != 0 || !carry_take_channel() || !carry_prepare(&carry))
         return COMMAND_FAILED;
     for (;;)
         carry_turn(&carry);

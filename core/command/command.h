@@ -51,7 +51,9 @@ void command_show(const char *json, size_t len, struct laz_buf *text);
 /* Calls the tool that the command has the name of: the exit status. */
 int command_call(int argc, char **argv);
 /* The words say how many bytes a call and a value may have. Standard input is the pipe of the
- * calls, standard output the channel to the host. Returns only where that cannot be. */
+ * calls, standard output a socket on which the channel to the host comes. Returns only where that
+ * cannot be.
+ */
 int command_carry(int argc, char **argv);
 
 #endif
