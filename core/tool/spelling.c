@@ -361,7 +361,7 @@ static void spelling_add(struct spelling_search *search, const char *name,
         .number = number,
         .rules = language && language->names.other ? &language->names : NULL,
         .words = words,
-        .commands = language && language->commands ? number : 0,
+        .commands = language && language->tool_commands ? number : 0,
     };
 }
 
@@ -383,7 +383,7 @@ static void spelling_find_commands(struct spelling_search *search)
         number = spellings->items[i].commands ? i + 1 : number;
     for (size_t i = 0; i < names.n && !number && !search->rc; i++)
         if (laz_registry_language(search->registry, names.items[i], &language, NULL) == 0 &&
-            language && language->commands) {
+            language && language->tool_commands) {
             spelling_add(search, language->name, NULL);
             number = spellings->n;
         }
