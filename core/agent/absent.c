@@ -19,6 +19,13 @@ GIVES(bool, agent_template_serve, (*status = AGENT_EXIT_SETUP, false),
       struct agent *agent, int *status)
 /* there are no sessions of templates */
 GIVES(int, agent_template_strip, 0, struct agent *agent, struct laz_error *err)
+/* the host gives no commands */
+GIVES(int, agent_commands_first, agent_channel_line(&agent->channel, -1, line, len),
+      struct agent *agent, char **line, size_t *len)
+GIVES(int, agent_commands_plan, 0, struct agent *agent, const struct laz_wire_options *options,
+      struct laz_error *err)
+IGNORES(agent_commands_ahead, struct agent *agent)
+IGNORES(agent_commands_start, struct agent *agent, const char *tools, size_t len)
 /* clang-format on */
 
 int agent_reap(char **argv)

@@ -75,6 +75,29 @@ void agent_calls_offer(struct agent *agent);
 /* The execution is over: open calls are forgotten, and their replies are discarded. */
 void agent_calls_forget(struct agent *agent);
 
+/* ---- commands.c: tools as commands ----------------------------------------------------------- */
+
+struct agent_commands {
+    int channel;     /* of the session, to the host, until it is passed on; -1: none */
+    int door;        /* to the process that carries their calls, which has no channel yet; -1 */
+    char *program;   /* the links lead to it; NULL: there are none */
+    char *directory; /* with the links */
+};
+
+/* The first line from the host, as agent_channel_line gives it; keeps the channel of the commands,
+ * if that comes along. */
+int agent_commands_first(struct agent *agent, char **line, size_t *len);
+/* Notes what `init` says of them, and puts their directory into PATH; of a template for its
+ * sessions. */
+int agent_commands_plan(struct agent *agent, const struct laz_wire_options *options,
+                        struct laz_error *err);
+/* In a copy of a template, before a session is asked for: makes the commands of the tools that it
+ * has from there. */
+void agent_commands_ahead(struct agent *agent);
+/* Makes the commands of a session that has a channel for them: of the tools of its template, and of
+ * these (NULL: none). */
+void agent_commands_start(struct agent *agent, const char *tools, size_t len);
+
 /* ---- files.c: files for the code; collect.c: what it makes ------------------------------------
  */
 
@@ -168,6 +191,7 @@ struct agent {
     pid_t pid;                     /* of this process; a forked child has another */
     size_t max_message, max_value; /* bytes of a line, and of a value that comes in parts */
     struct agent_calls calls;
+    struct agent_commands commands;
     struct agent_files files;
     struct laz_module *module;
     const struct laz_plugin *plugin;

@@ -32,6 +32,7 @@ static int main_run(enum agent_role role)
     struct agent agent = {
         .role = role,
         .channel = {.fd = -1},
+        .commands = {.channel = -1, .door = -1},
         .max_message = AGENT_MAX_MESSAGE,
     };
     struct laz_error err = {0};

@@ -193,9 +193,13 @@ static bool start_is_told(const struct agent *agent)
 
 int agent_start_ahead(struct agent *agent, struct laz_error *err)
 {
-    return start_is_told(agent) ? start_session(agent, agent->confine, strlen(agent->confine),
-                                                agent->tools, strlen(agent->tools), err)
-                                : 0;
+    if (!start_is_told(agent))
+        return 0;
+    int rc = start_session(agent, agent->confine, strlen(agent->confine), agent->tools,
+                           strlen(agent->tools), err);
+    if (!rc)
+        agent_commands_ahead(agent);
+    return rc;
 }
 
 /* `init` has come. What was done ahead can only be asked for as it is. */
@@ -238,7 +242,7 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
         return start_from_template(agent, init, err);
     if (is_template)
         laz_os_one_heap();
-    if (agent_files_plan(agent, options, err))
+    if (agent_files_plan(agent, options, err) || agent_commands_plan(agent, options, err))
         return err->code;
     agent_services_init(agent);
     /* A template's sessions confine themselves; the template must be able to make them. */
@@ -260,6 +264,18 @@ static int start_follow(struct agent *agent, const struct laz_message *init, str
     return start_tools(agent, init->tools, init->tools_len, err);
 }
 
+/* A session goes on without them where it cannot have them. */
+static void start_commands(struct agent *agent, const struct laz_message *init)
+{
+    const uint64_t begun = laz_clock_us();
+
+    if (agent->commands.channel < 0 && agent->commands.door < 0)
+        return;
+    agent_commands_start(agent, init->is_same || !agent->tools ? init->tools : NULL,
+                         init->tools_len);
+    agent_cost(agent, "commands", begun);
+}
+
 /* Steps 2 to 5. */
 static int start_init(struct agent *agent, struct laz_error *err)
 {
@@ -267,7 +283,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
     char *line;
     size_t len;
 
-    if (agent_channel_line(&agent->channel, -1, &line, &len))
+    if (agent_commands_first(agent, &line, &len))
         return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
     int rc = laz_message_parse_host(line, len, LAZ_WIRE_STARTING, &init, err);
     if (rc)
@@ -281,6 +297,8 @@ static int start_init(struct agent *agent, struct laz_error *err)
                                             : "this agent is a template");
     else
         rc = start_follow(agent, &init, err);
+    if (!rc && !init.is_template)
+        start_commands(agent, &init);
     laz_message_fini(&init);
     return rc;
 }

@@ -131,6 +131,7 @@ static void box_free(struct laz_box *box)
     laz_protection_drop(box->protection);
     laz_strv_fini(&box->protects);
     free(box->runtime_file);
+    free(box->commands_program);
     free(box->directory);
     free(box->socket_name);
     memset(box->token, 0, sizeof box->token);

@@ -132,6 +132,8 @@ struct laz_box_owner {
     void (*authenticated)(void *user);
     /* A whole line of the agent; it may be changed. False: the box is to be ended. */
     bool (*line)(void *user, char *line, size_t len);
+    /* The same of its commands (box_commands.c): a call of a tool. NULL: it is too long. */
+    bool (*command)(void *user, char *line, size_t len);
     /* Bytes of a stream. Return false to pause reading until laz_box_hear(): a writer then blocks
      * on the full pipe, and costs the host nothing. */
     bool (*output)(void *user, int stream, const char *data, size_t len);
@@ -157,6 +159,19 @@ struct laz_box_purpose {
     const struct laz_box_kind *kind;  /* NULL: it is started cold */
     struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
     bool adds_tools;                  /* to those that its template has */
+    bool has_tools; /* of a session that is started cold: they are commands, too */
+};
+
+/* The channel of commands. */
+struct laz_box_commands {
+    int fd; /* -1: there is none */
+    struct laz_io *io;
+    struct laz_timer *next_turn;
+    struct laz_frame in;
+    struct laz_buf out; /* not yet written */
+    size_t out_done;
+    bool behind;    /* whole lines wait for the next turn */
+    bool is_paused; /* nothing is read, until laz_box_hear_commands */
 };
 
 struct laz_box {
@@ -181,6 +196,8 @@ struct laz_box {
     struct laz_plan *plan;
     struct laz_strv protects;          /* as the policy has them, until it starts */
     struct laz_protection *protection; /* NULL: nothing is protected */
+    char *commands_program; /* what commands are links to, as the box shows it; NULL: none */
+    struct laz_box_commands commands;
     char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
@@ -276,6 +293,19 @@ uint64_t laz_box_out_of_memory(struct laz_box *box);
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most);
 /* Bytes that were sent and not taken by the socket yet. */
 size_t laz_box_unread(const struct laz_box *box);
+
+/* The program that tools are links to as commands, as the agent sees it; NULL: they are none. */
+const char *laz_box_commands_program(const struct laz_box *box);
+/* laz_box_send for the first message to the agent, with the channel of its commands. */
+bool laz_box_send_with_commands(struct laz_box *box, const char *data, size_t len);
+/* Sends an answer to its commands. One that leaves too much unread loses its channel. */
+void laz_box_answer_command(struct laz_box *box, const char *data, size_t len);
+size_t laz_box_commands_unread(const struct laz_box *box);
+/* Serves what commands have sent and no turn has served, without waiting. */
+void laz_box_catch_up_commands(struct laz_box *box);
+/* Reads what commands send, or lets it wait where it is. */
+void laz_box_hear_commands(struct laz_box *box, bool hears);
+
 /* Reads what the agent has sent, without waiting, and reports whole lines. False: there was
  * something, or the channel is closed. For an agent that ought to be silent. */
 bool laz_box_is_quiet(struct laz_box *box);

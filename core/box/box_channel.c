@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "os/descriptors.h"
+#include "os/fd_passing.h"
 #include "os/io.h"
 #include "os/peer.h"
 #include "os/pidfd.h"
@@ -27,6 +28,7 @@
 #define CHANNEL_HELD_UP_MS 1000               /* a timer so late means that the loop stood still */
 #define CHANNEL_LINES      64u                /* served in one turn of the loop */
 #define CHANNEL_DOCUMENT   512u               /* bytes of documents read at once */
+#define CHANNEL_FIRST      ((size_t)1 << 10)  /* bytes that a descriptor is sent with */
 
 bool laz_box_has_socket(const struct laz_box *box)
 {
@@ -40,6 +42,7 @@ void laz_box_close_channel(struct laz_box *box)
         laz_timer_cancel(box->line_timer);
     if (box->next_turn)
         laz_timer_cancel(box->next_turn);
+    laz_box_close_commands(box);
     laz_io_stop(box->channel_io);
     laz_io_stop(box->listener_io);
     box->channel_io = box->listener_io = NULL;
@@ -301,7 +304,10 @@ bool laz_box_is_quiet(struct laz_box *box)
 
 bool laz_box_serve(struct laz_box *box, uint64_t ms)
 {
-    if (box->channel < 0 || box->out.len || !laz_os_await(box->channel, ms))
+    struct laz_awaited either[] = {{.fd = box->channel}, {.fd = box->commands.fd}};
+
+    if (box->channel < 0 || box->out.len || laz_os_await_any(either, 2, ms) <= 0 ||
+        !either[0].ready)
         return false;
     channel_ready(box, LAZ_IO_READ);
     return true;
@@ -374,6 +380,22 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     laz_buf_append(&box->out, data, len);
     channel_watch(box);
     return box->channel >= 0 && !box->out.failed;
+}
+
+/* Of its commands' channel, which goes along with the first bytes. */
+bool laz_box_send_with_commands(struct laz_box *box, const char *data, size_t len)
+{
+    const size_t first = len < CHANNEL_FIRST ? len : CHANNEL_FIRST;
+    int end = -1;
+
+    if (box->channel < 0 || box->out.len || !laz_box_open_commands(box, &end))
+        return laz_box_send(box, data, len, 0);
+    const int failed = laz_os_send_fds(box->channel, data, first, &end, 1);
+    laz_os_close(&end);
+    if (!failed)
+        return laz_box_send(box, data + first, len - first, 0);
+    laz_box_close_commands(box);
+    return laz_box_send(box, data, len, 0); /* what has failed fails once more, or it waits */
 }
 
 /* ---- documents of the backend's program ------------------------------------------------------ */

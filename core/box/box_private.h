@@ -83,6 +83,12 @@ void laz_box_read_status(struct laz_box *box);
 bool laz_box_find_init(struct laz_box *box);
 void laz_box_free_channel(struct laz_box *box);
 
+/* ---- box_commands.c -------------------------------------------------------------------------- */
+
+/* Makes the channel. False: there is none, which is no error. */
+bool laz_box_open_commands(struct laz_box *box, int *end);
+void laz_box_close_commands(struct laz_box *box);
+
 /* ---- box_start.c ----------------------------------------------------------------------------- */
 
 int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,

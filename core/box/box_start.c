@@ -103,6 +103,38 @@ static int start_trial(struct laz_plan *plan, struct laz_error *err)
     return failed ? laz_error_nomem(err) : 0;
 }
 
+/* Are tools commands in it? Only a program could start one. */
+static bool start_has_commands(const struct laz_box_purpose *purpose,
+                               const struct laz_programs_found *programs)
+{
+    return purpose->runtime && (purpose->has_tools || purpose->is_template) &&
+           (!programs || !laz_programs_are_none(programs->list));
+}
+
+/* The program that they are links to stands beside the agent. An installation without it has no
+ * commands. */
+static int start_stage_commands(struct laz_box_shared *shared, struct laz_policy_session *session,
+                                struct laz_error *err)
+{
+    const char *slash = strrchr(shared->agent, '/');
+    char *path = laz_strdupf("%.*s/lazaret-tool", (int)(slash - shared->agent), shared->agent);
+    struct laz_look look;
+    int rc = path ? 0 : laz_error_nomem(err);
+
+    if (!rc && laz_os_look(path, true, &look) == 0 && laz_os_can_execute(path)) {
+        rc = laz_trust_file(path, err);
+        if (rc) {
+            laz_error_prefix(err, "%s cannot be used: ", path);
+            rc = laz_error_as(err, LAZ_ESETUP);
+        } else {
+            rc = laz_staged_find(&shared->staged, shared->directory, path, session->uid, true,
+                                 &session->commands, err);
+        }
+    }
+    free(path);
+    return rc;
+}
+
 /* Adds the files that the session needs, where it can reach them, and its programs. */
 static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                        struct laz_policy_session *session, struct laz_error *err)
@@ -120,6 +152,8 @@ static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpo
     if (!rc && purpose->runtime && laz_backend_hides_files(ops))
         rc = laz_programs_find(&shared->programs, purpose->runtime, session->uid,
                                laz_backend_has_own_files(ops), purpose->read, &programs, err);
+    if (!rc && start_has_commands(purpose, programs))
+        rc = start_stage_commands(shared, session, err);
     if (!rc && programs) {
         session->programs = programs->list;
         session->staged = programs->staged;
@@ -144,7 +178,9 @@ static int start_make_plan(struct laz_box *box, const struct laz_box_purpose *pu
     if (!purpose->runtime)
         return start_trial(box->plan, err);
     box->runtime_file = laz_strdup(policy->runtime_file);
-    return box->runtime_file ? 0 : laz_error_nomem(err);
+    box->commands_program = laz_strdup(policy->commands);
+    return box->runtime_file && (box->commands_program || !policy->commands) ? 0
+                                                                             : laz_error_nomem(err);
 }
 
 /* The plan, from the settings and what is particular to this session. */
@@ -413,7 +449,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
-    box->agent_fd = box->init_fd = -1;
+    box->agent_fd = box->init_fd = box->commands.fd = -1;
     box->usage = LAZ_USAGE_INIT;
     box->exit_code = box->agent_pid = box->end_signal = -1;
     box->started_us = laz_clock_us();
@@ -460,8 +496,9 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     laz_box_step(box, LAZ_BOX_EVENT_TURN);
     laz_plan_free(box->plan); /* all that the backend decides, which may be another by now */
     free(box->runtime_file);
+    free(box->commands_program);
     box->plan = NULL;
-    box->runtime_file = NULL;
+    box->runtime_file = box->commands_program = NULL;
     laz_protection_drop(box->protection);
     box->protection = NULL;
     box->kind->leave(box);

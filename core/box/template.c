@@ -420,6 +420,7 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
                     .options_len = strlen(t->kind->options),
                     .preload = preload,
                     .home = LAZ_BOX_HOME,
+                    .commands = laz_box_commands_program(t->box),
                     .tmp_size = (int64_t)values->sandbox.tmp_size,
                     .has_groups = template_has_groups(t)},
         .confine = t->confine,

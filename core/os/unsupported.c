@@ -17,6 +17,7 @@
 #include "os/fd_passing.h"
 #include "os/filter.h"
 #include "os/heap.h"
+#include "os/helper.h"
 #include "os/landlock.h"
 #include "os/launcher.h"
 #include "os/mappings.h"
@@ -100,6 +101,11 @@ IGNORES(laz_heap_keep, int kept)
 IGNORES(laz_heap_note, struct laz_heap *heap)
 GIVES(bool, laz_heap_has_grown, false, const struct laz_heap *heap)
 IGNORES(laz_heap_give_back, void)
+
+/* Programs beside untrusted code. */
+GIVES(bool, laz_os_helper_start, false,
+      const char *program, const char *const *argv, int input, int output)
+GIVES(int, laz_os_make_named_pipe, -1, const char *path)
 
 /* Templates. */
 FAILS("filters of system calls", laz_os_filter_ahead, , const char *name)

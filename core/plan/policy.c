@@ -222,6 +222,7 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
                              "it: code could change them",
                              key, path);
     if (kind == LAZ_PATH_WRITE && (policy_lies_in(work, session->agent, path) ||
+                                   policy_lies_in(work, session->commands, path) ||
                                    policy_lies_in(work, session->runtime_file, path)))
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s: %s cannot be given, lazaret itself is installed there: code "
@@ -494,12 +495,28 @@ static void policy_own_path(struct policy_work *work, const char *host, const ch
         policy_add(work, LAZ_PATH_READ, LAZ_POLICY_OWN, host, work->own_files ? box : host);
 }
 
+/* What tools are links to as commands may be started like a listed program. */
+static void policy_own_commands(struct policy_work *work)
+{
+    const char *commands = work->session->commands;
+    const char *shown = work->own_files ? LAZ_BOX_COMMANDS : commands;
+
+    if (!commands)
+        return;
+    policy_own_path(work, commands, shown);
+    if (!work->any)
+        laz_strv_add(&work->memory->programs, shown);
+    work->memory->box.commands = laz_strdup(shown);
+    work->memory->paths.failed |= !work->memory->box.commands;
+}
+
 static void policy_own_paths(struct policy_work *work)
 {
     const struct laz_policy_session *session = work->session;
     const char *box, *text, *runtime = session->runtime_file;
 
     policy_own_path(work, session->agent, LAZ_BOX_AGENT);
+    policy_own_commands(work);
     policy_own_path(work, session->socket_directory, LAZ_BOX_SOCKET);
     if (runtime) {
         char *file = work->own_files ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(runtime))
@@ -761,6 +778,7 @@ void laz_policy_free(struct laz_policy_box *box)
     free(memory->home);
     free(memory->host_command);
     free(memory->box.runtime_file);
+    free(memory->box.commands);
     free(memory->options);
     free(memory);
 }

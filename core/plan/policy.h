@@ -18,6 +18,7 @@ struct laz_policy_session {
     const char *token;
     const char *agent;               /* path on the host that the session's uid can reach */
     const char *runtime_file;        /* likewise; NULL for a probe */
+    const char *commands; /* likewise: the program that tools are links to; NULL: they are none */
     const char *const *command_tail; /* arguments of the agent; ends with NULL; NULL: none */
     uint32_t uid;                    /* LAZ_SPAWN_SAME_ID: that of the host */
     const struct laz_strv *read; /* further host paths that the box shows: the LAZ_OPT_PATHS options
@@ -37,6 +38,7 @@ struct laz_policy_session {
 struct laz_policy_box {
     struct laz_policy policy;
     char *runtime_file;       /* path of the runtime plugin inside the sandbox; NULL: a probe */
+    char *commands;           /* and of the program of its commands; NULL: none */
     struct laz_strv protects; /* of a box with its own file system, pairs: a directory that code may
                                  write, and a path below it that it may not */
     struct laz_strv notes;    /* what the settings ask for and will not come of it, to be logged */
@@ -63,6 +65,7 @@ bool laz_policy_content(size_t n, const char **box, const char **text);
 
 #define LAZ_BOX_AGENT   "/run/lazaret/bin/lazaret-agent"
 #define LAZ_BOX_RUNTIME "/run/lazaret/bin/"   /* followed by the file's name */
+#define LAZ_BOX_COMMANDS "/run/lazaret/bin/lazaret-tool"
 #define LAZ_BOX_SOCKET  "/run/lazaret/socket" /* a directory */
 #define LAZ_BOX_WRITE   "/run/lazaret/write/" /* a template: followed by a number, from 0 */
 #define LAZ_BOX_HOME    "/tmp"
@@ -101,6 +104,8 @@ int laz_programs_new(const struct laz_settings_values *values,
                      const struct laz_runtime_info *runtime, const char *platform, uint32_t uid,
                      struct laz_programs **programs, struct laz_error *err);
 void laz_programs_free(struct laz_programs *programs);
+/* Can no program be started? */
+bool laz_programs_are_none(const struct laz_programs *programs);
 
 /* sandbox.programs and paths for one runtime, resolved and staged on first use. */
 struct laz_programs_found {

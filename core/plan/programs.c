@@ -129,6 +129,11 @@ static bool programs_is_default(const char *name)
     return false;
 }
 
+bool laz_programs_are_none(const struct laz_programs *programs)
+{
+    return !programs->any && !programs->n_parts;
+}
+
 /* ---- directories of programs ---------------------------------------------------------------- */
 
 static void programs_directory(void *user, const char *path, bool among_libraries)

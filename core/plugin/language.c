@@ -99,6 +99,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD(laz_language, TEXT, package, false),
     LAZ_FIELD(laz_language, TEXTS, packages, false),
     LAZ_FIELD(laz_language, TEXTS, modules, false),
+    LAZ_FIELD(laz_language, BOOLEAN, tool_commands, false),
     LAZ_FIELD(laz_language, BOOLEAN, echoes, false),
     LAZ_FIELD(laz_language, BOOLEAN, statuses, false),
     LAZ_FIELD(laz_language, BOOLEAN, commands, false),

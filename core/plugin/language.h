@@ -117,6 +117,8 @@ struct laz_language {
     bool encoding_comments; /* a comment in one of the first two lines of a file names its encoding
                                as "coding: NAME" */
     bool echoes;            /* its interpreter shows the values of the expressions in a file */
+    bool tool_commands; /* tools are commands in it, and so they are for programs of any language,
+                           by the names that they have in this one */
     bool statuses; /* the value of code is an exit status, and one that is not 0 no error */
     bool commands; /* code is a command line, a JSON list of texts: no language that is written */
     struct laz_language_probe probe;

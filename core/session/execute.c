@@ -257,10 +257,7 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     if (execution->stop != LAZ_STOP_NONE && !execution->is_interrupted)
         return;
     if (message->type == LAZ_MESSAGE_TOOL_CALL) {
-        if (execution->is_interrupted)
-            laz_execution_refuse_call(execution, message);
-        else
-            laz_execution_tool_call(execution, message);
+        laz_execution_tool_call(execution, message, false);
         return;
     }
     if (!message->has_id || message->id != execution->id) {
@@ -423,6 +420,7 @@ static void execution_started(struct laz_execution *execution)
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
     if (execution->request.asked == LAZ_ASKED_EXECUTE)
         laz_session_give_output(session, execution_take_output);
+    laz_session_hear_commands(session);
 }
 
 /* Stops everything that belongs to a running execution, and takes the rest of its output. */
@@ -749,6 +747,7 @@ static void execution_advance(struct laz_session *session)
 const struct laz_session_listener laz_execution_listener = {
     .advance = execution_advance,
     .message = execution_message,
+    .command = laz_execution_command,
     .output = execution_output,
     .stop = execution_session_stops,
     .read_on = laz_execution_read_on,

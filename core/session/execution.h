@@ -48,14 +48,17 @@ struct laz_execution {
     uint64_t code_left_ms;  /* of options->timeout_ms, while the clock is stopped */
     uint64_t code_since_ms; /* when the clock was last started */
     uint64_t deadline_left_ms, deadline_since_ms; /* likewise, of options->deadline_ms */
-    struct laz_call **calls; /* open calls, LAZ_OPEN_CALLS at most; NULL: there was none yet */
+    struct laz_call **calls; /* open calls, LAZ_OPEN_CALLS and LAZ_OPEN_COMMANDS at most; NULL:
+                                there was none yet */
     size_t n_calls;
     struct waiting_call *waiting, *last_waiting;
     size_t n_waiting;
     struct waiting_call *to_approve; /* those whose approval is one of the open calls */
     size_t n_refused;                /* calls with an unknown tool or invalid arguments */
-    size_t open_bytes;               /* arguments of open and waiting calls, in bytes */
-    bool is_one_in_order;            /* one of the open calls has no id; see execution_tools.c */
+    struct {
+        size_t n, bytes;  /* of arguments */
+    } open[2];            /* open and waiting calls: of the agent, of commands */
+    bool is_one_in_order; /* one of the open calls has no id; see execution_tools.c */
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
@@ -124,17 +127,20 @@ void laz_execution_clock_stand(struct laz_execution *execution);
 void laz_execution_deadline_run(struct laz_execution *execution);
 void laz_execution_deadline_stand(struct laz_execution *execution);
 
-/* Handles the agent's request of a call: starts it, queues it, or refuses it. */
-void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message);
+/* Handles the agent's request of a call, or that of a command: starts it, queues it, or refuses it,
+ * as all after an interrupt. */
+void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message,
+                             bool by_command);
+/* A call of a command while `session` executes. False: nothing is executed any more. */
+bool laz_execution_command(struct laz_session *session, const struct laz_message *message);
 /* Starts calls that waited for the agent to read earlier answers, after it has read some. */
 void laz_execution_read_on(struct laz_session *session);
 /* Logs the number of refused calls that were not logged one by one. */
 void laz_execution_log_refused(const struct laz_execution *execution);
 /* Cancels the open calls and refuses them and the waiting ones: the code was interrupted. */
 void laz_execution_refuse_calls(struct laz_execution *execution);
-/* Answers a call that comes after that. */
-void laz_execution_refuse_call(struct laz_execution *execution, const struct laz_message *message);
-/* Cancels the open calls and drops the waiting ones. */
+/* Cancels the open calls and drops the waiting ones; commands, which may outlive the execution, are
+ * told. */
 void laz_execution_abandon_calls(struct laz_execution *execution);
 
 #endif

@@ -21,6 +21,38 @@
 #define EXECUTION_NO_RECORD "the tool was not called: the audit log cannot be written"
 #define EXECUTION_LOGGED    10 /* refused calls that are logged; the rest is only counted */
 
+/* Whom a call is answered. */
+struct asker {
+    int64_t id;
+    bool has_id;
+    bool by_command; /* by the channel of commands, which are told a kind of refusal */
+};
+
+static struct asker asker_of_call(const struct laz_call *call)
+{
+    const struct laz_call_owner *owner = laz_call_owner(call);
+
+    return (struct asker){owner->id, owner->has_id, owner->by_command};
+}
+
+static struct asker asker_of_message(const struct laz_message *message, bool by_command)
+{
+    return (struct asker){message->id, message->has_id, by_command};
+}
+
+/* What is open of the agent, or of commands. */
+static void open_add(struct laz_execution *execution, bool by_command, size_t size)
+{
+    execution->open[by_command].n++;
+    execution->open[by_command].bytes += size;
+}
+
+static void open_remove(struct laz_execution *execution, bool by_command, size_t size)
+{
+    execution->open[by_command].n--;
+    execution->open[by_command].bytes -= size;
+}
+
 /* A call that was not started yet: it has no id and another one without id is open, or the agent
  * has not read its earlier answers, or its approval is awaited. */
 struct waiting_call {
@@ -29,12 +61,12 @@ struct waiting_call {
     bool is_approved;
     struct laz_tool_set *set;
     size_t tool; /* in that set */
-    int64_t id;
-    bool has_id;
+    struct asker asker;
     uint64_t number;
     size_t size; /* bytes of its arguments in the message, without defaults */
     struct laz_buf args;
-    char *error; /* why it was refused: to be answered without a call; NULL: it was not */
+    char *error;      /* why it was refused: to be answered without a call; NULL: it was not */
+    const char *kind; /* of the refusal, static text */
 };
 
 static struct waiting_call *waiting_take(struct laz_execution *execution)
@@ -43,7 +75,7 @@ static struct waiting_call *waiting_take(struct laz_execution *execution)
 
     execution->waiting = first->next;
     execution->n_waiting--;
-    execution->open_bytes -= first->size;
+    open_remove(execution, first->asker.by_command, first->size);
     return first;
 }
 
@@ -63,29 +95,24 @@ static void waiting_drop_approvals(struct laz_execution *execution)
     }
 }
 
-void laz_execution_abandon_calls(struct laz_execution *execution)
-{
-    for (size_t i = 0; i < execution->n_calls; i++) {
-        laz_audit_tool_abandoned(execution, execution->calls[i]);
-        laz_call_abandon(execution->calls[i]);
-    }
-    execution->n_calls = 0;
-    while (execution->waiting)
-        waiting_free(waiting_take(execution));
-    waiting_drop_approvals(execution);
-}
-
 /* Why no call is made any more. */
 #define EXECUTION_INTERRUPTED "interrupted: no tool can be called any more in this execution"
 
-/* Answers a call with a value or an error. A refusal is not kept for an agent that leaves much
- * unread; the outcome of a call that was begun always is. */
-static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
-                            const char *json, size_t len, const char *error, bool begun)
+/* Why a call of a command is not answered. */
+#define EXECUTION_HAS_ENDED "the execution has ended, and with it its calls of tools"
+
+static const char refused[] = "refused";
+
+/* Answers a call with a value or an error. A refusal (`kind`) is not kept for an agent that leaves
+ * much unread; the outcome of a call that was begun always is. */
+static void execution_reply(struct laz_execution *execution, const struct asker *to,
+                            const char *json, size_t len, const char *error, const char *kind)
 {
     const struct laz_settings_values *values = execution->session->shared->values;
+    struct laz_box *box = execution->session->box;
     struct laz_buf line = LAZ_BUF_INIT;
     char too_large[160];
+    bool failed;
 
     if (json && values->session.max_value_size && len + 64 > values->session.max_value_size) {
         snprintf(too_large, sizeof too_large,
@@ -95,19 +122,47 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
         error = too_large;
     }
     const struct laz_message reply = {.type = LAZ_MESSAGE_REPLY,
-                                      .has_id = has_id,
-                                      .id = id,
+                                      .has_id = to->has_id,
+                                      .id = to->id,
                                       .value = json,
                                       .value_len = len,
                                       .error = json ? NULL : error,
-                                      .error_len = json ? 0 : strlen(error)};
+                                      .error_len = json ? 0 : strlen(error),
+                                      .kind = to->by_command ? kind : NULL};
     laz_message_make(&reply, &line);
-    if (line.failed || !laz_box_send(execution->session->box, line.data, line.len,
-                                     begun ? 0 : 2 * values->session.max_value_size))
+    failed = line.failed;
+    if (!failed && to->by_command) /* which can do without */
+        laz_box_answer_command(box, line.data, line.len);
+    else if (!failed)
+        failed =
+            !laz_box_send(box, line.data, line.len, kind ? 2 * values->session.max_value_size : 0);
+    if (failed)
         laz_execution_stop(execution, line.failed ? LAZ_STOP_HOST : LAZ_STOP_PROTOCOL, 0,
                            line.failed ? "out of memory"
                                        : "the answer of a tool cannot be delivered");
     laz_buf_fini(&line);
+}
+
+void laz_execution_abandon_calls(struct laz_execution *execution)
+{
+    for (size_t i = 0; i < execution->n_calls; i++) {
+        struct laz_call *call = execution->calls[i];
+        const struct asker asker = asker_of_call(call);
+        laz_audit_tool_abandoned(execution, call);
+        laz_call_abandon(call);
+        if (asker.by_command)
+            execution_reply(execution, &asker, NULL, 0, EXECUTION_HAS_ENDED, refused);
+    }
+    execution->n_calls = 0;
+    while (execution->waiting) {
+        struct waiting_call *first = waiting_take(execution);
+        if (first->asker.by_command)
+            execution_reply(execution, &first->asker, NULL, 0, EXECUTION_HAS_ENDED, refused);
+        waiting_free(first);
+    }
+    waiting_drop_approvals(execution);
+    execution->open[0].n = execution->open[0].bytes = 0;
+    execution->open[1].n = execution->open[1].bytes = 0;
 }
 
 /* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
@@ -123,12 +178,15 @@ static bool execution_count_refusal(struct laz_execution *execution, const char 
     return false;
 }
 
-void laz_execution_refuse_call(struct laz_execution *execution, const struct laz_message *message)
+/* The code was interrupted. */
+static void execution_refuse_call(struct laz_execution *execution,
+                                  const struct laz_message *message, bool by_command)
 {
+    const struct asker asker = asker_of_message(message, by_command);
+
     execution->result->tool_calls++;
     if (execution_count_refusal(execution, EXECUTION_INTERRUPTED))
-        execution_reply(execution, message->id, message->has_id, NULL, 0, EXECUTION_INTERRUPTED,
-                        false);
+        execution_reply(execution, &asker, NULL, 0, EXECUTION_INTERRUPTED, refused);
 }
 
 /* An answer that cannot be delivered ends the grace, and there are no calls then. */
@@ -136,15 +194,16 @@ void laz_execution_refuse_calls(struct laz_execution *execution)
 {
     while (execution->n_calls) {
         struct laz_call *call = execution->calls[--execution->n_calls];
-        const int64_t id = laz_call_owner(call)->id;
-        const bool has_id = laz_call_owner(call)->has_id;
+        const struct asker asker = asker_of_call(call);
         laz_audit_tool_abandoned(execution, call);
         laz_call_abandon(call);
-        execution_reply(execution, id, has_id, NULL, 0, EXECUTION_INTERRUPTED, true);
+        execution_reply(execution, &asker, NULL, 0, EXECUTION_INTERRUPTED,
+                        asker.by_command ? refused : NULL);
     }
     while (execution->waiting) {
         struct waiting_call *first = waiting_take(execution);
-        execution_reply(execution, first->id, first->has_id, NULL, 0, EXECUTION_INTERRUPTED, true);
+        execution_reply(execution, &first->asker, NULL, 0, EXECUTION_INTERRUPTED,
+                        first->asker.by_command ? refused : NULL);
         waiting_free(first);
     }
     waiting_drop_approvals(execution);
@@ -158,15 +217,14 @@ static void execution_close_call(struct laz_execution *execution, const struct l
     for (size_t i = 0; i < execution->n_calls; i++)
         if (execution->calls[i] == call)
             execution->calls[i] = execution->calls[--execution->n_calls];
-    execution->open_bytes -= laz_call_owner(call)->size;
+    open_remove(execution, laz_call_owner(call)->by_command, laz_call_owner(call)->size);
 }
 
 static void execution_answered(void *user, struct laz_call *call, const char *json, size_t len,
                                const char *error)
 {
     struct laz_execution *execution = user;
-    const int64_t id = laz_call_owner(call)->id;
-    const bool has_id = laz_call_owner(call)->has_id;
+    const struct asker asker = asker_of_call(call);
 
     execution_close_call(execution, call);
     laz_audit_tool_result(execution, call, json, len, error);
@@ -176,21 +234,22 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     else
         laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool error: %s", error);
     char *words = json ? NULL : laz_execution_words(execution, error);
-    execution_reply(execution, id, has_id, json, len, json || words ? words : "out of memory",
-                    true);
+    execution_reply(execution, &asker, json, len, json || words ? words : "out of memory", NULL);
     free(words);
     if (!execution->n_calls)
         laz_execution_clock_run(execution);
-    execution->is_one_in_order &= has_id;
+    execution->is_one_in_order &= asker.has_id;
     execution_begin_waiting(execution);
 }
+
+#define EXECUTION_CALLS (LAZ_OPEN_CALLS + LAZ_OPEN_COMMANDS)
 
 /* There is room for all calls that execution_is_full lets in. */
 static bool execution_room_for_call(struct laz_execution *execution)
 {
     if (!execution->calls)
-        execution->calls = malloc(LAZ_OPEN_CALLS * sizeof *execution->calls);
-    return execution->calls && execution->n_calls < LAZ_OPEN_CALLS;
+        execution->calls = malloc(EXECUTION_CALLS * sizeof *execution->calls);
+    return execution->calls && execution->n_calls < EXECUTION_CALLS;
 }
 
 /* Finds a tool that the session has: the set, and the number in it. */
@@ -215,15 +274,18 @@ static bool execution_check_call(const struct laz_execution *execution,
 
     if (!laz_tool_name_is_valid(message->tool, len)) {
         laz_error_set(err, LAZ_EINVAL, 0, "Unknown tool: <invalid>");
+        call->kind = "unknown";
         return false;
     }
     const struct laz_tool_entry *entry =
         execution_find_tool(execution->session, message->tool, len, &call->set);
     if (!entry) {
         laz_error_set(err, LAZ_EINVAL, 0, "Unknown tool: %.200s", message->tool);
+        call->kind = "unknown";
         return false;
     }
     call->tool = (size_t)(entry - call->set->entries);
+    call->kind = "arguments";
     return laz_tool_check_arguments(entry, message->args ? message->args : "null",
                                     message->args ? message->args_len : 4, &call->args, err) == 0;
 }
@@ -261,8 +323,9 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     const char *problem = next->error;
     const struct laz_call_owner owner = {
         .user = asks ? (void *)next : execution,
-        .id = next->id,
-        .has_id = next->has_id,
+        .id = next->asker.id,
+        .has_id = next->asker.has_id,
+        .by_command = next->asker.by_command,
         .number = next->number,
         .size = next->size,
         .answered = asks ? execution_decided : execution_answered,
@@ -286,16 +349,16 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
                                        laz_buf_text(&next->args), next->args.len, &owner)
                     : laz_call_start(tools, next->set, next->tool, &next->args, &owner);
     if (!call) {
-        execution_reply(execution, next->id, next->has_id, NULL, 0,
-                        problem ? problem : "out of memory", false);
+        execution_reply(execution, &next->asker, NULL, 0, problem ? problem : "out of memory",
+                        next->error && next->kind ? next->kind : refused);
         waiting_free(next);
         return;
     }
     if (!execution->n_calls)
         laz_execution_clock_stand(execution);
     execution->calls[execution->n_calls++] = call;
-    execution->open_bytes += next->size;
-    execution->is_one_in_order |= !next->has_id;
+    open_add(execution, next->asker.by_command, next->size);
+    execution->is_one_in_order |= !next->asker.has_id;
     if (!asks) {
         waiting_free(next);
         return;
@@ -332,7 +395,8 @@ static void execution_decided(void *user, struct laz_call *call, const char *jso
         laz_execution_deadline_run(execution);
     if (!execution->n_calls)
         laz_execution_clock_run(execution);
-    execution->is_one_in_order &= next->has_id;
+    execution->is_one_in_order &= next->asker.has_id;
+    next->kind = refused;
     if (*text && !(next->error = laz_execution_words(execution, text)))
         laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
     else if (*text)
@@ -352,8 +416,12 @@ static bool execution_has_to_wait(const struct laz_execution *execution,
 {
     uint64_t most = execution->session->shared->values->session.max_value_size;
 
-    return (!next->has_id && execution->is_one_in_order) ||
-           (!next->error && most && laz_box_unread(execution->session->box) > most);
+    const struct laz_box *box = execution->session->box;
+    const size_t unread =
+        next->asker.by_command ? laz_box_commands_unread(box) : laz_box_unread(box);
+
+    return (!next->asker.has_id && execution->is_one_in_order) ||
+           (!next->error && most && unread > most);
 }
 
 /* Starts waiting calls, up to the first that has to wait longer. */
@@ -378,17 +446,19 @@ void laz_execution_log_refused(const struct laz_execution *execution)
                 execution->n_refused - EXECUTION_LOGGED);
 }
 
-static bool execution_is_full(const struct laz_execution *execution, size_t args_len)
+static bool execution_is_full(const struct laz_execution *execution, bool by_command,
+                              size_t args_len)
 {
-    size_t open = execution->n_calls + execution->n_waiting;
+    const size_t open = execution->open[by_command].n;
 
-    return open >= LAZ_OPEN_CALLS || (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
+    return open >= (by_command ? LAZ_OPEN_COMMANDS : LAZ_OPEN_CALLS) ||
+           (open && execution->open[by_command].bytes + args_len > LAZ_OPEN_BYTES);
 }
 
 /* Starts or queues a call that was checked (`checked` has its tool and arguments, which are taken);
  * if it was refused (`error`), answers it in its turn. */
 static void execution_take_call(struct laz_execution *execution, const struct laz_message *message,
-                                struct waiting_call *checked, const char *error)
+                                bool by_command, struct waiting_call *checked, const char *error)
 {
     struct waiting_call *call = malloc(sizeof *call);
     char *words = laz_strdup(error);
@@ -401,8 +471,7 @@ static void execution_take_call(struct laz_execution *execution, const struct la
     }
     *call = *checked;
     checked->args = (struct laz_buf)LAZ_BUF_INIT;
-    call->id = message->id;
-    call->has_id = message->has_id;
+    call->asker = asker_of_message(message, by_command);
     call->number = execution->result->tool_calls;
     call->size = message->args_len;
     call->error = words;
@@ -413,15 +482,20 @@ static void execution_take_call(struct laz_execution *execution, const struct la
     *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = call;
     execution->last_waiting = call;
     execution->n_waiting++;
-    execution->open_bytes += call->size;
+    open_add(execution, by_command, call->size);
 }
 
-void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
+void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message,
+                             bool by_command)
 {
     const struct laz_log *log = &execution->session->shared->driver->log;
     struct waiting_call call = {.args = LAZ_BUF_INIT};
     struct laz_error err = {0};
 
+    if (execution->is_interrupted) {
+        execution_refuse_call(execution, message, by_command);
+        return;
+    }
     execution->result->tool_calls++;
     if (execution->request.options->max_tool_calls &&
         execution->result->tool_calls > execution->request.options->max_tool_calls) {
@@ -429,7 +503,7 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
                            execution->request.options->max_tool_calls, "");
         return;
     }
-    if (execution_is_full(execution, message->args_len)) {
+    if (execution_is_full(execution, by_command, message->args_len)) {
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "too many tool calls are open at once");
         return;
     }
@@ -438,6 +512,7 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         laz_audit_tool_refused(execution, message, err.text);
     else if (laz_audit_tool_call(execution, message->tool, &call.args)) {
         laz_error_set(&err, LAZ_EREFUSED, 0, EXECUTION_NO_RECORD);
+        call.kind = refused;
         good = false;
     }
     if (good)
@@ -448,6 +523,18 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         laz_buf_fini(&call.args);
     if (!good && !execution_count_refusal(execution, err.text))
         return;
-    execution_take_call(execution, message, &call, good ? NULL : err.text);
+    execution_take_call(execution, message, by_command, &call, good ? NULL : err.text);
     laz_buf_fini(&call.args);
+}
+
+bool laz_execution_command(struct laz_session *session, const struct laz_message *message)
+{
+    struct laz_execution *execution = session->execution;
+
+    if (execution->over || execution->has_message || execution->is_held ||
+        execution->request.asked != LAZ_ASKED_EXECUTE)
+        return false;
+    if (execution->is_interrupted || execution->stop == LAZ_STOP_NONE)
+        laz_execution_tool_call(execution, message, true);
+    return true;
 }

@@ -69,6 +69,7 @@ struct laz_session {
     bool keeps_dead;          /* a box that has ended is replaced only when it is needed */
     bool misbehaved;          /* the idle agent sent something, or its channel failed on this side:
                                  the box is to be replaced */
+    unsigned idle_calls;      /* of commands, that were refused since the last execution */
     bool cut_off;             /* the host has killed the box for it */
     bool is_lost;             /* its box ended while it was idle: the next execution has another */
     const char *replaced;     /* name of the verdict that ended the box before this one, until a
@@ -192,6 +193,8 @@ void laz_session_keep_output(struct laz_session *session, int stream, const char
 void laz_session_give_output(struct laz_session *session,
                              void (*give)(struct laz_session *session, int stream, const char *data,
                                           size_t len));
+/* An execution has begun: calls of commands are its own from now on. */
+void laz_session_hear_commands(struct laz_session *session);
 /* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
 
@@ -205,6 +208,8 @@ struct laz_session_listener {
     void (*advance)(struct laz_session *session);
     /* While one runs in the box: what the box reports. */
     void (*message)(struct laz_session *session, struct laz_message *message);
+    /* A call of a command. False: no code is executed any more. */
+    bool (*command)(struct laz_session *session, const struct laz_message *message);
     /* False: no more of it is wanted now (laz_session_keep_output). */
     bool (*output)(struct laz_session *session, int stream, const char *data, size_t len);
     void (*read_on)(struct laz_session *session);

@@ -55,6 +55,7 @@ static void session_send_init(struct laz_session *session)
         init.options = (struct laz_wire_options){
             .runtime_file = session->box->runtime_file,
             .libraries = session->runtime->libraries,
+            .commands = laz_box_commands_program(session->box),
             .max_message = (int64_t)values->session.max_message_size,
             .max_value = (int64_t)values->session.max_value_size,
             .max_files = (int64_t)values->artifacts.max_files,
@@ -70,7 +71,11 @@ static void session_send_init(struct laz_session *session)
         init.tools_len = strlen(tools);
     }
     laz_message_make(&init, &line);
-    if (confine.failed || line.failed || !laz_box_send(session->box, line.data, line.len, 0))
+    const bool has_commands =
+        laz_session_n_tools(session) && laz_box_commands_program(session->box);
+    if (confine.failed || line.failed ||
+        !(has_commands ? laz_box_send_with_commands(session->box, line.data, line.len)
+                       : laz_box_send(session->box, line.data, line.len, 0)))
         laz_session_fail(session, LAZ_ESETUP, "cannot write to the agent's channel");
     laz_buf_fini(&confine);
     laz_buf_fini(&line);
@@ -174,10 +179,67 @@ static void session_refuse(struct laz_session *session, int code, const char *te
  * taken for an answer to the next execution. */
 void laz_session_listen(struct laz_session *session)
 {
+    laz_box_catch_up_commands(session->box); /* calls from before an execution are not its own */
     if (!session->misbehaved && !laz_box_is_quiet(session->box))
         session_refuse(session, LAZ_EPROTO,
                        laz_box_has_hung_up(session->box) ? "the agent closed its connection"
                                                          : "the agent sent data without a request");
+}
+
+/* What breaks the protocol ends the box. */
+static void session_cut_off(struct laz_session *session, int rc, const struct laz_error *err)
+{
+    laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
+            session->id, err->text);
+    if (rc == LAZ_ENOMEM)
+        session_give_up(session, err);
+    else
+        session_refuse(session, rc, err->text);
+    session->cut_off = true;
+    laz_box_kill(session->box);
+}
+
+#define SESSION_IDLE_CALLS 1000 /* calls of commands that are refused before they wait */
+
+/* A call of a command while no code is executed, by a process that code has left running. */
+static void session_refuse_command(struct laz_session *session, const struct laz_message *message)
+{
+    static const char why[] = "no code is executed: tools can be called during an execution only";
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    laz_message_make(&(struct laz_message){.type = LAZ_MESSAGE_REPLY,
+                                           .has_id = true,
+                                           .id = message->id,
+                                           .error = why,
+                                           .error_len = sizeof why - 1,
+                                           .kind = "refused"},
+                     &line);
+    if (!line.failed)
+        laz_box_answer_command(session->box, line.data, line.len);
+    laz_buf_fini(&line);
+    if (++session->idle_calls >= SESSION_IDLE_CALLS)
+        laz_box_hear_commands(session->box, false); /* until the next execution */
+}
+
+static bool session_command(void *user, char *line, size_t len)
+{
+    struct laz_session *session = user;
+    struct laz_message message = {.type = LAZ_MESSAGE_TYPES};
+    struct laz_error err = {0};
+
+    int rc =
+        line ? laz_message_parse(line, len, LAZ_WIRE_COMMANDS, &message, &err)
+             : laz_error_set(&err, LAZ_EPROTO, 0,
+                             "a message of a command is larger than max_message_size (%zu bytes)",
+                             session->shared->values->session.max_message_size);
+    if (!rc && !message.has_id)
+        rc = laz_error_set(&err, LAZ_EPROTO, 0, "a call of a command has no id");
+    if (rc)
+        session_cut_off(session, rc, &err);
+    else if (!session->execution || !session->shared->listener->command(session, &message))
+        session_refuse_command(session, &message);
+    laz_message_fini(&message);
+    return rc == 0;
 }
 
 static bool session_line(void *user, char *line, size_t len)
@@ -193,14 +255,7 @@ static bool session_line(void *user, char *line, size_t len)
     if (!rc && follows && (rc = laz_session_finish_take(session, &message, &why)))
         laz_error_set(&err, rc, 0, "%s", rc == LAZ_ENOMEM ? "out of memory" : why);
     if (rc) {
-        laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
-                session->id, err.text);
-        if (rc == LAZ_ENOMEM)
-            session_give_up(session, &err);
-        else
-            session_refuse(session, rc, err.text);
-        session->cut_off = true;
-        laz_box_kill(session->box);
+        session_cut_off(session, rc, &err);
     } else if (session->state == LAZ_SESSION_STARTING) {
         if (message.type == LAZ_MESSAGE_READY)
             session_ready(session, &message);
@@ -242,6 +297,12 @@ void laz_session_give_output(struct laz_session *session,
             give(session, stream, early.data, early.len);
         laz_buf_fini(&early);
     }
+}
+
+void laz_session_hear_commands(struct laz_session *session)
+{
+    session->idle_calls = 0;
+    laz_box_hear_commands(session->box, true);
 }
 
 static bool session_output(void *user, int stream, const char *data, size_t len)
@@ -305,6 +366,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .user = session,
         .authenticated = session_authenticated,
         .line = session_line,
+        .command = session_command,
         .output = session_output,
         .broken = session_broken,
         .out_of_memory = session_out_of_memory,
@@ -323,6 +385,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .choice = choice,
             .lent = session->lent,
             .adds_tools = session->own_json,
+            .has_tools = laz_session_n_tools(session) > 0,
         };
         const struct laz_template_source source = {session->runtime,
                                                    laz_buf_text(&session->runtime_options),
@@ -338,6 +401,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     }
     session->failure = (struct laz_error){0};
     session->misbehaved = session->cut_off = session->is_lost = false;
+    session->idle_calls = 0;
     session->cpu_us = 0;
     session->finish = (struct laz_finish){0};
     for (int stream = 1; stream <= 2; stream++)

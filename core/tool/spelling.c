@@ -4,6 +4,7 @@
 #include "tool/tool_private.h"
 
 #include "base/utf8.h"
+#include "os/programs.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -78,6 +79,16 @@ static bool spelling_is_global(const struct laz_language_names *rules, const cha
     return is_global;
 }
 
+/* Of this host, whose programs boxes show. */
+static bool spelling_is_program(const char *name)
+{
+    char *path = NULL;
+    const bool is = laz_os_find_program(name, &path, NULL) == 0;
+
+    free(path);
+    return is;
+}
+
 static const struct laz_language_names *spelling_rules(const struct laz_spelling *spelling)
 {
     return spelling && spelling->rules ? spelling->rules : &spelling_default;
@@ -96,7 +107,9 @@ char *laz_spell_new(const struct laz_spelling *spelling, enum laz_spelled what, 
         size_t len = is_path ? strcspn(name, ".") : strlen(name);
         spelling_word(spelling, rules, name, len, &text);
         if (is_tool && !text.failed &&
-            spelling_is_global(rules, laz_buf_text(&text), name[len] != '\0'))
+            (spelling_is_global(rules, laz_buf_text(&text), name[len] != '\0') ||
+             (spelling->commands == spelling->number && spelling->commands &&
+              spelling_is_program(laz_buf_text(&text)))))
             laz_buf_puts(&text, rules->after);
         if (!name[len])
             return laz_buf_steal(&text);
@@ -201,6 +214,14 @@ const char *laz_tool_spelled(const struct laz_tool_entry *entry,
 {
     return spelling && spelling->number && spelling->number <= entry->spelled.n
                ? entry->spelled.items[spelling->number - 1]
+               : NULL;
+}
+
+const char *laz_tool_command(const struct laz_tool_entry *entry,
+                             const struct laz_spelling *spelling)
+{
+    return spelling && spelling->commands && spelling->commands <= entry->spelled.n
+               ? entry->spelled.items[spelling->commands - 1]
                : NULL;
 }
 
@@ -318,15 +339,15 @@ struct spelling_search {
     int rc;
 };
 
-static void spelling_found(void *user, const struct laz_runtime_info *runtime)
+static void spelling_add(struct spelling_search *search, const char *name,
+                         const struct laz_strv *words)
 {
-    struct spelling_search *search = user;
     struct laz_spellings *spellings = search->spellings;
     const struct laz_language *language = NULL;
 
     if (search->rc)
         return;
-    (void)laz_registry_language(search->registry, runtime->name, &language, NULL);
+    (void)laz_registry_language(search->registry, name, &language, NULL);
     struct laz_spelling *items =
         realloc(spellings->items, (spellings->n + 1) * sizeof *spellings->items);
     if (!items) {
@@ -336,11 +357,39 @@ static void spelling_found(void *user, const struct laz_runtime_info *runtime)
     spellings->items = items;
     const size_t number = ++spellings->n;
     items[number - 1] = (struct laz_spelling){
-        .language = runtime->name,
+        .language = name,
         .number = number,
         .rules = language && language->names.other ? &language->names : NULL,
-        .words = &runtime->reserved_words,
+        .words = words,
+        .commands = language && language->tool_commands ? number : 0,
     };
+}
+
+static void spelling_found(void *user, const struct laz_runtime_info *runtime)
+{
+    spelling_add(user, runtime->name, &runtime->reserved_words);
+}
+
+/* The language that says how tools are called as commands: one with a runtime, or without. */
+static void spelling_find_commands(struct spelling_search *search)
+{
+    struct laz_spellings *spellings = search->spellings;
+    struct laz_strv names = LAZ_STRV_INIT;
+    const struct laz_language *language;
+    size_t number = 0;
+
+    laz_registry_stubs(search->registry, &names);
+    for (size_t i = 0; i < spellings->n; i++)
+        number = spellings->items[i].commands ? i + 1 : number;
+    for (size_t i = 0; i < names.n && !number && !search->rc; i++)
+        if (laz_registry_language(search->registry, names.items[i], &language, NULL) == 0 &&
+            language && language->tool_commands) {
+            spelling_add(search, language->name, NULL);
+            number = spellings->n;
+        }
+    for (size_t i = 0; i < spellings->n; i++)
+        spellings->items[i].commands = number;
+    laz_strv_fini(&names);
 }
 
 int laz_spellings_find(struct laz_spellings *spellings, struct laz_registry *registry,
@@ -351,6 +400,8 @@ int laz_spellings_find(struct laz_spellings *spellings, struct laz_registry *reg
     if (spellings->are_known)
         return 0;
     laz_registry_visit_runtimes(registry, spelling_found, &search);
+    if (!search.rc)
+        spelling_find_commands(&search);
     spellings->are_known = search.rc == 0;
     if (search.rc)
         laz_spellings_fini(spellings);

@@ -27,7 +27,8 @@ struct laz_tools;
  * A name may have any of the characters that other systems use for tools; on the wire, in the log
  * and in messages of the host it stays as it was declared.  A language writes it in its own way:
  * `get-user` is get_user in Python, `from` is from_, and so is the tool `print` print_, which would
- * replace what code cannot do without.  The rules are data of the language (NAME.language.json),
+ * replace what code cannot do without.  Where tools are commands, they do not hide programs: `git`
+ * is git_.  The rules are data of the language (NAME.language.json),
  * the words those that its runtime reserves.  Of names that would be written alike the later ones
  * get a number, in the order of their declaration, after those that are written as they are. */
 
@@ -36,6 +37,8 @@ struct laz_spelling {
     size_t number;        /* in struct laz_spellings, from 1; 0: not one of these */
     const struct laz_language_names *rules; /* NULL: '_' in place of all but letters and digits */
     const struct laz_strv *words;           /* beside those of `rules`; NULL: none */
+    size_t commands; /* number of the language by which tools are called as commands: if it is this
+                        one, no tool has the name of a program; 0: there is none */
 };
 
 enum laz_spelled { LAZ_SPELLED_TOOL, LAZ_SPELLED_PARAMETER };
@@ -146,6 +149,9 @@ bool laz_tool_name_is_valid(const char *name, size_t len);
 /* How the tool is written in a language of those that it was added with; NULL: in none of them.
  * Borrowed. */
 const char *laz_tool_spelled(const struct laz_tool_entry *entry,
+                             const struct laz_spelling *spelling);
+/* The same as a command, for programs that code of the language starts. */
+const char *laz_tool_command(const struct laz_tool_entry *entry,
                              const struct laz_spelling *spelling);
 /* Adds how each tool of the set is written in any language; NULL: as it is declared. */
 void laz_tool_set_spell(const struct laz_tool_set *set, const struct laz_spelling *spelling,
@@ -273,6 +279,7 @@ struct laz_call_owner {
     void *user;
     int64_t id; /* of the message that asks for the call */
     bool has_id;
+    bool by_command; /* of a channel of its own */
     uint64_t number; /* of the call, as the owner counts them */
     size_t size;     /* bytes of its arguments, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,

@@ -461,6 +461,8 @@ static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_s
     struct laz_wire_parameter parameters[LAZ_TOOL_MAX_PARAMETERS];
     struct laz_strv names = LAZ_STRV_INIT, texts = LAZ_STRV_INIT;
     const char *spelled = json_spelled(entry->name, laz_tool_spelled(entry, spelling));
+    const char *command =
+        json_spelled(spelled ? spelled : entry->name, laz_tool_command(entry, spelling));
 
     if (spelling)
         laz_tool_spell_parameters(entry, spelling, &names);
@@ -476,6 +478,7 @@ static void json_add_tool(const struct laz_tool_entry *entry, const struct laz_s
     const struct laz_wire_tool tool = {
         .name = entry->name,
         .spelling = spelled,
+        .command = command,
         .description = json_description(spelling, LAZ_SPELLED_TOOL, entry->name, spelled,
                                         entry->description, &texts),
         .parameters = {parameters, entry->n_parameters},

@@ -167,7 +167,7 @@ static int message_parse(const char *line, size_t len, enum laz_wire_direction d
                          uint32_t state, struct laz_message *message, struct laz_error *err)
 {
     const bool is_trusted =
-        direction == LAZ_WIRE_TO_AGENT && (state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING));
+        direction == LAZ_WIRE_TO_AGENT && (state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_COMMANDS));
     unsigned type;
 
     *message = (struct laz_message){0};

@@ -15,6 +15,8 @@
  * More is a breach of the protocol. */
 #define LAZ_OPEN_CALLS 1024
 #define LAZ_OPEN_BYTES ((size_t)16 << 20)
+/* And what its commands may have open besides, with as many bytes. */
+#define LAZ_OPEN_COMMANDS 128
 
 /* In the order of a session, which is that of the page. */
 enum laz_message_type {
@@ -42,6 +44,7 @@ enum laz_message_type {
 #define LAZ_WIRE_RUNNING  4u  /* an execution or a check is under way */
 #define LAZ_WIRE_TEMPLATE 8u  /* a template that is ready */
 #define LAZ_WIRE_ENDING   16u /* after `exit`: the last execution asked for what follows */
+#define LAZ_WIRE_COMMANDS 32u /* the channel of commands, from its beginning to its end */
 
 /* ---- a protocol as data ---------------------------------------------------------------------- */
 
@@ -90,7 +93,7 @@ struct laz_wire_options {
     const char *options; /* JSON */
     size_t options_len;
     struct laz_strv preload; /* this and what follows: of a template */
-    const char *home;
+    const char *home, *commands;
     int64_t tmp_size;
     bool has_groups;
 };
@@ -123,7 +126,7 @@ struct laz_wire_parameter {
 };
 
 struct laz_wire_tool {
-    const char *name, *spelling, *description, *returns;
+    const char *name, *spelling, *command, *description, *returns;
     struct laz_field_list parameters; /* struct laz_wire_parameter */
     bool approve, may_approve, native;
 };

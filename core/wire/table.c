@@ -41,6 +41,9 @@ static const struct laz_field options_members[] = {
      .wrong = "a name of preload is not a string",
      .help = "template only: packages that are loaded before any session"},
     {"home", LAZ_FIELD_TEXT, AT(home), .help = "template only: the home directory of its sessions"},
+    {"commands", LAZ_FIELD_TEXT, AT(commands),
+     .help = "the program that calls a tool as a command, as the agent sees it; absent: tools are "
+             "no commands"},
     {"tmp_size", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(tmp_size),
      .help = "template only: bytes of /tmp of a session"},
     {"groups", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(has_groups),
@@ -124,6 +127,8 @@ static const struct laz_field tool_members[] = {
     {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
     {"spelling", LAZ_FIELD_TEXT, AT(spelling),
      .help = "the name in the language of the session, where that is another one"},
+    {"command", LAZ_FIELD_TEXT, AT(command),
+     .help = "the name of its command, where that is neither its spelling nor its name"},
     {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
     {"parameters", LAZ_FIELD_LIST, AT(parameters), .of = &laz_wire_parameter,
      .help = "in the order of positional arguments"},
@@ -315,6 +320,9 @@ static const struct laz_field reply_members[] = {
      .help = "what the tool returned"},
     {"error", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
      .help = "why the call failed; raised in the language"},
+    {"kind", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(kind),
+     .help = "with `error`, of a call by a command: `refused` or `unknown`, where no tool was "
+             "called"},
 };
 
 static const struct laz_field spawn_members[] = {
@@ -357,12 +365,13 @@ const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_REMOVE] = ROW("remove", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(remove_members),
                                "Removes a file that was put, when the session goes on for somebody "
                                "else; `result` or `error` answers it."),
-    [LAZ_MESSAGE_TOOL_CALL] = ROW("tool_call", TO_HOST, LAZ_WIRE_RUNNING, "running",
+    [LAZ_MESSAGE_TOOL_CALL] = ROW("tool_call", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_COMMANDS,
+                                  "running; of commands at any time, by their own channel",
                                   ALL(tool_call_members), "Calls a tool of the host."),
     [LAZ_MESSAGE_REPLY] = {NULL,
                            TO_AGENT,
-                           LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING,
-                           "running",
+                           LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_COMMANDS,
+                           "running; to commands at any time",
                            {"a message", "a reply", SIZE, ALL(reply_members), .is_lenient = true,
                             .help = "Answers a call. It has no `type`; a reply that fits no open "
                                     "call is discarded."}},

@@ -147,7 +147,7 @@ const struct probe probes[] = {
      "EPERM", "EPERM", PROBE_OPEN, PROBE_ATTACK},
     {"read_memory_by_file", "mem @victim@ @address@", "process namespace, Landlock", "ENOENT",
      "EACCES|EPERM", PROBE_OPEN, PROBE_ATTACK},
-    {"open_memory_of_any", "any-mem", "process namespace, Landlock", "EACCES|EPERM|nothing",
+    {"open_memory_of_any", "any-mem", "process namespace, Landlock", "EACCES|EPERM|EROFS|nothing",
      "EACCES|EPERM|nothing", PROBE_BARE, PROBE_ATTACK},
     {"read_environment_of_process", "environ @victim@", "process namespace, Landlock", "ENOENT",
      "EACCES|EPERM", PROBE_OPEN, PROBE_ATTACK},

@@ -41,6 +41,7 @@ struct mock {
     int fd;
     int fds[FDS]; /* received with the last message; for a spawn: channel, stdout, stderr, status */
     size_t n_fds;
+    int commands;    /* received with `init` */
     int groups[FDS]; /* of the next session, received with `prepare` */
     size_t n_groups;
     char token[33]; /* of the session, replaces that of the environment */
@@ -96,7 +97,10 @@ static ssize_t mock_read(struct mock *mock, void *data, size_t len)
     ssize_t n = recvmsg(mock->fd, &message, MSG_CMSG_CLOEXEC);
     struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        memmem(data, (size_t)n, "\"init\"", 6)) {
+        memcpy(&mock->commands, CMSG_DATA(c), sizeof mock->commands);
+    } else if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
         while (mock->n_fds)
             close(mock->fds[--mock->n_fds]);
         mock->n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -243,6 +247,15 @@ static void do_connect(struct mock *mock, const char *text) /* connects again, a
 {
     (void)text;
     mock_connect(mock);
+}
+
+static void do_swap(struct mock *mock, const char *text) /* goes on on the other channel */
+{
+    const int fd = mock->fd;
+
+    (void)text;
+    mock->fd = mock->commands;
+    mock->commands = fd;
 }
 
 static void do_recv(struct mock *mock, const char *text) /* receives a line of the host */
@@ -698,7 +711,7 @@ static const struct {
     {"send", do_send},       {"shut", do_shut},         {"sync", do_sync},
     {"times", do_times},     {"token", do_token},       {"trade", do_trade},
     {"wait", do_wait},       {"worst", do_worst},       {"watch", pest_watch},
-    {"litter", pest_litter}, {"fork", pest_fork},
+    {"litter", pest_litter}, {"fork", pest_fork},       {"swap", do_swap},
 };
 
 static void mock_run(struct mock *mock, char *script, const char *separator)

@@ -228,6 +228,11 @@ cases=$((cases + 1))
 shows asks_beside_pipes 'allow this call?'
 grep -qx 'erased -- input' piped || wrong asks_beside_pipes "$(cat piped)"
 
+# A call by a command is refused as any other, and says so by its status.
+expect commands_are_refused_too 0 "126${newline}erase: the call was not approved: there is no terminal" '' \
+    "$lazaret" --config tools.toml run -q -e '
+    local p = io.popen("erase /tmp/x 2>why; echo $?; cat why") local out = p:read("a") p:close()
+    io.write(out)'
 expect refuses_without_a_terminal 0 'the call was not approved: there is no terminal' '' \
     setsid -w "$lazaret" run --config tools.toml -e 'print(select(2, pcall(erase, "a")))'
 

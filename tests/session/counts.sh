@@ -113,7 +113,7 @@ awk '
     !inside || $1 != host { next }
     / (readlink|readlinkat|faccessat|faccessat2)\(/ { print; wrong++ }
     / (stat|lstat|newfstatat|statx|access|open|openat|getdents64)\(/ && /"\/(usr|etc|bin|sbin|lib|lib64|nix|gnu)["\/]/ &&
-        !/"\/usr\/(local\/)?bin\/bwrap"|\/(lazaret-agent|lua\.so)"/ { print; wrong++ }
+        !/"\/usr\/(local\/)?bin\/bwrap"|\/(lazaret-agent|lazaret-tool|lua\.so)"/ { print; wrong++ }
     / openat\(/ { opened++ }
     END {
         printf "second start: %d opened, %d asked again\n", opened, wrong

@@ -9,14 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The languages of this version, and one in which names have dots. */
+/* The languages of this version, one in which names have dots, and one of commands. */
 static const struct laz_language_names rules_of_dots = {
     .other = ".", .first = "X", .after = ".", .dots = true};
-static struct laz_spelling languages[] = {
-    {"lua", 1, NULL, NULL}, {"python", 2, NULL, NULL}, {"dots", 3, &rules_of_dots, NULL}};
-static struct laz_spellings spellings = {languages, 3, true};
+static char *builtins[] = {(char *)"test", NULL};
+static const struct laz_language_names rules_of_commands = {
+    .other = "-",
+    .first = "_",
+    .after = "_",
+    .globals = {builtins, 1, 2, false},
+    .dots = true,
+    .underscore = true,
+};
+static struct laz_spelling languages[] = {{"lua", 1, NULL, NULL, 4},
+                                          {"python", 2, NULL, NULL, 4},
+                                          {"dots", 3, &rules_of_dots, NULL, 4},
+                                          {"commands", 4, &rules_of_commands, NULL, 4}};
+static struct laz_spellings spellings = {languages, 4, true};
 
-enum { LUA, PYTHON, DOTS };
+enum { LUA, PYTHON, DOTS, COMMANDS };
 
 static void add(struct laz_tool_set *set, const char *name, const char *parameters)
 {
@@ -31,6 +42,27 @@ static void add(struct laz_tool_set *set, const char *name, const char *paramete
 static const char *written(const struct laz_tool_set *set, int language)
 {
     return laz_tool_spelled(&set->entries[set->n - 1], &languages[language]);
+}
+
+static void a_command_hides_no_program(void)
+{
+    static const struct {
+        const char *name, *written;
+    } rows[] = {
+        {"weekday-of", "weekday-of"}, {"get.user", "get.user"}, {"test", "test_"}, {"sh", "sh_"},
+        {"test_", "test_-2"},         {"sh-2", "sh-2"}};
+    struct laz_tool_set set = {.n = 0};
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        add(&set, rows[i].name, NULL);
+        UNIT_TEXT(written(&set, COMMANDS), rows[i].written);
+        UNIT_TEXT(laz_tool_command(&set.entries[i], &languages[PYTHON]), rows[i].written);
+    }
+    laz_tool_set_json(&set, NULL, &languages[PYTHON], &json);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&json), "\"command\":\"sh_\""));
+    laz_buf_fini(&json);
+    laz_tool_set_fini(&set);
 }
 
 static void what_code_cannot_do_without_is_not_replaced(void)
@@ -254,6 +286,7 @@ static void a_language_has_its_form_of_a_stub_from_its_description(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(a_command_hides_no_program),
     UNIT(what_code_cannot_do_without_is_not_replaced),
     UNIT(tools_that_are_written_alike_get_a_number),
     UNIT(each_parameter_has_a_spelling_of_its_own),

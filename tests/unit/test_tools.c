@@ -16,8 +16,8 @@ static const struct laz_language_names rules_of_r = {
     .other = ".", .first = "X", .after = ".", .dots = true};
 static const struct laz_language_names rules_of_lua = {
     .other = "_", .first = "_", .after = "_", .underscore = true, .fields = true};
-static struct laz_spelling languages[] = {{"r", 1, &rules_of_r, &words_of_r},
-                                          {"lua", 2, &rules_of_lua, &words_of_lua}};
+static struct laz_spelling languages[] = {{"r", 1, &rules_of_r, &words_of_r, 0},
+                                          {"lua", 2, &rules_of_lua, &words_of_lua, 0}};
 static struct laz_spellings spellings = {languages, 2, true};
 
 static int add(struct laz_tool_set *set, const char *name, const char *parameters,

@@ -32,7 +32,7 @@ int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_
         return laz_error_os(err, errno, "cannot create the directory %s", path);
     fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0 || ((uid != LAZ_OS_SAME_ID || gid != LAZ_OS_SAME_ID) && fchown(fd, uid, gid) != 0) ||
-        fchmod(fd, (mode_t)mode) != 0) {
+        laz_posix_set_mode(fd, mode) != 0) {
         rc = laz_error_os(err, errno, "the owner and mode of the directory %s cannot be set", path);
         (void)rmdir(path);
     }

@@ -20,12 +20,21 @@
 #define FILES_MOST   65536
 #define FILES_RANDOM 12
 
+int laz_posix_set_mode(int fd, unsigned mode)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && (st.st_mode & 07777) == mode)
+        return 0;
+    return fchmod(fd, (mode_t)mode);
+}
+
 static int files_create(const char *path, unsigned mode)
 {
     int fd =
         laz_posix_above(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 
-    if (fd >= 0 && fchmod(fd, (mode_t)mode) != 0) {
+    if (fd >= 0 && laz_posix_set_mode(fd, mode) != 0) {
         int saved = errno;
         (void)unlink(path);
         (void)close(fd);

@@ -21,6 +21,9 @@ void laz_posix_times(const struct stat *st, struct timespec *written, struct tim
 /* What has this name in a directory (a link is not followed), and what is open: 0, or an errno. */
 int laz_posix_look_at(int fd, const char *name, struct laz_look *look);
 int laz_posix_look_of(int fd, struct laz_look *look);
+/* Gives an open file this mode, unless it has it: a filter of system calls may refuse that. 0, or -1
+ * with errno. */
+int laz_posix_set_mode(int fd, unsigned mode);
 /* What was written is on the disk when this returns: 0, or an errno. */
 int laz_posix_sync(int fd);
 /* Whole content of a file from here on, at most `max` bytes; `path` for errors. */
