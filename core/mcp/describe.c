@@ -11,6 +11,7 @@
 #include "base/visible.h"
 #include "tool/tool.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DESCRIBE_LINE 100 /* bytes of what a function is for */
@@ -83,11 +84,27 @@ static size_t describe_some(const struct laz_tool_set *set, bool is_long, size_t
     return n;
 }
 
-static void describe_functions(const struct laz_tool_set *set, size_t room, struct laz_buf *text)
+/* In which of the languages are functions commands? NULL: in none. */
+static const char *describe_shell(const struct laz_mcp *mcp, const struct laz_strv *languages)
 {
-    static const char head[] = " The code can call these functions of the host:";
+    for (size_t i = 0; i < languages->n; i++) {
+        const struct laz_language *language = NULL;
+        (void)laz_registry_language(mcp->engine->registry, languages->items[i], &language, NULL);
+        if (language && language->tool_commands)
+            return languages->items[i];
+    }
+    return NULL;
+}
+
+static void describe_functions(const struct laz_tool_set *set, const char *shell, size_t room,
+                               struct laz_buf *text)
+{
+    char head[160];
+    snprintf(head, sizeof head,
+             " The code can call these functions of the host%s%.30s%s:", shell ? " (in " : "",
+             shell ? shell : "", shell ? " and from programs as commands, NAME --help)" : "");
     struct laz_buf lines = LAZ_BUF_INIT;
-    const size_t left = room > sizeof head ? room - sizeof head : 0;
+    const size_t left = room > strlen(head) ? room - strlen(head) : 0;
     size_t n = describe_some(set, true, left, &lines);
 
     if (n < set->n) { /* more of them without what they are for */
@@ -118,6 +135,7 @@ void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct 
         return;
     }
     laz_found_read(tools->found);
-    describe_functions(&tools->set, most > text->len ? most - text->len : 0, text);
+    describe_functions(&tools->set, describe_shell(mcp, languages),
+                       most > text->len ? most - text->len : 0, text);
     laz_found_leave(tools->found);
 }
