@@ -86,20 +86,17 @@ _ERRORS = {kind.__name__: kind for kind in (
 
 
 class TooLong(Exception):
-    """A file, or output, is longer than it may be. `data` is what there is of output."""
-
-    def __init__(self, data: bytes = b"") -> None:
-        super().__init__("it is too long")
-        self.data = data
+    """A file is longer than it may be."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended; a signal is 128 and its number."""
+    """A command that has ended."""
 
-    status: int
+    status: int  # a signal is 128 and its number
     out: bytes
     err: bytes
+    is_cut: bool = False  # of a stream that was too long there is the end alone
 
 
 def _member(answer: Dict[str, Any], name: str, kind: Type[_Value]) -> _Value:
@@ -138,10 +135,9 @@ class Box:
     async def run(self, cmd: List[str], limit: int, *, data: Optional[bytes] = None,
                   cwd: Optional[str] = None, env: Optional[Mapping[str, str]] = None,
                   timeout: Optional[float] = None) -> Ended:
-        """Run a command, with these bytes as its input.
+        """Run a command, with these bytes as its input, and keep so many of each of its streams.
 
-        TimeoutError: it was late, and is gone. TooLong: a stream has more than `limit` bytes, of
-        which `data` has the end. PermissionError: it cannot be executed.
+        TimeoutError: it was late, and is gone. PermissionError: it cannot be executed.
         """
         async with self._turn:
             if data:
@@ -156,10 +152,9 @@ class Box:
                 raise PermissionError(_member(answer, "text", str))
             return Ended(127, b"", _member(answer, "text", str).encode("utf-8") + b"\n")
         out, err = (_member(answer, name, bytes) for name in ("out", "err"))
-        if max(_member(answer, name, int) for name in ("out_size", "err_size")) > limit:
-            raise TooLong(out)
+        is_cut = max(_member(answer, name, int) for name in ("out_size", "err_size")) > limit
         status = _member(answer, "status", int)
-        return Ended(status if status >= 0 else 128 - status, out, err)
+        return Ended(status if status >= 0 else 128 - status, out, err, is_cut)
 
     async def write(self, file: str, data: bytes) -> None:
         """Write a file; directories above it are made."""

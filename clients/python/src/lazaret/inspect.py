@@ -49,16 +49,14 @@ class LazaretSandboxEnvironment(_Base):
                 f"user={user!r}: a sandbox of lazaret has one user, who is nobody on the host")
         limit = int(_util.SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE)
         data = input.encode("utf-8") if isinstance(input, str) else input
-        try:
-            done = await self._box.run(list(cmd), limit, data=data, cwd=cwd, env=env,
-                                       timeout=timeout)
-        except TooLong as error:
+        done = await self._box.run(list(cmd), limit, data=data, cwd=cwd, env=env, timeout=timeout)
+        out, err = (data.decode("utf-8", "replace") for data in (done.out, done.err))
+        if done.is_cut:
             raise _util.OutputLimitExceededError(
                 limit_str=str(_util.SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR),
-                truncated_output=error.data.decode("utf-8", "replace")) from None
-        return _util.ExecResult(success=done.status == 0, returncode=done.status,
-                                stdout=done.out.decode("utf-8", "replace"),
-                                stderr=done.err.decode("utf-8", "replace"))
+                truncated_output=out)
+        return _util.ExecResult(success=done.status == 0, returncode=done.status, stdout=out,
+                                stderr=err)
 
     async def write_file(self, file: str, contents: Union[str, bytes]) -> None:
         """Write a file; directories above it are made."""
