@@ -133,6 +133,7 @@ class Commands(LiveTest):
                 self.assertIsInstance(done, subprocess.CompletedProcess)
                 self.assertEqual(session.run(["cat"]).stdout, "")
                 self.assertEqual(session.run(["cat"], input=b"\xff").stdout, "\ufffd")
+                self.assertFalse(done.truncated)
                 self.assertEqual(session.run(["sh", "-c", "kill -9 $$"]).status, 137)
                 done = session.run(["nothing-like-this"])
                 self.assertEqual((done.status, done.stdout), (127, ""))

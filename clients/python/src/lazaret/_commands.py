@@ -24,7 +24,8 @@ class Completed(subprocess.CompletedProcess[str]):
 
     The status is that of the program, from 0 to 255: 128 and the number of a signal that has ended
     it, 127 where there is no such program, 126 where it cannot be executed. What was written is
-    text; bytes that are not UTF-8 have become U+FFFD. `result` is the whole Result.
+    text; bytes that are not UTF-8 have become U+FFFD. `truncated` says whether a limit has cut it
+    off (`session.max_output_size`), and `result` is the whole Result.
     """
 
     def __init__(self, args: Sequence[Word], result: Result) -> None:
@@ -38,6 +39,11 @@ class Completed(subprocess.CompletedProcess[str]):
     def status(self) -> int:
         """The exit status."""
         return int(self.returncode)
+
+    @property
+    def truncated(self) -> bool:
+        """Is the output incomplete, because of a limit?"""
+        return self.result.truncated
 
 
 def completed(args: Sequence[Word], result: Result, check: bool) -> Completed:
