@@ -339,7 +339,7 @@ static void an_execution_can_have_an_input(void)
     gives(session, "cat; read y || echo \"$x\"", 0, "1\n");
     gives(session, "echo more >more; exec <more; read a <<<b; cd /", 0, "");
     reads(session, "sed s/^/:/", "4\n", ":4\n");
-    reads(session, "read x; exec <&-; rm ~/work/typed; x=kept", "5\n6\n", "");
+    reads(session, "read x; exec <&-; rm $OLDPWD/typed; x=kept", "5\n6\n", "");
     gives(session, "cat", 0, "more\n");
     gives(session, "exec <&-", 0, "");
     reads(session, "cat", "7\n", "7\n");

@@ -102,8 +102,8 @@ class Sandbox(Adapted):
             again = await client.resume(state)
             self.addCleanup(lambda: asyncio.run(client.delete(again)))
             await again.start()
-            done = await again.exec("ls -A . ..; cat d/b; test -x d/a && echo x")
-            self.assertEqual(done.stdout.split(), b".: d ..: work workspace 1 x".split())
+            done = await again.exec("ls -A; cat d/b; test -x d/a && echo x")
+            self.assertEqual(done.stdout.split(), [b"d", b"1", b"x"])
             with self.assertRaisesRegex(TypeError, "no state"):
                 await client.resume(standins.SandboxSessionState())
             await client.delete(again)
