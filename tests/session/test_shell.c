@@ -49,6 +49,26 @@ static void gives(struct laz_session *session, const char *code, int status, con
     laz_result_free(result);
 }
 
+/* The same, and the code reads this. */
+static void reads(struct laz_session *session, const char *code, const char *input,
+                  const char *output)
+{
+    const struct laz_file file = {sizeof file, "typed", input, strlen(input)}, *files = &file;
+    struct laz_execute_options options = LAZ_EXECUTE_OPTIONS_INIT;
+
+    options.files = &files;
+    options.n_files = 1;
+    options.input = file.name;
+    struct laz_result *result = test_run(session, code, &options);
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    char *out = test_output(result, 1);
+    UNIT_TEXT(out, output);
+    free(out);
+    laz_result_free(result);
+}
+
 /* What ended the shell before this one; NULL: nothing. */
 static void was_replaced(struct laz_session *session, const char *by)
 {
@@ -309,6 +329,25 @@ static void a_list_without_bash_is_told(void)
     closed(session);
 }
 
+static void an_execution_can_have_an_input(void)
+{
+    struct laz_session *session = opened("");
+
+    if (!session)
+        return;
+    reads(session, "read x; cat", "1\n2\n3\n", "2\n3\n"); /* it starts the shell */
+    gives(session, "cat; read y || echo \"$x\"", 0, "1\n");
+    gives(session, "echo more >more; exec <more; read a <<<b; cd /", 0, "");
+    reads(session, "sed s/^/:/", "4\n", ":4\n");
+    reads(session, "read x; exec <&-; rm $OLDPWD/typed; x=kept", "5\n6\n", "");
+    gives(session, "cat", 0, "more\n");
+    gives(session, "exec <&-", 0, "");
+    reads(session, "cat", "7\n", "7\n");
+    gives(session, "[ -e /proc/$$/fd/0 ]", 1, "");
+    was_replaced(session, NULL);
+    closed(session);
+}
+
 static void a_check_runs_nothing(void)
 {
     struct laz_session *session = opened("");
@@ -341,6 +380,7 @@ static const struct unit_test tests[] = {
     UNIT(an_execution_of_its_own_is_a_whole_run_of_bash),
     UNIT(any_program_that_is_seen_can_be_started),
     UNIT(a_list_without_bash_is_told),
+    UNIT(an_execution_can_have_an_input),
     UNIT(a_check_runs_nothing),
     {0},
 };

@@ -11,9 +11,12 @@ import asyncio
 import contextlib
 import dataclasses
 import inspect
+import io
 import json
+import shlex
 import sys
 import types
+from pathlib import Path
 from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, Tuple
 from unittest import mock
 
@@ -208,6 +211,140 @@ class ToolContext:
 OPENAI_AGENTS = {
     "agents": module("agents", FunctionTool=FunctionTool),
     "agents.tool_context": module("agents.tool_context", ToolContext=ToolContext),
+}
+
+
+# ---- OpenAI Agents SDK: sandboxes ---------------------------------------------------------------
+
+
+class SandboxError(Exception):
+    def __init__(self, **members: Any) -> None:
+        super().__init__(str(members))
+        self.members = members
+
+
+class Environment:
+    def __init__(self, value: Dict[str, Optional[str]]) -> None:
+        self.value = value
+
+    async def resolve(self) -> Dict[str, Optional[str]]:
+        return self.value
+
+
+class Manifest:
+    def __init__(self, root: str = "/workspace",
+                 environment: Optional[Dict[str, Optional[str]]] = None) -> None:
+        self.root, self.environment = root, Environment(environment or {})
+
+    def model_copy(self, update: Dict[str, Any]) -> "Manifest":
+        return Manifest(update["root"], self.environment.value)
+
+
+@dataclasses.dataclass
+class SandboxExecResult:
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+
+
+class SandboxSessionState:
+    """Its fields are those of its class, and what it is made with."""
+
+    workspace_root_ready = False
+
+    def __init__(self, **fields: Any) -> None:
+        vars(self).update(fields)
+
+    def assert_path_grants_rebound(self) -> None: ...
+
+
+class MemorySnapshot:
+    """What is kept of a workspace: the bytes of a tar."""
+
+    data: Optional[bytes] = None
+
+
+class BaseSandboxSession(abc.ABC):
+    state: Any
+
+    @abc.abstractmethod
+    async def _exec_internal(self, *command: Any, timeout: Optional[float] = None) -> Any: ...
+
+    @abc.abstractmethod
+    async def read(self, path: Any, *, user: Any = None) -> Any: ...
+
+    @abc.abstractmethod
+    async def write(self, path: Any, data: Any, *, user: Any = None) -> None: ...
+
+    @abc.abstractmethod
+    async def running(self) -> bool: ...
+
+    @abc.abstractmethod
+    async def persist_workspace(self) -> Any: ...
+
+    @abc.abstractmethod
+    async def hydrate_workspace(self, data: Any) -> None: ...
+
+    async def _prepare_backend_workspace(self) -> None: ...
+
+    async def _shutdown_backend(self) -> None: ...
+
+    async def start(self) -> None:
+        await self._prepare_backend_workspace()
+        if self.state.snapshot.data is not None:
+            await self.hydrate_workspace(io.BytesIO(self.state.snapshot.data))
+        self.state.workspace_root_ready = True
+
+    async def stop(self) -> None:
+        self.state.snapshot.data = (await self.persist_workspace()).read()
+
+    async def shutdown(self) -> None:
+        await self._shutdown_backend()
+
+    def _prepare_exec_command(self, *command: Any, shell: Any, user: Any) -> List[str]:
+        words = [str(word) for word in command]
+        if not shell:
+            return words
+        return [*(shell if isinstance(shell, list) else ["sh", "-lc"]),
+                words[0] if len(words) == 1 else shlex.join(words)]
+
+    async def exec(self, *command: Any, timeout: Optional[float] = None, shell: Any = True,
+                   user: Any = None) -> Any:
+        words = self._prepare_exec_command(*command, shell=shell, user=user)
+        return await self._exec_internal(*words, timeout=timeout)
+
+    async def _validate_path_access(self, path: Any, *, for_write: bool = False) -> Path:
+        return Path(self.state.manifest.root, path)
+
+    def _persist_workspace_skip_relpaths(self) -> Any:
+        return {Path("left out")}
+
+
+class BaseSandboxClient(abc.ABC):
+    def _wrap_session(self, inner: Any) -> Any:
+        return inner
+
+    def _validate_manifest_for_create(self, manifest: Any) -> Any:
+        return manifest
+
+    @staticmethod
+    def _deserialize_session_state_payload(payload: Dict[str, Any], kind: Any) -> Any:
+        return kind(**payload)
+
+
+SANDBOX_ERRORS = ("ExecTimeoutError", "ExecTransportError", "WorkspaceReadNotFoundError",
+                  "WorkspaceArchiveReadError", "WorkspaceArchiveWriteError",
+                  "WorkspaceWriteTypeError")
+
+OPENAI_SANDBOX = {
+    "agents": module("agents"),
+    "agents.sandbox": module(
+        "agents.sandbox", Manifest=Manifest, ExecResult=SandboxExecResult,
+        resolve_snapshot=lambda spec, number: spec if spec is not None else MemorySnapshot(),
+        **{name: type(name, (SandboxError,), {}) for name in SANDBOX_ERRORS}),
+    "agents.sandbox.session": module(
+        "agents.sandbox.session", BaseSandboxSession=BaseSandboxSession,
+        BaseSandboxClient=BaseSandboxClient, SandboxSessionState=SandboxSessionState),
 }
 
 

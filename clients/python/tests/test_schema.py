@@ -147,6 +147,13 @@ class Reports(unittest.TestCase):
                          ["hello", "5", "Files: plot.png (image/png, 8 bytes)"])
         self.assertIn("crashed", text.splitlines()[0])
         self.assertEqual(_adapters.report(result()), "(no output and no value)")
+        self.assertEqual(_adapters.report(result(value=3, evidence={"exit_status": 3})),
+                         "exit status 3")
+        self.assertEqual(_adapters.report(result(value=0, evidence={"exit_status": 0})),
+                         "(no output and no value)")
+        told = _adapters.code_description("shell")
+        self.assertIn("Run bash code", told)
+        self.assertIn("its output and its exit status. The directory,", told)
         lost = lazaret.LostArtifact("b.png", 8, "it was too late")
         self.assertEqual(_adapters.report(result(artifacts_lost=[lost])),
                          "The file b.png is lost: it was too late")

@@ -6,7 +6,7 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
                             max_code_length, max_output_lines, wait, print, output, progress,
-                            approve, artifacts, invisible, native) {
+                            approve, artifacts, invisible, native, input) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"), max_code_length = "0",
                  print = if (print) "true" else "false",
@@ -39,6 +39,8 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         fail_argument("`invisible` must be TRUE or FALSE")
     if (invisible)
         members["invisible"] <- "true"
+    if (!is.null(input))
+        members["input"] <- json_text(input_file)
     members
 }
 

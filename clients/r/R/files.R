@@ -6,6 +6,7 @@
 # code: the server has checked them, and saving relies on that as little as it can.
 
 most_files <- 64L # of an execution
+input_file <- ".stdin" # the file that is the standard input of an execution
 file_errors <- c("LAZ_EINVAL", "LAZ_EOS", "LAZ_ETOOBIG") # of one that cannot be put
 id_bytes <- 32L # of the id that a message gets when it is sent
 part_bytes <- 192L * 1024L # of a file in one message; a multiple of 3
@@ -114,6 +115,19 @@ check_files <- function(files) {
     if (length(files) && (is.null(names(files)) || !all(nzchar(names(files)))))
         fail_argument("`files` must be a list with the names of files as names")
     as.list(files)
+}
+
+# The files of an execution with its standard input, which is one of them.
+with_input <- function(files, input) {
+    files <- check_files(files)
+    if (is.null(input))
+        return(files)
+    if (!is.raw(input) && !is_text(input))
+        fail_argument("`input` must be one text, a raw vector, or NULL")
+    if (input_file %in% names(files))
+        fail_argument("'", input_file, "' is the file of the input")
+    files[[input_file]] <- if (is.raw(input)) input else charToRaw(enc2utf8(input))
+    files
 }
 
 # ---- artifacts out -------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ pool_object <- function(state) {
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                              result = FALSE, on_progress = NULL, artifacts = TRUE,
-                             files = list(), invisible = FALSE) {
+                             files = list(), invisible = FALSE, input = NULL) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         check_handler(on_progress, "on_progress")
@@ -55,8 +55,8 @@ pool_object <- function(state) {
                                    max_tool_calls, max_code_length, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
                                    !is.null(on_progress), !is.null(state$approve), artifacts,
-                                   invisible, state$native)
-        members <- add_all_files(state$server, members, check_files(files))
+                                   invisible, state$native, input)
+        members <- add_all_files(state$server, members, with_input(files, input))
         finish(run_admitted(state$rules, code, function() {
             run_execution(state$server, state$tools, members, output_handler, on_progress,
                           state$approve, state$rules$say)
@@ -86,8 +86,8 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                             result = FALSE, approve = NULL, on_progress = NULL, files = list(),
-                            artifacts = TRUE, invisible = FALSE, limits = NULL, verbose = FALSE,
-                            audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
+                            artifacts = TRUE, invisible = FALSE, input = NULL, limits = NULL,
+                            verbose = FALSE, audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
                             sanitize_errors = FALSE) {
     if (length(tools) || ...length()) {
         session <- lazaret_session(tools, runtime, server = server, approve = approve,
@@ -98,7 +98,7 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
                                max_code_length, max_output_lines, deadline, result, on_progress,
-                               artifacts, files, invisible))
+                               artifacts, files, invisible, input))
     }
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
@@ -110,11 +110,12 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
     members <- execute_members(code, where, timeout, deadline, validate, max_tool_calls,
                                max_code_length, max_output_lines, NULL, result,
                                !is.null(output_handler), !is.null(on_progress), !is.null(approve),
-                               artifacts, invisible, is_native(runtime))
+                               artifacts, invisible, is_native(runtime), input)
     server <- if (length(settings)) own_server(settings) else server_of(server)
     if (length(settings))
         on.exit(close_server(server))
-    members <- add_all_files(server, members, check_files(files))
+    files <- with_input(files, input)
+    members <- add_all_files(server, members, files)
     finish(run_admitted(rules, code, function() {
         tryCatch(run_execution(server, list(), members, output_handler, on_progress, approve,
                                rules$say), lazaret_request_failed = function(e) {

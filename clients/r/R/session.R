@@ -101,7 +101,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
 
 session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
                             max_code_length, max_output_lines, deadline, whole, on_progress,
-                            artifacts, files, invisible) {
+                            artifacts, files, invisible, input) {
     check_open(state)
     if (state$executing) {
         fail("lazaret_request_failed",
@@ -111,11 +111,11 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     code <- code_text(code)
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
-    files <- check_files(files)
+    files <- with_input(files, input)
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_code_length, max_output_lines, NULL, whole,
                                !is.null(output_handler), !is.null(on_progress),
-                               !is.null(state$approve), artifacts, invisible, state$native)
+                               !is.null(state$approve), artifacts, invisible, state$native, input)
     finish(run_admitted(state$rules, code, function() {
         with_files <- add_files(state$server, members, files)
         if (is.null(with_files))
@@ -174,10 +174,13 @@ session_object <- function(state) {
                              max_tool_calls = NULL, max_code_length = 100000L,
                              max_output_lines = NULL, deadline = NULL, result = FALSE,
                              on_progress = NULL, artifacts = TRUE, files = list(),
-                             invisible = FALSE) {
+                             invisible = FALSE, input = NULL) {
         session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
                         max_code_length, max_output_lines, deadline, result, on_progress,
-                        artifacts, files, invisible)
+                        artifacts, files, invisible, input)
+    }
+    self$run <- function(args, input = NULL, timeout = 30, cwd = NULL, env = NULL, check = FALSE) {
+        session_run(state, args, input, timeout, cwd, env, check)
     }
     self$execute_result <- function(code, ...) self$execute(code, ..., result = TRUE)
     self$put_file <- function(name, data) {

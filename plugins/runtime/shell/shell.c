@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -47,8 +48,10 @@ struct shell_texts {
 
 struct shell_state {
     const struct laz_agent_services *services;
-    int channel;              /* to the shell; -1: none was started */
-    char *cwd;                /* of the agent, when it last sent the shell there; NULL: not known */
+    int channel;          /* to the shell; -1: none was started */
+    char *cwd;            /* of the agent, when it last sent the shell there; NULL: not known */
+    char input[PATH_MAX]; /* the standard input of the code that comes next; "": the shell's */
+    bool has_input;
     struct shell_texts words; /* of the file that comes next */
     char value[16], message[SHELL_MESSAGE + 200];
 };
@@ -186,8 +189,8 @@ static bool shell_await(const struct shell_state *st, uint64_t nonce, struct she
 /* ---- starting ------------------------------------------------------------------------------- */
 
 /* Signals as a program finds them; the group stays that of the agent, which an interrupt reaches.
- */
-static int shell_spawn(int end, pid_t *pid)
+ * The standard input of one execution is not that of the shell. */
+static int shell_spawn(const struct shell_state *st, int end, pid_t *pid)
 {
     char number[16];
     posix_spawn_file_actions_t files;
@@ -212,6 +215,8 @@ static int shell_spawn(int end, pid_t *pid)
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&files, end, end); /* not to be closed */
+    if (st->has_input)
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
@@ -278,7 +283,7 @@ static bool shell_start(struct shell_state *st, struct laz_outcome *outcome)
         return false;
     }
     shell_watch();
-    failed = shell_spawn(ends[1], &pid);
+    failed = shell_spawn(st, ends[1], &pid);
     close(ends[1]);
     if (failed) {
         close(ends[0]);
@@ -332,6 +337,7 @@ static bool shell_ask(struct shell_state *st, enum shell_kind kind, const char *
     while (!SHELL_NUMBER(*nonce));
     shell_texts_add(&texts, code, len);
     shell_texts_add(&texts, directory, strlen(directory));
+    shell_texts_add(&texts, st->input, strlen(st->input));
     const bool failed = texts.failed;
     request.nonce = *nonce;
     request.size = texts.size + st->words.size;
@@ -452,6 +458,20 @@ static int shell_set_script(void *state, const char *const *argv, size_t n, cons
     return LAZ_ENOMEM;
 }
 
+/* The agent gives its standard input to one execution, and then takes it back. The shell, which has
+ * one of its own, opens the file by its name: no descriptor is sent, which would count as memory.
+ */
+static void shell_input_changed(void *state)
+{
+    struct shell_state *st = state;
+    ssize_t n = 0;
+
+    st->has_input = !st->has_input;
+    if (st->has_input && (n = readlink("/proc/self/fd/0", st->input, sizeof st->input - 1)) < 0)
+        n = 0;
+    st->input[n] = '\0';
+}
+
 /* ---- the runtime ---------------------------------------------------------------------------- */
 
 static int shell_create(const struct laz_agent_services *services, const char *options_json,
@@ -528,6 +548,7 @@ static const struct laz_runtime_ops ops = {
     .programs = programs,
     .set_script = shell_set_script,
     .interrupt = shell_interrupt,
+    .input_changed = shell_input_changed,
 };
 
 LAZ_PLUGIN(shell) = {

@@ -24,8 +24,9 @@ enum shell_kind {
     SHELL_CHECK, /* only parse it, and report what is wrong */
 };
 
-/* The texts behind it, each with a NUL: the code; the directory to go to, or ""; then `n_words`:
- * the name of the file and its arguments, if the code is that of a file. */
+/* The texts behind it, each with a NUL: the code; the directory to go to, or ""; the file that is
+ * standard input of this code alone, or ""; then `n_words`: the name of the file and its arguments,
+ * if the code is that of a file. */
 struct shell_request {
     uint64_t nonce; /* what the report has to repeat */
     uint64_t size;  /* bytes of all texts */

@@ -316,10 +316,46 @@ static void inside_go_to(const char *directory)
     bind_variable("PWD", (char *)directory, 0);
 }
 
+/* ---- standard input ------------------------------------------------------------------------- */
+
+/* A copy, whose number is one that code hardly names. -1: `fd` is not open. */
+static int inside_copy_high(int fd)
+{
+    int copy = -1;
+
+    for (int least = 1000; copy < 0 && least > 2; least /= 2)
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    return copy;
+}
+
+/* Makes a file the standard input, and keeps the former one. 0, or a number of errno. */
+static int inside_begin_input(const char *path, int *former)
+{
+    *former = inside_copy_high(0);
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return errno;
+    if (fd != 0) {
+        dup2(fd, 0);
+        close(fd);
+    }
+    return 0;
+}
+
+static void inside_end_input(int former)
+{
+    if (former < 0) { /* the code of before has closed it */
+        close(0);
+        return;
+    }
+    dup2(former, 0);
+    close(former);
+}
+
 /* ---- code ----------------------------------------------------------------------------------- */
 
-/* The code has left by a jump: bash is put in order as its reader loop does it. What it was about to
- * wait for, because an interrupt came just then, is waited for: the agent sends another. */
+/* The code has left by a jump: bash is put in order as its reader loop does it. What it was about
+ * to wait for, because an interrupt came just then, is waited for: the agent sends another. */
 static void inside_settle(void)
 {
     top_level_cleanup();
@@ -411,12 +447,30 @@ static void inside_check(const char *code, const char *name, struct shell_report
     report->status = pid > 0 && WIFEXITED(how) ? WEXITSTATUS(how) : EXECUTION_FAILURE;
 }
 
+/* Runs the code with a standard input of its own: as inside_run(). */
+static int inside_run_with(const char *input, const char *code, int *ends)
+{
+    int former = -1;
+
+    if (!*input)
+        return inside_run(code, dollar_vars[0], ends);
+    const int failed = inside_begin_input(input, &former);
+    if (failed)
+        fprintf(stderr, "%s: %s: %s\n", dollar_vars[0], input, strerror(failed));
+    const int status = failed ? last_command_exit_value = EXECUTION_FAILURE
+                              : inside_run(code, dollar_vars[0], ends);
+    if (getpid() == inside.pid)
+        inside_end_input(former);
+    return status;
+}
+
 static void inside_serve(const struct shell_request *request)
 {
     struct shell_report report = {.nonce = request->nonce};
     char *texts = inside_texts(request);
     const char *directory = texts + strlen(texts) + 1;
-    const char *words = directory + strlen(directory) + 1;
+    const char *input = directory + strlen(directory) + 1;
+    const char *words = input + strlen(input) + 1;
     const char *name = request->n_words ? words : inside.name;
     int ends = 0;
 
@@ -429,7 +483,7 @@ static void inside_serve(const struct shell_request *request)
     if (request->kind == SHELL_CHECK)
         inside_check(texts, name, &report);
     else
-        report.status = inside_run(texts, dollar_vars[0], &ends);
+        report.status = inside_run_with(input, texts, &ends);
     if (getpid() != inside.pid)
         _exit(report.status); /* a child that a jump has led here */
     free(texts);
@@ -460,18 +514,16 @@ static void inside_forget_beginning(void)
     last_command_exit_value = 0;
 }
 
-/* The highest number that is free, where code hardly names one. */
 static int inside_move(int fd)
 {
-    for (int least = 1000; least > fd; least /= 2) {
-        const int moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
-        if (moved >= 0) {
-            close(fd);
-            return moved;
-        }
+    const int moved = inside_copy_high(fd);
+
+    if (moved < 0) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        return fd;
     }
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return fd;
+    close(fd);
+    return moved;
 }
 
 INSIDE_EXPORT int lazaret_builtin_load(char *name);

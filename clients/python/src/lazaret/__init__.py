@@ -2,6 +2,7 @@
 """Run untrusted code in sandboxed sessions of lazaret, with Python functions as its tools."""
 
 from ._async import AsyncPool, AsyncSession
+from ._commands import Completed
 from ._execution import Approval, Progress
 from ._files import Artifact
 from ._results import (
@@ -33,6 +34,7 @@ __all__ = [
     "AsyncSession",
     "Blocked",
     "Cancelled",
+    "Completed",
     "ExecutionError",
     "LazaretError",
     "LimitExceeded",

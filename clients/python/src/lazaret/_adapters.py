@@ -20,7 +20,7 @@ OUTPUT_CHARACTERS = 20000  # of the output that a model is shown: the beginning,
 _TRACEBACK_LINES = 20
 _NAMED_FILES = 20
 
-LANGUAGES = {"python": "Python", "r": "R", "lua": "Lua"}
+LANGUAGES = {"python": "Python", "r": "R", "lua": "Lua", "shell": "bash"}
 
 CODE_SCHEMA: Dict[str, Any] = {
     "type": "object",
@@ -82,6 +82,8 @@ def report(result: Result, limit: int = OUTPUT_CHARACTERS) -> str:
         parts.append("[the output is incomplete: a limit was reached]")
     if not result.ok:
         parts.append(error_report(result))
+    elif result.evidence.get("exit_status"):  # of a shell, or a program
+        parts.append(f"exit status {result.evidence['exit_status']}")
     elif result.text and (result.value is not None or result.value_omitted):
         parts.append(shorten(result.text, limit))
     if result.artifacts:
@@ -104,9 +106,12 @@ def code_description(runtime: Optional[str], declarations: Iterable[Dict[str, An
     """What a model is told of a tool that runs code."""
     language = LANGUAGES.get(runtime or "", runtime or "")
     code = f"{language} code" if language else "code"
-    text = (f"Run {code} in a sandbox without a network, and get its output and the value of its "
-            "last expression. Variables last from one call to the next. Files that it saves in the "
-            "directory `artifacts`, and its plots, are given to the user.")
+    value, lasting, files = "the value of its last expression", "Variables", "and its plots, "
+    if runtime == "shell":
+        value, lasting, files = "its exit status", "The directory, variables and functions", ""
+    text = (f"Run {code} in a sandbox without a network, and get its output and {value}. "
+            f"{lasting} last from one call to the next. Files that it saves in the "
+            f"directory `artifacts`, {files}are given to the user.")
     functions = [signature_of(declaration) for declaration in declarations]
     if functions:
         text += "\nThe code can call these functions:\n" + "\n".join(functions)

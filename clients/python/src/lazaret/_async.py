@@ -5,8 +5,20 @@ import asyncio
 import inspect
 import os
 import weakref
-from typing import Any, Awaitable, Dict, Iterable, List, Mapping, Optional, TypeVar, Union
+from typing import (
+    Any,
+    Awaitable,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    TypeVar,
+    Union,
+)
 
+from ._commands import Completed, Word, code_of, completed
 from ._execution import (
     CALLS,
     EVENTS,
@@ -16,7 +28,7 @@ from ._execution import (
     ProgressCallback,
     request,
 )
-from ._files import Data, Files, add_files, parts_of, too_large
+from ._files import Data, Files, Input, add_files, parts_of, too_large, with_input
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._rules import Hook, Limits, Rules, check_server, settings_of
 from ._server import FINAL, Message, Server, answer_of, default_server
@@ -349,15 +361,26 @@ class AsyncSession(_AsyncOpened):
                       max_output_lines: Optional[int] = None,
                       on_progress: Optional[ProgressCallback] = None,
                       files: Optional[Files] = None, artifacts: bool = True, validate: bool = True,
-                      max_code_length: Optional[int] = None) -> Result:
+                      max_code_length: Optional[int] = None, input: Optional[Input] = None,
+                      invisible: bool = False) -> Result:
         """Run code and wait for its result: see Session.execute.
 
         The callbacks can be coroutine functions. Cancelling the task cancels the execution; the
         task ends when the code has ended.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts)
-        return await self._execute(message, files, output, on_progress, check)
+                          max_code_length, validate, artifacts, invisible)
+        return await self._execute(message, with_input(message, files, input), output, on_progress,
+                                   check)
+
+    async def run(self, args: Sequence[Word], input: Optional[Input] = None,
+                  timeout: Optional[float] = None, cwd: Optional[Word] = None,
+                  env: Optional[Mapping[str, Word]] = None, check: bool = False) -> Completed:
+        """Run a command in a session of the runtime "shell" or "program": see Session.run."""
+        message = request(code_of(self.runtime, args, cwd, env), timeout, None, None, None, None,
+                          True, True, False)
+        result = await self._execute(message, with_input(message, None, input), None, None, True)
+        return completed(args, result, check)
 
     async def interrupt(self) -> None:
         """Interrupt what the session executes, if anything: see Session.interrupt."""
@@ -408,11 +431,13 @@ class AsyncPool(_AsyncOpened):
                       wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
                       on_progress: Optional[ProgressCallback] = None,
                       files: Optional[Files] = None, artifacts: bool = True, validate: bool = True,
-                      max_code_length: Optional[int] = None) -> Result:
+                      max_code_length: Optional[int] = None, input: Optional[Input] = None,
+                      invisible: bool = False) -> Result:
         """Run code in a session of the pool: see Pool.execute and AsyncSession.execute."""
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts, wait)
-        return await self._execute(message, files, output, on_progress, check)
+                          max_code_length, validate, artifacts, invisible, wait)
+        return await self._execute(message, with_input(message, files, input), output, on_progress,
+                                   check)
 
     async def status(self) -> Dict[str, int]:
         """How many sessions there are: see Pool.status."""

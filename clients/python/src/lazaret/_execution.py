@@ -50,7 +50,7 @@ _COMPARED = 200  # characters of the message of a tool, by which it is found in 
 
 def request(code: str, timeout: Optional[float], deadline: Optional[float],
             max_tool_calls: Optional[int], max_output_lines: Optional[int],
-            max_code_length: Optional[int], validate: bool, artifacts: bool,
+            max_code_length: Optional[int], validate: bool, artifacts: bool, invisible: bool,
             wait: Optional[float] = None) -> Message:
     """The message `execute`, but for where the code runs, and what the callbacks need."""
     message: Message = {"type": "execute", "code": code}
@@ -72,6 +72,8 @@ def request(code: str, timeout: Optional[float], deadline: Optional[float],
         message["wait_ms"] = milliseconds(wait, "wait")
     if artifacts:
         message["artifacts"] = True
+    if invisible:
+        message["invisible"] = True
     return message
 
 

@@ -19,9 +19,11 @@ from ._server import Message, Server
 Path = Union[str, "os.PathLike[str]"]
 Data = Union[bytes, bytearray, memoryview, Path]  # a text is the path of a file
 Files = Mapping[str, Data]
+Input = Union[str, bytes, bytearray, memoryview]  # a text is what is read, as UTF-8
 
 FILE_ERRORS = frozenset(["LAZ_EINVAL", "LAZ_EOS", "LAZ_ETOOBIG"])  # of one that cannot be put
 MOST_FILES = 64  # of an execution
+INPUT = ".stdin"  # the file that is the standard input of an execution
 PART_BYTES = 192 << 10  # of a file in one message; a multiple of 3
 _NAMES = 1000  # that are tried for one artifact
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -64,6 +66,18 @@ def add_files(message: Message, files: Files, server: Server) -> bool:
         given.append({"name": name, "data": base64.b64encode(content).decode("ascii")})
     message["files"] = given
     return True
+
+
+def with_input(message: Message, files: Optional[Files], given: Optional[Input]) -> Optional[Files]:
+    """The files of an `execute` and its standard input, which is one of them."""
+    if given is None:
+        return files
+    if not isinstance(given, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"input must be a text or bytes, not {type(given).__name__}")
+    if files and INPUT in files:
+        raise ValueError(f"{INPUT!r} is the file of the input")
+    message["input"] = INPUT
+    return {**(files or {}), INPUT: given.encode("utf-8") if isinstance(given, str) else given}
 
 
 def too_large(server: Server) -> ValueError:

@@ -4,8 +4,9 @@
 import os
 import threading
 import weakref
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
+from ._commands import Completed, Word, code_of, completed
 from ._execution import (
     ApproveCallback,
     Execution,
@@ -14,7 +15,16 @@ from ._execution import (
     request,
     run,
 )
-from ._files import FILE_ERRORS, Data, Files, add_files, parts_of, too_large
+from ._files import (
+    FILE_ERRORS,
+    Data,
+    Files,
+    Input,
+    add_files,
+    parts_of,
+    too_large,
+    with_input,
+)
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
 from ._rules import Hook, Limits, Rules, check_server, settings_of
 from ._server import Message, Server, default_server
@@ -195,7 +205,8 @@ class Session(_Opened):
                 max_output_lines: Optional[int] = None,
                 on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
                 artifacts: bool = True, validate: bool = True,
-                max_code_length: Optional[int] = None) -> Result:
+                max_code_length: Optional[int] = None, input: Optional[Input] = None,
+                invisible: bool = False) -> Result:
         """Run code and wait for its result.
 
         timeout: seconds that the code may run, without the time of its tools
@@ -209,6 +220,9 @@ class Session(_Opened):
         artifacts: are the bytes of artifacts wanted? The result lists them in any case
         validate: is the code looked at for calls that are worth a warning?
         max_code_length: characters of the code; a longer one is blocked
+        input: what the code reads on its standard input, text or bytes: a file ".stdin", put as
+            `files` are. Without it there is nothing to read
+        invisible: is the value wanted where the language would not print it, as of an assignment in R?
 
         The server has limits of its own, which a call can only make narrower.
 
@@ -219,8 +233,31 @@ class Session(_Opened):
         by that in time, the session has all its variables still: `kept` of the result.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts)
-        return self._execute(message, files, output, on_progress, check)
+                          max_code_length, validate, artifacts, invisible)
+        return self._execute(message, with_input(message, files, input), output, on_progress, check)
+
+    def run(self, args: Sequence[Word], input: Optional[Input] = None,
+            timeout: Optional[float] = None, cwd: Optional[Word] = None,
+            env: Optional[Mapping[str, Word]] = None, check: bool = False) -> Completed:
+        """Run a command, as subprocess.run does, in a session of the runtime "shell" or "program".
+
+        args: the program and its arguments, each as it is: no shell reads them. In a session of
+            "shell" a function or builtin of bash can be called as well: `run(["cd", "/tmp"])`
+        input: what it reads on its standard input
+        timeout: seconds that it may run. Then it is interrupted, and that is a Timeout; its
+            `result` has what was written until then
+        cwd: the directory where it starts; otherwise that of the session
+        env: variables that it finds besides those of the session. Neither these nor `cwd` change
+            anything for what is run later; a shell in the box (`sh`) sets them
+        check: raise subprocess.CalledProcessError unless the status is 0
+
+        The status is that of the program, whatever it is. What keeps a command from ending by
+        itself (a clock, a limit, a refusal) is an exception, as of `execute`.
+        """
+        message = request(code_of(self.runtime, args, cwd, env), timeout, None, None, None, None,
+                          True, True, False)
+        return completed(args, self._execute(message, with_input(message, None, input), None, None,
+                                             True), check)
 
     def interrupt(self) -> None:
         """Interrupt what the session executes, if anything; on any thread, also in a callback.
@@ -296,15 +333,16 @@ class Pool(_Opened):
                 wait: Optional[float] = None, *, max_output_lines: Optional[int] = None,
                 on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
                 artifacts: bool = True, validate: bool = True,
-                max_code_length: Optional[int] = None) -> Result:
+                max_code_length: Optional[int] = None, input: Optional[Input] = None,
+                invisible: bool = False) -> Result:
         """Run code in a session of the pool, as Session.execute does.
 
         wait: seconds to wait for a session; otherwise as long as it takes
         files: have to fit into a message with the code; otherwise that is a ValueError
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts, wait)
-        return self._execute(message, files, output, on_progress, check)
+                          max_code_length, validate, artifacts, invisible, wait)
+        return self._execute(message, with_input(message, files, input), output, on_progress, check)
 
     @property
     def status(self) -> Dict[str, int]:
@@ -325,6 +363,7 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             approve: Optional[ApproveCallback] = None, *, max_output_lines: Optional[int] = None,
             on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
             artifacts: bool = True, validate: bool = True, max_code_length: Optional[int] = None,
+            input: Optional[Input] = None, invisible: bool = False,
             limits: Optional[Limits] = None,
             audit_log: Union[str, "os.PathLike[str]", None] = None, sanitize_errors: bool = False,
             max_executions: Optional[int] = None, pre_execute_hook: Optional[Hook] = None,
@@ -342,9 +381,11 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             return session.execute(code, timeout, deadline, max_tool_calls, output, check,
                                    max_output_lines=max_output_lines, on_progress=on_progress,
                                    files=files, artifacts=artifacts, validate=validate,
-                                   max_code_length=max_code_length)
+                                   max_code_length=max_code_length, input=input,
+                                   invisible=invisible)
     message = request(code, timeout, deadline, max_tool_calls, max_output_lines, max_code_length,
-                      validate, artifacts)
+                      validate, artifacts, invisible)
+    files = with_input(message, files, input)
     if runtime is not None:
         message["runtime"] = runtime
     settings = settings_of(limits, audit_log, sanitize_errors)
