@@ -9,6 +9,7 @@ import {
   Cancelled,
   Frame,
   LazaretError,
+  Outcome,
   Pool,
   RequestFailed,
   Result,
@@ -70,6 +71,16 @@ export async function use(signal: AbortSignal): Promise<void> {
   const artifact: Artifact | undefined = result.artifacts[0];
   if (artifact?.data) console.log(artifact.data.length, (await artifact.save('out')).length);
   await execute('1', { files: { 'in.csv': 'in.csv', b: new ArrayBuffer(1) }, artifacts: false });
+  await execute('1', { input: 'text', invisible: true });
+  const { status, stderr }: Outcome = await session.run(['ls', '-l'], { input: new Uint8Array(3),
+    cwd: '/', env: { A: '1' }, timeout: 5, signal });
+  console.log(status.toFixed(), stderr.length);
+  // @ts-expect-error a program is an array of texts
+  await session.run('ls -l');
+  // @ts-expect-error there is no such option
+  await session.run(['ls'], { output: () => 1 });
+  // @ts-expect-error there is no such option
+  await session.execute('1', { timeOut: 5 });
   // @ts-expect-error a result is read only
   result.value = 2;
   const any: Result = result;
