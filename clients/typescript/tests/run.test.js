@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Standard input of code, programs in sessions of the shell and of `program`, options that are unknown.
+// Standard input of code, programs in sessions of `shell` and `program`, unknown options.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -41,7 +41,8 @@ test('a standard input that does not fit into a message', live, async (t) => {
 
 test('a standard input that is none', live, async (t) => {
   const session = lua(t);
-  for (const options of [{ input: 5 }, { input: null }, { input: 'x', files: { '.stdin': BYTES } }]) {
+  for (const options of [{ input: 5 }, { input: null },
+    { input: 'x', files: { '.stdin': BYTES } }]) {
     await assert.rejects(session.execute('return 1', options), TypeError);
   }
 });
@@ -76,8 +77,8 @@ for (const name of ['shell', 'program']) {
 
   test(`a program in a session of ${name}`, options, async (t) => {
     const session = new Session({ runtime: name, server: serverFor(t) });
-    assert.deepEqual(await session.run(['/usr/bin/printf', '[%s]', ...STRANGE]),
-      { status: 0, stdout: STRANGE.map((one) => `[${one}]`).join(''), stderr: '', truncated: false });
+    assert.deepEqual(await session.run(['/usr/bin/printf', '[%s]', ...STRANGE]), { status: 0,
+      stdout: STRANGE.map((one) => `[${one}]`).join(''), stderr: '', truncated: false });
     const said = await session.run(['sh', '-c', 'echo out; echo err >&2; exit 3']);
     assert.deepEqual([said.status, said.stdout, said.stderr], [3, 'out\n', 'err\n']);
     assert.equal((await session.run(['cat'], { input: 'given' })).stdout, 'given');
@@ -137,7 +138,7 @@ test('what is no program, and no session for one', live, async (t) => {
     { cwd: '/a\0' }]) {
     await assert.rejects(session.run(['ls'], options), TypeError);
   }
-  await assert.rejects(lua(t).run(['ls']), /runtime shell or program can run a program, and .* lua/);
+  await assert.rejects(lua(t).run(['ls']), /runtime shell or program can run a program, .* lua/);
   assert.throws(() => codeOf(null, ['ls'], {}), /that of the configuration/);
 });
 

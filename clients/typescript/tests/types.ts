@@ -21,6 +21,8 @@ import {
   tool,
 } from '../src/index.js';
 import { CodeOutput, aiTools, codeTool } from '../src/ai-sdk.js';
+import { Sandbox, aiSandbox } from '../src/ai-sandbox.js';
+import { Backend, deepagentsBackend } from '../src/deepagents.js';
 import { ExecuteResult, LazaretExecutor, description } from '../src/codemode.js';
 
 const price = tool({
@@ -131,6 +133,15 @@ export async function adapters(session: Session): Promise<void> {
   // @ts-expect-error the code is a text
   run.execute({ code: 1 });
   await codeTool({ tools: await aiTools({ price: {} }), approve: () => true });
+  const sandbox: Sandbox = await aiSandbox(session, { timeout: 5000 });
+  const text: string | null = await sandbox.readTextFile({ path: 'a', startLine: 2 });
+  console.log(text, (await sandbox.run({ command: 'ls', env: { A: '1' } })).exitCode.toFixed());
+  // @ts-expect-error a file has a path
+  await sandbox.stat({});
+  const backend: Backend = await deepagentsBackend(session);
+  console.log((await backend.execute('ls')).output, (await backend.grep('x')).matches?.length);
+  // @ts-expect-error a command is a text
+  await backend.execute(['ls']);
   const executor = new LazaretExecutor({ runtime: 'python' });
   const executed: ExecuteResult = await executor.execute(description('python'), [
     { name: 'codemode', fns: { add: async ({ a }: { a: number }) => a } },
