@@ -134,7 +134,7 @@ async function describe(box) {
   if (tools.length) {
     const names = tools.slice(0, MAX_TOOLS);
     if (names.length < tools.length) names.push('...');
-    lines.push(`Functions of the host: ${names.join(', ')}.`);
+    lines.push(`Functions of the host are commands (NAME --help): ${names.join(', ')}.`);
   }
   return lines.join('\n');
 }
@@ -214,14 +214,14 @@ export async function aiSandbox(session, { timeout, description } = {}) {
     },
 
     async spawn({ command, workingDirectory: cwd, env, stdin = false, abortSignal: signal }) {
-      if (stdin) throw new Error('a process of this sandbox cannot have its standard input written');
+      if (stdin) throw new Error('the standard input of a process here cannot be written');
       const said = await box.about(command, SPAWN, [], { cwd, env, signal });
       return new Process(box, said, signal);
     },
 
     async run({ command, workingDirectory: cwd, env, abortSignal: signal }) {
       const done = await box.command(command, { cwd, env, signal });
-      const cut = done.truncated ? 'lazaret: the output was too long, and its end is missing\n' : '';
+      const cut = done.truncated ? 'lazaret: the output was too long: its end is missing\n' : '';
       return { exitCode: done.status, stdout: done.stdout, stderr: done.stderr + cut };
     },
   };

@@ -57,7 +57,8 @@ function failureOf(path, { status, reply }) {
   if (status === DIRECTORY) return new FileError(path, 'is_directory', 'Is a directory');
   if (status === SPECIAL) return new FileError(path, 'invalid_path', 'Not a file');
   if (status === TOO_LARGE) return new FileError(path, null, 'File too large (limits.fsize)');
-  const why = reply.toString().trim().split('\n').pop().replace(/^(bash: line \d+|[a-z0-9]+): /, '');
+  const last = reply.toString().trim().split('\n').pop();
+  const why = last.replace(/^(bash: line \d+|[a-z0-9]+): /, '');
   const code = REASONS.find(([pattern]) => pattern.test(why))?.[1] ?? null;
   return new FileError(path, code, why.replace(`${path}: `, '') || `status ${status}`);
 }

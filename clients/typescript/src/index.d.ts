@@ -322,7 +322,7 @@ export interface ExecutionOptions {
    * a pool, or of an execution without a session, have to fit into a message with the code.
    */
   files?: Record<string, FileData>;
-  /** The standard input of the code: a text, or bytes. It goes as a file `.stdin`, as `files` do. */
+  /** The standard input of the code: text or bytes. It goes as a file `.stdin`, as `files` do. */
   input?: string | ArrayBufferView;
   /** Is the value wanted also where the prompt would not print it, as of an assignment in R? */
   invisible?: boolean;
@@ -490,8 +490,8 @@ export class Session implements AsyncDisposable {
   stream<Value = any>(code: string, options?: StreamOptions):
     AsyncGenerator<StreamEvent<Value>, void, void>;
   /**
-   * Run a program with its arguments, as they are, in a session of the runtime `shell` or `program`.
-   * Any exit status is fine; it rejects as `execute` does where lazaret has ended the program.
+   * Run a program with its arguments, as they are, in a session of the runtime `shell` or
+   * `program`. Any exit status is fine; it rejects as `execute` does where lazaret has ended it.
    */
   run(words: readonly string[], options?: RunOptions): Promise<Outcome>;
   /**

@@ -175,9 +175,12 @@ test('processes that are ended', shell, async (t) => {
 
 test('tools are named, and only a session of the shell is taken', shell, async (t) => {
   const server = serverFor(t);
-  const tools = [{ name: 'price', execute: () => 1 }];
+  const tools = [{ name: 'price', parameters: [{ name: 'item', type: 'string' }],
+    execute: ({ item }) => `${item}: 2.5` }];
   const session = new Session({ runtime: 'shell', tools, server });
-  assert.match((await aiSandbox(session)).description, /Functions of the host: price\./);
+  const sandbox = await aiSandbox(session);
+  assert.equal((await sandbox.run({ command: 'price tea | cat' })).stdout, 'tea: 2.5\n');
+  assert.match(sandbox.description, /Functions of the host are commands \(NAME --help\): price\./);
   assert.equal((await aiSandbox(session, { description: 'mine' })).description, 'mine');
   for (const wrong of [{}, new Session({ runtime: 'lua', server })]) {
     await assert.rejects(aiSandbox(wrong), /must be a Session of the runtime shell/);
