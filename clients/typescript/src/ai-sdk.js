@@ -3,11 +3,7 @@
 //
 // The package `ai` is imported when a function here is called, and no earlier.
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-
+import { framework } from './framework.js';
 import { LazaretError, ToolError } from './results.js';
 import { Session, execute } from './session.js';
 import { makeTools } from './tools.js';
@@ -17,29 +13,7 @@ const MAX_TEXT = 30_000; // characters of output that a model is shown
 const MAX_MEMBERS = 12; // of an object that a function returns
 const MAX_DEPTH = 10; // of schemas inside of each other
 
-/** The package as the program has it: this package may be a link to a directory without it. */
-async function ofProgram() {
-  for (const place of [process.argv[1], join(process.cwd(), 'program')]) {
-    let about;
-    try {
-      about = createRequire(place).resolve('ai/package.json');
-    } catch {
-      continue; // it is not there
-    }
-    const entry = JSON.parse(readFileSync(about, 'utf8')).exports['.'].import;
-    return import(pathToFileURL(join(dirname(about), entry)).href);
-  }
-  throw new Error('the AI SDK is missing: npm install ai');
-}
-
-async function sdk() {
-  try {
-    return await import('ai');
-  } catch (error) {
-    if (error?.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return ofProgram();
-  }
-}
+const sdk = () => framework('ai', 'the AI SDK');
 
 // ---- tools of the SDK as tools of a session -----------------------------------------------------
 

@@ -7,7 +7,7 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
-import { artifactsOf } from './files.js';
+import { INPUT, artifactsOf } from './files.js';
 import { Cancelled, ExecutionError, Result, errorOf } from './results.js';
 import { hasRun } from './rules.js';
 import { answerOf } from './server.js';
@@ -20,6 +20,10 @@ const EVENT_BYTES = 100; // of an event besides its text
 const COMPARED = 200; // characters of the message of a tool, by which it is found in an error
 const KEPT_ERRORS = 64; // of tools, to be the cause of an error
 
+/** The options of every execution; those of some kinds of it come besides. */
+const NAMES = ['timeout', 'deadline', 'maxToolCalls', 'maxOutputLines', 'maxCodeLength', 'signal',
+  'check', 'files', 'input', 'artifacts', 'validate', 'invisible'];
+
 const OPTIONS = [
   ['timeout', 'timeout_ms', milliseconds],
   ['deadline', 'deadline_ms', milliseconds],
@@ -28,6 +32,15 @@ const OPTIONS = [
   ['maxOutputLines', 'max_output_lines', count],
   ['maxCodeLength', 'max_code_length', count],
 ];
+
+/** Refuse an option that there is not, such as one that was misspelled. */
+export function checkNames(options, names, all = NAMES) {
+  const known = [...all, ...names];
+  const unknown = Object.keys(options).filter((name) => !known.includes(name));
+  if (unknown.length) {
+    throw new TypeError(`there is no option ${unknown.join(', ')}; there are ${known.join(', ')}`);
+  }
+}
 
 /**
  * The message `execute`. `where` says in which session or pool, or with which runtime, and `wanted`
@@ -45,6 +58,8 @@ export function executeMessage(code, where, options, wanted = {}) {
   }
   if (options.artifacts ?? true) message.artifacts = true;
   if (!(options.validate ?? true)) message.validate = false;
+  if (options.invisible) message.invisible = true;
+  if (options.input !== undefined) message.input = INPUT;
   return message;
 }
 

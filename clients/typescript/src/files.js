@@ -15,6 +15,7 @@ import { LazaretError, WorkerLost } from './results.js';
 import { isPlain } from './values.js';
 
 export const FILE_ERRORS = ['LAZ_EINVAL', 'LAZ_EOS', 'LAZ_ETOOBIG']; // of one that cannot be put
+export const INPUT = '.stdin'; // the file that is the standard input of an execution
 const MOST_FILES = 64; // of an execution
 export const PART_BYTES = 192 << 10; // of a file in one message; a multiple of 3
 const NAMES = 1000; // that are tried for one artifact
@@ -37,6 +38,22 @@ async function* pieces(name, data) {
   } else {
     throw new TypeError('a file must be bytes, or the path of a file');
   }
+}
+
+/** The files of an execution, with its standard input; null where there are none. */
+export function filesOf({ files = {}, input }) {
+  if (typeof files !== 'object' || files === null) {
+    throw new TypeError('files must be an object with the names of files as names');
+  }
+  const all = { ...files };
+  if (input !== undefined) {
+    if (typeof input !== 'string' && !ArrayBuffer.isView(input)) {
+      throw new TypeError('input must be a text or bytes');
+    }
+    if (Object.hasOwn(all, INPUT)) throw new TypeError(`${INPUT} is the file of input`);
+    all[INPUT] = typeof input === 'string' ? Buffer.from(input) : input;
+  }
+  return Object.keys(all).length ? all : null;
 }
 
 /** The messages `put` of a file, but for the session; each has to be answered first. */

@@ -322,6 +322,10 @@ export interface ExecutionOptions {
    * a pool, or of an execution without a session, have to fit into a message with the code.
    */
   files?: Record<string, FileData>;
+  /** The standard input of the code: text or bytes. It goes as a file `.stdin`, as `files` do. */
+  input?: string | ArrayBufferView;
+  /** Is the value wanted also where the prompt would not print it, as of an assignment in R? */
+  invisible?: boolean;
   /** Are the bytes of artifacts wanted? The result lists them in any case. Absent: true. */
   artifacts?: boolean;
   /** Is the code looked at for calls that are worth a warning? Absent: true. */
@@ -352,6 +356,32 @@ export interface ExecuteOptions extends ExecutionOptions {
 export interface StreamOptions extends ExecutionOptions {
   /** Are events `progress` wanted? */
   progress?: boolean;
+}
+
+/** For programs; none of it lasts longer than the program. */
+export interface RunOptions {
+  /** Standard input: a text, or bytes. */
+  input?: string | ArrayBufferView;
+  /** The directory where it runs; a relative one begins where the session is. */
+  cwd?: string;
+  /** Variables that it gets besides. */
+  env?: Record<string, string>;
+  /** Milliseconds that it may run. */
+  timeout?: Milliseconds;
+  /** Milliseconds of the whole execution. */
+  deadline?: Milliseconds;
+  /** Ends it; the error is Cancelled. */
+  signal?: AbortSignal;
+}
+
+/** What became of a program. */
+export interface Outcome {
+  /** Its exit status, 0 to 255: 128 and the number of the signal that has ended it. */
+  status: number;
+  stdout: string;
+  stderr: string;
+  /** Is the output incomplete, because of a limit? */
+  truncated: boolean;
 }
 
 /** For executions in a pool. */
@@ -459,6 +489,11 @@ export class Session implements AsyncDisposable {
    */
   stream<Value = any>(code: string, options?: StreamOptions):
     AsyncGenerator<StreamEvent<Value>, void, void>;
+  /**
+   * Run a program with its arguments, as they are, in a session of the runtime `shell` or
+   * `program`. Any exit status is fine; it rejects as `execute` does where lazaret has ended it.
+   */
+  run(words: readonly string[], options?: RunOptions): Promise<Outcome>;
   /**
    * Put a file where the code starts, while the session is idle; one of this name is replaced.
    * Files belong to the sandbox: they have to be put again after `restart`, and when a result has

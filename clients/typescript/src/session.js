@@ -3,14 +3,22 @@
 
 import { LazaretError, RequestFailed, SetupFailed } from './results.js';
 import { Rules, settingsOf } from './rules.js';
-import { Execution, checkSignal, executeMessage, unlessAborted } from './execution.js';
-import { FILE_ERRORS, addFiles, partsOf, tooLarge } from './files.js';
+import {
+  Execution, checkNames, checkSignal, executeMessage, unlessAborted,
+} from './execution.js';
+import { FILE_ERRORS, addFiles, filesOf, partsOf, tooLarge } from './files.js';
+import { RUN_NAMES, codeOf, outcomeOf } from './run.js';
 import { Server, defaultServer } from './server.js';
 import { onAbort } from './signals.js';
 import { count, makeTools } from './tools.js';
 import { isPlain } from './values.js';
 
 const DEFAULT_RUNTIME = 'python';
+
+/** Options besides those of every execution. */
+const EXECUTE_NAMES = ['output', 'onProgress'];
+const ONCE_NAMES = [...EXECUTE_NAMES, 'runtime', 'tools', 'approve', 'server', 'limits', 'auditLog',
+  'sanitizeErrors', 'maxExecutions', 'preExecuteHook', 'verbose'];
 
 /** The member `runtime` of a message; null: as the configuration says. */
 function runtimeMember(runtime) {
@@ -38,15 +46,6 @@ function callback(given, name) {
     throw new TypeError(`${name} must be a function`);
   }
   return given;
-}
-
-/** The files of an execution, or null where there are none. */
-function filesOf({ files }) {
-  if (files === undefined) return null;
-  if (typeof files !== 'object' || files === null) {
-    throw new TypeError('files must be an object with the names of files as names');
-  }
-  return Object.keys(files).length ? files : null;
 }
 
 /** The callbacks of an execution as a consumer of its events, and which events that wants. */
@@ -120,6 +119,7 @@ class Opened {
     this._message = message; // that opens it
     this.runtime = message.runtime ?? null;
     this._kind = kind; // "session" or "pool"
+    this._names = []; // of options that its executions have besides
     this._where = null; // { session: 1 } or { pool: 1 }
     this._opening = null;
     this._closing = null;
@@ -202,11 +202,13 @@ class Opened {
 
   /** Run code and wait for its result. */
   async execute(code, options = {}) {
+    checkNames(options, [...EXECUTE_NAMES, ...this._names]);
     return this._run(code, options, consumerOf(options));
   }
 
   /** Run code; gives its output and its calls of tools as they come, and at last the result. */
   stream(code, options = {}) {
+    checkNames(options, ['progress', ...this._names]);
     const wanted = { output: true, progress: Boolean(options.progress) };
     return events((consume, signal) =>
       this._run(code, { ...options, signal }, { consume, wanted }), options.signal);
@@ -299,6 +301,14 @@ export class Session extends Opened {
     }
   }
 
+  /** Run a program, in a session of the runtime `shell` or `program`, and wait for its end. */
+  async run(words, options = {}) {
+    checkNames(options, [], RUN_NAMES);
+    const { cwd, env, ...rest } = options;
+    const code = codeOf(this.runtime, words, { cwd, env });
+    return outcomeOf(await this.execute(code, { ...rest, artifacts: false, validate: false }));
+  }
+
   /** Put a file where the code starts: bytes, or the file that has this path. */
   async putFile(name, data) {
     await this.open();
@@ -355,6 +365,7 @@ export class Pool extends Opened {
     const message = { type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made) };
     if (size !== undefined) message.members = count(size, 'size');
     super(options, made, message, 'pool');
+    this._names = ['wait'];
   }
 
   /** @param {import('./index.js').PoolOptions} [options] */
@@ -386,11 +397,12 @@ async function executeOnce(execution, server, message, options) {
 /** Run code in a fresh session, which is closed afterwards. */
 export async function execute(code, options = {}) {
   const { runtime = DEFAULT_RUNTIME, tools = [], approve, server } = options;
+  checkNames(options, ONCE_NAMES);
   const made = makeTools(tools);
   if (made.size) {
     const session = new Session({ ...options, tools: made.values(), files: {} });
     try {
-      return await session.execute(code, options);
+      return await session._run(code, options, consumerOf(options));
     } finally {
       await session.close();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the tests have in common.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,14 @@ function whyMissing() {
 export const guarded = { timeout: GUARD };
 const missing = whyMissing();
 export const live = missing ? { skip: missing } : guarded;
+
+/** Options of tests of a runtime that is not built everywhere. */
+export function runtime(name) {
+  if (missing) return live;
+  const { stdout } = spawnSync(findProgram(undefined), ['plugins'], { encoding: 'utf8' });
+  return new RegExp(`^runtime +${name} `, 'm').test(stdout) ? guarded
+    : { skip: `there is no runtime ${name}` };
+}
 
 const SETTINGS = { 'session.max_message_size': '32MiB', 'limits.memory': '128MiB',
   'session.interrupt_grace': 60 }; // a busy machine needs more than a second

@@ -9,6 +9,7 @@ import {
   Cancelled,
   Frame,
   LazaretError,
+  Outcome,
   Pool,
   RequestFailed,
   Result,
@@ -20,6 +21,8 @@ import {
   tool,
 } from '../src/index.js';
 import { CodeOutput, aiTools, codeTool } from '../src/ai-sdk.js';
+import { Sandbox, aiSandbox } from '../src/ai-sandbox.js';
+import { Backend, deepagentsBackend } from '../src/deepagents.js';
 import { ExecuteResult, LazaretExecutor, description } from '../src/codemode.js';
 
 const price = tool({
@@ -70,6 +73,16 @@ export async function use(signal: AbortSignal): Promise<void> {
   const artifact: Artifact | undefined = result.artifacts[0];
   if (artifact?.data) console.log(artifact.data.length, (await artifact.save('out')).length);
   await execute('1', { files: { 'in.csv': 'in.csv', b: new ArrayBuffer(1) }, artifacts: false });
+  await execute('1', { input: 'text', invisible: true });
+  const { status, stderr }: Outcome = await session.run(['ls', '-l'], { input: new Uint8Array(3),
+    cwd: '/', env: { A: '1' }, timeout: 5, signal });
+  console.log(status.toFixed(), stderr.length);
+  // @ts-expect-error a program is an array of texts
+  await session.run('ls -l');
+  // @ts-expect-error there is no such option
+  await session.run(['ls'], { output: () => 1 });
+  // @ts-expect-error there is no such option
+  await session.execute('1', { timeOut: 5 });
   // @ts-expect-error a result is read only
   result.value = 2;
   const any: Result = result;
@@ -120,6 +133,15 @@ export async function adapters(session: Session): Promise<void> {
   // @ts-expect-error the code is a text
   run.execute({ code: 1 });
   await codeTool({ tools: await aiTools({ price: {} }), approve: () => true });
+  const sandbox: Sandbox = await aiSandbox(session, { timeout: 5000 });
+  const text: string | null = await sandbox.readTextFile({ path: 'a', startLine: 2 });
+  console.log(text, (await sandbox.run({ command: 'ls', env: { A: '1' } })).exitCode.toFixed());
+  // @ts-expect-error a file has a path
+  await sandbox.stat({});
+  const backend: Backend = await deepagentsBackend(session);
+  console.log((await backend.execute('ls')).output, (await backend.grep('x')).matches?.length);
+  // @ts-expect-error a command is a text
+  await backend.execute(['ls']);
   const executor = new LazaretExecutor({ runtime: 'python' });
   const executed: ExecuteResult = await executor.execute(description('python'), [
     { name: 'codemode', fns: { add: async ({ a }: { a: number }) => a } },
