@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,8 @@ static int helper_run(void *data)
     if (null < 0 || dup2(helper->input, STDIN_FILENO) < 0 ||
         dup2(helper->output, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
         _exit(1);
+    /* Code can stop it, and then it does not see the end of its channel: the parent's end is its. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     sigemptyset(&nothing);
     (void)sigprocmask(SIG_SETMASK, &nothing, NULL);
     (void)execve(helper->program, (char *const *)(uintptr_t)helper->argv, none);
