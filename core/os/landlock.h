@@ -15,6 +15,7 @@
 #define LAZ_LANDLOCK_EXEC     4u /* 'x': execve(2), also of a loader or interpreter of scripts */
 #define LAZ_LANDLOCK_DEV      8u /* 'd': read and write existing files, no ioctl(2), make nothing */
 #define LAZ_LANDLOCK_TERMINAL 16u /* 't': the same with ioctl(2), devices to come included */
+#define LAZ_LANDLOCK_LIST     32u /* 'l': list directories */
 
 /* The letters of `rights` (LAZ_LANDLOCK_*), and back; 0: a letter is not known. `text` has room for
  * 6. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char text_letters[] = "rwxdt"; /* by the bits of LAZ_LANDLOCK_* */
+static const char text_letters[] = "rwxdtl"; /* by the bits of LAZ_LANDLOCK_* */
 
 void laz_landlock_letters(uint32_t rights, char *text)
 {

@@ -147,7 +147,7 @@ static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t ri
 {
     struct laz_field_list *rules = &plan->agent.landlock.rules;
     struct laz_wire_rule *rule = plan_grow(plan, &rules->items, &rules->n, sizeof *rule);
-    char letters[6]; /* so many laz_landlock_letters needs */
+    char letters[7]; /* so many laz_landlock_letters needs */
 
     if (!rule)
         return;

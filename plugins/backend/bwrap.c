@@ -238,6 +238,8 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
         return;
     api->agent_landlock(plan, policy->landlock_abi,
                         LAZ_HAS(policy, nests) ? LAZ_ENFORCE_FS_WRITE : 0);
+    api->agent_path(plan, "/", LAZ_RIGHT_LIST,
+                    0); /* which holds what was mounted, and nothing else */
     api->agent_path(plan, "/proc", LAZ_RIGHT_READ, 0);
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
     if (LAZ_HAS(policy, tty)) /* a devpts of the box's own */

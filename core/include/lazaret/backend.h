@@ -160,6 +160,7 @@ struct laz_plan_api {
 #define LAZ_RIGHT_EXECUTE  4u  /* execve(2) */
 #define LAZ_RIGHT_DEVICE   8u  /* read and write existing files, create none */
 #define LAZ_RIGHT_TERMINAL 16u /* the same with ioctl(2): for the box's own terminals */
+#define LAZ_RIGHT_LIST     32u /* list directories */
 
 #define LAZ_END_KILL  0u /* killing the outermost process ends everything inside (the default) */
 #define LAZ_END_REAP  1u /* the outermost process is the agent's reaper: the host asks it to end
