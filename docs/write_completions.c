@@ -35,7 +35,7 @@ static const struct completion {
     {"listen", COMPLETE_FILE, NULL},
     {"cwd", COMPLETE_DIRECTORY, NULL},
     {"artifacts", COMPLETE_DIRECTORY, NULL},
-    {"format", COMPLETE_WORDS, "text json r python javascript lua"},
+    {"format", COMPLETE_WORDS, "text json r python javascript lua shell"},
     {"platform", COMPLETE_WORDS, "linux darwin windows"},
     {"kind", COMPLETE_WORDS, "tool backend runtime"},
     {"backend", COMPLETE_PLUGINS, "backend"},

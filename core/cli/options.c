@@ -35,7 +35,7 @@ static const struct cli_option options[] = {
      "give the code a terminal of its own; a program (--) gets one where there is one"},
     {'T', NULL, NULL, FIELD(terminal_off), CLI_FOR_RUN, "give a program none, but pipes"},
     {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
-     "text, json, r, python, javascript or lua"},
+     "text, json, r, python, javascript, lua or shell"},
     {0, "search", "WORDS", FIELD(search), CLI_FOR_TOOLS, "those that fit, the best ones first"},
     {0, "limit", "N", FIELD(limit), CLI_FOR_TOOLS, "with --search: at most N tools (10)"},
     {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},

@@ -119,13 +119,13 @@ static const struct laz_member session_rows[] = {
     {VALUE(no_wait)},
     {VALUE(warm), REMOTE},
     {M(input), .kind = LAZ_MEMBER_INT},
-    {M(output), .kind = LAZ_MEMBER_INT},
-    {M(errors), .kind = LAZ_MEMBER_INT},
     {VALUE(user)},
     {M(tools), .kind = LAZ_MEMBER_STRUCTS, .n_at = offsetof(struct laz_session_options, n_tools),
      .what = "the tools of the session", .one = "a tool of the session",
      .of = &session_tool_members, REMOTE},
     {VALUE(n_tools), REMOTE},
+    {M(output), .kind = LAZ_MEMBER_INT},
+    {M(errors), .kind = LAZ_MEMBER_INT},
 };
 #undef M
 

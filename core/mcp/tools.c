@@ -301,8 +301,9 @@ static int tools_details(struct laz_mcp *mcp, const struct mcp_asked *asked,
 struct tool {
     const char *name, *description;
     const struct laz_fields *arguments, *result;
-    bool reads_only, is_idempotent, reaches_out; /* what calls of functions of the host may do */
-    bool is_for_functions;                       /* of the host: left out where there are none */
+    bool reads_only, is_idempotent;
+    bool reaches_out; /* it runs code: what functions of the host and sandbox.write let it do */
+    bool is_for_functions; /* of the host: left out where there are none */
     int (*run)(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct tool_args *args,
                struct laz_error *err);
     /* In place of it: it is answered later. Neither: execute. */
@@ -313,8 +314,9 @@ static const struct tool tools[] = {
     {
         .name = "execute",
         .description =
-            "Runs code in a sandbox without network and host files; returns what it prints and the "
-            "value of its last expression. Variables last from call to call. Do much in one call: "
+            "Runs code in a sandbox without network, with no files of the host but those it is "
+            "shown; returns what it prints and the value of its last expression. Variables last "
+            "from call to call. Do much in one call: "
             "loops, many calls of functions. Files saved in artifacts/, and figures, are returned.",
         .arguments = &mcp_execute_fields,
         .result = &mcp_result_fields,
@@ -417,10 +419,11 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
 
 /* Those that are not what a client takes them for when they are absent: so few words go to models.
  */
-static void tools_add_hints(const struct tool *tool, bool has_functions,
+static void tools_add_hints(const struct laz_mcp *mcp, const struct tool *tool, bool has_functions,
                             struct laz_json_write *write)
 {
-    const bool may_harm = tool->reaches_out && has_functions;
+    const bool reaches_out = tool->reaches_out && has_functions;
+    const bool may_harm = reaches_out || (tool->reaches_out && mcp->values->sandbox.write.n);
 
     laz_json_begin_object(write, "annotations");
     if (tool->reads_only)
@@ -429,7 +432,7 @@ static void tools_add_hints(const struct tool *tool, bool has_functions,
         laz_json_add_bool(write, "destructiveHint", false);
     if (tool->is_idempotent)
         laz_json_add_bool(write, "idempotentHint", true);
-    if (!may_harm)
+    if (!reaches_out)
         laz_json_add_bool(write, "openWorldHint", false);
     laz_json_end_object(write);
 }
@@ -448,7 +451,7 @@ static void tools_list_one(struct laz_mcp *mcp, const struct tool *tool, bool ha
     mcp_schema_add(write, "inputSchema", tool->arguments, languages);
     if (mcp->values->mcp.structured)
         mcp_schema_add(write, "outputSchema", tool->result, NULL);
-    tools_add_hints(tool, has_functions, write);
+    tools_add_hints(mcp, tool, has_functions, write);
     laz_json_end_object(write);
     write->to->failed |= text.failed;
     laz_buf_fini(&text);

@@ -18,7 +18,7 @@
 #define LAZ_LANDLOCK_LIST     32u /* 'l': list directories */
 
 /* The letters of `rights` (LAZ_LANDLOCK_*), and back; 0: a letter is not known. `text` has room for
- * 6. */
+ * 7. */
 void laz_landlock_letters(uint32_t rights, char *text);
 uint32_t laz_landlock_rights(const char *letters);
 

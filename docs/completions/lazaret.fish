@@ -30,7 +30,7 @@ complete -c lazaret -n __fish_use_subcommand -f -a plugins -d 'list the installe
 complete -c lazaret -n '__fish_seen_subcommand_from plugins' -l kind -x -a 'tool backend runtime' -d 'of a new plugin: tool, backend or runtime'
 complete -c lazaret -n '__fish_seen_subcommand_from plugins' -a 'new'
 complete -c lazaret -n __fish_use_subcommand -f -a tools -d 'list the tools of the configuration, or the stubs a model is shown'
-complete -c lazaret -n '__fish_seen_subcommand_from tools' -l format -x -a 'text json r python javascript lua' -d 'text, json, r, python, javascript or lua'
+complete -c lazaret -n '__fish_seen_subcommand_from tools' -l format -x -a 'text json r python javascript lua shell' -d 'text, json, r, python, javascript, lua or shell'
 complete -c lazaret -n '__fish_seen_subcommand_from tools' -l search -x -d 'those that fit, the best ones first'
 complete -c lazaret -n '__fish_seen_subcommand_from tools' -l limit -x -d 'with --search: at most N tools (10)'
 complete -c lazaret -n '__fish_seen_subcommand_from tools' -f

@@ -344,6 +344,19 @@ def declares_little():
     one.end()
 
 
+def admits_what_code_may_change():
+    """Code can delete what lies in a directory of sandbox.write."""
+    os.makedirs("written", exist_ok=True)
+    os.chmod("written", 0o777)
+    for options, hint in (([], False), (["--write", "written"], None)):
+        one = Client([LAZARET, "mcp"] + options, SCHEMAS, MODERN, structured=False)
+        execute, *others = one.result("tools/list")["tools"]
+        assert execute["annotations"].get("destructiveHint") is hint, (options, execute)
+        assert execute["annotations"]["openWorldHint"] is False, (options, execute)
+        assert all(t["annotations"]["destructiveHint"] is False for t in others), others
+        one.end()
+
+
 def names_what_is_lost(version):
     """The agent (tests/mock/agent.c) ends before it has sent all of a file."""
     code = "".join(
@@ -752,6 +765,7 @@ approve = true
              ("asks_by_an_answer", asks_by_an_answer, ()),
              ("answers_all_who_wait_for_an_answer", answers_all_who_wait_for_an_answer, ()),
              ("declares_little", declares_little, ()),
+             ("admits_what_code_may_change", admits_what_code_may_change, ()),
              ("says_what_a_sandbox_does_not_do", says_what_a_sandbox_does_not_do, (MODERN,))]
     for version in VERSIONS:
         for case in (describes_itself, tells_what_there_is, refuses_what_is_wrong, executes,
