@@ -145,6 +145,8 @@ enum agent_moment {
  */
 int agent_files_plan(struct agent *agent, const struct laz_wire_options *options,
                      struct laz_error *err);
+/* Makes this the working directory, also for programs that are started. */
+bool agent_files_go(const char *directory);
 /* Makes what the session has of its own, in its process. */
 void agent_files_begin(struct agent *agent);
 /* What is sent from now on belongs to this request. */

@@ -156,11 +156,16 @@ static bool files_make(const char *path)
     return laz_os_make_directory(path, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0;
 }
 
+bool agent_files_go(const char *directory)
+{
+    return chdir(directory) == 0 && laz_os_set_variable("PWD", directory);
+}
+
 /* A directory for the code alone, so that what is at its top is the code's, and not of a language
  * or of the host: one that is there already is somebody's. */
 static bool files_work(struct agent_files *files)
 {
-    return files->work.path && files_make(files->work.path) && chdir(files->work.path) == 0;
+    return files->work.path && files_make(files->work.path) && agent_files_go(files->work.path);
 }
 
 static bool files_places(struct agent_files *files, const char *home, bool is_here)

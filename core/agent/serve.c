@@ -313,7 +313,7 @@ static int serve_eval(struct agent *agent, const struct laz_message *request, co
     const struct laz_strv *argv = &request->argv;
     static char words[400];
 
-    if (request->cwd && chdir(request->cwd) != 0) {
+    if (request->cwd && !agent_files_go(request->cwd)) {
         outcome->kind = LAZ_OUTCOME_RUNTIME;
         snprintf(words, sizeof words, "the working directory %.300s: %s", request->cwd,
                  strerror(errno));

@@ -25,7 +25,7 @@ struct argument {
 struct reading {
     const struct laz_wire_tool *tool;
     struct argument *arguments;
-    size_t n, position; /* of the next argument without a name */
+    size_t n;
     char *const *words;
     size_t n_words, at;
     struct command_line *line;
@@ -261,19 +261,31 @@ static int words_option(struct reading *reading, const char *word)
     return 0;
 }
 
-/* A word without a name: for the next parameter that none was given for; the rest is the last
- * parameter's, if that is an array. */
+/* For whom the next word without a name is: the required parameters in their order, then the
+ * others, each once; the last of the required ones, or of all, takes the rest if it is an array. */
+static struct argument *words_next(const struct reading *reading, bool required)
+{
+    struct argument *next = NULL, *last = NULL;
+
+    for (size_t i = 0; i < reading->n; i++) {
+        struct argument *argument = &reading->arguments[i];
+        if (argument->parameter->is_required != required)
+            continue;
+        if (!argument->n && !next)
+            next = argument;
+        last = argument;
+    }
+    return next || !last || !parameter_is(last->parameter, "array") ? next : last;
+}
+
 static int words_positional(struct reading *reading, const char *word)
 {
-    struct argument *arguments = reading->arguments;
+    struct argument *next = words_next(reading, true);
 
-    while (reading->position < reading->n && arguments[reading->position].n &&
-           !(reading->position + 1 == reading->n &&
-             parameter_is(arguments[reading->position].parameter, "array")))
-        reading->position++;
-    if (reading->position == reading->n)
-        return laz_error_set(reading->err, LAZ_EINVAL, 0, "there are too many arguments");
-    return value_add(&arguments[reading->position], word, reading->err);
+    if (!next)
+        next = words_next(reading, false);
+    return next ? value_add(next, word, reading->err)
+                : laz_error_set(reading->err, LAZ_EINVAL, 0, "there are too many arguments");
 }
 
 /* Is the only word a JSON object in place of all arguments? Not where it may be an argument. */

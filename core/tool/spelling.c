@@ -315,8 +315,12 @@ void laz_tools_respelled(const struct laz_tools *tools, struct laz_strv *lines)
         const struct laz_tool_entry *entry = &tools->set.entries[i];
         struct laz_buf text = LAZ_BUF_INIT;
         for (size_t k = 0; k < tools->spellings.n; k++) {
-            const char *spelled = laz_tool_spelled(entry, &tools->spellings.items[k]);
-            if (!spelled || spelled_is_guessed(entry->name, spelled))
+            const struct laz_spelling *spelling = &tools->spellings.items[k];
+            const char *spelled = laz_tool_spelled(entry, spelling);
+            /* Of a command it is said where commands are listed: it depends on what is installed.
+             */
+            if (!spelled || spelled_is_guessed(entry->name, spelled) ||
+                (spelling->commands && spelling->commands == spelling->number))
                 continue;
             if (!text.len)
                 laz_buf_printf(&text, "the tool %s is called", entry->name);

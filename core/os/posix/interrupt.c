@@ -4,11 +4,13 @@
  * The signals are blocked in every thread, and one thread waits for them: so there is no handler,
  * no global, and no restriction on what may be done when one arrives.  SIGHUP and SIGINT stay as
  * they are where the parent ignores them (nohup(1), a job in the background of a script): a signal
- * that is ignored and blocked would be waited for, too.  The second signal ends the process in the
- * usual way, in case the first one has no effect.  To end the thread it is sent one of them: a
- * cancelled thread would be unwound, which the sanitizers do not follow. */
+ * that is ignored and blocked would be waited for, too.  A second signal ends the process in the
+ * usual way, in case the first one has no effect; one that comes in the moment after the first is
+ * the same request (timeout(1) signals its command, and then its group).  To end the thread it is
+ * sent one of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "os/interrupt.h"
 
+#include "base/clock.h"
 #include "os/posix/raw.h"
 #include "os/posix/signals.h"
 
@@ -17,7 +19,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define INTERRUPT_AGAIN_MS 50
+#define INTERRUPT_AGAIN_MS  50
+#define INTERRUPT_MOMENT_US 500000u
 
 struct laz_interrupt {
     sigset_t signals, before;
@@ -64,10 +67,13 @@ static void *interrupt_wait(void *user)
     if (sigwait(&interrupt->signals, &signal_number) != 0 || atomic_load(&interrupt->ending))
         return NULL;
     atomic_store(&interrupt->signal, signal_number);
+    const uint64_t first_us = laz_clock_us();
     do
         interrupt->asked(interrupt->user);
-    while ((signal_number = laz_posix_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 &&
-           !atomic_load(&interrupt->ending));
+    while (
+        ((signal_number = laz_posix_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 ||
+         laz_clock_us() - first_us < INTERRUPT_MOMENT_US) &&
+        !atomic_load(&interrupt->ending));
     if (atomic_load(&interrupt->ending))
         return NULL;
     laz_posix_raw_hold(true);
