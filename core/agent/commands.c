@@ -92,7 +92,8 @@ static char *commands_name(const char *tool, size_t len)
     return NULL;
 }
 
-/* Makes a link for each tool of a list, unless there is one, and appends its declaration. */
+/* Makes a link for each tool of a list, unless there is one, and appends its declaration. A tool
+ * that is called `..` is no command. */
 static bool commands_link(const struct agent_commands *commands, const char *list, size_t len,
                           struct laz_buf *text)
 {
@@ -104,9 +105,9 @@ static bool commands_link(const struct agent_commands *commands, const char *lis
         char *name = commands_name(raw, len);
         char *path =
             name ? laz_strdupf("%s/" COMMANDS_LINKS "/%s", commands->directory, name) : NULL;
-        const int failed =
-            path && laz_name_is_plain(name) ? laz_os_make_link(path, commands->program) : EINVAL;
-        is_good = !failed || failed == EEXIST;
+        const bool has_link = path && laz_name_is_plain(name);
+        const int failed = has_link ? laz_os_make_link(path, commands->program) : 0;
+        is_good = path && (!failed || failed == EEXIST);
         laz_buf_printf(text, "%s\t%.*s\n", name ? name : "", (int)len, raw);
         free(path);
         free(name);

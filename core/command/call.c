@@ -5,7 +5,8 @@
  * A program that others start has no descriptor of ours, and sockets cannot be made inside.  So the
  * call goes by name: the command makes two pipes, and writes its process id and the numbers of
  * their ends to the pipe `calls`, in one piece, which the kernel keeps apart from those of others
- * (pipe(7), PIPE_BUF).  Who carries the calls opens them in /proc.  Nothing has a name that a
+ * (pipe(7), PIPE_BUF).  It begins with the end of a line: what somebody else has left there without
+ * one is not its beginning.  Who carries the calls opens them in /proc.  Nothing has a name that a
  * command which is killed would leave behind, and the end of either side is seen by the other. */
 #include "command/command.h"
 
@@ -192,7 +193,7 @@ static int call_begin(struct call *call)
         laz_os_cloexec_pipe(&call->answer_fd[0], &call->answer_fd[1], NULL) ||
         laz_os_nonblock(call->request_fd[1], true, NULL))
         return call_fails(call, COMMAND_FAILED, strerror(errno));
-    const int len = snprintf(record, sizeof record, "%ld %d %d\n", (long)getpid(),
+    const int len = snprintf(record, sizeof record, "\n%ld %d %d\n", (long)getpid(),
                              call->request_fd[0], call->answer_fd[1]);
     while ((n = write(call->record, record, (size_t)len)) < 0 &&
            (errno == EINTR || errno == EAGAIN)) {

@@ -151,7 +151,7 @@ class Terminals(unittest.TestCase):
             self.ends(user, 128 + number)
 
     def test_so_do_signals_that_are_not_caught(self):
-        for number in (signal.SIGQUIT, signal.SIGSEGV):
+        for number in (signal.SIGQUIT, signal.SIGSEGV, signal.SIGUSR1, signal.SIGPROF):
             user = User(*shell("echo ready; sleep 1000"))
             user.until(b"ready")
             os.kill(user.pid, number)

@@ -276,6 +276,8 @@ static void what_is_no_call_is_ignored(void)
          "{\"error\":\"message 'result' is not allowed now\",\"kind\":\"refused\"}\n"
          "{\"error\":\"not valid JSON: a number is not valid (byte 0)\",\"kind\":\"refused\"}\n"
          "3\n"},
+        /* a line without its end */
+        {"cd \"${PATH%%:*}/..\" || exit; printf '1 0' >calls; add 1 2", "3\n"},
         {"cd \"${PATH%%:*}\" || exit; ln -s add mine; ./mine 1 2 2>&1; echo $?; rm mine; ln -sf "
          "/dev/null "
          "../tools; ./add 1 2 2>&1; echo $?",
@@ -283,6 +285,26 @@ static void what_is_no_call_is_ignored(void)
     };
 
     each_row(rows, sizeof rows / sizeof *rows);
+}
+
+static void one(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, "1", 1);
+}
+
+static void a_name_that_no_file_has_is_no_command(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = ".."};
+    struct laz_engine *engine = test_engine("");
+
+    CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, one, NULL, NULL), 0);
+    struct laz_session *session = engine ? test_session(engine, "shell") : NULL;
+    if (session) {
+        gives(session, "add 1 2", "3\n");
+        closed(session);
+    } else
+        laz_engine_free(engine);
 }
 
 static void without_who_carries_them_calls_are_refused(void)
@@ -332,6 +354,7 @@ static const struct unit_test tests[] = {
     UNIT(an_answer_that_nobody_reads_blocks_nobody),
     UNIT(a_flood_is_served),
     UNIT(what_is_no_call_is_ignored),
+    UNIT(a_name_that_no_file_has_is_no_command),
     UNIT(without_who_carries_them_calls_are_refused),
     UNIT(an_interrupt_reaches_commands),
     {0},

@@ -15,6 +15,7 @@
 #include "os/posix/signals.h"
 #include "os/posix/sockets.h"
 #include "os/process_tree.h"
+#include "os/relay.h"
 #include "os/thread.h"
 #include "os/usage.h"
 #include "os/wake.h"
@@ -22,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,6 +376,51 @@ static void a_parent_that_has_ended_is_noticed(void)
     laz_os_close(&ends[0]);
 }
 
+/* ---- questions to a terminal ---------------------------------------------------------------- */
+
+static bool output_has_come(void *user, int stream, const char *data, size_t len)
+{
+    (void)stream, (void)data;
+    for (size_t i = 0; i < len; i++)
+        sem_post(user);
+    return true;
+}
+
+/* How long the end waits after this output, which comes in two pieces. It need not any more where
+ * that has taken a second: then 0. */
+static uint64_t waits_after_us(const char *first, const char *rest, bool *is_late)
+{
+    sem_t come;
+    struct laz_relay *relay;
+    const struct laz_relay_options options = {
+        .has_terminal = true, .output = output_has_come, .user = &come};
+
+    sem_init(&come, 0, 0);
+    const uint64_t begin_us = laz_clock_us();
+    CU_ASSERT_EQUAL_FATAL(laz_relay_begin(&options, &relay, NULL), 0);
+    for (const char *const *piece = (const char *const[]){first, rest, NULL}; *piece; piece++) {
+        CU_ASSERT(write(*laz_relay_stream(relay, 1), *piece, strlen(*piece)) > 0);
+        for (size_t i = 0; i < strlen(*piece); i++)
+            sem_wait(&come);
+    }
+    const uint64_t end_us = laz_clock_us();
+    laz_relay_end(relay, true);
+    *is_late = laz_clock_us() - begin_us > 900000;
+    sem_destroy(&come);
+    return laz_clock_us() - end_us;
+}
+
+static void a_question_in_pieces_is_a_question(void)
+{
+    static const char *const rows[][2] = {{"text", "\033[c"}, {"\033", "[6n"},
+                                          {"\033[", "6n"},    {"\033[6", "\a\177n"},
+                                          {"text", "\005"},   {"\033", "]11;?"}};
+    bool is_late;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT(waits_after_us(rows[i][0], rows[i][1], &is_late) >= 100000 || is_late);
+}
+
 static const struct unit_test tests[] = {
     UNIT(descriptors_are_closed_by_exec),
     UNIT(received_descriptors_are_closed_by_exec),
@@ -383,6 +430,7 @@ static const struct unit_test tests[] = {
     UNIT(a_signal_is_taken_and_its_absence_noticed),
     UNIT(a_condition_is_waited_for_until_a_time),
     UNIT(a_wake_is_readable_when_it_was_asked_for),
+    UNIT(a_question_in_pieces_is_a_question),
     UNIT(children_and_parents_are_told),
     UNIT(what_a_process_has_used_is_told_of_it_alone),
     UNIT(a_descriptor_of_a_process_is_readable_at_its_end),

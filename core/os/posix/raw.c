@@ -22,8 +22,9 @@ static struct {
     struct termios before, raw;
 } raw;
 
-static const int raw_last[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV,
-                               SIGBUS, SIGFPE,  SIGILL, SIGSYS,  SIGXCPU, SIGALRM};
+static const int raw_last[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGABRT, SIGSEGV,
+                               SIGBUS,  SIGFPE,  SIGILL,  SIGSYS,    SIGTRAP, SIGXCPU,
+                               SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF};
 static const int raw_others[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
 static bool raw_is_ours(void)

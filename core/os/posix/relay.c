@@ -31,10 +31,14 @@
 #define RELAY_ANSWER_MS 100      /* a terminal takes to answer, also a distant one */
 #define RELAY_ASKED_US  1000000u /* after so long an answer has come */
 
+/* What a terminal is in the middle of: output comes in pieces of any length. */
+enum relay_middle { RELAY_TEXT, RELAY_ESCAPE, RELAY_SEQUENCE };
+
 struct relay_stream {
     struct laz_relay *relay;
     pthread_t thread;
     int number, from;
+    enum relay_middle middle;
 };
 
 struct laz_relay {
@@ -51,31 +55,32 @@ struct laz_relay {
 
 /* ---- questions to a terminal ---------------------------------------------------------------- */
 
-/* Behind ESC: a control sequence whose end asks for a report (ECMA-48, xterm), or a string. */
-static bool relay_is_question(const char *text, size_t len)
+/* Does this byte end a control sequence that asks for a report (ECMA-48, xterm), begin a string, or
+ * ask itself (ENQ)? Control characters within a sequence do not end it. */
+static bool relay_is_question(enum relay_middle *middle, unsigned char byte)
 {
-    size_t at = 1;
+    const enum relay_middle before = *middle;
 
-    if (!len)
-        return false;
-    if (*text != '[')
-        return strchr("]P_Z", *text) != NULL;
-    while (at < len && ((unsigned char)text[at] & 0xe0) == 0x20)
-        at++; /* intermediate bytes and digits */
-    while (at < len && (unsigned char)text[at] >= 0x20 && (unsigned char)text[at] < 0x40)
-        at++;
-    return at < len && strchr("cnptuqx", text[at]);
+    if (byte == '\033')
+        *middle = RELAY_ESCAPE;
+    else if (byte == 030 || byte == 032) /* CAN, SUB */
+        *middle = RELAY_TEXT;
+    else if (before == RELAY_ESCAPE && byte == '[')
+        *middle = RELAY_SEQUENCE;
+    else if ((byte >= 0x40 && byte != 0177) || (before == RELAY_ESCAPE && byte >= ' '))
+        *middle = RELAY_TEXT;
+    return byte == 005 || (before == RELAY_ESCAPE && byte && strchr("]P_Z", byte)) ||
+           (before == RELAY_SEQUENCE && byte && strchr("cnptuqx", byte));
 }
 
-static void relay_look(struct laz_relay *relay, const char *data, size_t len)
+static void relay_look(struct relay_stream *stream, const char *data, size_t len)
 {
-    const char *end = data + len, *at = data;
+    bool asks = false;
 
-    while ((at = memchr(at, '\033', (size_t)(end - at)))) {
-        at++;
-        if (relay_is_question(at, (size_t)(end - at)))
-            atomic_store(&relay->asked_us, laz_clock_us());
-    }
+    for (size_t i = 0; i < len; i++)
+        asks |= relay_is_question(&stream->middle, (unsigned char)data[i]);
+    if (asks)
+        atomic_store(&stream->relay->asked_us, laz_clock_us());
 }
 
 /* ---- its threads ---------------------------------------------------------------------------- */
@@ -109,7 +114,7 @@ static void *relay_run(void *user)
         while ((n = read(stream->from, data, RELAY_READ)) < 0 && errno == EINTR)
             ;
         if (n > 0 && relay->options.has_terminal)
-            relay_look(relay, data, (size_t)n);
+            relay_look(stream, data, (size_t)n);
         if (n > 0 && !relay->options.output(relay->options.user, stream->number, data, (size_t)n))
             n = 0;
     }
