@@ -55,6 +55,11 @@ static bool parameter_is(const struct laz_wire_parameter *parameter, const char 
     return parameter->type && strcmp(parameter->type, type) == 0;
 }
 
+static bool parameter_is_needed(const struct laz_wire_parameter *parameter)
+{
+    return parameter->is_required && !parameter->default_value;
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
 
 static int value_wrong(const struct laz_wire_parameter *parameter, const char *text,
@@ -269,7 +274,7 @@ static struct argument *words_next(const struct reading *reading, bool required)
 
     for (size_t i = 0; i < reading->n; i++) {
         struct argument *argument = &reading->arguments[i];
-        if (argument->parameter->is_required != required)
+        if (parameter_is_needed(argument->parameter) != required)
             continue;
         if (!argument->n && !next)
             next = argument;
@@ -344,7 +349,7 @@ static int read_finish(const struct reading *reading)
         const struct argument *argument = &reading->arguments[i];
         const struct laz_wire_parameter *parameter = argument->parameter;
         const bool is_list = parameter_is(parameter, "array");
-        if (!argument->n && parameter->is_required && !parameter->default_value)
+        if (!argument->n && parameter_is_needed(parameter))
             return laz_error_set(reading->err, LAZ_EINVAL, 0, "%s is missing",
                                  parameter_name(parameter));
         if (!argument->n)
@@ -435,7 +440,7 @@ void command_usage(const struct laz_wire_tool *tool, const char *name, struct la
 
     laz_buf_printf(text, "usage: %s", name);
     for (size_t i = 0; i < tool->parameters.n; i++, parameter++) {
-        const bool is_needed = parameter->is_required && !parameter->default_value;
+        const bool is_needed = parameter_is_needed(parameter);
         laz_buf_puts(text, is_needed ? " " : " [");
         if (is_needed) {
             help_upper(parameter_name(parameter), text);
@@ -477,7 +482,7 @@ static void help_parameter(const struct laz_wire_parameter *parameter, struct la
         laz_buf_printf(text, " %s%s", help_type(parameter),
                        parameter_is(parameter, "array") ? " (may be repeated)" : "");
     }
-    if (parameter->is_required && !parameter->default_value)
+    if (parameter_is_needed(parameter))
         laz_buf_puts(text, ", needed");
     laz_buf_putc(text, '\n');
     if (parameter->description)

@@ -91,7 +91,15 @@ static void words_become_values_by_their_types(void)
         {{NULL}, "{}", NULL},
     };
 
+    static const struct row needed[] = {
+        {{"a", "b"}, "{\"items\":[\"a\",\"b\"]}", NULL},
+        {{"--dry", "a"}, "{\"dry\":true,\"items\":[\"a\"]}", NULL},
+    };
+
     each_row(all, rows, sizeof rows / sizeof *rows);
+    each_row("[{\"name\":\"dry\",\"type\":\"boolean\",\"default\":false},"
+             "{\"name\":\"items\",\"type\":\"array\"}]",
+             needed, sizeof needed / sizeof *needed);
     each_row("[{\"name\":\"l\",\"type\":\"array\",\"required\":false}]", rest,
              sizeof rest / sizeof *rest);
 }

@@ -286,7 +286,8 @@ struct laz_session_options {
     size_t n_tools;
     /* Standard output and error of the code, as `input`; NULL: results have it. What goes to one is
      * not kept, not limited, and ends when the caller's descriptor and the session are closed. */
-    const int *output, *errors;
+    const int *output;
+    const int *errors;
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
