@@ -680,9 +680,9 @@ LAZ_EXPORT int laz_verdict_exit_status(enum laz_verdict verdict);
 
 /* All texts are borrowed until laz_result_free. */
 LAZ_EXPORT enum laz_verdict laz_result_verdict(const struct laz_result *result);
-/* The exit status that the command gives for it: that of the verdict, or of code that ended its
- * process with a status of its own, from 1 to 123 (the others have a meaning here, and become 1); of
- * a runtime whose values are statuses (shell) that value, from 0 to 255. */
+/* The exit status that the command gives for it: that of the verdict, or of code that ended its process
+ * with one of its own, 1 to 123 (others become 1); of a runtime whose values are statuses (shell) that
+ * value, 0 to 255. */
 LAZ_EXPORT int laz_result_exit_status(const struct laz_result *result);
 /* How it ended: a sentence, or "". */
 LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result);
