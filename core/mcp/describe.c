@@ -40,7 +40,7 @@ void mcp_describe_languages(struct laz_mcp *mcp, const struct laz_strv *names, s
 }
 
 /* "\n- get_user(id: int) -> {name: str}", and behind it what the function is for. */
-static void describe_function(const struct laz_tool_entry *entry, bool is_long,
+static void describe_function(const struct laz_tool_entry *entry, const char *command, bool is_long,
                               struct laz_buf *text)
 {
     const char *about = entry->description;
@@ -52,6 +52,8 @@ static void describe_function(const struct laz_tool_entry *entry, bool is_long,
     laz_visible_line(text, laz_buf_text(&signature), signature.len);
     text->failed |= signature.failed;
     laz_buf_fini(&signature);
+    if (command && strcmp(command, entry->name) != 0)
+        laz_buf_printf(text, " (command %s)", command);
     if (!is_long || !len)
         return;
     if (len > DESCRIBE_LINE)
@@ -62,15 +64,18 @@ static void describe_function(const struct laz_tool_entry *entry, bool is_long,
 }
 
 /* Appends as many functions as `room` has bytes for. Returns their number. */
-static size_t describe_some(const struct laz_tool_set *set, bool is_long, size_t room,
+static size_t describe_some(const struct laz_tools *tools, bool is_long, size_t room,
                             struct laz_buf *text)
 {
+    const struct laz_tool_set *set = &tools->set;
+    const struct laz_spelling *spelling = tools->spellings.n ? tools->spellings.items : NULL;
     const size_t start = text->len;
     size_t n = 0;
 
     for (; n < set->n && !text->failed; n++) {
         struct laz_buf line = LAZ_BUF_INIT;
-        describe_function(&set->entries[n], is_long, &line);
+        describe_function(&set->entries[n], laz_tool_command(&set->entries[n], spelling), is_long,
+                          &line);
         const bool is_last = n + 1 == set->n;
         const bool fits =
             !line.failed && text->len - start + line.len + (is_last ? 0 : DESCRIBE_MORE) <= room;
@@ -96,20 +101,22 @@ static const char *describe_shell(const struct laz_mcp *mcp, const struct laz_st
     return NULL;
 }
 
-static void describe_functions(const struct laz_tool_set *set, const char *shell, size_t room,
+static void describe_functions(const struct laz_tools *tools, const char *shell, size_t room,
                                struct laz_buf *text)
 {
+    const struct laz_tool_set *set = &tools->set;
     char head[160];
+
     snprintf(head, sizeof head,
              " The code can call these functions of the host%s%.30s%s:", shell ? " (in " : "",
              shell ? shell : "", shell ? " and from programs as commands, NAME --help)" : "");
     struct laz_buf lines = LAZ_BUF_INIT;
     const size_t left = room > strlen(head) ? room - strlen(head) : 0;
-    size_t n = describe_some(set, true, left, &lines);
+    size_t n = describe_some(tools, true, left, &lines);
 
     if (n < set->n) { /* more of them without what they are for */
         laz_buf_clear(&lines);
-        n = describe_some(set, false, left, &lines);
+        n = describe_some(tools, false, left, &lines);
     }
     if (n)
         laz_buf_printf(text, "%s%s", head, laz_buf_text(&lines));
@@ -135,7 +142,7 @@ void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct 
         return;
     }
     laz_found_read(tools->found);
-    describe_functions(&tools->set, describe_shell(mcp, languages),
+    describe_functions(tools, describe_shell(mcp, languages),
                        most > text->len ? most - text->len : 0, text);
     laz_found_leave(tools->found);
 }
