@@ -241,7 +241,8 @@ static void count_up(void *user)
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
-/* Runs in a separate process: a first signal is a request, a second one ends it. */
+/* Runs in a separate process: a first signal is a request, a later one ends it; one that comes at
+ * once is the same request. */
 static int interrupted(bool twice)
 {
     struct laz_interrupt *interrupt = NULL;
@@ -256,10 +257,8 @@ static int interrupted(bool twice)
         return 2;
     while (atomic_load(&asked) < 2) /* repeat until both have been handled */
         usleep(1000);
-    if (twice)
+    for (; twice; usleep(10000))
         kill(getpid(), SIGTERM);
-    while (twice)
-        pause();
     laz_interrupt_free(interrupt);
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
