@@ -276,9 +276,8 @@ struct laz_session_options {
     uint32_t warm;    /* not 0: made from a template, if pool.warm allows; 0: in a box of its own */
     const int *input; /* a pipe or socket that is the standard input of the code, borrowed until the
                          session is closed; NULL: that is empty. Such a session is in a box of its
-                         own. Or a pseudo-terminal made for the session, which it controls. For a
-                         file, this process's terminal and anything else LAZ_EINVAL: code could write
-                         to it. Not on Windows. */
+                         own. Or a pseudo-terminal made for the session, which it controls. For all
+                         else LAZ_EINVAL: code could write to it. Not on Windows. */
     void *user; /* for whom the session is: told to tools (laz_reply_caller) */
     /* Tools of this session only, beside those of the engine; copied, but for what `user` of each
      * points to, which is used until their last call has been answered. */
