@@ -17,7 +17,7 @@
 #define DESCRIBE_LINE 100 /* bytes of what a function is for */
 #define DESCRIBE_MORE 90  /* bytes of the sentence that there are more, at most */
 
-/* One without stubs is of no language. */
+/* A runtime for tests, or for programs, is of no language. */
 static void describe_visited(void *user, const struct laz_runtime_info *info)
 {
     if (info->language && !info->language->commands)
@@ -105,12 +105,12 @@ static void describe_functions(const struct laz_tools *tools, const char *shell,
                                struct laz_buf *text)
 {
     const struct laz_tool_set *set = &tools->set;
+    struct laz_buf lines = LAZ_BUF_INIT;
     char head[160];
 
     snprintf(head, sizeof head,
              " The code can call these functions of the host%s%.30s%s:", shell ? " (in " : "",
              shell ? shell : "", shell ? " and from programs as commands, NAME --help)" : "");
-    struct laz_buf lines = LAZ_BUF_INIT;
     const size_t left = room > strlen(head) ? room - strlen(head) : 0;
     size_t n = describe_some(tools, true, left, &lines);
 

@@ -423,11 +423,12 @@ static void making_text(struct making *making)
 
     if (making->is_new)
         laz_buf_puts(&text, "The session had expired: its variables are gone.\n");
-    if (replaced)
-        laz_buf_printf(
-            &text, "The interpreter of this session had ended%s%s%s: its variables are gone.\n",
-            strcmp(replaced, "ok") == 0 ? "" : " (", strcmp(replaced, "ok") == 0 ? "" : replaced,
-            strcmp(replaced, "ok") == 0 ? "" : ")");
+    if (replaced && strcmp(replaced, laz_verdict_name(LAZ_VERDICT_OK)) == 0)
+        laz_buf_puts(&text, "The interpreter of this session had ended: its variables are gone.\n");
+    else if (replaced)
+        laz_buf_printf(&text,
+                       "The interpreter of this session had ended (%s): its variables are gone.\n",
+                       replaced);
     laz_buf_append(&text, laz_buf_text(&making->output), making->output.len);
     if (value && text.len && text.data[text.len - 1] != '\n')
         laz_buf_putc(&text, '\n');

@@ -126,7 +126,7 @@ async function plays_interrupts(model) {
   }
   await model.says(/timeout error.*\n.*keeps its variables/, 'import time\ntime.sleep(600)', { timeout: 1 });
   await model.says('20\n', 'x');
-  const going = await model.execute("print('begun', flush=True)\ntime.sleep(600)", { wait: 1 });
+  const going = await model.execute("import time\nprint('begun', flush=True)\ntime.sleep(600)", { wait: 1 });
   const [handle] = read(going).match(/x\S+$/m);
   let ended = read(await model.tool('interrupt', { execution: handle }));
   while (/still running/.test(ended)) ended = read(await model.call('wait', { execution: handle }));

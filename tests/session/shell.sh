@@ -28,7 +28,9 @@ part() {
     PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/session/shell/test_$name.py" "$lazaret" "$@" >out 2>err ||
         status=$?
     [ "$status" -eq 0 ] || wrong "$name" "status $status"
-    ! grep -q skipped out || sed -n 's/.*skipped/    skipped/p' out
+    for program in $(sed -n 's/.*skipped: \(.*\) is not installed.*/\1/p' out | sort -u); do
+        may_be_missing "$program" "scripts call it"
+    done
 }
 
 part scripts "$top/tests/data/shell/scripts.txt" "$work/scripts"

@@ -649,15 +649,48 @@ def asks_by_an_answer():
     one.end()
 
 
+HOLDS = "hold() return erase_it('/a')"  # the tool waits for the file GO
+
+
+class Held:
+    """A server whose code stands in a tool of the host until it may go on, so that no clock decides
+    what comes first."""
+
+    def __init__(self, version):
+        self.go = os.path.join(WORK, "go")
+        config = os.path.join(WORK, "held.toml")
+        wait = "until [ -e \"$0\" ]; do sleep 0.02; done"
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("[session]\nstart_timeout = 600\ntimeout = 0\ndeadline = 0\ninterrupt_grace = 60\n"
+                       "[[tools]]\nprovider = 'command'\n"
+                       "[[tools.tool]]\nname = 'hold'\ntimeout = 600\ncommand = %s\n"
+                       "[[tools.tool]]\nname = 'erase-it'\ncommand = ['/bin/echo', 'erased']\n"
+                       "parameters = { path = 'string' }\noutput = 'text'\napprove = true\n"
+                       % json.dumps(["/bin/sh", "-c", wait, self.go]))
+        os.chmod(config, 0o600)
+        self.one = Client([LAZARET, "mcp", "--config", config, "--set", "mcp.structured=true"], SCHEMAS,
+                          version, {"elicitation": {"form": {}}})
+
+    def going_on(self):
+        """Code that goes on without a call that waits for it."""
+        self.stop()
+        result = self.one.tool("execute", wait=1, code=HOLDS, runtime="lua")["structuredContent"]
+        assert result["verdict"] == "running", result
+        with open(self.go, "w", encoding="utf-8"):
+            return {"execution": result["execution"]}
+
+    def stop(self):
+        if os.path.exists(self.go):
+            os.remove(self.go)
+
+
 def asks_whoever_waits_again(version):
-    """The call needs an approval when no call waits for its execution, or a slow one just does."""
-    one = client(version, capabilities={"elicitation": {"form": {}}})
-    code = "os.execute('sleep 2') return erase_it('/a')"
+    """The call needs an approval when no call waits for its execution, or one just begins to."""
+    held = Held(version)
+    one = held.one
     yes = {"action": "accept", "content": {"approve": True}}
-    going = one.tool("execute", code=code, runtime="lua", wait=1)
-    assert going["structuredContent"]["verdict"] == "running", going
-    time.sleep(2)
-    arguments = {"execution": going["structuredContent"]["execution"], "seconds": 60}
+    arguments = {**held.going_on(), "seconds": 60}
+    time.sleep(0.2)  # most likely it asks before anybody waits; who does is asked in any case
     ident = one.send_tool("wait", **arguments)
     if version == MODERN:
         asked = one.tool_result(ident)
@@ -673,13 +706,10 @@ def asks_whoever_waits_again(version):
 
 
 def answers_all_who_wait_for_an_answer():
-    one = client(MODERN, capabilities={"elicitation": {"form": {}}})
+    held = Held(MODERN)
+    one = held.one
     yes = {"action": "accept", "content": {"approve": True}}
-    code = {"code": "os.execute('sleep 1.2') return erase_it('/a')", "runtime": "lua"}
-
-    def going_on():
-        result = one.tool("execute", wait=1, **code)
-        return {"execution": result["structuredContent"]["execution"]}
+    code = {"code": HOLDS, "runtime": "lua"}
 
     def again(name, arguments, result):
         (key,) = result["inputRequests"]
@@ -689,11 +719,11 @@ def answers_all_who_wait_for_an_answer():
 
     # A question that answers `wait`: it is called again, and so is `execute`.
     for name in ("wait", "execute"):
-        held = going_on()
-        asked = one.tool_result(one.send_tool("wait", **held))
+        handle = {**held.going_on(), "seconds": 3600}
+        asked = one.tool_result(one.send_tool("wait", **handle))
         assert asked["resultType"] == "input_required", asked
-        other = one.send_tool("wait", seconds=3600, **held)
-        ended = one.tool_result(again(name, held if name == "wait" else code, asked))
+        other = one.send_tool("wait", **handle)
+        ended = one.tool_result(again(name, handle if name == "wait" else code, asked))
         assert ended["structuredContent"]["value"] == "erased", ended
         assert "another call" in one.tool_result(other)["content"][0]["text"]
     # Who interrupts what waits for an approval gets its result at once.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a shell must not reach, use up or forge: test_probes.py LAZARET WORK.
 
-Each probe has to do something outside of a box, where plain bash runs it, and must not in one."""
+Each probe has to do something outside of a box, where plain bash runs it, and must not in one. What only
+root can do outside is tried there when root runs this, in namespaces that keep it from the machine."""
 
 import os
 import socket
@@ -39,16 +40,16 @@ REACHES = {
     "much memory": 'x=$(head -c 150000000 /dev/zero | tr "\\0" x); [ ${#x} = 150000000 ] && echo done',
 }
 
-# Prints "done" where it has got out, or has got a right; outside only root can do some of it.
+# Prints "done" where it has got out, or has got a right; outside only root can do all of it.
 GAINS = {
     "another root": "unshare -rm true && echo done",
     "mounting": "mount -t tmpfs none /mnt && echo done",
     "a device": "mknod d b 7 0 && echo done",
     "the name of the host": "echo x > /proc/sys/kernel/hostname && echo done",
-    "the memory of the agent": 'dd if=/dev/zero of="/proc/$PPID/mem" count=1 2>/dev/null && echo done',
+    "the memory of the agent": 'exec 3<>"/proc/$PPID/mem" && echo done',
     "another uid": "python3 -c 'import os; os.setuid(12345)' && echo done",
     "set-id bits": "cp /bin/true t && chmod u+s t && [ -u t ] && su -c true && echo done",
-    "the kernel's log": "dmesg | grep -q . && echo done",
+    "the kernel's log": "dmesg >/dev/null && echo done",
 }
 
 # What code writes to descriptors that it finds is nobody's end but its own.
@@ -85,8 +86,8 @@ def main():
     given = "".join("%s=%s\n" % item for item in values.items())
     failures = []
 
-    def plain(code):
-        done = subprocess.run(["bash", "-c", "cd \"$1\"\n" + given + code, "bash", place],
+    def plain(code, *before):
+        done = subprocess.run([*before, "bash", "-c", "cd \"$1\"\n" + given + code, "bash", place],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         return b"done" in done.stdout
 
@@ -106,8 +107,11 @@ def main():
                 ended = result.verdict in ("protocol_error", "crashed") or result.value in (41, 137, 162)
                 if not ended or printed(run(session, "echo alive")) != "alive\n":
                     failures.append("%s: %r" % (code, result))
-    for name, code in REACHES.items():
-        if not plain(code):
+    outside = [(name, plain(code)) for name, code in REACHES.items()]
+    if os.geteuid() == 0:
+        outside += [(name, plain(code, "unshare", "-mu")) for name, code in GAINS.items()]
+    for name, could in outside:
+        if not could:
             failures.append("%s: cannot be done outside, so it says nothing" % name)
     victim.kill()
     victim.wait()

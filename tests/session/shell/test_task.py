@@ -79,7 +79,8 @@ def play(project):
     agent.says("git diff | grep '^[-+]int'", "-int add(int a, int b) { return a - b; }\n+int add")
     assert "exit status" not in agent.says("git commit -qam 'addition adds'")
     agent.says("git log --format='%an: %s' -1", "agent: addition adds\n")
-    agent.says("n=3; sleep 600", "keeps its variables", timeout=1)
+    agent.says("n=3")
+    agent.says("sleep 600", "keeps its variables", timeout=1)
     agent.says("echo $n; pwd", "3\n" + project + "/calc\n")
     agent.says("python3 -c 'print(6 * 7)' > answer && cat answer && rm answer", "42\n")
     agent.says("touch %s/.envrc" % project, "exit status 1")  # sandbox.protect
