@@ -47,9 +47,15 @@ strace -f -qq -o "$directory/trace" ./counts $executions $calls >"$directory/out
 
 # Counts for each part: calls of the host, its calls to wait or wake, calls of the agent. The agent
 # is the process that sends "ready"; the host's are the threads of the program. Its first eventfd is
-# the one that wakes the loop.
+# the one that wakes the loop. All else in the trace belongs to boxes: a process that makes itself small
+# while the code runs is not the host's.
 awk '
-    NR == 1 { host = $1 }
+    NR == 1 { host = $1; threads[$1] }
+    $1 in threads && (/ clone3?\(.*CLONE_THREAD/ || ($1 in cloning && / clone3? resumed>/)) {
+        delete cloning[$1]
+        if (/<unfinished/) cloning[$1]
+        else threads[$NF]
+    }
     /"type\\":\\"ready/ && !agent { agent = $1 }
     $1 == host && /eventfd2.*= [0-9]+$/ && !loop { loop = $NF }
     $1 == host && match($0, / write\(1, "begin [a-z]+/) {
@@ -63,6 +69,7 @@ awk '
     part && $1 == agent && /recvfrom resumed>/ { a[part]++; next }
     !part || /resumed>/ || !/ [a-z_0-9]+\(/ { next }
     $1 == agent { a[part]++; next }
+    !($1 in threads) { next }
     # where the kernel does not trust the counter of the processor, reading the clock is a call
     / (clock_gettime\(CLOCK_(MONOTONIC|REALTIME))/ { next }
     / (futex|poll|ppoll|epoll_wait|epoll_pwait)\(/ { w[part]++; next }
