@@ -86,7 +86,7 @@ GIVES(bool, laz_cgroup_end, false, struct laz_cgroup *group)
 
 GIVES(int, laz_os_landlock_abi, 0, void)
 FAILS("Landlock", laz_os_landlock_make, *ruleset = -1,
-      int abi, const struct laz_landlock_rule *rules, size_t n,
+      int abi, bool lets_network, const struct laz_landlock_rule *rules, size_t n,
       const struct laz_landlock_kept *kept, int *ruleset)
 GIVES(int, laz_os_landlock_keep, 0,
       const struct laz_landlock_rule *rules, size_t n, bool (*fixed)(const char *path, void *user),
