@@ -111,7 +111,6 @@ static const struct programs_row programs_network[] = {
     {"/usr/libexec/git-core", "the same, elsewhere"},
     {"ssh", "sessions, and git over them"},
     {"psql", "databases"},
-    {"/usr/lib/postgresql", "what psql of Debian starts"},
     {"node", "JavaScript"},
     {"npm", "its packages"},
 };
@@ -391,6 +390,19 @@ static int programs_add(struct programs_work *work, const char *name, bool liste
     return laz_error_set(err, rc, why.os_errno, "%s", why.text);
 }
 
+/* psql of Debian is a script that starts that of a version. */
+static void programs_add_psql(void *user, const char *directory, bool among_libraries)
+{
+    char *path = laz_path_is_below(directory, "/usr/lib/postgresql")
+                     ? laz_strdupf("%s/psql", directory)
+                     : NULL;
+
+    (void)among_libraries;
+    if (path)
+        (void)programs_add(user, path, false, NULL);
+    free(path);
+}
+
 static int programs_add_defaults(struct programs_work *work, const struct laz_strv *runtime,
                                  struct laz_error *err)
 {
@@ -399,6 +411,8 @@ static int programs_add_defaults(struct programs_work *work, const struct laz_st
 
     for (size_t i = 0; !rc && laz_programs_default(i, work->programs->network, &name, &why); i++)
         rc = programs_add(work, name, false, err);
+    if (!rc && work->here && work->programs->network)
+        laz_os_program_directories(programs_add_psql, work);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
         if (!programs_is_default(work->programs, runtime->items[i]) &&
             strcmp(runtime->items[i], "any") != 0)
