@@ -552,7 +552,9 @@ static uint32_t execution_refused(const struct laz_session *session)
     const uint32_t enforces = session->box->plan->enforces;
     const uint32_t files = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_PROCESSES;
 
-    return ((enforces & LAZ_ENFORCE_NETWORK) ? LAZ_REFUSES_NETWORK : 0) |
+    const bool has_network = session->box->tcp_bytes > 0; /* what is listed, code may reach */
+
+    return ((enforces & LAZ_ENFORCE_NETWORK) && !has_network ? LAZ_REFUSES_NETWORK : 0) |
            ((enforces & LAZ_ENFORCE_SYSCALLS) ? LAZ_REFUSES_PRIVILEGES : 0) |
            ((enforces & LAZ_ENFORCE_TERMINALS) && !values->sandbox.tty ? LAZ_REFUSES_TERMINALS
                                                                        : 0) |

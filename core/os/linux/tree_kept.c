@@ -297,7 +297,10 @@ static uint64_t kept_in_use(const char *text, const char *words)
 bool kept_find_sockets(struct laz_tree *tree, int64_t pid)
 {
     char text[1024], text6[1024];
+    const uint64_t space = proc_namespace(pid, "net");
 
+    if (space && space == proc_namespace((int64_t)getpid(), "net"))
+        return false; /* of the host: it has not entered its own yet */
     if (!proc_read(pid, "net/sockstat", text, sizeof text) || !text[0])
         return false;
     if (!proc_read(pid, "net/sockstat6", text6, sizeof text6))
