@@ -327,6 +327,22 @@ static void sockets_of_its_network_count_whoever_has_them(void)
     tree_finish(&tree);
 }
 
+/* A process that has not entered its namespace yet is not charged with what the host has. */
+static void sockets_of_the_host_do_not_count(void)
+{
+    struct laz_tree_usage usage;
+    struct laz_tree tree = tree_begin(act_nothing);
+    int other = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+    CU_ASSERT_EQUAL(bind(other, (struct sockaddr *)&address, sizeof address), 0);
+    tree.tcp_bytes = laz_os_tree_tcp_bytes(true);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+    CU_ASSERT_EQUAL(tree.network_bytes, 0);
+    tree_finish(&tree);
+    laz_os_close(&other);
+}
+
 #define MAPPINGS 20000
 
 /* Every second page is of another kind, so that none can be joined with its neighbour. */
@@ -665,6 +681,7 @@ static const struct unit_test tests[] = {
     UNIT(buffers_count_once_and_as_full),
     UNIT(descriptors_in_flight_count_at_their_worst),
     UNIT(sockets_of_its_network_count_whoever_has_them),
+    UNIT(sockets_of_the_host_do_not_count),
     UNIT(mappings_count),
     UNIT(a_process_without_its_first_thread_counts),
     UNIT(files_in_memory_count_once),
