@@ -18,22 +18,20 @@ extern "C" {
 #endif
 
 /* What a plan can enforce and a policy can require. */
-#define LAZ_ENFORCE_FS_READ  (1u << 0) /* "fs_read": content of files not listed stays unread */
-#define LAZ_ENFORCE_FS_WRITE (1u << 1) /* "fs_write": nothing of the host can be written */
-#define LAZ_ENFORCE_NETWORK  (1u << 2) /* "network": no network, nor any socket of the host */
-#define LAZ_ENFORCE_PROCESSES                                                                      \
-    (1u << 3)                           /* "processes": other processes can be neither seen nor    \
+#define LAZ_ENFORCE_FS_READ   (1u << 0) /* "fs_read": content of files not listed stays unread */
+#define LAZ_ENFORCE_FS_WRITE  (1u << 1) /* "fs_write": nothing of the host can be written */
+#define LAZ_ENFORCE_NETWORK   (1u << 2) /* "network": no network, nor any socket of the host */
+#define LAZ_ENFORCE_PROCESSES (1u << 3) /* "processes": other processes can be neither seen nor
                                            harmed */
-#define LAZ_ENFORCE_SYSCALLS (1u << 4)  /* "syscalls": a filter refuses what code does not need */
-#define LAZ_ENFORCE_CPU      (1u << 5)  /* "cpu": CPU time of the session as a whole */
-#define LAZ_ENFORCE_MEMORY   (1u << 6)  /* "memory": memory of the session as a whole */
-#define LAZ_ENFORCE_FSIZE    (1u << 7)  /* "fsize": size of a file */
-#define LAZ_ENFORCE_NPROC    (1u << 8)  /* "nproc": processes of the session as a whole */
-#define LAZ_ENFORCE_NOFILE   (1u << 9)  /* "nofile": open files of a process */
-#define LAZ_ENFORCE_SIGNALS  (1u << 10) /* "signals": processes outside cannot be signalled */
-#define LAZ_ENFORCE_TERMINALS                                                                      \
-    (1u << 11) /* "terminals": no pseudo-terminals, of which the machine                           \
-                  has a fixed number, or a bounded number of them */
+#define LAZ_ENFORCE_SYSCALLS  (1u << 4) /* "syscalls": a filter refuses what code does not need */
+#define LAZ_ENFORCE_CPU       (1u << 5) /* "cpu": CPU time of the session as a whole */
+#define LAZ_ENFORCE_MEMORY    (1u << 6) /* "memory": memory of the session as a whole */
+#define LAZ_ENFORCE_FSIZE     (1u << 7) /* "fsize": size of a file */
+#define LAZ_ENFORCE_NPROC     (1u << 8) /* "nproc": processes of the session as a whole */
+#define LAZ_ENFORCE_NOFILE    (1u << 9) /* "nofile": open files of a process */
+#define LAZ_ENFORCE_SIGNALS   (1u << 10) /* "signals": processes outside cannot be signalled */
+#define LAZ_ENFORCE_TERMINALS (1u << 11) /* "terminals": no pseudo-terminals, of which the machine
+                                            has a fixed number, or a bounded number of them */
 
 #define LAZ_UNLIMITED UINT64_MAX
 
@@ -48,10 +46,10 @@ struct laz_limits {
     uint64_t stack_bytes;
 };
 
-#define LAZ_PATH_READ    0u /* `host` appears at `box`, read-only */
-#define LAZ_PATH_WRITE   1u /* the same, writable */
-#define LAZ_PATH_SYMLINK 2u /* `box` is a symbolic link to the text `host` */
-#define LAZ_PATH_CONTENT 3u /* `box` is a read-only file whose content is the text `host` */
+#define LAZ_PATH_READ     0u /* `host` appears at `box`, read-only */
+#define LAZ_PATH_WRITE    1u /* the same, writable */
+#define LAZ_PATH_SYMLINK  2u /* `box` is a symbolic link to the text `host` */
+#define LAZ_PATH_CONTENT  3u /* `box` is a read-only file whose content is the text `host` */
 /* `host` appears at `box` below a path of LAZ_PATH_WRITE, can be neither changed nor replaced, and
  * not made where it is missing: a backend with its own file system finds something there. Only for
  * one with LAZ_BACKEND_PROTECTS. */
@@ -77,8 +75,8 @@ struct laz_policy {
                                a backend that makes a file system mounts a separate one there */
     uint64_t tmp_size;      /* bytes that may be stored in it */
     struct laz_limits limits;
-    uint32_t own_uid;           /* not 0: the host gives the session a uid of its own */
-    uint32_t box_uid;           /* uid and gid shown inside, where the backend can choose them */
+    uint32_t own_uid;  /* not 0: the host gives the session a uid of its own */
+    uint32_t box_uid;  /* uid and gid shown inside, where the backend can choose them */
     const char *const *command; /* what runs inside; paths of the box; ends with NULL. It must come
                                    last in the argv of the outermost process, because a trial box
                                    appends arguments to it */
@@ -90,7 +88,7 @@ struct laz_policy {
                                     executed: paths of the box without links, loaders and
                                     interpreters included; ends with NULL; NULL: any visible
                                     program */
-    uint32_t landlock_abi;       /* version of Landlock in the running kernel; 0: none */
+    uint32_t landlock_abi; /* version of Landlock in the running kernel; 0: none */
     uint32_t nests; /* not 0: the command is a template, which makes sessions in namespaces of their
                        own inside the box; each session confines itself as this plan says. A backend
                        that cannot isolate such sessions from each other refuses with
@@ -169,13 +167,11 @@ struct laz_plan_api {
 #define LAZ_RIGHT_TERMINAL 16u /* the same with ioctl(2): for the box's own terminals */
 #define LAZ_RIGHT_LIST     32u /* list directories */
 
-#define LAZ_END_KILL 0u /* killing the outermost process ends everything inside (the default) */
-#define LAZ_END_REAP                                                                               \
-    1u /* the outermost process is the agent's reaper: the host asks it to end                     \
-          everything, and kills it with its process group if it does not */
-#define LAZ_END_JOB                                                                                \
-    2u /* the host makes a job object for the box; closing it, which the end of                    \
-          the host also does, ends everything */
+#define LAZ_END_KILL  0u /* killing the outermost process ends everything inside (the default) */
+#define LAZ_END_REAP  1u /* the outermost process is the agent's reaper: the host asks it to end
+                            everything, and kills it with its process group if it does not */
+#define LAZ_END_JOB   2u /* the host makes a job object for the box; closing it, which the end of
+                            the host also does, ends everything */
 
 /* A box that did not start. All strings are borrowed for the call. */
 struct laz_backend_failure {
@@ -193,23 +189,21 @@ struct laz_backend_failure {
     uint32_t started;    /* not 0: its status documents reported a first process inside */
 };
 
-#define LAZ_BACKEND_HOST_FILES                                                                     \
-    1u /* the session stays in the file system of the host, even if it                             \
-          can read only parts of it: paths are the host's, and the host                            \
-          makes the home. Implied for a backend without                                            \
-          LAZ_ENFORCE_FS_READ */
+#define LAZ_BACKEND_HOST_FILES 1u /* the session stays in the file system of the host, even if it
+                                     can read only parts of it: paths are the host's, and the host
+                                     makes the home. Implied for a backend without
+                                     LAZ_ENFORCE_FS_READ */
 
-#define LAZ_BACKEND_PROTECTS                                                                       \
-    2u /* it enforces LAZ_PATH_PROTECTED; a policy with such a path is                             \
-          refused for one that does not, if it could enforce                                       \
-          LAZ_ENFORCE_FS_WRITE */
+#define LAZ_BACKEND_PROTECTS 2u /* it enforces LAZ_PATH_PROTECTED; a policy with such a path is
+                                   refused for one that does not, if it could enforce
+                                   LAZ_ENFORCE_FS_WRITE */
 
-#define LAZ_BACKEND_NETWORK                                                                        \
-    4u /* it can make boxes with a network list; a policy with one is refused for one that cannot */
+#define LAZ_BACKEND_NETWORK 4u /* it can make boxes with a network list; a policy with one is refused
+                                  for one that cannot */
 
 struct laz_backend_ops {
     size_t size;
-    uint32_t can_enforce;  /* LAZ_ENFORCE_*: the most that a plan of it may declare */
+    uint32_t can_enforce; /* LAZ_ENFORCE_*: the most that a plan of it may declare */
     uint32_t flags;        /* LAZ_BACKEND_* */
     const char *platforms; /* "linux", "darwin", "windows", separated by spaces */
     /* Fills `plan` for `policy`. Errors: LAZ_ECONFIG for an option or a policy that it cannot
