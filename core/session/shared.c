@@ -5,12 +5,14 @@
 #include "os/system.h"
 #include "session/audit_events.h"
 #include "session/session.h"
+#include "session/session_network.h"
 
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
 {
     shared->listener = &laz_execution_listener;
     shared->processors = laz_os_processors();
-    return shared->audit ? 0 : laz_audit_open(shared, err);
+    int rc = laz_sessions_take_network(shared, err);
+    return rc || shared->audit ? rc : laz_audit_open(shared, err);
 }
 
 void laz_sessions_cancel(struct laz_session_shared *shared, bool all)
