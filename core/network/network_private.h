@@ -58,6 +58,8 @@ bool network_name_normal(const char *text, size_t len, char name[NETWORK_NAME]);
  * what is wrong with it, without naming it. */
 int network_name_of_list(const char *text, size_t len, char name[NETWORK_NAME],
                          struct laz_error *err);
+/* The same for one that has bytes beyond ASCII: idn.c. */
+int network_name_idn(const char *text, size_t len, char name[NETWORK_NAME], struct laz_error *err);
 /* Does it end in ".lazaret"? Such names stand for services of the host. */
 bool network_name_is_ours(const char *name);
 /* Any text of a stranger on one printable line, cut where it is too long. */
@@ -120,6 +122,8 @@ struct laz_network_rules {
 /* One rule of its text: rule.c. `rule` is zeroed, and to be freed also after an error. */
 int network_rule_parse(const char *text, struct network_rule *rule, struct laz_error *err);
 void network_rule_fini(struct network_rule *rule);
+/* A port that a list may have. */
+int network_port_parse(const char *text, uint16_t *port, struct laz_error *err);
 
 /* Names are normal ones. The rule that permits it and is the most specific; NULL: none. */
 const struct network_rule *network_rule_for_name(const struct laz_network_rules *rules,

@@ -23,6 +23,7 @@ found=$(includes | awk '
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
         only["^microhttpd[.]h$"] = "^core/mcp/http/"
+        only["^idn2[.]h$"] = "^core/network/idn[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }
     NR == FNR {

@@ -1,0 +1,1 @@
+#include "network/network_private.h"
