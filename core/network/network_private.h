@@ -222,17 +222,18 @@ struct network_http {
     const char *why; /* REFUSED: a text for people */
     char host[256];  /* REFUSED: the other host, printable; "": it is not about one */
 
-    /* For http*.c alone. */
+    /* For http.c and http_head.c alone. */
     int part;
-    size_t seen;    /* bytes of the line or head that was not complete, which are good so far */
-    size_t trailer; /* bytes of trailers */
-    uint64_t left;  /* bytes of the body, or of its chunk, that follow */
-    bool is_first;  /* request */
-    bool waits;     /* for the server's word on an upgrade */
-    bool is_chunked, wants_upgrade, may_upgrade;
-    char status[16]; /* the server's status line as far as it has come */
+    size_t seen;     /* bytes of the line or head that is not complete, which are good so far */
+    size_t trailers; /* bytes of them */
+    uint64_t left;   /* bytes of the body, or of its chunk, that follow */
+    bool is_chunked;
+    bool wants_upgrade, may_upgrade; /* the request does; to what is judged no more */
+    bool is_first;                   /* request */
+    bool waits;                      /* for the server's word on an upgrade */
+    char status[12];                 /* the server's status line as far as it has come */
     size_t n_status;
-    unsigned blank; /* how much of CR LF CR LF has come of an interim answer */
+    unsigned blank; /* ends of lines in a row, of an interim answer */
 };
 
 void network_http_begin(struct network_http *http, const char *name, uint16_t port);
@@ -246,6 +247,11 @@ enum network_http_status {
     NETWORK_HTTP_ORDINARY, /* requests are judged as before */
     NETWORK_HTTP_WRONG,    /* a protocol that cannot be judged: the connection is closed */
 };
+
+/* Judges a whole head, and takes from it what follows. NULL, or why it is refused: http_head.c. */
+const char *network_http_judge(struct network_http *http, const char *head, size_t len);
+/* The same for one line of trailers, without its end. */
+const char *network_http_judge_trailer(const char *line, size_t len);
 
 /* While an upgrade waits: what came from the server since the last call. It is forwarded in any
  * case but WRONG. */

@@ -113,15 +113,13 @@ static int rule_split(const char *text, struct rule_parts *parts, struct laz_err
 static int rule_address(const struct rule_parts *parts, struct network_rule *rule,
                         struct laz_error *err)
 {
-    static const struct network_block taken = {{4, {198, 18}}, 15};
-
     rule->kind = NETWORK_RULE_ADDRESS;
     if (parts->has_scheme)
         return rule_wrong(err, "an address has no name that a server or a request could be "
                                "compared with: write it without the scheme, with a port");
     if (rule->block.address.family == 6 && !parts->is_bracketed)
         return rule_wrong(err, "an IPv6 address stands in brackets ([2001:db8::1]:443)");
-    if (rule->block.bits >= taken.bits && network_block_has(&taken, &rule->block.address))
+    if (rule->block.bits >= 15 && network_is_false(&rule->block.address))
         return rule_wrong(err, "addresses of 198.18.0.0/15 stand for names inside of a box");
     if (network_block_is_one_class(&rule->block) && network_class_is_final(&rule->block.address))
         return laz_error_set(err, LAZ_ECONFIG, 0, "no rule permits an address of this kind (%s)%s",
