@@ -32,8 +32,7 @@ static void connection_deny(const struct network_connection *c, enum laz_denied 
                                             .name = connection_name(c),
                                             .address = c->name[0] ? NULL : &c->wanted,
                                             .port = c->port,
-                                            .rule = c->rule,
-                                            .is_permanent = what == LAZ_DENIED_PRIVATE};
+                                            .rule = c->rule};
 
     network_deny(c->network, &refusal, "%s%s", text, detail);
 }
@@ -172,12 +171,19 @@ static void connection_unreachable(struct network_connection *c, const char *why
 static void connection_private(struct network_connection *c)
 {
     const struct network_address *first = &c->candidates[0];
-    char text[NETWORK_ADDRESS_TEXT + 32] = "";
     const char *class = network_class(first);
+    char text[NETWORK_ADDRESS_TEXT];
+    const struct network_refusal refusal = {.what = LAZ_DENIED_PRIVATE,
+                                            .name = connection_name(c),
+                                            .address = first,
+                                            .port = c->port,
+                                            .rule = c->rule,
+                                            .is_permanent = true};
 
     network_address_format(first, text);
-    strcat(text, class ? ", an address that is " : "");
-    connection_deny(c, LAZ_DENIED_PRIVATE, text, class ? class : " may not be used");
+    network_deny(c->network, &refusal,
+                 class ? "%s is not a public address: %s" : "%s may not be used%s", text,
+                 class ? class : "");
     network_connection_close(c, true);
 }
 

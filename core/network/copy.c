@@ -22,9 +22,9 @@ static enum network_copied copy_settle(struct network_connection *c)
         laz_os_end_sending(side->fd);
         side->shut = true;
     }
-    const bool has_ended = c->sides[0].ended && c->sides[0].shut && c->sides[1].ended &&
-                           c->sides[1].shut;
-    return !has_ended ? NETWORK_COPY_GOES_ON
+    const bool has_ended =
+        c->sides[0].ended && c->sides[0].shut && c->sides[1].ended && c->sides[1].shut;
+    return !has_ended     ? NETWORK_COPY_GOES_ON
            : c->is_broken ? NETWORK_COPY_BROKEN
                           : NETWORK_COPY_ENDED;
 }

@@ -12,9 +12,9 @@ void network_deny(const struct laz_network *network, const struct network_refusa
 {
     const char *name = refusal->name ? refusal->name : "";
     const struct network_rule *rule =
-        refusal->rule ? refusal->rule
-                      : network_rule_closest(network->rules, refusal->name, refusal->address,
-                                             refusal->port);
+        refusal->rule
+            ? refusal->rule
+            : network_rule_closest(network->rules, refusal->name, refusal->address, refusal->port);
     struct laz_denial denial = {.what = refusal->what,
                                 .port = refusal->port,
                                 .count = 1,

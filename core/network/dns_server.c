@@ -21,7 +21,7 @@
 #define DNS_QUERY 512u /* most bytes of a query */
 /* Read at once of a connection: no more than 16 of the shortest queries (RFC 1035, section 4.2.2).
  */
-#define DNS_READ  304u
+#define DNS_READ 304u
 
 struct network_dns_peer {
     struct network_dns_peer *next;
@@ -114,12 +114,11 @@ bool network_dns_serve(struct laz_network *network)
             dns_pause(network, true);
             return false;
         }
-        const ssize_t n =
-            laz_os_inet_receive(network->sockets.dns_udp, query, sizeof query, &from);
+        const ssize_t n = laz_os_inet_receive(network->sockets.dns_udp, query, sizeof query, &from);
         if (n < 0)
             break;
-        const size_t len = n <= (ssize_t)DNS_QUERY ? dns_answer(network, query, (size_t)n, answer)
-                                                   : 0;
+        const size_t len =
+            n <= (ssize_t)DNS_QUERY ? dns_answer(network, query, (size_t)n, answer) : 0;
         if (len)
             laz_os_inet_send(network->sockets.dns_udp, answer, len, &from);
     }
@@ -197,8 +196,8 @@ void network_dns_accepted(struct laz_network *network, int fd)
         network->n_dns_peers < NETWORK_DNS_PEERS ? calloc(1, sizeof *peer) : NULL;
 
     if (peer)
-        peer->io = laz_io_start(loop, fd, network->dns_is_paused ? 0 : LAZ_IO_READ,
-                                dns_peer_ready, peer);
+        peer->io =
+            laz_io_start(loop, fd, network->dns_is_paused ? 0 : LAZ_IO_READ, dns_peer_ready, peer);
     if (!peer || !peer->io) {
         free(peer);
         laz_os_reset(&fd);

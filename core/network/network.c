@@ -73,7 +73,8 @@ static void network_watch_listeners(struct laz_network *network)
     for (size_t i = 0; i < network->n_listeners; i++) {
         const struct network_listener *one = &network->listeners[i];
         const bool rests = one->is_dns ? network->is_short : is_paused;
-        (void)laz_io_events(one->io, rests ? 0 : LAZ_IO_READ); /* cannot fail for lack of anything */
+        (void)laz_io_events(one->io,
+                            rests ? 0 : LAZ_IO_READ); /* cannot fail for lack of anything */
     }
     network->is_paused = is_paused;
 }
@@ -115,7 +116,7 @@ static bool network_accept(struct network_listener *listener)
     struct laz_endpoint wanted;
     int fd = laz_os_inet_accept(listener->fd, &wanted);
 
-    if (fd < 0 && laz_errno_is_shortage(errno)) {
+    if (fd < 0 && errno != EAGAIN && laz_errno_is_shortage(errno)) {
         network->is_short = true;
         network_tend(network);
     }
@@ -150,8 +151,8 @@ static bool network_listen(struct laz_network *network, int fd, bool is_dns)
 
     *one = (struct network_listener){.network = network, .fd = fd, .is_dns = is_dns};
     laz_os_inet_tune(fd);
-    one->io = laz_io_start(network->shared->driver->loop, fd, LAZ_IO_READ, network_listener_ready,
-                           one);
+    one->io =
+        laz_io_start(network->shared->driver->loop, fd, LAZ_IO_READ, network_listener_ready, one);
     network->n_listeners += one->io != NULL;
     return one->io != NULL;
 }
@@ -164,9 +165,8 @@ static int network_watch_all(struct laz_network *network, struct laz_error *err)
     network->dns_io = laz_io_start(loop, sockets->dns_udp, LAZ_IO_READ, network_dns_ready, network);
     if (!network->dns_io || !network_listen(network, sockets->dns_tcp, true))
         return laz_io_error(err, "DNS of a box");
-    if (sockets->watch >= 0 &&
-        !(network->watch_io =
-              laz_io_start(loop, sockets->watch, LAZ_IO_READ, network_watch_ready, network)))
+    if (sockets->watch >= 0 && !(network->watch_io = laz_io_start(loop, sockets->watch, LAZ_IO_READ,
+                                                                  network_watch_ready, network)))
         return laz_io_error(err, "packets of a box");
     for (size_t i = 0; i < sockets->n_ports; i++)
         if (!network_listen(network, sockets->listeners[i], false))

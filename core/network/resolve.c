@@ -2,9 +2,9 @@
 /* resolve.c - names to addresses, by c-ares on the loop.
  * Side: host.  Input trusted: no (answers; names are normal ones that a rule permits).
  *
- * A name is looked up as it is, without search domains or aliases: in the host's file of names, then
- * at the servers.  c-ares cannot cancel one lookup of several, so one whose connection has ended
- * stays until its answer, and is counted for its box until then. */
+ * A name is looked up as it is, without search domains or aliases: in the host's file of names,
+ * then at the servers.  c-ares cannot cancel one lookup of several, so one whose connection has
+ * ended stays until its answer, and is counted for its box until then. */
 #include "network/running.h"
 
 #include "base/container.h"

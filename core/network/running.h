@@ -3,8 +3,8 @@
  * Side: host.  Input trusted: no.
  *
  * network.c accepts and tells time, connection.c has the life of a connection, which uses head.c
- * (is the beginning that of what the rule wants?), copy.c (bytes, both ways) and resolve.c (names to
- * addresses); dns_server.c and watch.c hear the rest.  Calls go in this order only: whoever ends
+ * (is the beginning that of what the rule wants?), copy.c (bytes, both ways) and resolve.c (names
+ * to addresses); dns_server.c and watch.c hear the rest.  Calls go in this order only: whoever ends
  * something has the timer of the way out look whether more can be accepted. */
 #ifndef LAZ_NETWORK_RUNNING_H
 #define LAZ_NETWORK_RUNNING_H
@@ -21,15 +21,15 @@
 #define NETWORK_IDLE_MS     900000 /* without a byte */
 #define NETWORK_DNS_IDLE_MS 10000  /* of a connection for DNS */
 
-#define NETWORK_HALF_OPEN   32u /* connections of a box that have no server yet */
-#define NETWORK_LOOKUPS     32u /* of a box, with those whose connection has ended */
-#define NETWORK_CANDIDATES  16u /* addresses of a name that are tried */
-#define NETWORK_ACCEPTS     16u /* connections that are accepted in one turn */
-#define NETWORK_DNS_TURN    64u /* queries that are answered in one turn */
-#define NETWORK_DNS_SECOND  2000u
-#define NETWORK_DNS_PEERS   8u
-#define NETWORK_WATCH_TURN  64u
-#define NETWORK_READ        ((size_t)128 << 10) /* read at once, of one connection in a turn */
+#define NETWORK_HALF_OPEN  32u /* connections of a box that have no server yet */
+#define NETWORK_LOOKUPS    32u /* of a box, with those whose connection has ended */
+#define NETWORK_CANDIDATES 16u /* addresses of a name that are tried */
+#define NETWORK_ACCEPTS    16u /* connections that are accepted in one turn */
+#define NETWORK_DNS_TURN   64u /* queries that are answered in one turn */
+#define NETWORK_DNS_SECOND 2000u
+#define NETWORK_DNS_PEERS  8u
+#define NETWORK_WATCH_TURN 64u
+#define NETWORK_READ       ((size_t)128 << 10) /* read at once, of one connection in a turn */
 
 /* ---- shared by the ways out of an engine ----------------------------------------------------- */
 
