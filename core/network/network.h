@@ -31,7 +31,7 @@
 struct laz_network_wish {
     const struct laz_strv *allow;
     const struct laz_strv *hosts;      /* NAME=ADDRESS, before any lookup */
-    const struct laz_strv *host_ports; /* of the host's loopback: as rules host.lazaret:PORT */
+    const struct laz_strv *host_ports; /* that rules host.lazaret:PORT may name */
     const struct laz_strv *ports;      /* further ports that have listeners */
     const char *resolver;              /* ADDRESS or ADDRESS:PORT; NULL or "": the system's */
     bool deny_private;
@@ -96,7 +96,9 @@ const char *laz_denied_word(enum laz_denied what);
 /* One line for people and models, without a newline: "api.example.com:443 is not in the network
  * list (allow = [\"https://api.example.com\"] below [network])". */
 void laz_denial_text(const struct laz_denial *denial, struct laz_buf *text);
-/* Appends it as a JSON object: {what, name, address, port, count, rule, allow, retry, source}. */
+/* Appends it as a JSON object: {what, name, address, port, count, rule, allow, detail, retry,
+ * source}; texts and a port that are not known are left out. retry: "useless" or "later"; source:
+ * "network". */
 void laz_denial_json(const struct laz_denial *denial, struct laz_buf *json);
 
 #define LAZ_DENIALS 10 /* different ones that are kept */

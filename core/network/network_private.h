@@ -260,7 +260,9 @@ enum network_http_status network_http_status(struct network_http *http, const ch
 
 /* ---- denials: denials.c ---------------------------------------------------------------------- */
 
-/* The line of TOML that would permit it; "" where the name, a normal one, is empty. */
-void network_allow_line(char line[340], const char *name, uint16_t port);
+/* The line of TOML that would permit a normal name, or (NULL) an address; "": none would. `port` 0:
+ * it is not known. */
+void network_allow_line(char line[340], const char *name, const struct network_address *address,
+                        uint16_t port);
 
 #endif
