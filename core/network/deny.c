@@ -27,7 +27,7 @@ void network_deny(const struct laz_network *network, const struct network_refusa
     if (rule)
         snprintf(denial.rule, sizeof denial.rule, "%s", rule->text);
     if (refusal->may_be_allowed)
-        network_allow_line(denial.allow, *name ? name : denial.address, refusal->port);
+        network_allow_line(denial.allow, refusal->name, refusal->address, refusal->port);
     va_start(args, detail);
     vsnprintf(denial.detail, sizeof denial.detail, detail, args);
     va_end(args);
@@ -67,7 +67,7 @@ void network_deny_address(const struct laz_network *network, const struct networ
     } else if (address->family == 6) {
         network_deny(network, &refusal, "IPv6 is used for names only");
     } else {
-        refusal.may_be_allowed = !network_class_is_final(address);
+        refusal.may_be_allowed = true;
         network_deny(network, &refusal, "%s", "");
     }
 }

@@ -92,7 +92,7 @@ void network_tend(struct laz_network *network);
 
 struct network_refusal {
     enum laz_denied what;
-    const char *name; /* a normal one or NULL */
+    const char *name; /* printable; NULL: none is known */
     const struct network_address *address;
     uint16_t port;
     const struct network_rule *rule; /* NULL: the closest */

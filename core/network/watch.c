@@ -2,13 +2,14 @@
 /* watch.c - what a box tries where nobody listens: heads of packets, as the kernel shows them.
  * Side: host.  Input trusted: no.
  *
- * The kernel has refused these packets already; they are looked at for the refusal's words alone.
- */
+ * The kernel has refused these packets already, and its filter leaves out those to listeners; they
+ * are looked at for the refusal's words alone. */
 #include "network/running.h"
+
+#include "os/io.h"
 
 #include <string.h>
 
-#define WATCH_HEAD 64u /* bytes of a packet that are looked at */
 #define WATCH_TCP  6
 #define WATCH_UDP  17
 #define WATCH_FOUR 20u /* least bytes of a header of IPv4 */
@@ -46,45 +47,32 @@ static bool watch_read(const uint8_t *head, size_t len, struct watch_packet *pac
     return true;
 }
 
-/* Is it accepted, and judged there? */
-static bool watch_has_listener(const struct laz_network *network, const struct watch_packet *packet)
-{
-    if (packet->to.family != 4)
-        return false;
-    for (size_t i = 0; i < network->sockets.n_ports; i++)
-        if (network->sockets.ports[i] == packet->port)
-            return true;
-    return false;
-}
-
 static void watch_packet(const struct laz_network *network, const uint8_t *head, size_t len)
 {
     struct watch_packet packet;
 
     if (!watch_read(head, len, &packet))
         return;
-    if (packet.protocol == WATCH_TCP) {
-        if (!watch_has_listener(network, &packet))
-            network_deny_address(network, &packet.to, packet.port, NULL);
-    } else if (packet.protocol == WATCH_UDP) {
+    if (packet.protocol == WATCH_TCP)
+        network_deny_address(network, &packet.to, packet.port, NULL);
+    else if (packet.protocol == WATCH_UDP)
         network_deny_address(network, &packet.to, packet.port,
                              packet.port == 443
                                  ? "UDP is not let through; QUIC (HTTP/3) falls back to TCP"
                                  : "UDP is not let through");
-    }
 }
 
 bool network_watch_hear(struct laz_network *network)
 {
-    uint8_t head[WATCH_HEAD];
+    uint8_t head[LAZ_OS_WATCH_BYTES];
     unsigned heard = 0;
     ssize_t n;
 
     if (network->sockets.watch < 0)
         return false;
     for (; heard < NETWORK_WATCH_TURN; heard++) {
-        n = laz_os_packet_head(network->sockets.watch, head, sizeof head);
-        if (n < 0)
+        n = laz_os_read(network->sockets.watch, head, sizeof head);
+        if (n <= 0)
             break;
         watch_packet(network, head, (size_t)n);
     }

@@ -38,10 +38,6 @@ void laz_os_reset(int *fd);
 ssize_t laz_os_inet_receive(int fd, void *data, size_t len, struct laz_endpoint *from);
 /* One that cannot be sent now is lost. */
 void laz_os_inet_send(int fd, const void *data, size_t len, const struct laz_endpoint *to);
-/* The first `len` bytes of a packet that has arrived at an interface, from the header of IP on, of
- * a socket of AF_PACKET. 0: it is not one of these. */
-ssize_t laz_os_packet_head(int fd, void *data, size_t len);
-
 /* For a library that makes connections itself: socket(2), connect(2), recvfrom(2), writev(2), with
  * the types of these hidden. */
 int laz_os_inet_socket(int domain, int type, int protocol);

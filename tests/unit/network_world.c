@@ -2,8 +2,9 @@
 /* network_world.c - a network of its own for a test of connections. */
 #include "network_world.h"
 
-#include "network/running.h"
 #include "os/descriptors.h"
+#include "os/pidfd.h"
+#include "os/spawner.h"
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -422,18 +424,45 @@ struct laz_network_rules *world_rules(const char *const *allow, uint64_t connect
     return rules;
 }
 
+/* A process with a network of its own, in which nothing runs. */
+static void world_hold(struct world *world)
+{
+    char path[64], byte;
+    int ends[2];
+
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&ends[0], &ends[1], NULL), 0);
+    world->holder = fork();
+    if (world->holder == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        MUST(unshare(CLONE_NEWNET) == 0 && write(ends[1], "r", 1) == 1);
+        for (;;)
+            pause();
+    }
+    laz_os_close(&ends[1]);
+    CU_ASSERT_EQUAL_FATAL(read(ends[0], &byte, 1), 1);
+    laz_os_close(&ends[0]);
+    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)world->holder);
+    world->space = open(path, O_RDONLY | O_CLOEXEC);
+    CU_ASSERT_FATAL(world->space >= 0);
+}
+
 static void world_start_network(struct world *world)
 {
     const struct laz_network_owner owner = {world, world_denied_one};
+    struct laz_os_network_of of = {.uid = LAZ_SPAWN_SAME_ID};
     struct laz_os_network sockets = LAZ_OS_NETWORK_NONE;
     uint16_t ports[LAZ_OS_NETWORK_PORTS];
     struct laz_error err = {0};
     const size_t n = laz_network_rules_ports(world->rules, ports);
 
+    world_hold(world);
     world->descriptors = world_descriptors();
-    if (laz_os_network_new(ports, n, &sockets, &err) ||
+    of.pid = world->holder;
+    of.pidfd = laz_os_pidfd(of.pid);
+    if (laz_os_network_listen(&of, ports, n, &sockets, &err) ||
         laz_network_start(world->shared, world->rules, &sockets, &owner, &world->network, &err))
         fprintf(stderr, "%s\n", err.text);
+    laz_os_close(&of.pidfd);
     CU_ASSERT_PTR_NOT_NULL_FATAL(world->network);
 }
 
@@ -464,10 +493,15 @@ void world_close(struct world *world)
     laz_network_stop(world->network);
     laz_network_rules_drop(world->rules);
     laz_denials_fini(&world->denials);
+    if (world->owns) {
+        laz_network_shared_free(world->shared);
+        CU_ASSERT_EQUAL(world_descriptors(), world->descriptors);
+    }
+    laz_os_close(&world->space);
+    kill(world->holder, SIGKILL);
+    CU_ASSERT_EQUAL(waitpid(world->holder, NULL, 0), world->holder);
     if (!world->owns)
         return;
-    laz_network_shared_free(world->shared);
-    CU_ASSERT_EQUAL(world_descriptors(), world->descriptors);
     CU_ASSERT_EQUAL(laz_loop_handles(world->driver.loop), 0);
     laz_loop_free(world->driver.loop);
 }
@@ -501,14 +535,6 @@ static void world_heard(void *user, uint32_t events)
 
 static int box_end = -1;
 
-static bool world_enter(const struct world *world)
-{
-    const struct laz_os_network *sockets = &world->network->sockets;
-
-    return (sockets->user < 0 || setns(sockets->user, CLONE_NEWUSER) == 0) &&
-           setns(sockets->space, CLONE_NEWNET) == 0;
-}
-
 void world_start(struct world *world, void (*act)(void *user), void *user)
 {
     int write_end = -1;
@@ -518,7 +544,7 @@ void world_start(struct world *world, void (*act)(void *user), void *user)
     world->child = fork();
     if (world->child == 0) {
         box_end = write_end;
-        MUST(world_enter(world));
+        MUST(setns(world->space, CLONE_NEWNET) == 0);
         act(user);
         _exit(0);
     }

@@ -68,6 +68,8 @@ struct world {
     unsigned n_denials; /* of all kinds and counts */
     bool owns;          /* the loop */
     int descriptors;    /* of the process, before the network */
+    pid_t holder;       /* of the namespace: */
+    int space;
     pid_t child;
     struct laz_io *io;
     int end; /* a pipe whose other end the child has */

@@ -92,6 +92,8 @@ static void an_unlisted_name_is_asked_nowhere(void)
     world_run(&world, box_asks_for_others, NULL);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_NAME, "secret.data.example"), 2);
     CU_ASSERT_TRUE(world_denial(&world, LAZ_DENIED_NAME)->is_permanent);
+    UNIT_TEXT(world_denial(&world, LAZ_DENIED_NAME)->allow,
+              "allow = [\"https://secret.data.example\"]");
     CU_ASSERT_EQUAL(world_asked(names, "plain.example"), 0);
     end(&world);
 }
@@ -240,6 +242,8 @@ static void other_addresses_and_ports_are_refused(void)
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_ADDRESS, PUBLIC), 2);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_PORT, "plain.example"), 1);
     CU_ASSERT_EQUAL(world_denial(&world, LAZ_DENIED_PORT)->port, 81);
+    UNIT_TEXT(world_denial(&world, LAZ_DENIED_PORT)->rule, "plain.example:7000");
+    UNIT_TEXT(world_denial(&world, LAZ_DENIED_PORT)->allow, "allow = [\"plain.example:81\"]");
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_ADDRESS, "198.18.200.200"), 1);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_PROTOCOL, "8.8.8.8"), 1);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_ADDRESS, "2606:4700::1111"), 1);

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <netpacket/packet.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -164,15 +163,6 @@ void laz_os_inet_send(int fd, const void *data, size_t len, const struct laz_end
     socklen_t size = inet_of_endpoint(to, &address);
 
     (void)sendto(fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, &address.any, size);
-}
-
-ssize_t laz_os_packet_head(int fd, void *data, size_t len)
-{
-    struct sockaddr_ll link = {.sll_pkttype = PACKET_OUTGOING};
-    socklen_t size = sizeof link;
-    ssize_t n = recvfrom(fd, data, len, MSG_DONTWAIT, (struct sockaddr *)&link, &size);
-
-    return n > 0 && link.sll_pkttype == PACKET_OUTGOING ? 0 : n; /* a loopback shows each twice */
 }
 
 /* ---- for a library --------------------------------------------------------------------------- */
