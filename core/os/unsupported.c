@@ -22,6 +22,7 @@
 #include "os/launcher.h"
 #include "os/mappings.h"
 #include "os/namespaces.h"
+#include "os/network.h"
 #include "os/pidfd.h"
 #include "os/process.h"
 #include "os/process_tree.h"
@@ -134,6 +135,11 @@ IGNORES(laz_os_forget_senders, int fd)
 GIVES(int, laz_os_send_fds, ENOSYS,
       int fd, const void *data, size_t len, const int *fds, size_t n)
 FAILS("pid namespaces", laz_os_adopt, *pidfd = -1, int64_t pid, uint64_t above, int *pidfd)
+
+FAILS("network namespaces", laz_os_network_listen, *network = LAZ_OS_NETWORK_NONE,
+      const struct laz_os_network_of *of, const uint16_t *ports, size_t n,
+      struct laz_os_network *network)
+IGNORES(laz_os_network_close, struct laz_os_network *network)
 
 /* The end of a host. */
 GIVES(bool, laz_warden_is_up, true, const struct laz_warden *warden) /* none is ever started */
