@@ -11,7 +11,7 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
 {
     shared->listener = &laz_execution_listener;
     shared->processors = laz_os_processors();
-    int rc = laz_sessions_take_network(shared, err);
+    int rc = laz_sessions_make_rules(shared, err);
     return rc || shared->audit ? rc : laz_audit_open(shared, err);
 }
 

@@ -14,6 +14,7 @@
 struct laz_audit;
 struct laz_looks;
 struct laz_network_rules;
+struct laz_network_shared;
 struct laz_job;
 struct laz_pool;
 struct laz_session_listener;
@@ -28,7 +29,8 @@ struct laz_session_shared {
     struct laz_audit *audit; /* NULL: none */
     atomic_uint *pooled;     /* sessions of pools that are not closed, of all engines of a group */
     const struct laz_session_listener *listener;
-    struct laz_network_rules *rules; /* the list of the settings; NULL: they are wrong */
+    struct laz_network_rules *rules;    /* the list of the settings; NULL: they are wrong */
+    struct laz_network_shared *network; /* made with the first box that has a way out */
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_job *jobs; /* that have begun, and were not reported */

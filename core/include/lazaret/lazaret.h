@@ -260,6 +260,15 @@ LAZ_EXPORT int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(vo
 
 /* ---- session -------------------------------------------------------------------------------- */
 
+/* What code can reach by the network, in place of network.allow of the settings; the rest of
+ * [network] holds as well. A rule is a text as there, a table its JSON object. */
+struct laz_network_list {
+    size_t size;
+    const char *const *allow; /* NULL: none */
+    size_t n;                 /* 0: nothing can be reached */
+};
+#define LAZ_NETWORK_LIST_INIT LAZ_INIT(struct laz_network_list)
+
 struct laz_session_options {
     size_t size;
     const char *runtime; /* "python", "r", "lua"; NULL: as the settings say */
@@ -285,6 +294,7 @@ struct laz_session_options {
      * not kept, not limited, and ends when the caller's descriptor and the session are closed. */
     const int *output;
     const int *errors;
+    const struct laz_network_list *network; /* NULL: as the settings say */
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
@@ -292,8 +302,9 @@ struct laz_session_options {
  * owns *session. The first session of an engine also waits, with no_wait too, for servers that have
  * to be asked for their tools (docs/tool-mcp.md); so do laz_pool_new and the searches for tools,
  * whichever comes first. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
- * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written),
- * LAZ_ENOMEM, LAZ_EBUSY. */
+ * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written; a
+ * network list that the backend cannot keep), LAZ_EINVAL (a rule of `network`), LAZ_ENOMEM,
+ * LAZ_EBUSY. */
 LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
                                 const struct laz_session_options *options,
                                 struct laz_session **session, struct laz_error *err);
@@ -408,6 +419,15 @@ LAZ_EXPORT int laz_session_put_file_async(struct laz_session *session, const cha
 /* Starts a new interpreter in a new box; works on a dead session too. The old one may finish first,
  * as in laz_session_close. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
+/* Has the code of this session reach these from now on, `n` rules as in struct laz_network_list; 0:
+ * nothing. Between executions, also in a completion callback. Connections that the new list does not
+ * permit are closed. It stays through restarts; a session of a pool has that of the pool again when
+ * it is given back. Only ports that the session was opened with can be named: those of its first
+ * list, and network.ports of the settings. The audit log has the change. Errors, and then nothing has
+ * changed: LAZ_EINVAL (a rule, or a port that was not declared, which it names), LAZ_EBUSY (it
+ * executes), LAZ_EREFUSED (it cannot be recorded), LAZ_ECLOSED, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_session_set_network(struct laz_session *session, const char *const *allow,
+                                       size_t n, struct laz_error *err);
 /* Ends everything inside, and waits for that end. An interpreter that has run code and is idle gets
  * two seconds to finish as at the end of a script (exit handlers, open files). Idempotent; the
  * object remains until laz_session_free. During an execution, from one of its callbacks or another
@@ -473,9 +493,10 @@ struct laz_pool_options {
     void *pre_execute_user;
     uint32_t no_wait; /* not 0: return while they start; a start that fails later is reported to a
                          caller who acquires a session */
-    /* Tools of each of its sessions, as of one session. */
+    /* Tools of each of its sessions, as of one session; and what each can reach. */
     const struct laz_session_tool *const *tools;
     size_t n_tools;
+    const struct laz_network_list *network;
 };
 #define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 

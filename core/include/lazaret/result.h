@@ -86,6 +86,13 @@ LAZ_EXPORT const char *laz_result_traceback(const struct laz_result *result, siz
 LAZ_EXPORT size_t laz_result_warnings(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_t index);
 
+/* What was refused, or is missing by the settings: how many of them, and one as a JSON object, NULL
+ * beyond the end. {"what":..., "name":..., "port":..., "count":..., "allow":..., "retry":...,
+ * "source":...}: `allow` is the line of a configuration that would permit it; `source` "network":
+ * lazaret has refused it; "error": it was read from an error of the code. See docs/network.md. */
+LAZ_EXPORT size_t laz_result_denials(const struct laz_result *result);
+LAZ_EXPORT const char *laz_result_denial(const struct laz_result *result, size_t index);
+
 /* A file that the code has saved in the directory `artifacts` of its working directory (also in
  * the variable LAZARET_ARTIFACTS), or a figure that it has drawn: new, or changed since the
  * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. It has
