@@ -77,7 +77,11 @@ void laz_denial_json(const struct laz_denial *denial, struct laz_buf *json)
         laz_json_add_uint(&write, "port", denial->port);
     laz_json_add_uint(&write, "count", denial->count);
     denial_add_known(&write, "rule", denial->rule);
-    denial_add_known(&write, "allow", denial->allow);
+    if (*denial->allow) {
+        char allow[sizeof denial->allow + 20];
+        snprintf(allow, sizeof allow, "%s below [network]", denial->allow);
+        laz_json_add_text(&write, "allow", allow);
+    }
     denial_add_known(&write, "detail", denial->detail);
     laz_json_add_text(&write, "retry", denial->is_permanent ? "useless" : "later");
     laz_json_add_text(&write, "source", "network");

@@ -143,7 +143,8 @@ static void what_is_listed_is_reached_and_the_rest_refused(void)
         CU_ASSERT(denial && strstr(denial, "\"what\":\"name\"") &&
                   strstr(denial, "\"name\":\"other.example\"") &&
                   strstr(denial, "\"retry\":\"useless\"") &&
-                  strstr(denial, "\"allow\":\"allow = [\\\"https://other.example\\\"]\"") &&
+                  strstr(denial,
+                         "\"allow\":\"allow = [\\\"https://other.example\\\"] below [network]\"") &&
                   strstr(denial, "\"source\":\"network\""));
         CU_ASSERT_TRUE(test_result_has(result, "\"denials\":[{\"what\":\"name\""));
         char *errors = test_output(result, LAZ_STDERR);
@@ -336,6 +337,44 @@ static void a_pool_gives_sessions_with_its_list(void)
     laz_engine_free(engine);
 }
 
+/* What code and programs say where there is no list, and the host that is read from it. */
+static void an_error_of_a_missing_network_is_a_denial(void)
+{
+    static const struct {
+        const char *code, *says;
+    } rows[] = {
+        {"import urllib.request\nurllib.request.urlopen('https://a.example/x')",
+         "\"name\":\"a.example\",\"count\":1,\"allow\":\"allow = [\\\"a.example\\\"] below "
+         "[network]\""},
+        {"import socket\nsocket.socket()", "\"denials\":[{\"what\":\"network\",\"count\":1,"},
+        {"raise OSError('curl: (6) Could not resolve host: b.example')", "\"name\":\"b.example\","},
+        {"print('psql: error: could not translate host name \"c.example\" to address')",
+         "\"name\":\"c.example\","},
+        {"raise OSError('getaddrinfo ENOTFOUND d.example')", "\"name\":\"d.example\","},
+        {"raise OSError('Could not resolve host: <script>')", "\"what\":\"network\",\"count\":1,"},
+        {"open('/proc/1/root')", "\"denials\":[]"},
+    };
+    struct laz_engine *engine = network_engine("");
+    struct laz_session *session = test_session(engine, "python");
+
+    for (size_t i = 0; session && i < sizeof rows / sizeof *rows; i++) {
+        struct laz_result *result = test_run(session, rows[i].code, NULL);
+        CU_ASSERT(test_result_has(result, rows[i].says));
+        laz_result_free(result);
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+
+    engine = listed_engine(""); /* what it refuses is told by itself */
+    if (session && (session = test_session(engine, "python"))) {
+        struct laz_result *result = test_run(session, rows[2].code, NULL);
+        CU_ASSERT_EQUAL(laz_result_denials(result), 0);
+        laz_result_free(result);
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+}
+
 static const struct unit_test tests[] = {
     UNIT(what_is_listed_is_reached_and_the_rest_refused),
     UNIT(a_session_has_a_list_of_its_own),
@@ -343,6 +382,7 @@ static const struct unit_test tests[] = {
     UNIT(further_ports_can_be_declared),
     UNIT(a_list_does_not_change_while_code_runs),
     UNIT(lists_and_denials_are_on_record),
+    UNIT(an_error_of_a_missing_network_is_a_denial),
     UNIT(a_pool_gives_sessions_with_its_list),
     {0},
 };

@@ -77,7 +77,8 @@ static void programs_get_what_is_known(void)
     laz_denial_json(&all, &json);
     UNIT_TEXT(laz_buf_text(&json),
               "{\"what\":\"server_name\",\"name\":\"b.example\",\"address\":\"198.18.0.1\","
-              "\"port\":443,\"count\":2,\"rule\":\"*.example\",\"allow\":\"allow = [\\\"x\\\"]\","
+              "\"port\":443,\"count\":2,\"rule\":\"*.example\",\"allow\":\"allow = [\\\"x\\\"] "
+              "below [network]\","
               "\"detail\":\"d\",\"retry\":\"useless\",\"source\":\"network\"}");
     laz_buf_clear(&json);
     laz_denial_json(&little, &json);
