@@ -270,8 +270,7 @@ static void connection_look_up(struct network_connection *c)
     }
     c->state = NETWORK_LOOKUP;
     c->due_ms = connection_due(c, NETWORK_LOOKUP_MS);
-    if (!connection_watch_side(c, NETWORK_BOX, 0))
-        c->due_ms = 0;
+    (void)connection_watch_side(c, NETWORK_BOX, 0);
     network_look_up(c->network, c->name, connection_found, c, &c->lookup);
 }
 

@@ -51,10 +51,8 @@ static bool dns_may_answer(struct laz_network *network)
 static void dns_refused(struct laz_network *network, const struct network_dns_asked *asked)
 {
     const bool is_second = asked->type == DNS_AAAA || asked->type == DNS_HTTPS;
-    const struct network_refusal refusal = {.what = LAZ_DENIED_NAME,
-                                            .name = asked->name,
-                                            .may_be_allowed = true,
-                                            .is_permanent = true};
+    const struct network_refusal refusal = {
+        .what = LAZ_DENIED_NAME, .name = asked->name, .may_be_allowed = true, .is_permanent = true};
 
     if (is_second && strcmp(asked->name, network->dns_refused) == 0)
         return;

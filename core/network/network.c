@@ -79,20 +79,6 @@ static void network_watch_listeners(struct laz_network *network)
     network->is_paused = is_paused;
 }
 
-void network_stir(struct laz_network *network)
-{
-    network->ticks = true;
-    laz_timer_start(network->timer, 0);
-}
-
-void network_tend(struct laz_network *network)
-{
-    if (network->ticks)
-        return;
-    network->ticks = true;
-    laz_timer_start(network->timer, NETWORK_TICK_MS);
-}
-
 static void network_tick(void *user)
 {
     struct laz_network *network = user;

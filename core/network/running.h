@@ -85,8 +85,19 @@ struct laz_network {
 };
 
 /* Has the timer run: in the next turn, since more can be done now; at its time. */
-void network_stir(struct laz_network *network);
-void network_tend(struct laz_network *network);
+static inline void network_stir(struct laz_network *network)
+{
+    network->ticks = true;
+    laz_timer_start(network->timer, 0);
+}
+
+static inline void network_tend(struct laz_network *network)
+{
+    if (network->ticks)
+        return;
+    network->ticks = true;
+    laz_timer_start(network->timer, NETWORK_TICK_MS);
+}
 
 /* ---- denials: deny.c ------------------------------------------------------------------------- */
 
