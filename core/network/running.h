@@ -29,7 +29,7 @@
 #define NETWORK_DNS_SECOND 2000u
 #define NETWORK_DNS_PEERS  8u
 #define NETWORK_WATCH_TURN 64u
-#define NETWORK_READ       ((size_t)128 << 10) /* read at once, of one connection in a turn */
+#define NETWORK_READ        ((size_t)64 << 10) /* read at once, of one connection in a turn */
 
 /* ---- shared by the ways out of an engine ----------------------------------------------------- */
 
