@@ -387,9 +387,12 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .adds_tools = session->own_json,
             .has_tools = laz_session_n_tools(session) > 0,
         };
-        const struct laz_template_source source = {session->runtime,
-                                                   laz_buf_text(&session->runtime_options),
-                                                   &session->runtime_paths, session->shared_json};
+        const struct laz_template_source source = {
+            .runtime = session->runtime,
+            .options = laz_buf_text(&session->runtime_options),
+            .read = &session->runtime_paths,
+            .tools = session->shared_json,
+        };
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose, err);
         if (!rc)

@@ -99,9 +99,12 @@ static int inspect_packages(const struct inspection *inspection, struct laz_erro
     const struct laz_session_shared *shared = inspection->shared;
     const struct laz_session *session = inspection->session;
     const char *runtime = session->runtime->name;
-    const struct laz_template_source source = {session->runtime,
-                                               laz_buf_text(&session->runtime_options),
-                                               &session->runtime_paths, session->tools_json};
+    const struct laz_template_source source = {
+        .runtime = session->runtime,
+        .options = laz_buf_text(&session->runtime_options),
+        .read = &session->runtime_paths,
+        .tools = session->tools_json,
+    };
 
     if (!shared->values->pool.preload.n &&
         !laz_settings_plugin_table(shared->settings, "runtime", runtime))
