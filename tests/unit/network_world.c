@@ -537,18 +537,20 @@ static int box_end = -1;
 
 void world_start(struct world *world, void (*act)(void *user), void *user)
 {
-    int write_end = -1;
+    int ends[2];
 
-    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&world->end, &write_end, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     world->n_said = 0;
+    world->end = ends[0];
     world->child = fork();
     if (world->child == 0) {
-        box_end = write_end;
+        box_end = ends[1];
+        laz_os_close(&world->end);
         MUST(setns(world->space, CLONE_NEWNET) == 0);
         act(user);
         _exit(0);
     }
-    laz_os_close(&write_end);
+    laz_os_close(&ends[1]);
     world->io = laz_io_start(world->driver.loop, world->end, LAZ_IO_READ, world_heard, world);
     CU_ASSERT_FATAL(world->child > 0 && world->io != NULL);
 }
@@ -575,6 +577,11 @@ void world_run(struct world *world, void (*act)(void *user), void *user)
 {
     world_start(world, act, user);
     world_finish(world);
+}
+
+void world_say(struct world *world)
+{
+    CU_ASSERT_EQUAL_FATAL(write(world->end, "g", 1), 1);
 }
 
 void world_await(struct world *world, size_t letters)
@@ -610,6 +617,13 @@ const struct laz_denial *world_denial(const struct world *world, enum laz_denied
 void box_say(char letter)
 {
     MUST(write(box_end, &letter, 1) == 1);
+}
+
+void box_hear(void)
+{
+    char letter;
+
+    MUST(read(box_end, &letter, 1) == 1);
 }
 
 /* A query for a name, without the length of TCP. */

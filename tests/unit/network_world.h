@@ -72,7 +72,7 @@ struct world {
     int space;
     pid_t child;
     struct laz_io *io;
-    int end; /* a pipe whose other end the child has */
+    int end; /* of a connection to the child */
     char said[64];
     size_t n_said;
 };
@@ -98,6 +98,8 @@ void world_kill(struct world *world);
 void world_run(struct world *world, void (*act)(void *user), void *user);
 /* Steps until the child has said so many letters with box_say. */
 void world_await(struct world *world, size_t letters);
+/* Lets the child go on that waits in box_hear. */
+void world_say(struct world *world);
 /* Steps until so many connections are open. */
 void world_until(struct world *world, unsigned connections);
 /* Handles what has come, without waiting. */
@@ -109,6 +111,7 @@ const struct laz_denial *world_denial(const struct world *world, enum laz_denied
 /* ---- in a box -------------------------------------------------------------------------------- */
 
 void box_say(char letter);
+void box_hear(void);
 /* A query of DNS, as over UDP. */
 size_t box_query(const char *name, uint16_t type, uint8_t query[300]);
 /* The address of a name, as the host tells it; 0: there is none. */

@@ -402,6 +402,39 @@ static void box_switches(void *user)
     MUST(box_line(fd, line) && strcmp(line, "GET / HTTP/1.1 of the new protocol") == 0);
 }
 
+/* A request for an upgrade has a body, which is not held back while the server thinks. */
+static void box_sends_a_body(void *user)
+{
+    char line[256];
+    int fd = box_dial("web.example", 80);
+
+    (void)user;
+    box_puts(fd, "POST / HTTP/1.1\r\nHost: web.example\r\nConnection: upgrade\r\nUpgrade: x\r\n"
+                 "Content-Length: 300000\r\n\r\n");
+    for (int i = 0; i < 100; i++)
+        box_send(fd, (char[3000]){0}, 3000);
+    MUST(box_line(fd, line));
+}
+
+static void a_body_does_not_wait_for_an_upgrade(void)
+{
+    static const char *const allow[] = {"http://web.example", NULL};
+    struct world world;
+    uint64_t out, in;
+
+    begin(&world, allow);
+    world_serve(WORLD_SINK, PUBLIC, 80);
+    world_start(&world, box_sends_a_body, NULL);
+    do {
+        laz_loop_step(world.driver.loop, LAZ_LOOP_FOREVER);
+        laz_network_bytes(world.network, &out, &in);
+    } while (out < 300000 && world.io);
+    CU_ASSERT_TRUE(out >= 300000);
+    world_kill(&world);
+    world_until(&world, 0);
+    end(&world);
+}
+
 static void a_websocket_is_let_through(void)
 {
     static const char *const allow[] = {"http://web.example", NULL};
@@ -429,6 +462,7 @@ static const struct unit_test tests[] = {
     UNIT(another_server_name_is_refused),
     UNIT(each_host_is_judged),
     UNIT(a_websocket_is_let_through),
+    UNIT(a_body_does_not_wait_for_an_upgrade),
     {0},
 };
 

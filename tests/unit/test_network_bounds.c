@@ -297,6 +297,7 @@ static void box_waits_for_its_turn(void *user)
     MUST(box_line(first, line) && box_line(second, line));
     MUST(recv(third, line, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     box_say('a');
+    box_hear();
     close(first);
     MUST(box_line(third, line));
 }
@@ -310,8 +311,11 @@ static void others_wait_beyond_max_connections(void)
     world_open_bounded(&world, allow, 2, UINT64_MAX);
     world_start(&world, box_waits_for_its_turn, NULL);
     world_await(&world, 1);
-    world_finish(&world);
+    laz_network_catch_up(world.network);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_LIMIT, NULL), 1);
+    world_say(&world);
+    world_finish(&world);
+    CU_ASSERT_EQUAL(world.n_denials, 1);
     end(&world);
 }
 
@@ -321,8 +325,12 @@ static void descriptors_of_the_host_are_bounded(void)
 
     begin(&world, WORLD_ECHO);
     world.shared->most_descriptors = 5;
-    world_run(&world, box_waits_for_its_turn, NULL);
+    world_start(&world, box_waits_for_its_turn, NULL);
+    world_await(&world, 1);
+    laz_network_catch_up(world.network);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_LIMIT, NULL), 1);
+    world_say(&world);
+    world_finish(&world);
     end(&world);
 }
 
