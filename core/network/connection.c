@@ -408,8 +408,9 @@ static void connection_late(struct network_connection *c)
     }
 }
 
-void network_connection_tick(struct network_connection *c, uint64_t now_ms)
+void network_connection_tick(struct network_connection *c, uint64_t now_ms, uint64_t held_up_ms)
 {
+    c->due_ms += held_up_ms;
     if (c->is_active) {
         c->is_active = false;
         c->due_ms = now_ms + NETWORK_IDLE_MS;

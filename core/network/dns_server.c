@@ -211,12 +211,13 @@ void network_dns_accepted(struct laz_network *network, int fd)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-bool network_dns_tick(struct laz_network *network, uint64_t now_ms)
+bool network_dns_tick(struct laz_network *network, uint64_t now_ms, uint64_t held_up_ms)
 {
     struct network_dns_peer *next;
 
     for (struct network_dns_peer *peer = network->dns_peers; peer; peer = next) {
         next = peer->next;
+        peer->due_ms += held_up_ms;
         if (now_ms >= peer->due_ms)
             dns_peer_close(peer);
     }

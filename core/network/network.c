@@ -95,15 +95,18 @@ static void network_tick(void *user)
 {
     struct laz_network *network = user;
     const uint64_t now_ms = laz_loop_now_ms(network->shared->driver->loop);
+    const uint64_t late_ms = now_ms - network->ticked_ms;
+    const uint64_t held_up_ms =
+        late_ms > NETWORK_TICK_MS + NETWORK_HELD_UP_MS ? late_ms - NETWORK_TICK_MS : 0;
     struct network_connection *next;
 
     network_tell_waiting(network);
     network->ticks = network->is_short = false;
     for (struct network_connection *one = network->connections; one; one = next) {
         next = one->next;
-        network_connection_tick(one, now_ms);
+        network_connection_tick(one, now_ms, held_up_ms);
     }
-    const bool has_dns = network_dns_tick(network, now_ms);
+    const bool has_dns = network_dns_tick(network, now_ms, held_up_ms);
     network_watch_listeners(network);
     if (network->connections || has_dns || network->is_paused)
         network_tend(network);

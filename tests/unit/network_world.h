@@ -37,7 +37,7 @@ struct world_name {
 };
 /* Starts it; ended by world_end_servers. */
 void world_dns(const struct world_name *names, size_t n);
-/* Queries that have come for a name, of either kind. */
+/* Queries that have come for a name, of either kind; NULL: for all that are not known. */
 unsigned world_asked(const struct world_name *names, const char *name);
 
 enum world_server {
@@ -77,7 +77,8 @@ struct world {
     size_t n_said;
 };
 
-/* A box with a list; the texts end with NULL. */
+/* A box with a list; the texts end with NULL. Port 7000 of the host may be listed, and the host
+ * fixed.example has the address 10.9.9.9. */
 void world_open(struct world *world, const char *const *allow);
 /* The same with other bounds than the usual ones: connections at once, bytes. */
 void world_open_bounded(struct world *world, const char *const *allow, uint64_t connections,

@@ -139,6 +139,20 @@ static void a_rule_may_name_private_addresses(void)
     end(&world);
 }
 
+static void an_address_of_the_configuration_is_not_looked_up(void)
+{
+    static const char *const allow[] = {"fixed.example:7000", NULL};
+    static const char *const dial[] = {"fixed.example", "10.9.9.9"};
+    struct world world;
+
+    begin(&world, allow);
+    world_serve(WORLD_ECHO, "0.0.0.0", 7000);
+    world_run(&world, box_echoes, (void *)dial);
+    CU_ASSERT_EQUAL(world.n_denials, 0);
+    CU_ASSERT_EQUAL(world_asked(names, NULL), 0);
+    end(&world);
+}
+
 static void of_several_answers_only_good_ones_are_used(void)
 {
     static const char *const allow[] = {"*:7000", NULL};
@@ -198,6 +212,7 @@ static void what_is_unreachable_says_why(void)
     world_run(&world, box_is_reset_at, (void *)"missing.example");
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_UNREACHABLE, "missing.example"), 1);
     CU_ASSERT_TRUE(strstr(world.denials.items[1].detail, "not found") != NULL);
+    CU_ASSERT_EQUAL(world_asked(names, NULL), 2); /* A and AAAA: of that name alone */
     end(&world);
 }
 
@@ -452,6 +467,7 @@ static const struct unit_test tests[] = {
     UNIT(an_unlisted_name_is_asked_nowhere),
     UNIT(private_answers_are_refused),
     UNIT(a_rule_may_name_private_addresses),
+    UNIT(an_address_of_the_configuration_is_not_looked_up),
     UNIT(of_several_answers_only_good_ones_are_used),
     UNIT(the_next_address_is_tried),
     UNIT(rebinding_wins_nothing),
