@@ -23,7 +23,7 @@ int laz_box_listen(struct laz_box *box, const uint16_t *ports, size_t n,
     *sockets = LAZ_OS_NETWORK_NONE;
     if (!box->has_network)
         return laz_error_set(err, LAZ_EINVAL, 0, "the box was made without a network");
-    if (!laz_box_was_authenticated(box) || box->channel < 0)
+    if (!laz_box_was_authenticated(box) || box->channel < 0 || laz_box_was_killed(box))
         return laz_error_set(err, LAZ_ECLOSED, 0, "the agent of the box is gone");
     int rc = laz_os_network_listen(&of, ports, n, sockets, err);
     if (rc)

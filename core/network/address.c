@@ -196,11 +196,18 @@ bool network_block_parse(const char *text, size_t len, struct network_block *blo
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
+/* What permits an address of the class. */
+enum class_reach {
+    CLASS_PLAIN, /* a rule that names it, or deny_private = false */
+    CLASS_NAMED, /* a rule that names it */
+    CLASS_NEVER, /* nothing */
+};
+
 struct class_row {
     struct network_block block;
     const char *word; /* NULL: public */
-    bool is_final;    /* no rule permits it */
-    uint8_t carries;  /* where an IPv4 address begins that is judged as well; 0: nowhere */
+    enum class_reach reach;
+    uint8_t carries; /* where an IPv4 address begins that is judged as well; 0: nowhere */
 };
 
 #define CLASS_4(bits, ...)                                                                         \
@@ -215,56 +222,56 @@ struct class_row {
 /* The first row that has the address. */
 static const struct class_row classes[] = {
     /* clang-format off */
-    {CLASS_4(8, 0), "unspecified", true, 0},                          /* RFC 1122, 3.2.1.3 */
-    {CLASS_4(8, 10), "private", false, 0},                            /* RFC 1918 */
-    {CLASS_4(32, 100, 100, 100, 200), "metadata", true, 0},           /* of a cloud, in RFC 6598 */
-    {CLASS_4(10, 100, 64), "carrier-grade NAT", false, 0},            /* RFC 6598 */
-    {CLASS_4(8, 127), "loopback", true, 0},                           /* RFC 1122, 3.2.1.3 */
-    {CLASS_4(32, 168, 63, 129, 16), "metadata", true, 0},             /* of a cloud, a public one */
-    {CLASS_4(32, 169, 254, 169, 254), "metadata", true, 0},           /* of most clouds */
-    {CLASS_4(16, 169, 254), "link-local", true, 0},                   /* RFC 3927 */
-    {CLASS_4(12, 172, 16), "private", false, 0},                      /* RFC 1918 */
-    {CLASS_4(32, 192, 0, 0, 192), "metadata", true, 0},               /* of a cloud, in RFC 6890 */
-    {CLASS_4(24, 192, 0, 0), "reserved", false, 0},                   /* RFC 6890 */
-    {CLASS_4(24, 192, 0, 2), "documentation", false, 0},              /* RFC 5737 */
-    {CLASS_4(24, 192, 88, 99), "6to4 relay", false, 0},               /* RFC 7526 */
-    {CLASS_4(16, 192, 168), "private", false, 0},                     /* RFC 1918 */
-    {CLASS_4(15, 198, 18), "benchmark", false, 0},                    /* RFC 2544 */
-    {CLASS_4(24, 198, 51, 100), "documentation", false, 0},           /* RFC 5737 */
-    {CLASS_4(24, 203, 0, 113), "documentation", false, 0},            /* RFC 5737 */
-    {CLASS_4(4, 224), "multicast", true, 0},                          /* RFC 5771 */
-    {CLASS_4(32, 255, 255, 255, 255), "broadcast", true, 0},          /* RFC 919 */
-    {CLASS_4(4, 240), "reserved", false, 0},                          /* RFC 1112, 4 */
-    {CLASS_4(0, 0), NULL, false, 0},
+    {CLASS_4(8, 0), "unspecified", CLASS_NEVER, 0},                          /* RFC 1122, 3.2.1.3 */
+    {CLASS_4(8, 10), "private", CLASS_PLAIN, 0},                            /* RFC 1918 */
+    {CLASS_4(32, 100, 100, 100, 200), "metadata", CLASS_NAMED, 0},           /* of a cloud, in RFC 6598 */
+    {CLASS_4(10, 100, 64), "carrier-grade NAT", CLASS_PLAIN, 0},            /* RFC 6598 */
+    {CLASS_4(8, 127), "loopback", CLASS_NAMED, 0},                           /* RFC 1122, 3.2.1.3 */
+    {CLASS_4(32, 168, 63, 129, 16), "metadata", CLASS_NAMED, 0},             /* of a cloud, a public one */
+    {CLASS_4(32, 169, 254, 169, 254), "metadata", CLASS_NAMED, 0},           /* of most clouds */
+    {CLASS_4(16, 169, 254), "link-local", CLASS_NAMED, 0},                   /* RFC 3927 */
+    {CLASS_4(12, 172, 16), "private", CLASS_PLAIN, 0},                      /* RFC 1918 */
+    {CLASS_4(32, 192, 0, 0, 192), "metadata", CLASS_NAMED, 0},               /* of a cloud, in RFC 6890 */
+    {CLASS_4(24, 192, 0, 0), "reserved", CLASS_PLAIN, 0},                   /* RFC 6890 */
+    {CLASS_4(24, 192, 0, 2), "documentation", CLASS_PLAIN, 0},              /* RFC 5737 */
+    {CLASS_4(24, 192, 88, 99), "6to4 relay", CLASS_PLAIN, 0},               /* RFC 7526 */
+    {CLASS_4(16, 192, 168), "private", CLASS_PLAIN, 0},                     /* RFC 1918 */
+    {CLASS_4(15, 198, 18), "benchmark", CLASS_PLAIN, 0},                    /* RFC 2544 */
+    {CLASS_4(24, 198, 51, 100), "documentation", CLASS_PLAIN, 0},           /* RFC 5737 */
+    {CLASS_4(24, 203, 0, 113), "documentation", CLASS_PLAIN, 0},            /* RFC 5737 */
+    {CLASS_4(4, 224), "multicast", CLASS_NEVER, 0},                          /* RFC 5771 */
+    {CLASS_4(32, 255, 255, 255, 255), "broadcast", CLASS_NEVER, 0},          /* RFC 919 */
+    {CLASS_4(4, 240), "reserved", CLASS_PLAIN, 0},                          /* RFC 1112, 4 */
+    {CLASS_4(0, 0), NULL, CLASS_PLAIN, 0},
 
-    {CLASS_6(128, 0), "unspecified", true, 0},                        /* RFC 4291, 2.5.2 */
+    {CLASS_6(128, 0), "unspecified", CLASS_NEVER, 0},                        /* RFC 4291, 2.5.2 */
     {CLASS_6(128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
-     "loopback", true, 0},                                            /* RFC 4291, 2.5.3 */
+     "loopback", CLASS_NAMED, 0},                                            /* RFC 4291, 2.5.3 */
     {CLASS_6(96, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff),
-     "IPv4-mapped", true, 0},                                        /* RFC 4291, 2.5.5.2 */
-    {CLASS_6(96, 0), "IPv4-compatible", true, 0},                    /* RFC 4291, 2.5.5.1 */
-    {CLASS_6(96, 0, 0x64, 0xff, 0x9b), NULL, false, 12},              /* RFC 6052: NAT64 */
-    {CLASS_6(48, 0, 0x64, 0xff, 0x9b, 0, 1), "local NAT64", true, 0}, /* RFC 8215 */
-    {CLASS_6(64, 1), "discard", true, 0},                             /* RFC 6666 */
-    {CLASS_6(32, 0x20, 1, 0, 0), "Teredo", true, 0},                  /* RFC 4380 */
-    {CLASS_6(48, 0x20, 1, 0, 2), "benchmark", false, 0},              /* RFC 5180 */
-    {CLASS_6(23, 0x20, 1, 0, 0), "reserved", false, 0},               /* RFC 2928 */
-    {CLASS_6(32, 0x20, 1, 0x0d, 0xb8), "documentation", false, 0},    /* RFC 3849 */
-    {CLASS_6(16, 0x20, 2), NULL, false, 2},                           /* RFC 3056: 6to4 */
-    {CLASS_6(20, 0x3f, 0xff), "documentation", false, 0},             /* RFC 9637 */
-    {CLASS_6(3, 0x20), NULL, false, 0},                               /* RFC 4291, 2.4 */
-    {CLASS_6(32, 0xfd, 0, 0x0e, 0xc2), "metadata", true, 0},          /* of a cloud, in RFC 4193 */
+     "IPv4-mapped", CLASS_NEVER, 0},                                        /* RFC 4291, 2.5.5.2 */
+    {CLASS_6(96, 0), "IPv4-compatible", CLASS_NEVER, 0},                    /* RFC 4291, 2.5.5.1 */
+    {CLASS_6(96, 0, 0x64, 0xff, 0x9b), NULL, CLASS_PLAIN, 12},              /* RFC 6052: NAT64 */
+    {CLASS_6(48, 0, 0x64, 0xff, 0x9b, 0, 1), "local NAT64", CLASS_NEVER, 0}, /* RFC 8215 */
+    {CLASS_6(64, 1), "discard", CLASS_NEVER, 0},                             /* RFC 6666 */
+    {CLASS_6(32, 0x20, 1, 0, 0), "Teredo", CLASS_NEVER, 0},                  /* RFC 4380 */
+    {CLASS_6(48, 0x20, 1, 0, 2), "benchmark", CLASS_PLAIN, 0},              /* RFC 5180 */
+    {CLASS_6(23, 0x20, 1, 0, 0), "reserved", CLASS_PLAIN, 0},               /* RFC 2928 */
+    {CLASS_6(32, 0x20, 1, 0x0d, 0xb8), "documentation", CLASS_PLAIN, 0},    /* RFC 3849 */
+    {CLASS_6(16, 0x20, 2), NULL, CLASS_PLAIN, 2},                           /* RFC 3056: 6to4 */
+    {CLASS_6(20, 0x3f, 0xff), "documentation", CLASS_PLAIN, 0},             /* RFC 9637 */
+    {CLASS_6(3, 0x20), NULL, CLASS_PLAIN, 0},                               /* RFC 4291, 2.4 */
+    {CLASS_6(32, 0xfd, 0, 0x0e, 0xc2), "metadata", CLASS_NAMED, 0},          /* of a cloud, in RFC 4193 */
     {CLASS_6(128, 0xfd, 0x20, 0, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0x54),
-     "metadata", true, 0},                                            /* of a cloud, in RFC 4193 */
-    {CLASS_6(7, 0xfc), "private", false, 0},                          /* RFC 4193 */
-    {CLASS_6(10, 0xfe, 0x80), "link-local", true, 0},                 /* RFC 4291, 2.5.6 */
-    {CLASS_6(10, 0xfe, 0xc0), "private", false, 0},                   /* RFC 3879 */
-    {CLASS_6(8, 0xff), "multicast", true, 0},                         /* RFC 4291, 2.7 */
-    {CLASS_6(0, 0), "reserved", false, 0},                            /* RFC 4291, 2.4 */
+     "metadata", CLASS_NAMED, 0},                                            /* of a cloud, in RFC 4193 */
+    {CLASS_6(7, 0xfc), "private", CLASS_PLAIN, 0},                          /* RFC 4193 */
+    {CLASS_6(10, 0xfe, 0x80), "link-local", CLASS_NAMED, 0},                 /* RFC 4291, 2.5.6 */
+    {CLASS_6(10, 0xfe, 0xc0), "private", CLASS_PLAIN, 0},                   /* RFC 3879 */
+    {CLASS_6(8, 0xff), "multicast", CLASS_NEVER, 0},                         /* RFC 4291, 2.7 */
+    {CLASS_6(0, 0), "reserved", CLASS_PLAIN, 0},                            /* RFC 4291, 2.4 */
     /* clang-format on */
 };
 
-static const struct class_row class_none = {.word = "no address", .is_final = true};
+static const struct class_row class_none = {.word = "no address", .reach = CLASS_NEVER};
 
 static const struct class_row *class_own(const struct network_address *address)
 {
@@ -287,12 +294,12 @@ static const struct class_row *class_of(const struct network_address *address)
     const struct class_row *own = class_own(address);
     size_t at = own->carries ? own->carries : class_is_isatap(address) ? 12 : 0;
 
-    if (!at || own->is_final)
+    if (!at || own->reach != CLASS_PLAIN)
         return own;
     struct network_address inner = {.family = 4};
     memcpy(inner.bytes, address->bytes + at, 4);
     const struct class_row *carried = class_own(&inner);
-    return carried->word && (!own->word || carried->is_final) ? carried : own;
+    return carried->word && (!own->word || carried->reach != CLASS_PLAIN) ? carried : own;
 }
 
 const char *network_class(const struct network_address *address)
@@ -302,7 +309,16 @@ const char *network_class(const struct network_address *address)
 
 bool network_class_is_final(const struct network_address *address)
 {
-    return class_of(address)->is_final;
+    const struct class_row *row = class_of(address);
+
+    /* A service of the host or its cloud can be named, but not in disguise. */
+    return row->reach == CLASS_NEVER ||
+           (row->reach == CLASS_NAMED && row->block.address.family != address->family);
+}
+
+bool network_class_is_named(const struct network_address *address)
+{
+    return class_of(address)->reach != CLASS_PLAIN;
 }
 
 bool network_block_is_one_class(const struct network_block *block)

@@ -270,8 +270,7 @@ static void connection_look_up(struct network_connection *c)
     }
     c->state = NETWORK_LOOKUP;
     c->due_ms = connection_due(c, NETWORK_LOOKUP_MS);
-    if (!connection_watch_side(c, NETWORK_BOX, 0))
-        c->due_ms = 0;
+    (void)connection_watch_side(c, NETWORK_BOX, 0);
     network_look_up(c->network, c->name, connection_found, c, &c->lookup);
 }
 
@@ -409,8 +408,9 @@ static void connection_late(struct network_connection *c)
     }
 }
 
-void network_connection_tick(struct network_connection *c, uint64_t now_ms)
+void network_connection_tick(struct network_connection *c, uint64_t now_ms, uint64_t held_up_ms)
 {
+    c->due_ms += held_up_ms;
     if (c->is_active) {
         c->is_active = false;
         c->due_ms = now_ms + NETWORK_IDLE_MS;

@@ -11,13 +11,19 @@
 
 #include <errno.h>
 
+/* Does what the box has sent wait for the server's word on an upgrade? */
+static bool copy_waits(const struct network_connection *c)
+{
+    return c->waits && c->sides[NETWORK_SERVER].may < c->sides[NETWORK_SERVER].out.len;
+}
+
 /* Passes ends on. */
 static enum network_copied copy_settle(struct network_connection *c)
 {
     for (int to = NETWORK_BOX; to <= NETWORK_SERVER; to++) {
         struct network_side *side = &c->sides[to];
         if (!c->sides[!to].ended || side->shut || side->sent < side->may ||
-            (to == NETWORK_SERVER && c->waits))
+            (to == NETWORK_SERVER && copy_waits(c)))
             continue;
         laz_os_end_sending(side->fd);
         side->shut = true;
@@ -123,7 +129,7 @@ uint32_t network_copy_events(const struct network_connection *c, int at)
 {
     const struct network_side *side = &c->sides[at], *other = &c->sides[!at];
     const bool reads =
-        !side->ended && other->sent == other->may && !(at == NETWORK_BOX && c->waits);
+        !side->ended && other->sent == other->may && !(at == NETWORK_BOX && copy_waits(c));
 
     return (reads ? LAZ_IO_READ : 0) | (side->sent < side->may ? LAZ_IO_WRITE : 0);
 }

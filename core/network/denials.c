@@ -139,8 +139,8 @@ void network_allow_line(char line[340], const char *name, const struct network_a
         snprintf(text, sizeof text, address->family == 6 ? "[%s]:%u" : "%s:%u", shown,
                  (unsigned)port);
     }
-    /* No line is better than one that would be refused. */
-    if (network_rule_parse(text, &rule, NULL))
+    /* No line is better than one that would be refused, or that opens what code should not have. */
+    if (network_rule_parse(text, &rule, NULL) || (!name && network_class_is_named(address)))
         *line = '\0';
     else
         snprintf(line, 340, "allow = [\"%s\"]", text);

@@ -51,10 +51,8 @@ static bool dns_may_answer(struct laz_network *network)
 static void dns_refused(struct laz_network *network, const struct network_dns_asked *asked)
 {
     const bool is_second = asked->type == DNS_AAAA || asked->type == DNS_HTTPS;
-    const struct network_refusal refusal = {.what = LAZ_DENIED_NAME,
-                                            .name = asked->name,
-                                            .may_be_allowed = true,
-                                            .is_permanent = true};
+    const struct network_refusal refusal = {
+        .what = LAZ_DENIED_NAME, .name = asked->name, .may_be_allowed = true, .is_permanent = true};
 
     if (is_second && strcmp(asked->name, network->dns_refused) == 0)
         return;
@@ -213,12 +211,13 @@ void network_dns_accepted(struct laz_network *network, int fd)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-bool network_dns_tick(struct laz_network *network, uint64_t now_ms)
+bool network_dns_tick(struct laz_network *network, uint64_t now_ms, uint64_t held_up_ms)
 {
     struct network_dns_peer *next;
 
     for (struct network_dns_peer *peer = network->dns_peers; peer; peer = next) {
         next = peer->next;
+        peer->due_ms += held_up_ms;
         if (now_ms >= peer->due_ms)
             dns_peer_close(peer);
     }

@@ -67,13 +67,13 @@ static enum network_head head_hello(struct network_connection *c)
     return head_refuse(c, LAZ_DENIED_PROTOCOL, NULL, why);
 }
 
-/* As far as they were not judged yet, unless that waits for the server. */
+/* As far as they were not judged yet. What follows an upgrade waits for the server. */
 enum network_head network_head_requests(struct network_connection *c)
 {
     struct network_side *server = &c->sides[NETWORK_SERVER];
     enum network_http_state state;
 
-    if (c->waits || server->may == server->out.len)
+    if (server->may == server->out.len)
         return NETWORK_HEAD_MORE;
     server->may += network_http_feed(c->http, server->out.data + server->may,
                                      server->out.len - server->may, &state);

@@ -6,6 +6,8 @@
  * nothing more is accepted: what waits is in the kernel's queue, whose length is bounded. */
 #include "network/running.h"
 
+#include "os/io.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -41,28 +43,39 @@ void laz_network_shared_free(struct laz_network_shared *shared)
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
-static void network_tell_once(struct laz_network *network, bool *told, const char *text)
+static bool network_is_full(const struct laz_network *network)
 {
-    const struct network_refusal refusal = {.what = LAZ_DENIED_LIMIT};
-
-    if (!*told)
-        network_deny(network, &refusal, "%s", text);
-    *told = true;
+    return network->n_connections >= network->rules->max_connections;
 }
 
-static bool network_may_accept(struct laz_network *network)
+static bool network_is_short(const struct laz_network *network)
 {
     const struct laz_network_shared *shared = network->shared;
 
-    if (network->n_connections >= network->rules->max_connections)
-        network_tell_once(network, &network->told_connections,
-                          "as many connections as max_connections says are open: others wait");
-    else if (network->is_short || shared->descriptors + 2 > shared->most_descriptors)
-        network_tell_once(network, &network->told_descriptors,
-                          "the host has no descriptors left for more connections: they wait");
-    else
-        return network->n_half_open < NETWORK_HALF_OPEN && network->n_lookups < NETWORK_LOOKUPS;
-    return false;
+    return network->is_short || shared->descriptors + 2 > shared->most_descriptors;
+}
+
+static bool network_may_accept(const struct laz_network *network)
+{
+    return !network_is_full(network) && !network_is_short(network) &&
+           network->n_half_open < NETWORK_HALF_OPEN && network->n_lookups < NETWORK_LOOKUPS;
+}
+
+/* Tells once that connections wait, if any do. */
+static void network_tell_waiting(struct laz_network *network)
+{
+    const struct network_refusal refusal = {.what = LAZ_DENIED_LIMIT};
+    const bool is_full = network_is_full(network);
+    bool *told = is_full ? &network->told_connections : &network->told_descriptors;
+
+    if (*told || !(is_full || network_is_short(network)))
+        return;
+    for (size_t i = 0; i < network->n_listeners && !*told; i++)
+        *told = !network->listeners[i].is_dns && laz_os_await(network->listeners[i].fd, 0);
+    if (*told)
+        network_deny(network, &refusal, "%s",
+                     is_full ? "as many connections as max_connections says are open: others wait"
+                             : "the host has no descriptors left for more connections: they wait");
 }
 
 /* Watches the listeners while connections may be accepted. */
@@ -73,38 +86,27 @@ static void network_watch_listeners(struct laz_network *network)
     for (size_t i = 0; i < network->n_listeners; i++) {
         const struct network_listener *one = &network->listeners[i];
         const bool rests = one->is_dns ? network->is_short : is_paused;
-        (void)laz_io_events(one->io,
-                            rests ? 0 : LAZ_IO_READ); /* cannot fail for lack of anything */
+        (void)laz_io_events(one->io, rests ? 0 : LAZ_IO_READ); /* nothing can be missing for it */
     }
     network->is_paused = is_paused;
-}
-
-void network_stir(struct laz_network *network)
-{
-    network->ticks = true;
-    laz_timer_start(network->timer, 0);
-}
-
-void network_tend(struct laz_network *network)
-{
-    if (network->ticks)
-        return;
-    network->ticks = true;
-    laz_timer_start(network->timer, NETWORK_TICK_MS);
 }
 
 static void network_tick(void *user)
 {
     struct laz_network *network = user;
     const uint64_t now_ms = laz_loop_now_ms(network->shared->driver->loop);
+    const uint64_t late_ms = now_ms - network->ticked_ms;
+    const uint64_t held_up_ms =
+        late_ms > NETWORK_TICK_MS + NETWORK_HELD_UP_MS ? late_ms - NETWORK_TICK_MS : 0;
     struct network_connection *next;
 
+    network_tell_waiting(network);
     network->ticks = network->is_short = false;
     for (struct network_connection *one = network->connections; one; one = next) {
         next = one->next;
-        network_connection_tick(one, now_ms);
+        network_connection_tick(one, now_ms, held_up_ms);
     }
-    const bool has_dns = network_dns_tick(network, now_ms);
+    const bool has_dns = network_dns_tick(network, now_ms, held_up_ms);
     network_watch_listeners(network);
     if (network->connections || has_dns || network->is_paused)
         network_tend(network);
@@ -243,6 +245,7 @@ void laz_network_catch_up(struct laz_network *network)
         n++;
     for (size_t i = 0; i < network->n_listeners; i++)
         network_listener_ready(&network->listeners[i], LAZ_IO_READ);
+    network_tell_waiting(network);
     for (n = 0; n < NETWORK_CATCH_UPS && network_watch_hear(network);)
         n++;
 }

@@ -24,14 +24,15 @@
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /* What a list is made of; all is borrowed. A rule is a text ("https://api.example.com",
- * "*.data.example.org:443", "10.0.0.0/8:443", "*:443", "[2001:db8::1]:443", "host.lazaret:5432") or
+ * "*.data.example.org:443", "10.0.0.0/8:443", "*:443", "host.lazaret:5432") or
  * a JSON object: {"host":"db.internal:5432","to":["10.0.0.0/8"]}: private addresses that the name
  * may have; {"name":"db.lazaret:5432","unix":"/run/postgresql/.s.PGSQL.5432","dangerous":true}: a
  * socket of the host. A rule without a port means 443; with http:// 80. */
 struct laz_network_wish {
     const struct laz_strv *allow;
     const struct laz_strv *hosts;      /* NAME=ADDRESS, before any lookup */
-    const struct laz_strv *host_ports; /* that rules host.lazaret:PORT may name */
+    const struct laz_strv *host_ports; /* of the host's loopback: as rules host.lazaret:PORT, which
+                                          another list has to name */
     const struct laz_strv *ports;      /* further ports that have listeners */
     const char *resolver;              /* ADDRESS or ADDRESS:PORT; NULL or "": the system's */
     bool deny_private;

@@ -41,8 +41,10 @@ bool network_block_has(const struct network_block *block, const struct network_a
 /* Why an address is not a public one: "private", "loopback", ...; NULL: it is public. IPv6 that
  * carries an IPv4 address is judged by that one as well. */
 const char *network_class(const struct network_address *address);
-/* Is it of a class that no rule can permit: loopback, unspecified, multicast, ... ? */
+/* Is it of a class that no rule can permit: unspecified, multicast, IPv4 in disguise, ... ? */
 bool network_class_is_final(const struct network_address *address);
+/* Or of one that a rule has to name: loopback, link-local, metadata of a cloud? */
+bool network_class_is_named(const struct network_address *address);
 /* Does the whole block belong to one class that is not public? Only then it names its addresses. */
 bool network_block_is_one_class(const struct network_block *block);
 

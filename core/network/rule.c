@@ -121,12 +121,17 @@ static int rule_address(const struct rule_parts *parts, struct network_rule *rul
         return rule_wrong(err, "an IPv6 address stands in brackets ([2001:db8::1]:443)");
     if (rule->block.bits >= 15 && network_is_false(&rule->block.address))
         return rule_wrong(err, "addresses of 198.18.0.0/15 stand for names inside of a box");
-    if (network_block_is_one_class(&rule->block) && network_class_is_final(&rule->block.address))
-        return laz_error_set(err, LAZ_ECONFIG, 0, "no rule permits an address of this kind (%s)%s",
-                             network_class(&rule->block.address),
-                             !strcmp(network_class(&rule->block.address), "loopback")
-                                 ? ": a service of the host is named host.lazaret:PORT"
-                                 : "");
+    if (rule->block.address.family == 6)
+        return rule_wrong(err, "a box has addresses of IPv4 only: list a name, which may have one "
+                               "of IPv6 (hosts = {\"db.internal\" = \"2001:db8::1\"})");
+    if (!network_block_is_one_class(&rule->block))
+        return 0;
+    if (!strcmp(network_class(&rule->block.address), "loopback"))
+        return rule_wrong(err, "that is the box itself: a service of the host is named "
+                               "host.lazaret:PORT");
+    if (network_class_is_final(&rule->block.address))
+        return laz_error_set(err, LAZ_ECONFIG, 0, "no rule permits an address of this kind (%s)",
+                             network_class(&rule->block.address));
     return 0;
 }
 

@@ -71,9 +71,7 @@ static int rules_host(struct laz_network_rules *rules, const char *text, struct 
                              "expected NAME=ADDRESS, with four decimals (db.internal=10.0.0.5) or "
                              "IPv6 without brackets");
     if (network_class_is_final(&address))
-        return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "no rule permits an address of this kind (%s); a service of the host "
-                             "is named host.lazaret:PORT",
+        return laz_error_set(err, LAZ_ECONFIG, 0, "no rule permits an address of this kind (%s)",
                              network_class(&address));
     int rc = network_name_of_list(text, (size_t)(equals - text), name, err);
     if (rc)
@@ -149,16 +147,19 @@ static int rules_check(const struct laz_network_rules *rules, const struct netwo
     return rules_compare(rules, rule, err);
 }
 
-static int rules_take(struct laz_network_rules *rules, const struct laz_strv *allow,
+/* `offers`: what is offered of the host's loopback is listed, too. */
+static int rules_take(struct laz_network_rules *rules, const struct laz_strv *allow, bool offers,
                       const char **wrong, struct laz_error *err)
 {
-    size_t n = allow ? allow->n : 0;
+    const size_t given = allow ? allow->n : 0, n = given + (offers ? rules->n_host_ports : 0);
 
     if (n > RULES_MOST)
         return laz_error_set(err, LAZ_ECONFIG, 0, "network: %zu rules; there can be %d", n,
                              RULES_MOST);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < given; i++)
         laz_strv_add(&rules->texts, allow->items[i]);
+    for (size_t i = 0; given + i < n; i++)
+        laz_strv_addf(&rules->texts, "host.lazaret:%u", (unsigned)rules->host_ports[i]);
     rules->items = calloc(n ? n : 1, sizeof *rules->items);
     if (rules->texts.failed || !rules->items)
         return laz_error_nomem(err);
@@ -213,10 +214,11 @@ static struct laz_network_rules *rules_alloc(struct laz_error *err)
 }
 
 static int rules_finish(struct laz_network_rules *made, int rc, const struct laz_strv *allow,
-                        struct laz_network_rules **rules, const char **wrong, struct laz_error *err)
+                        bool offers, struct laz_network_rules **rules, const char **wrong,
+                        struct laz_error *err)
 {
     if (!rc)
-        rc = rules_take(made, allow, wrong, err);
+        rc = rules_take(made, allow, offers, wrong, err);
     if (!rc)
         rc = rules_listen(made, err);
     if (rc)
@@ -250,7 +252,7 @@ int laz_network_rules_new(const struct laz_network_wish *wish, struct laz_networ
     if (!rc && wish->resolver && *wish->resolver)
         rc = rules_wrong(err, rules_resolver(made, wish->resolver, err),
                          "resolver:", wish->resolver, wrong);
-    return rules_finish(made, rc, wish->allow, rules, wrong, err);
+    return rules_finish(made, rc, wish->allow, true, rules, wrong, err);
 }
 
 /* A copy of an array; NULL and *failed: out of memory. */
@@ -287,7 +289,7 @@ int laz_network_rules_other(const struct laz_network_rules *rules, const struct 
     made->deny_private = rules->deny_private;
     made->max_connections = rules->max_connections;
     made->max_bytes = rules->max_bytes;
-    return rules_finish(made, failed ? laz_error_nomem(err) : 0, allow, other, wrong, err);
+    return rules_finish(made, failed ? laz_error_nomem(err) : 0, allow, false, other, wrong, err);
 }
 
 struct laz_network_rules *laz_network_rules_hold(const struct laz_network_rules *rules)
@@ -345,6 +347,9 @@ static const char *rules_warning(const struct network_rule *rule)
     default:
         break;
     }
+    for (size_t i = 0; i < rule->n_to; i++)
+        if (network_class_is_named(&rule->to[i].address))
+            return "its addresses are services of this host, or of what it runs on";
     return rule->layer != NETWORK_LAYER_PLAIN ? NULL
            : rule->kind == NETWORK_RULE_ADDRESS
                ? "decided by the address alone: what is sent there is not looked at"
@@ -363,6 +368,12 @@ void laz_network_rules_warn(const struct laz_network_rules *rules, struct laz_st
         if (warning)
             laz_strv_addf(warnings, "network: %s: %s", shown, warning);
     }
+    for (size_t i = 0; i < rules->n_hosts; i++)
+        if (network_class_is_named(&rules->hosts[i].address))
+            laz_strv_addf(warnings,
+                          "network: hosts: %s: an address that is %s: a service of this "
+                          "host, or of what it runs on",
+                          rules->hosts[i].name, network_class(&rules->hosts[i].address));
     if (!rules->deny_private && rules->n)
         laz_strv_addf(warnings, "network: deny_private = false: listed names may resolve to "
                                 "private addresses");
@@ -488,6 +499,17 @@ const struct network_address *network_rules_host(const struct laz_network_rules 
     return NULL;
 }
 
+/* A block that has an address of a class inside of its own (metadata within link-local) does not
+ * name it. */
+static bool rules_block_names(const struct network_block *block,
+                              const struct network_address *address)
+{
+    const char *class = network_class(address), *of_block = network_class(&block->address);
+
+    return network_block_has(block, address) &&
+           (!network_class_is_named(address) || (of_block && strcmp(class, of_block) == 0));
+}
+
 static bool rules_name_private(const struct laz_network_rules *rules,
                                const struct network_rule *rule, const char *name,
                                const struct network_address *address)
@@ -495,7 +517,7 @@ static bool rules_name_private(const struct laz_network_rules *rules,
     const struct network_address *host = network_rules_host(rules, name);
 
     for (size_t i = 0; i < rule->n_to; i++)
-        if (network_block_has(&rule->to[i], address))
+        if (rules_block_names(&rule->to[i], address))
             return true;
     return host && network_address_equal(host, address);
 }
@@ -514,13 +536,15 @@ bool network_may_connect(const struct laz_network_rules *rules, const struct net
     switch (rule->kind) {
     case NETWORK_RULE_NAME:
     case NETWORK_RULE_WILDCARD:
-        return name && (is_public || !rules->deny_private ||
+        return name && (is_public || (!rules->deny_private && !network_class_is_named(address)) ||
                         rules_name_private(rules, rule, name, address));
     case NETWORK_RULE_ANY:
         return name && is_public;
     case NETWORK_RULE_ADDRESS:
         return !name && network_block_has(&rule->block, address) &&
-               (is_public || !rules->deny_private || network_block_is_one_class(&rule->block));
+               (is_public || (!rules->deny_private && !network_class_is_named(address)) ||
+                (network_block_is_one_class(&rule->block) &&
+                 rules_block_names(&rule->block, address)));
     default:
         return false;
     }

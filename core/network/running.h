@@ -15,6 +15,7 @@
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 #define NETWORK_TICK_MS     1000
+#define NETWORK_HELD_UP_MS  1000  /* a tick so late means that the loop stood still */
 #define NETWORK_HEAD_MS     10000 /* from a connection to its whole ClientHello or first request */
 #define NETWORK_LOOKUP_MS   15000
 #define NETWORK_CONNECT_MS  10000  /* of each address */
@@ -29,7 +30,7 @@
 #define NETWORK_DNS_SECOND 2000u
 #define NETWORK_DNS_PEERS  8u
 #define NETWORK_WATCH_TURN 64u
-#define NETWORK_READ       ((size_t)128 << 10) /* read at once, of one connection in a turn */
+#define NETWORK_READ       ((size_t)64 << 10) /* read at once, of one connection in a turn */
 
 /* ---- shared by the ways out of an engine ----------------------------------------------------- */
 
@@ -67,7 +68,8 @@ struct laz_network {
     bool is_short;  /* something is used up, until the next tick */
     struct laz_io *watch_io;
     struct laz_timer *timer;
-    bool ticks; /* the timer was started: something can be late */
+    bool ticks;         /* the timer was started: something can be late */
+    uint64_t ticked_ms; /* when that was */
 
     struct network_connection *connections;
     unsigned n_connections, n_half_open, n_lookups;
@@ -84,9 +86,25 @@ struct laz_network {
     char dns_refused[256]; /* the name that was told last */
 };
 
+static inline void network_begin_tick(struct laz_network *network, uint64_t ms)
+{
+    if (!network->ticks)
+        network->ticked_ms = laz_loop_now_ms(network->shared->driver->loop);
+    network->ticks = true;
+    laz_timer_start(network->timer, ms);
+}
+
 /* Has the timer run: in the next turn, since more can be done now; at its time. */
-void network_stir(struct laz_network *network);
-void network_tend(struct laz_network *network);
+static inline void network_stir(struct laz_network *network)
+{
+    network_begin_tick(network, 0);
+}
+
+static inline void network_tend(struct laz_network *network)
+{
+    if (!network->ticks)
+        network_begin_tick(network, NETWORK_TICK_MS);
+}
 
 /* ---- denials: deny.c ------------------------------------------------------------------------- */
 
@@ -114,7 +132,7 @@ bool network_dns_serve(struct laz_network *network);
 void network_dns_ready(void *network, uint32_t events);
 void network_dns_accepted(struct laz_network *network, int fd);
 /* A tick: whoever waits goes on, whoever is idle is closed. True: somebody is left. */
-bool network_dns_tick(struct laz_network *network, uint64_t now_ms);
+bool network_dns_tick(struct laz_network *network, uint64_t now_ms, uint64_t held_up_ms);
 void network_dns_stop(struct laz_network *network);
 
 /* ---- packets: watch.c ------------------------------------------------------------------------ */
@@ -188,7 +206,9 @@ struct network_connection {
 void network_connection_new(struct laz_network *network, int fd, const struct laz_endpoint *wanted);
 /* Closes it. `resets`: its peers learn that something is wrong. */
 void network_connection_close(struct network_connection *connection, bool resets);
-void network_connection_tick(struct network_connection *connection, uint64_t now_ms);
+/* `held_up_ms`: for so long nobody drove the loop, which is not the peers' fault. */
+void network_connection_tick(struct network_connection *connection, uint64_t now_ms,
+                             uint64_t held_up_ms);
 /* Other rules are in force. */
 void network_connection_match(struct network_connection *connection);
 

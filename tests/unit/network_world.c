@@ -106,7 +106,7 @@ const struct unit_test world_missing[] = {UNIT(world_is_missing), {0}};
 static pid_t servers[SERVERS_MOST];
 static size_t n_servers;
 static struct world_dns_state {
-    unsigned asked[SERVER_NAMES], next[SERVER_NAMES];
+    unsigned asked[SERVER_NAMES], next[SERVER_NAMES], others;
 } * dns_state;
 
 static void servers_add(pid_t pid)
@@ -191,6 +191,7 @@ static size_t dns_answer(const struct world_name *names, size_t n, uint8_t *quer
         query[7] = (uint8_t)(size / (six ? 28 : 16));
         return at + size;
     }
+    dns_state->others++;
     query[3] = 0x83; /* no such name */
     return at;
 }
@@ -220,9 +221,9 @@ unsigned world_asked(const struct world_name *names, const char *name)
 {
     size_t i = 0;
 
-    while (strcmp(names[i].name, name) != 0)
+    while (name && strcmp(names[i].name, name) != 0)
         i++;
-    return dns_state->asked[i];
+    return name ? dns_state->asked[i] : dns_state->others;
 }
 
 uint8_t world_byte(uint64_t at)
@@ -403,8 +404,9 @@ static void world_denied_one(void *user, const struct laz_denial *denial)
 struct laz_network_rules *world_rules(const char *const *allow, uint64_t connections,
                                       uint64_t bytes)
 {
-    struct laz_strv texts = LAZ_STRV_INIT, ports = LAZ_STRV_INIT;
+    struct laz_strv texts = LAZ_STRV_INIT, ports = LAZ_STRV_INIT, hosts = LAZ_STRV_INIT;
     struct laz_network_wish wish = {.allow = &texts,
+                                    .hosts = &hosts,
                                     .host_ports = &ports,
                                     .resolver = WORLD_DNS,
                                     .deny_private = true,
@@ -416,10 +418,12 @@ struct laz_network_rules *world_rules(const char *const *allow, uint64_t connect
     while (*allow)
         laz_strv_add(&texts, *allow++);
     laz_strv_add(&ports, "7000");
+    laz_strv_add(&hosts, "fixed.example=10.9.9.9");
     if (laz_network_rules_new(&wish, &rules, NULL, &err))
         fprintf(stderr, "%s\n", err.text);
     laz_strv_fini(&texts);
     laz_strv_fini(&ports);
+    laz_strv_fini(&hosts);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
     return rules;
 }
@@ -537,18 +541,20 @@ static int box_end = -1;
 
 void world_start(struct world *world, void (*act)(void *user), void *user)
 {
-    int write_end = -1;
+    int ends[2];
 
-    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&world->end, &write_end, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     world->n_said = 0;
+    world->end = ends[0];
     world->child = fork();
     if (world->child == 0) {
-        box_end = write_end;
+        box_end = ends[1];
+        laz_os_close(&world->end);
         MUST(setns(world->space, CLONE_NEWNET) == 0);
         act(user);
         _exit(0);
     }
-    laz_os_close(&write_end);
+    laz_os_close(&ends[1]);
     world->io = laz_io_start(world->driver.loop, world->end, LAZ_IO_READ, world_heard, world);
     CU_ASSERT_FATAL(world->child > 0 && world->io != NULL);
 }
@@ -575,6 +581,11 @@ void world_run(struct world *world, void (*act)(void *user), void *user)
 {
     world_start(world, act, user);
     world_finish(world);
+}
+
+void world_say(struct world *world)
+{
+    CU_ASSERT_EQUAL_FATAL(write(world->end, "g", 1), 1);
 }
 
 void world_await(struct world *world, size_t letters)
@@ -610,6 +621,13 @@ const struct laz_denial *world_denial(const struct world *world, enum laz_denied
 void box_say(char letter)
 {
     MUST(write(box_end, &letter, 1) == 1);
+}
+
+void box_hear(void)
+{
+    char letter;
+
+    MUST(read(box_end, &letter, 1) == 1);
 }
 
 /* A query for a name, without the length of TCP. */

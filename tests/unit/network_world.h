@@ -37,7 +37,7 @@ struct world_name {
 };
 /* Starts it; ended by world_end_servers. */
 void world_dns(const struct world_name *names, size_t n);
-/* Queries that have come for a name, of either kind. */
+/* Queries that have come for a name, of either kind; NULL: for all that are not known. */
 unsigned world_asked(const struct world_name *names, const char *name);
 
 enum world_server {
@@ -72,12 +72,13 @@ struct world {
     int space;
     pid_t child;
     struct laz_io *io;
-    int end; /* a pipe whose other end the child has */
+    int end; /* of a connection to the child */
     char said[64];
     size_t n_said;
 };
 
-/* A box with a list; the texts end with NULL. */
+/* A box with a list; the texts end with NULL. Port 7000 of the host may be listed, and the host
+ * fixed.example has the address 10.9.9.9. */
 void world_open(struct world *world, const char *const *allow);
 /* The same with other bounds than the usual ones: connections at once, bytes. */
 void world_open_bounded(struct world *world, const char *const *allow, uint64_t connections,
@@ -98,6 +99,8 @@ void world_kill(struct world *world);
 void world_run(struct world *world, void (*act)(void *user), void *user);
 /* Steps until the child has said so many letters with box_say. */
 void world_await(struct world *world, size_t letters);
+/* Lets the child go on that waits in box_hear. */
+void world_say(struct world *world);
 /* Steps until so many connections are open. */
 void world_until(struct world *world, unsigned connections);
 /* Handles what has come, without waiting. */
@@ -109,6 +112,7 @@ const struct laz_denial *world_denial(const struct world *world, enum laz_denied
 /* ---- in a box -------------------------------------------------------------------------------- */
 
 void box_say(char letter);
+void box_hear(void);
 /* A query of DNS, as over UDP. */
 size_t box_query(const char *name, uint16_t type, uint8_t query[300]);
 /* The address of a name, as the host tells it; 0: there is none. */

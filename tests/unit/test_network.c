@@ -139,6 +139,20 @@ static void a_rule_may_name_private_addresses(void)
     end(&world);
 }
 
+static void an_address_of_the_configuration_is_not_looked_up(void)
+{
+    static const char *const allow[] = {"fixed.example:7000", NULL};
+    static const char *const dial[] = {"fixed.example", "10.9.9.9"};
+    struct world world;
+
+    begin(&world, allow);
+    world_serve(WORLD_ECHO, "0.0.0.0", 7000);
+    world_run(&world, box_echoes, (void *)dial);
+    CU_ASSERT_EQUAL(world.n_denials, 0);
+    CU_ASSERT_EQUAL(world_asked(names, NULL), 0);
+    end(&world);
+}
+
 static void of_several_answers_only_good_ones_are_used(void)
 {
     static const char *const allow[] = {"*:7000", NULL};
@@ -198,6 +212,7 @@ static void what_is_unreachable_says_why(void)
     world_run(&world, box_is_reset_at, (void *)"missing.example");
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_UNREACHABLE, "missing.example"), 1);
     CU_ASSERT_TRUE(strstr(world.denials.items[1].detail, "not found") != NULL);
+    CU_ASSERT_EQUAL(world_asked(names, NULL), 2); /* A and AAAA: of that name alone */
     end(&world);
 }
 
@@ -402,6 +417,39 @@ static void box_switches(void *user)
     MUST(box_line(fd, line) && strcmp(line, "GET / HTTP/1.1 of the new protocol") == 0);
 }
 
+/* A request for an upgrade has a body, which is not held back while the server thinks. */
+static void box_sends_a_body(void *user)
+{
+    char line[256];
+    int fd = box_dial("web.example", 80);
+
+    (void)user;
+    box_puts(fd, "POST / HTTP/1.1\r\nHost: web.example\r\nConnection: upgrade\r\nUpgrade: x\r\n"
+                 "Content-Length: 300000\r\n\r\n");
+    for (int i = 0; i < 100; i++)
+        box_send(fd, (char[3000]){0}, 3000);
+    MUST(box_line(fd, line));
+}
+
+static void a_body_does_not_wait_for_an_upgrade(void)
+{
+    static const char *const allow[] = {"http://web.example", NULL};
+    struct world world;
+    uint64_t out, in;
+
+    begin(&world, allow);
+    world_serve(WORLD_SINK, PUBLIC, 80);
+    world_start(&world, box_sends_a_body, NULL);
+    do {
+        laz_loop_step(world.driver.loop, LAZ_LOOP_FOREVER);
+        laz_network_bytes(world.network, &out, &in);
+    } while (out < 300000 && world.io);
+    CU_ASSERT_TRUE(out >= 300000);
+    world_kill(&world);
+    world_until(&world, 0);
+    end(&world);
+}
+
 static void a_websocket_is_let_through(void)
 {
     static const char *const allow[] = {"http://web.example", NULL};
@@ -419,6 +467,7 @@ static const struct unit_test tests[] = {
     UNIT(an_unlisted_name_is_asked_nowhere),
     UNIT(private_answers_are_refused),
     UNIT(a_rule_may_name_private_addresses),
+    UNIT(an_address_of_the_configuration_is_not_looked_up),
     UNIT(of_several_answers_only_good_ones_are_used),
     UNIT(the_next_address_is_tried),
     UNIT(rebinding_wins_nothing),
@@ -429,6 +478,7 @@ static const struct unit_test tests[] = {
     UNIT(another_server_name_is_refused),
     UNIT(each_host_is_judged),
     UNIT(a_websocket_is_let_through),
+    UNIT(a_body_does_not_wait_for_an_upgrade),
     {0},
 };
 

@@ -2,6 +2,7 @@
 /* test_network_bounds.c - bytes and ends on their way through, and what one box may use up. */
 #include "network/running.h"
 #include "network_world.h"
+#include "os/io.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -37,10 +39,13 @@ static void end(struct world *world)
     world_end_servers();
 }
 
+/* A second at a time, as a loop that is driven sees it. */
 static void advance(struct world *world, uint64_t ms)
 {
-    laz_loop_advance_clock(world->driver.loop, ms);
-    world_settle(world);
+    for (uint64_t done = 0; done < ms; done += 1000) {
+        laz_loop_advance_clock(world->driver.loop, 1000);
+        world_settle(world);
+    }
 }
 
 /* ---- bytes and ends -------------------------------------------------------------------------- */
@@ -295,6 +300,7 @@ static void box_waits_for_its_turn(void *user)
     MUST(box_line(first, line) && box_line(second, line));
     MUST(recv(third, line, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     box_say('a');
+    box_hear();
     close(first);
     MUST(box_line(third, line));
 }
@@ -308,8 +314,11 @@ static void others_wait_beyond_max_connections(void)
     world_open_bounded(&world, allow, 2, UINT64_MAX);
     world_start(&world, box_waits_for_its_turn, NULL);
     world_await(&world, 1);
-    world_finish(&world);
+    laz_network_catch_up(world.network);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_LIMIT, NULL), 1);
+    world_say(&world);
+    world_finish(&world);
+    CU_ASSERT_EQUAL(world.n_denials, 1);
     end(&world);
 }
 
@@ -319,7 +328,46 @@ static void descriptors_of_the_host_are_bounded(void)
 
     begin(&world, WORLD_ECHO);
     world.shared->most_descriptors = 5;
-    world_run(&world, box_waits_for_its_turn, NULL);
+    world_start(&world, box_waits_for_its_turn, NULL);
+    world_await(&world, 1);
+    laz_network_catch_up(world.network);
+    CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_LIMIT, NULL), 1);
+    world_say(&world);
+    world_finish(&world);
+    end(&world);
+}
+
+static void box_comes_too_early(void *user)
+{
+    char line[256];
+    int fd = box_dial("plain.example", 7000);
+
+    (void)user;
+    box_say('a');
+    MUST(box_line(fd, line));
+}
+
+/* Where the process has none left, nothing is tried until the next tick. */
+static void exhausted_descriptors_do_not_spin(void)
+{
+    struct rlimit before, none;
+    struct world world;
+
+    begin(&world, WORLD_ECHO);
+    laz_loop_hold_clock(world.driver.loop);
+    world_start(&world, box_comes_too_early, NULL);
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 3;
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    world_await(&world, 1);
+    while (!world.network->is_short)
+        laz_loop_step(world.driver.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_FALSE(laz_os_await(laz_loop_fd(world.driver.loop), 0)); /* it could be accepted */
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CU_ASSERT_EQUAL(laz_network_connections(world.network), 0);
+    advance(&world, 1000);
+    world_finish(&world);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_LIMIT, NULL), 1);
     end(&world);
 }
@@ -380,6 +428,25 @@ static void a_head_has_to_end(void)
     CU_ASSERT_EQUAL(laz_network_connections(world.network), 0);
     world_finish(&world);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_LIMIT, "web.example"), 1);
+    end(&world);
+}
+
+/* The time in which nobody drives the loop is nobody's fault. */
+static void a_loop_that_stood_still_ends_nothing(void)
+{
+    struct world world;
+
+    begin(&world, WORLD_HTTP);
+    laz_loop_hold_clock(world.driver.loop);
+    world_start(&world, box_never_ends_its_head, NULL);
+    world_await(&world, 1);
+    world_until(&world, 1);
+    laz_loop_advance_clock(world.driver.loop, 3600000);
+    world_settle(&world);
+    CU_ASSERT_EQUAL(laz_network_connections(world.network), 1);
+    advance(&world, 11000);
+    CU_ASSERT_EQUAL(laz_network_connections(world.network), 0);
+    world_finish(&world);
     end(&world);
 }
 
@@ -463,8 +530,8 @@ static void a_lookup_has_to_end(void)
     world_await(&world, 1);
     world_until(&world, 1);
     CU_ASSERT_EQUAL(world.network->connections->state, NETWORK_LOOKUP);
-    laz_loop_advance_clock(world.driver.loop, 16000);
-    world_until(&world, 0);
+    advance(&world, 17000);
+    CU_ASSERT_EQUAL(laz_network_connections(world.network), 0);
     world_finish(&world);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_UNREACHABLE, "silent.example"), 1);
     end(&world);
@@ -557,6 +624,38 @@ static void names_are_told_over_tcp_too(void)
     CU_ASSERT_EQUAL(world.network->n_dns_peers, 0);
     world_finish(&world);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_NAME, "other.example"), 20);
+    end(&world);
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+/* What the kernel shows of a packet may be any bytes. */
+static void packets_may_be_anything(void)
+{
+    uint8_t packet[LAZ_OS_WATCH_BYTES];
+    struct world world;
+    int ends[2], watch;
+    uint32_t seed = 12345;
+
+    begin(&world, WORLD_ECHO);
+    watch = world.network->sockets.watch;
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),
+                          0);
+    world.network->sockets.watch = ends[0];
+    for (int i = 0; i < 20000; i++) {
+        const size_t len = (size_t)i % (sizeof packet + 1);
+        for (size_t k = 0; k < len; k++)
+            packet[k] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 16);
+        packet[0] = (uint8_t)((i & 1 ? 0x60 : 0x40) | (packet[0] & 15));
+        packet[i & 1 ? 6 : 9] = i & 2 ? 6 : 17;
+        (void)!send(ends[1], packet, len, 0);
+        if (i % 8 == 7)
+            (void)network_watch_hear(world.network);
+    }
+    CU_ASSERT_TRUE(world.n_denials > 1000);
+    world.network->sockets.watch = watch;
+    close(ends[0]);
+    close(ends[1]);
     end(&world);
 }
 
@@ -672,13 +771,16 @@ static const struct unit_test tests[] = {
     UNIT(a_thousand_leave_nothing),
     UNIT(others_wait_beyond_max_connections),
     UNIT(descriptors_of_the_host_are_bounded),
+    UNIT(exhausted_descriptors_do_not_spin),
     UNIT(bytes_are_bounded),
     UNIT(a_head_has_to_end),
+    UNIT(a_loop_that_stood_still_ends_nothing),
     UNIT(half_open_ones_are_few),
     UNIT(an_idle_connection_ends),
     UNIT(a_lookup_has_to_end),
     UNIT(a_flood_of_queries_delays_nobody),
     UNIT(names_are_told_over_tcp_too),
+    UNIT(packets_may_be_anything),
     UNIT(other_rules_close_what_they_do_not_permit),
     UNIT(a_stop_ends_every_state),
     UNIT(a_stop_at_any_moment_leaves_nothing),

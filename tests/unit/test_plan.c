@@ -771,36 +771,6 @@ static void plan_nests_only_where_sessions_stay_apart(void)
     UNIT_TEXT(err.text, "backend none: it makes no namespaces, and so no templates");
 }
 
-/* A list is kept by a backend that says so, or the session is refused. With one the sessions of a
- * template share no network. */
-static void plan_has_a_network_list_only_where_it_is_kept(void)
-{
-    static const char *const without[] = {"landlock", "none", "seatbelt", "windows-job"};
-    struct laz_policy policy = policy_plain();
-    struct laz_plan *plan;
-
-    policy.network = 1;
-    policy.landlock_abi = 7;
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
-        struct laz_error err = {0};
-        CU_ASSERT_EQUAL(plan_fails(without[i], &policy, 0, &err), LAZ_ECONFIG);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "network.allow: the backend "));
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, without[i]));
-    }
-    for (policy.nests = 0; policy.nests < 2; policy.nests++) {
-        struct laz_buf json = LAZ_BUF_INIT;
-        plan = plan_of("bwrap", &policy);
-        laz_plan_json(plan, &json);
-        CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&json), "\"--unshare-all\""));
-        CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&json), "--share-net"));
-        CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&json), "only what is listed"));
-        CU_ASSERT_EQUAL(plan->filter.bits, LAZ_ENFORCE_SYSCALLS);
-        UNIT_TEXT(plan->agent.filter, "network");
-        laz_plan_free(plan);
-        laz_buf_fini(&json);
-    }
-}
-
 static const struct unit_test tests[] = {
     UNIT(sim_bwrap_reads_all_but_the_command_from_a_descriptor),
     UNIT(sim_bwrap_takes_the_program_of_its_option),
@@ -820,7 +790,6 @@ static const struct unit_test tests[] = {
     UNIT(plan_says_what_the_host_holds),
     UNIT(plan_is_shown_as_json_and_text),
     UNIT(plan_nests_only_where_sessions_stay_apart),
-    UNIT(plan_has_a_network_list_only_where_it_is_kept),
     {0},
 };
 
