@@ -373,6 +373,9 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             return
         request.settimeout(60)
         try:
+            if request.recv(1, socket.MSG_PEEK) != b"\x16":  # no TLS: as some servers do
+                self.RequestHandlerClass(request, client_address, self)
+                return
             with self.context.wrap_socket(request, server_side=True) as inside:
                 self.RequestHandlerClass(inside, client_address, self)
         except (OSError, ValueError):
@@ -613,6 +616,7 @@ class Servers:
             if family == socket.AF_INET6:
                 made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+                made.setsockopt(socket.IPPROTO_IPV6, 78, 1)  # IPV6_FREEBIND
             else:
                 made.setsockopt(socket.IPPROTO_IP, 8, 1)  # IP_PKTINFO
             made.bind(("", port))
