@@ -100,8 +100,8 @@ static int confine_landlock(const struct agent *agent, const struct laz_wire_con
     int rc = confine_rules(landlock, &rules, err);
 
     if (!rc)
-        rc = laz_os_landlock_make(abi ? abi : laz_os_landlock_abi(), rules, landlock->rules.n,
-                                  &agent->kept, &ruleset, err);
+        rc = laz_os_landlock_make(abi ? abi : laz_os_landlock_abi(), landlock->lets_network, rules,
+                                  landlock->rules.n, &agent->kept, &ruleset, err);
     if (!rc)
         rc = laz_os_landlock_enter(ruleset, err);
     laz_os_close(&ruleset);

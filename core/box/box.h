@@ -201,6 +201,9 @@ struct laz_box {
     char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
+    /* Of a box with a network namespace of its own: as in struct laz_tree. */
+    uint64_t tcp_bytes; /* laz_os_tree_tcp_bytes; 0: it has none */
+    unsigned tcp_listeners;
     struct laz_process process;
     int listener, channel, output[3], status;
     struct laz_io *listener_io, *channel_io, *output_io[3], *status_io, *process_io, *group_io;

@@ -151,7 +151,8 @@ static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpo
                              session->uid, false, &session->runtime_file, err);
     if (!rc && purpose->runtime && laz_backend_hides_files(ops))
         rc = laz_programs_find(&shared->programs, purpose->runtime, session->uid,
-                               laz_backend_has_own_files(ops), purpose->read, &programs, err);
+                               session->has_network, laz_backend_has_own_files(ops), purpose->read,
+                               &programs, err);
     if (!rc && start_has_commands(purpose, programs))
         rc = start_stage_commands(shared, session, err);
     if (!rc && programs) {

@@ -101,7 +101,7 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
                                     err);
     if (code == 0 && laz_backend_hides_files(parts->ops))
         code = laz_programs_new(values, parts->runtime, parts->platform, session.uid,
-                                &parts->programs, err);
+                                session.has_network, &parts->programs, err);
     if (code != 0)
         return code;
     session.programs = parts->programs;

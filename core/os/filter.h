@@ -8,10 +8,12 @@
 
 #include "base/error.h"
 
-/* "session": for a box with files or a uid of its own. "same-user": for a session that shares its
- * uid with files and processes outside; it can change neither metadata (chmod, chown, utimes,
- * attributes) nor how other processes are scheduled. */
+/* "session": for a box with files or a uid of its own. "network": the same with sockets of TCP and
+ * UDP, for one with a network namespace of its own (network.h). "same-user": for a session that
+ * shares its uid with files and processes outside; it can change neither metadata (chmod, chown,
+ * utimes, attributes) nor how other processes are scheduled. */
 #define LAZ_FILTER_SESSION   "session"
+#define LAZ_FILTER_NETWORK   "network"
 #define LAZ_FILTER_SAME_USER "same-user"
 
 /* Puts a filter on every thread of the calling process, which must have no_new_privs. It can be

@@ -61,12 +61,14 @@ void laz_os_landlock_close_others(const struct laz_landlock_kept *kept, int firs
 /* Closes these: no rule is made with them any more. False: some may be open. */
 bool laz_os_landlock_close_kept(struct laz_landlock_kept *kept);
 
-/* Makes a set of `rules`; everything else that version `abi` knows is refused. The kernel may be
- * newer, not older (LAZ_ESETUP). `kept`: of the same rules; NULL or empty: each is opened by its
+/* Makes a set of `rules`; everything else that version `abi` knows is refused, but, with
+ * `lets_network`, to bind and connect sockets of TCP. The kernel may be newer, not older
+ * (LAZ_ESETUP). `kept`: of the same rules; NULL or empty: each is opened by its
  * path. *ruleset: a descriptor, which the caller owns; it is also valid in copies of the process
  * (fork(2)). */
-int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n,
-                         const struct laz_landlock_kept *kept, int *ruleset, struct laz_error *err);
+int laz_os_landlock_make(int abi, bool lets_network, const struct laz_landlock_rule *rules,
+                         size_t n, const struct laz_landlock_kept *kept, int *ruleset,
+                         struct laz_error *err);
 /* Confines the calling thread to a set. */
 int laz_os_landlock_enter(int ruleset, struct laz_error *err);
 

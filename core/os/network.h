@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* network.h - network namespaces in which nothing runs but what the host listens to.  Linux only.
  *
- * Such a namespace has a loopback interface, to which every address of IPv4 and IPv6 leads ("AnyIP":
- * a route of the type local), and listening sockets that were made in it; nothing else.  A socket
- * belongs to the namespace it was made in, whoever holds it: the host accepts what processes inside
- * connect to, and getsockname(2) of what it accepts is the address that they wanted.  The namespace
- * ends with its last process and its last socket (network_namespaces(7)). */
+ * Such a namespace has a loopback interface, to which every address of IPv4 and IPv6 leads
+ * ("AnyIP": a route of the type local), and listening sockets that were made in it; nothing else.
+ * A socket belongs to the namespace it was made in, whoever holds it: the host accepts what
+ * processes inside connect to, and getsockname(2) of what it accepts is the address that they
+ * wanted.  The namespace ends with its last process and its last socket (network_namespaces(7)). */
 #ifndef LAZ_OS_NETWORK_H
 #define LAZ_OS_NETWORK_H
 
@@ -28,7 +28,8 @@ struct laz_os_network {
     bool is_bounded; /* buffers of its sockets are (LAZ_OS_SOCKET_BYTES); else as the kernel's */
 };
 
-#define LAZ_OS_NETWORK_NONE ((struct laz_os_network){.user = -1, .space = -1, .dns_udp = -1, .dns_tcp = -1, .watch = -1})
+#define LAZ_OS_NETWORK_NONE                                                                        \
+    ((struct laz_os_network){.user = -1, .space = -1, .dns_udp = -1, .dns_tcp = -1, .watch = -1})
 
 /* Most bytes that a socket in it may hold, each way. */
 #define LAZ_OS_SOCKET_BYTES 262144u

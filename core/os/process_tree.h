@@ -29,6 +29,10 @@ struct laz_tree {
     int64_t root;     /* the first process */
     uint64_t nofile;  /* the most descriptors that one of its processes can have */
     bool trusts_root; /* it runs no code of the session, and may not be looked into */
+    /* Of a tree with a network namespace of its own: the most that a socket of TCP in it can hold
+     * (0: it has no such namespace), and how many the host has in it that only listen. */
+    uint64_t tcp_bytes;
+    unsigned listeners;
     /* How long the kernel takes to report of its processes, they decide.  So a look is given up, no
      * later than after the next call of the system: when the calling thread has used so much CPU
      * time (laz_clock_thread_us; 0: never), or when another thread has said so. */
@@ -41,6 +45,7 @@ struct laz_tree {
     struct laz_strv file_systems;
     int64_t inside;
     uint64_t lock_bytes;                 /* as laz_os_tree_find_locks has found them */
+    uint64_t network_bytes;              /* what sockets in its namespace can hold: the same */
     uint64_t kernel_bytes, kernel_least; /* the kernel's own memory when they were found, or less */
     unsigned looks;                      /* since then */
 };
@@ -64,14 +69,18 @@ static inline bool laz_tree_lasts(struct laz_tree *tree)
  * For one thread at a time. */
 bool laz_os_tree_usage(struct laz_tree *tree, uint64_t enough, struct laz_tree_usage *usage);
 /* What its locks of files count as (fcntl(2)), which no control group counts, goes to
- * `tree->lock_bytes`: much more than they take. False: as laz_os_tree_usage, which finds them too
- * when they are due. */
+ * `tree->lock_bytes`: much more than they take. Sockets of its network namespace go to
+ * `tree->network_bytes`: those, too, that no process has open. False: as laz_os_tree_usage, which
+ * finds them too when they are due. */
 bool laz_os_tree_find_locks(struct laz_tree *tree);
 /* Are they to be found? When the kernel's memory has grown by some MiB since the last time, and at
  * each tenth question; in between they are what they were. Reads nothing of the processes. Where
  * there can be no locks yet, the first answer may be ignored: what the kernel's memory grows by
  * from now on may be locks. */
 bool laz_os_tree_locks_are_due(struct laz_tree *tree);
+/* The most that a socket of TCP holds in a namespace whose buffers are bounded (os/network.h), or
+ * are not. */
+uint64_t laz_os_tree_tcp_bytes(bool is_bounded);
 /* Frees what is remembered; the tree may be looked at again. */
 void laz_os_tree_forget(struct laz_tree *tree);
 /* Time, in microseconds, that the processors of the machine have been busy since it started; 0: not

@@ -19,10 +19,11 @@ void laz_os_kernel(struct laz_os_kernel *kernel);
  * laz_backend_failure. `root` is put before every path: "" except in tests. */
 void laz_os_facts(const char *root, struct laz_buf *facts);
 /* Visits the paths that the loader and interpreters need: pairs for a policy, in order. `visit`
- * gets kind (LAZ_PATH_*), host text and box path. Linux: /usr with all `programs`, or the libraries
+ * gets kind (LAZ_PATH_*), host text and box path. `network`: with those that configure names, TLS
+ * and SSH. Linux: /usr with all `programs`, or the libraries
  * and data in it; /bin /sbin /lib /lib64 as links or directories, as on the host;
  * /etc/ld.so.cache, /etc/alternatives, /etc/localtime, certificates. */
-void laz_os_system_paths(bool programs,
+void laz_os_system_paths(bool programs, bool network,
                          void (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user);

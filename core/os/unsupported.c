@@ -86,7 +86,7 @@ GIVES(bool, laz_cgroup_end, false, struct laz_cgroup *group)
 
 GIVES(int, laz_os_landlock_abi, 0, void)
 FAILS("Landlock", laz_os_landlock_make, *ruleset = -1,
-      int abi, const struct laz_landlock_rule *rules, size_t n,
+      int abi, bool lets_network, const struct laz_landlock_rule *rules, size_t n,
       const struct laz_landlock_kept *kept, int *ruleset)
 GIVES(int, laz_os_landlock_keep, 0,
       const struct laz_landlock_rule *rules, size_t n, bool (*fixed)(const char *path, void *user),
@@ -157,6 +157,7 @@ GIVES(const char *, laz_os_tree_misses_cpu, NULL, void)
 GIVES(const char *, laz_os_tree_misses_memory, NULL, void)
 GIVES(bool, laz_os_tree_locks_are_due, false, struct laz_tree *tree)
 GIVES(bool, laz_os_tree_find_locks, true, struct laz_tree *tree)
+GIVES(uint64_t, laz_os_tree_tcp_bytes, 0, bool is_bounded)
 
 GIVES(unsigned, laz_os_usable_processors, laz_os_processors(), void)
 IGNORES(laz_os_package_configuration,
@@ -165,7 +166,8 @@ IGNORES(laz_os_package_configuration,
 
 int laz_os_filter(const char *name, struct laz_error *err)
 {
-    if (strcmp(name, LAZ_FILTER_SESSION) != 0 && strcmp(name, LAZ_FILTER_SAME_USER) != 0)
+    if (strcmp(name, LAZ_FILTER_SESSION) != 0 && strcmp(name, LAZ_FILTER_NETWORK) != 0 &&
+        strcmp(name, LAZ_FILTER_SAME_USER) != 0)
         return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
     return unsupported_error("filters of system calls", err);
 }

@@ -391,6 +391,7 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     if (!rc) {
         rc = ops->plan(&api, policy, made, &why);
         rc = laz_plugin_said(rc, LAZ_PLUGIN_BACKEND, backend, "plan", &why);
+        made->agent.landlock.lets_network = policy->network != 0;
     }
     if (rc) {
         laz_error_set(err, rc, why.os_errno, "%s", why.text);

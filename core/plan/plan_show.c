@@ -245,6 +245,9 @@ static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *t
         show_word_text(text, rules[i].path);
         laz_buf_puts(text, rules[i].is_optional ? " (if it exists)\n" : "\n");
     }
+    if (plan->agent.landlock.lets_network)
+        laz_buf_puts(text,
+                     "  landlock   does not restrict TCP: the box has a network of its own\n");
     if (plan->filter.asked)
         laz_buf_printf(text, "  filter     system calls: %s\n", plan->agent.filter);
 }

@@ -45,24 +45,32 @@ struct policy_work {
     bool by_real;   /* the box shows the host's files, and rules match real paths (macOS) */
 };
 
-/* Files that programs expect; those of the host would disclose information about it. */
+#define POLICY_PASSWD                                                                              \
+    "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"                                                   \
+    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+#define POLICY_GROUP "sandbox:x:1000:\nnogroup:x:65534:\n"
+#define POLICY_HOSTS "127.0.0.1 localhost lazaret\n::1 localhost\n"
+
+/* Files that programs expect; those of the host would disclose information about it. With a network
+ * list the host answers DNS at 127.0.0.1 (network/network.h). */
 static const struct {
-    const char *box, *text;
+    const char *box, *text, *network; /* NULL: there is no such file; with a list */
 } policy_contents[] = {
-    {"/etc/passwd", "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
-                    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
-    {"/etc/group", "sandbox:x:1000:\nnogroup:x:65534:\n"},
-    {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"},
-    {"/etc/hosts", "127.0.0.1 localhost lazaret\n::1 localhost\n"},
+    {"/etc/passwd", POLICY_PASSWD, POLICY_PASSWD},
+    {"/etc/group", POLICY_GROUP, POLICY_GROUP},
+    {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n",
+     "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
+    {"/etc/hosts", POLICY_HOSTS, POLICY_HOSTS},
+    {"/etc/resolv.conf", NULL, "nameserver 127.0.0.1\n"},
 };
 
-bool laz_policy_content(size_t n, const char **box, const char **text)
+bool laz_policy_content(size_t n, bool network, const char **box, const char **text)
 {
     if (n >= sizeof policy_contents / sizeof policy_contents[0])
         return false;
     *box = policy_contents[n].box;
-    *text = policy_contents[n].text;
-    return true;
+    *text = network ? policy_contents[n].network : policy_contents[n].text;
+    return *text != NULL; /* those without come last */
 }
 
 /* Directories that every box makes itself: the settings may name neither these nor directories that
@@ -422,7 +430,7 @@ static void policy_system_paths(struct policy_work *work)
     if (!work->here)
         laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
     else if (!programs)
-        laz_os_system_paths(true, policy_system_path, work);
+        laz_os_system_paths(true, work->session->has_network, policy_system_path, work);
     for (size_t i = 0; work->here && programs && i < programs->n_system; i++)
         policy_system_path(work, programs->system[i].kind, programs->system[i].host,
                            programs->system[i].box);
@@ -527,7 +535,8 @@ static void policy_own_paths(struct policy_work *work)
         else
             work->memory->paths.failed = true;
     }
-    for (size_t i = 0; work->own_files && laz_policy_content(i, &box, &text); i++)
+    for (size_t i = 0; work->own_files && laz_policy_content(i, session->has_network, &box, &text);
+         i++)
         if (!policy_is_staged(work, box))
             policy_add(work, LAZ_PATH_CONTENT, LAZ_POLICY_SYSTEM, text, box);
 }
@@ -721,6 +730,7 @@ static struct laz_policy policy_for_backend(const struct policy_work *work)
         .nests = work->session->nests,
         .tty = work->values->sandbox.tty,
         .has_terminal = work->session->has_terminal,
+        .network = work->session->has_network,
     };
 }
 

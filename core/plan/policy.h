@@ -16,8 +16,8 @@ struct laz_policy_session {
     const char *socket;           /* where the host listens, if that is not the file ipc.sock in
                                      socket_directory (a pipe of Windows); NULL: it is */
     const char *token;
-    const char *agent;               /* path on the host that the session's uid can reach */
-    const char *runtime_file;        /* likewise; NULL for a probe */
+    const char *agent;        /* path on the host that the session's uid can reach */
+    const char *runtime_file; /* likewise; NULL for a probe */
     const char *commands; /* likewise: the program that tools are links to; NULL: they are none */
     const char *const *command_tail; /* arguments of the agent; ends with NULL; NULL: none */
     uint32_t uid;                    /* LAZ_SPAWN_SAME_ID: that of the host */
@@ -27,6 +27,7 @@ struct laz_policy_session {
     const char *staged; /* directory that laz_programs_stage has made, for a backend with its own
                            file system */
     bool nests;         /* a template: makes sessions inside */
+    bool has_network;   /* it has a network list; its programs were made for one, too */
     bool has_terminal;  /* the standard input of the session is one */
     bool has_readers;   /* its output is read by somebody who sees each stream for itself */
     bool hides_env;     /* to be shown: "(set)" stands for the values of env.set and env.allow */
@@ -59,17 +60,17 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
                    struct laz_error *err);
 void laz_policy_free(struct laz_policy_box *box);
 
-/* The nth of the files that a box with its own file system has with a fixed content; false past the
- * last. */
-bool laz_policy_content(size_t n, const char **box, const char **text);
+/* The nth of the files that a box with its own file system has with a fixed content, `network`: one
+ * with a network list; false past the last. */
+bool laz_policy_content(size_t n, bool network, const char **box, const char **text);
 
-#define LAZ_BOX_AGENT   "/run/lazaret/bin/lazaret-agent"
-#define LAZ_BOX_RUNTIME "/run/lazaret/bin/"   /* followed by the file's name */
+#define LAZ_BOX_AGENT    "/run/lazaret/bin/lazaret-agent"
+#define LAZ_BOX_RUNTIME  "/run/lazaret/bin/" /* followed by the file's name */
 #define LAZ_BOX_COMMANDS "/run/lazaret/bin/lazaret-tool"
-#define LAZ_BOX_SOCKET  "/run/lazaret/socket" /* a directory */
-#define LAZ_BOX_WRITE   "/run/lazaret/write/" /* a template: followed by a number, from 0 */
-#define LAZ_BOX_HOME    "/tmp"
-#define LAZ_BOX_UID     1000u /* uid and gid shown inside */
+#define LAZ_BOX_SOCKET   "/run/lazaret/socket" /* a directory */
+#define LAZ_BOX_WRITE    "/run/lazaret/write/" /* a template: followed by a number, from 0 */
+#define LAZ_BOX_HOME     "/tmp"
+#define LAZ_BOX_UID      1000u /* uid and gid shown inside */
 
 /* Gives the path by which a session with `uid` can use a file (a new string). A file that it cannot
  * reach (a build below /root) is copied once into a directory below `directory`, under its name; a
@@ -97,12 +98,13 @@ void laz_staged_free(struct laz_staged *list);
 /* Resolves sandbox.programs of `values`, and what else boxes show of this host; the caller frees
  * *programs. `runtime`: whose programs and paths are wanted, borrowed until then; NULL: none.
  * `platform`: the system; for another one than this, names stand for files of /usr/bin or, where
- * that system has them there, of /bin. `uid`: of the session. Errors: LAZ_ECONFIG naming a listed
+ * that system has them there, of /bin. `uid`: of the session. `network`: it has a network list:
+ * more default programs, and files. Errors: LAZ_ECONFIG naming a listed
  * program that does not exist or that the session cannot execute (a default program that is missing
  * is skipped), LAZ_ENOMEM. */
 int laz_programs_new(const struct laz_settings_values *values,
                      const struct laz_runtime_info *runtime, const char *platform, uint32_t uid,
-                     struct laz_programs **programs, struct laz_error *err);
+                     bool network, struct laz_programs **programs, struct laz_error *err);
 void laz_programs_free(struct laz_programs *programs);
 /* Can no program be started? */
 bool laz_programs_are_none(const struct laz_programs *programs);
@@ -111,6 +113,7 @@ bool laz_programs_are_none(const struct laz_programs *programs);
 struct laz_programs_found {
     struct laz_programs_found *next;
     const struct laz_runtime_info *runtime;
+    bool network;
     struct laz_programs *list;
     char *staged; /* directory; NULL: not needed yet */
     int lock;     /* descriptor that locks it, if it is shared with other engines; else -1 */
@@ -122,11 +125,12 @@ struct laz_programs_store {
     struct laz_programs_found *first;
 };
 
-/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `staged`:
+/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `network`:
+ * it has a network list. `staged`:
  * also stage them, for boxes with their own file system, which show the paths of `read`. Errors: as
  * laz_programs_new, and LAZ_EOS. */
 int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
-                      uint32_t uid, bool staged, const struct laz_strv *read,
+                      uint32_t uid, bool network, bool staged, const struct laz_strv *read,
                       const struct laz_programs_found **programs, struct laz_error *err);
 void laz_programs_store_fini(struct laz_programs_store *store);
 

@@ -23,7 +23,7 @@
 
 /* Programs that scripts and functions of the languages expect on any POSIX system. None can do more
  * than an interpreter can do itself. Missing ones are skipped. */
-static const struct {
+static const struct programs_row {
     const char *name, *why;
 } programs_default[] = {
     {"sh", "what system() and popen() start, and Python's subprocess where it is asked to"},
@@ -102,6 +102,19 @@ static const struct {
     {"dirname", "paths: directory"},
 };
 
+/* The same, and what these start, in a box with a network list. */
+static const struct programs_row programs_network[] = {
+    {"curl", "requests"},
+    {"wget", "requests"},
+    {"git", "repositories"},
+    {"/usr/lib/git-core", "what git starts"},
+    {"/usr/libexec/git-core", "the same, elsewhere"},
+    {"ssh", "sessions, and git over them"},
+    {"psql", "databases"},
+    {"node", "JavaScript"},
+    {"npm", "its packages"},
+};
+
 /* A list that is being made. */
 struct programs_work {
     struct laz_programs *programs;
@@ -112,19 +125,26 @@ struct programs_work {
     struct laz_program_known known;
 };
 
-bool laz_programs_default(size_t n, const char **name, const char **why)
+#define PROGRAMS_DEFAULT (sizeof programs_default / sizeof programs_default[0])
+#define PROGRAMS_NETWORK (sizeof programs_network / sizeof programs_network[0])
+
+bool laz_programs_default(size_t n, bool network, const char **name, const char **why)
 {
-    if (n >= sizeof programs_default / sizeof programs_default[0])
+    if (n >= PROGRAMS_DEFAULT + (network ? PROGRAMS_NETWORK : 0))
         return false;
-    *name = programs_default[n].name;
-    *why = programs_default[n].why;
+    const struct programs_row *row =
+        n < PROGRAMS_DEFAULT ? &programs_default[n] : &programs_network[n - PROGRAMS_DEFAULT];
+    *name = row->name;
+    *why = row->why;
     return true;
 }
 
-static bool programs_is_default(const char *name)
+static bool programs_is_default(const struct laz_programs *programs, const char *wanted)
 {
-    for (size_t i = 0; i < sizeof programs_default / sizeof programs_default[0]; i++)
-        if (strcmp(programs_default[i].name, name) == 0)
+    const char *name, *why;
+
+    for (size_t i = 0; laz_programs_default(i, programs->network, &name, &why); i++)
+        if (strcmp(name, wanted) == 0)
             return true;
     return false;
 }
@@ -370,15 +390,32 @@ static int programs_add(struct programs_work *work, const char *name, bool liste
     return laz_error_set(err, rc, why.os_errno, "%s", why.text);
 }
 
+/* psql of Debian is a script that starts that of a version. */
+static void programs_add_psql(void *user, const char *directory, bool among_libraries)
+{
+    char *path = laz_path_is_below(directory, "/usr/lib/postgresql")
+                     ? laz_strdupf("%s/psql", directory)
+                     : NULL;
+
+    (void)among_libraries;
+    if (path)
+        (void)programs_add(user, path, false, NULL);
+    free(path);
+}
+
 static int programs_add_defaults(struct programs_work *work, const struct laz_strv *runtime,
                                  struct laz_error *err)
 {
+    const char *name, *why;
     int rc = 0;
 
-    for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
-        rc = programs_add(work, programs_default[i].name, false, err);
+    for (size_t i = 0; !rc && laz_programs_default(i, work->programs->network, &name, &why); i++)
+        rc = programs_add(work, name, false, err);
+    if (!rc && work->here && work->programs->network)
+        laz_os_program_directories(programs_add_psql, work);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
-        if (!programs_is_default(runtime->items[i]) && strcmp(runtime->items[i], "any") != 0)
+        if (!programs_is_default(work->programs, runtime->items[i]) &&
+            strcmp(runtime->items[i], "any") != 0)
             rc = programs_add(work, runtime->items[i], false, err);
     return rc;
 }
@@ -393,7 +430,7 @@ static bool programs_are_any(const struct laz_strv *wanted, const struct laz_run
 
 int laz_programs_new(const struct laz_settings_values *values,
                      const struct laz_runtime_info *runtime, const char *platform, uint32_t uid,
-                     struct laz_programs **out, struct laz_error *err)
+                     bool network, struct laz_programs **out, struct laz_error *err)
 {
     const struct laz_strv *wanted = &values->sandbox.programs;
     struct laz_programs *programs = calloc(1, sizeof *programs);
@@ -406,6 +443,7 @@ int laz_programs_new(const struct laz_settings_values *values,
     if (!programs)
         return laz_error_nomem(err);
     programs->runtime = runtime;
+    programs->network = network;
     programs->any = programs_are_any(wanted, runtime);
     for (size_t i = 0; !rc && !programs->any && i < wanted->n; i++) {
         if (strcmp(wanted->items[i], "default") == 0)
@@ -415,7 +453,7 @@ int laz_programs_new(const struct laz_settings_values *values,
         rc = laz_settings_wrong(values, "sandbox.programs", wanted->items[i], rc, err);
     }
     if (!rc && work.here) {
-        laz_os_system_paths(programs->any, programs_system_path, programs);
+        laz_os_system_paths(programs->any, network, programs_system_path, programs);
         programs_read_paths(&work);
     }
     if (!rc && !programs->any) {

@@ -39,6 +39,7 @@ struct laz_programs {
     struct laz_programs_path *system;       /* of this host; empty for another platform */
     size_t n_system;
     struct laz_strv read;    /* those of the runtime's paths that the session can read; the same */
+    bool network;            /* of sessions with a network list */
     bool any;                /* every program of the host; the rest is empty then */
     struct laz_strv allowed; /* files and directories that may be executed, for the policy */
     struct laz_programs_part *parts;
@@ -76,7 +77,8 @@ bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *sh
  * the file system of the staged directory allows it. */
 void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *shown, bool copies);
 
-/* Name and reason of the nth default program, for the documents; false past the last. */
-bool laz_programs_default(size_t n, const char **name, const char **why);
+/* Name and reason of the nth default program, `network`: with a network list; false past the last.
+ */
+bool laz_programs_default(size_t n, bool network, const char **name, const char **why);
 
 #endif

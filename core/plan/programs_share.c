@@ -71,7 +71,7 @@ static void share_describe(const struct laz_programs *programs, const struct laz
         const char *path = programs->etc.items[i];
         share_file(text, "etc", path, laz_os_look(path, true, &look) == 0 ? &look : NULL);
     }
-    for (size_t i = 0; laz_policy_content(i, &box, &content); i++)
+    for (size_t i = 0; laz_policy_content(i, programs->network, &box, &content); i++)
         laz_buf_printf(text, "content %s %s\n", box, content);
     for (size_t i = 0; i < programs->n_system; i++)
         if (programs->system[i].kind == LAZ_PATH_READ)

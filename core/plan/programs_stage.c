@@ -45,7 +45,7 @@ bool laz_programs_has_etc(const struct laz_programs *programs, const char *path)
 
     if (!stage_etc_directory(programs) || !laz_path_is_below(path, LAZ_PROGRAMS_ETC))
         return false;
-    for (size_t i = 0; laz_policy_content(i, &box, &text); i++)
+    for (size_t i = 0; laz_policy_content(i, programs->network, &box, &text); i++)
         if (strcmp(box, path) == 0)
             return true;
     return laz_strv_has(&programs->etc, path);
@@ -198,7 +198,7 @@ static int stage_etc(struct laz_programs *programs, const char *staged, struct l
         if (path->kind == LAZ_PATH_READ && laz_path_is_below(path->box, LAZ_PROGRAMS_ETC))
             rc = stage_shown(programs, path->box, staged, err); /* if it is not a copy */
     }
-    for (size_t i = 0; !rc && laz_policy_content(i, &box, &text); i++)
+    for (size_t i = 0; !rc && laz_policy_content(i, programs->network, &box, &text); i++)
         rc = stage_etc_file(staged, box, text, err);
     return rc;
 }
@@ -257,7 +257,8 @@ static int stage_for(struct laz_programs_store *store, struct laz_programs_found
     if (shown.failed) {
         rc = laz_error_nomem(err);
     } else if (!laz_programs_share(made->list, &shown, &made->staged, &made->lock)) {
-        made->staged = laz_strdupf("%s/programs-%s", store->directory, made->runtime->name);
+        made->staged = laz_strdupf("%s/programs-%s%s", store->directory, made->runtime->name,
+                                   made->network ? "-network" : "");
         rc = made->staged ? laz_programs_stage(made->list, &shown, made->staged, err)
                           : laz_error_nomem(err);
     }
@@ -270,21 +271,23 @@ static int stage_for(struct laz_programs_store *store, struct laz_programs_found
 }
 
 int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
-                      uint32_t uid, bool staged, const struct laz_strv *read,
+                      uint32_t uid, bool network, bool staged, const struct laz_strv *read,
                       const struct laz_programs_found **programs, struct laz_error *err)
 {
     struct laz_programs_found *made = store->first;
     int rc = 0;
 
-    while (made && made->runtime != runtime)
+    while (made && (made->runtime != runtime || made->network != network))
         made = made->next;
     if (!made) {
         made = calloc(1, sizeof *made);
         if (!made)
             return laz_error_nomem(err);
         made->runtime = runtime;
+        made->network = network;
         made->lock = -1;
-        rc = laz_programs_new(store->values, runtime, laz_os_platform(), uid, &made->list, err);
+        rc = laz_programs_new(store->values, runtime, laz_os_platform(), uid, network, &made->list,
+                              err);
         if (rc) {
             free(made);
             return rc;

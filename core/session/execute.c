@@ -551,8 +551,9 @@ static uint32_t execution_refused(const struct laz_session *session)
     const struct laz_settings_values *values = session->shared->values;
     const uint32_t enforces = session->box->plan->enforces;
     const uint32_t files = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_PROCESSES;
+    const uint32_t network = session->box->tcp_bytes ? 0 : LAZ_ENFORCE_NETWORK; /* it has a list */
 
-    return ((enforces & LAZ_ENFORCE_NETWORK) ? LAZ_REFUSES_NETWORK : 0) |
+    return ((enforces & network) ? LAZ_REFUSES_NETWORK : 0) |
            ((enforces & LAZ_ENFORCE_SYSCALLS) ? LAZ_REFUSES_PRIVILEGES : 0) |
            ((enforces & LAZ_ENFORCE_TERMINALS) && !values->sandbox.tty ? LAZ_REFUSES_TERMINALS
                                                                        : 0) |

@@ -87,7 +87,7 @@ uint64_t laz_guard_look_us(const struct laz_limit_values *limits)
 /* The limits that the host has to enforce, and how. */
 struct guard_duty {
     /* Counts at which a limit is reached; LAZ_UNLIMITED: none. Of memory, and, where a group counts
-     * that, of what locks of files count as. */
+     * that, of what locks of files and sockets of its network count as. */
     uint64_t cpu_us, memory_bytes, lock_bytes;
     enum laz_stop cpu_stop; /* which limit on CPU time that is */
     const char *cpu_by;     /* control group that counts CPU time; NULL: process tree */
@@ -221,6 +221,8 @@ static void guard_find_tree(struct laz_session *session)
     tree->root = session->box->process.pid;
     tree->nofile = session->shared->values->limits.nofile;
     tree->trusts_root = session->box->from != NULL;
+    tree->tcp_bytes = session->box->tcp_bytes;
+    tree->listeners = session->box->tcp_listeners;
 }
 
 static bool guard_stops_cpu(struct laz_session *session, const struct guard_duty *duty,
@@ -239,7 +241,7 @@ static bool guard_stops_memory(struct laz_session *session, const struct guard_d
                                const struct laz_tree_usage *tree)
 {
     struct laz_guard *guard = &session->guard;
-    const uint64_t lock_bytes = guard->tree.lock_bytes;
+    const uint64_t lock_bytes = guard->tree.lock_bytes + guard->tree.network_bytes;
 
     if (duty->memory_bytes != LAZ_UNLIMITED &&
         guard_memory_is_over(guard, tree, duty->memory_bytes))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* guard.h - the limits of a session as a whole that only the host enforces: its CPU time, locks of
- * files, and, without a control group, its memory. All functions are for the loop thread. */
+ * files and sockets of its network, and, without a control group, its memory. All functions are for
+ * the loop thread. */
 #ifndef LAZ_SESSION_GUARD_H
 #define LAZ_SESSION_GUARD_H
 

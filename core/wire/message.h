@@ -106,6 +106,7 @@ struct laz_wire_rule { /* of Landlock */
 
 struct laz_wire_landlock {
     int64_t abi;
+    bool lets_network;
     struct laz_field_list rules; /* struct laz_wire_rule */
 };
 

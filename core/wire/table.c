@@ -71,6 +71,8 @@ TABLE(laz_wire_rule, "a rule of Landlock", rule_members, .help = "What Landlock 
 #define STRUCT laz_wire_landlock
 static const struct laz_field landlock_members[] = {
     {"abi", LAZ_FIELD_INTEGER, AT(abi), .help = "version of Landlock; 0: the newest that works"},
+    {"network", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(lets_network),
+     .help = "TCP is not restricted: the box has a network of its own"},
     {"rules", LAZ_FIELD_LIST, AT(rules), .of = &laz_wire_rule,
      .help = "what is allowed; everything else is refused"},
 };

@@ -264,21 +264,24 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
 }
 
 /* Declares what enforces each bit. Sessions of a template have namespaces of their own except for
- * the network: they share the template's, which is empty, and the filter keeps them from connecting
- * to each other. Landlock alone refuses writes to their /proc. */
+ * the network: without a list they share the template's, which is empty, and the filter keeps them
+ * from connecting to each other. Landlock alone refuses writes to their /proc. */
 static void bwrap_promises(const struct laz_plan_api *api, const struct laz_policy *policy,
                            struct laz_plan *plan)
 {
-    int nests = LAZ_HAS(policy, nests) ? 1 : 0;
+    int nests = LAZ_HAS(policy, nests) ? 1 : 0, has_list = LAZ_HAS(policy, network) ? 1 : 0;
 
     backend_limits(api, &policy->limits, plan, "rlimit in a user namespace", 1);
     api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
     api->enforces(plan, LAZ_ENFORCE_FS_WRITE,
                   nests ? "read-only mounts, Landlock" : "read-only mounts");
     api->enforces(plan, LAZ_ENFORCE_NETWORK,
-                  nests ? "network namespace of the template, seccomp" : "network namespace");
+                  has_list ? "only what is listed: network namespace"
+                  : nests  ? "network namespace of the template, seccomp"
+                           : "network namespace");
     api->enforces(plan, LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS, "process namespace");
-    api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS | (nests ? LAZ_ENFORCE_NETWORK : 0u));
+    api->agent_filter(plan, has_list ? "network" : "session",
+                      LAZ_ENFORCE_SYSCALLS | (nests ? LAZ_ENFORCE_NETWORK : 0u));
     api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     if (!LAZ_HAS(policy, tty))
         api->enforces(plan, LAZ_ENFORCE_TERMINALS, "none in /dev");

@@ -103,8 +103,8 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
                             &confinement->runtime_file, err);
     bool own_files = !rc && laz_backend_has_own_files(confinement->choice->ops);
     if (!rc)
-        rc = laz_programs_find(&engine->boxes.programs, runtime, confinement->uid, own_files, NULL,
-                               &programs, err);
+        rc = laz_programs_find(&engine->boxes.programs, runtime, confinement->uid, false, own_files,
+                               NULL, &programs, err);
     if (rc)
         return rc;
     const struct laz_policy_session session = {

@@ -26,7 +26,7 @@ wrong() {
 compiles() {
     "$make" "$1" >"$directory/made.h" || wrong "nothing is made for $1"
     printf '#include <linux/filter.h>\n#include "made.h"\nint n = sizeof filter_session + %s;\n' \
-        'sizeof filter_same_user' >"$directory/use.c"
+        'sizeof filter_same_user + sizeof filter_network' >"$directory/use.c"
     # shellcheck disable=SC2086
     ${CC:-cc} -c -o "$directory/use.o" "$directory/use.c" 2>"$directory/err"
 }

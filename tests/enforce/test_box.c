@@ -281,10 +281,10 @@ static bool choose_programs(const char *const *names)
     for (; names && *names; names++)
         laz_strv_add(&wanted, *names);
     const struct laz_settings_values of_list = {.sandbox.programs = wanted};
-    bool good =
-        !names ||
-        (laz_programs_new(&of_list, NULL, laz_os_platform(), box_uid, &programs, &err) == 0 &&
-         laz_programs_stage(programs, &values.sandbox.read, in_base("staged"), &err) == 0);
+    bool good = !names ||
+                (laz_programs_new(&of_list, NULL, laz_os_platform(), box_uid, false, &programs,
+                                  &err) == 0 &&
+                 laz_programs_stage(programs, &values.sandbox.read, in_base("staged"), &err) == 0);
     laz_strv_fini(&wanted);
     UNIT_TEXT(err.text, "");
     return good;

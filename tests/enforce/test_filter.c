@@ -15,6 +15,8 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,6 +29,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,8 +40,14 @@
 #define BAD     1ul                   /* an address that is not mapped */
 #define NOFD    UINT64_MAX
 
-/* What the filter does in place of the call. */
-enum answer { REFUSED = EPERM, UNKNOWN = ENOSYS, PASSED = 0 };
+/* What the filter does in place of the call. THROUGH: nothing, and the call fails or not. */
+enum answer {
+    REFUSED = EPERM,
+    UNKNOWN = ENOSYS,
+    NO_FAMILY = EAFNOSUPPORT,
+    PASSED = 0,
+    THROUGH = -1
+};
 
 struct call {
     const char *name;
@@ -145,31 +154,7 @@ static const struct call calls[] = {
     {C(msgsnd), {NOFD, BAD, 0, 0}, REFUSED, false},
     {C(mq_open), {BAD, 0, 0, 0}, REFUSED, false},
     {C(mq_unlink), {BAD}, REFUSED, false},
-    /* sockets */
-    {C(socket), {AF_UNIX, SOCK_STREAM, 0}, REFUSED, false},
-    {C(socket), {AF_INET, SOCK_STREAM, 0}, REFUSED, false},
-    {C(socket), {AF_INET6, SOCK_DGRAM, 0}, REFUSED, false},
-    {C(socket), {AF_NETLINK, SOCK_RAW, 0}, REFUSED, false},
-    {C(socket), {AF_PACKET, SOCK_RAW, 0}, REFUSED, true},
-    {C(socket), {AF_ALG, SOCK_SEQPACKET, 0}, REFUSED, false},
-    {C(socket), {40, SOCK_STREAM, 0}, REFUSED, false}, /* AF_VSOCK */
-    {C(connect), {NOFD, BAD, 0}, REFUSED, false},
-    {C(bind), {NOFD, BAD, 0}, REFUSED, false},
-    {C(listen), {NOFD, 1}, REFUSED, false},
-    {C(accept), {NOFD, 0, 0}, REFUSED, false},
-    {C(accept4), {NOFD, 0, 0, 0}, REFUSED, false},
-    {C(sendto), {NOFD, BAD, 0, 0, BAD, 16}, REFUSED, false},
-    {C(socketpair), {AF_UNIX, SOCK_DGRAM, 0, BAD}, REFUSED, false},
-    {C(socketpair), {AF_UNIX, HIGH | SOCK_DGRAM, 0, BAD}, REFUSED, false},
-    {C(socketpair), {AF_INET, SOCK_STREAM, 0, BAD}, REFUSED, false},
-    {C(socketpair), {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, AT(&lowest)}, PASSED, false},
-    {C(setsockopt), {NOFD, SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
-    {C(setsockopt), {NOFD, HIGH | SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
-    /* buffers of another size, and descriptors that only one thread has (CLOSE_RANGE_UNSHARE) */
-    {C(setsockopt), {NOFD, SOL_SOCKET, SO_SNDBUF, BAD, 0}, REFUSED, false},
-    {C(setsockopt), {NOFD, SOL_SOCKET, SO_RCVBUF, BAD, 0}, REFUSED, false},
-    {C(setsockopt), {NOFD, SOL_SOCKET, SO_SNDBUFFORCE, BAD, 0}, REFUSED, false},
-    {C(setsockopt), {NOFD, SOL_SOCKET, SO_RCVBUFFORCE, BAD, 0}, REFUSED, false},
+    /* pipes of another size, and descriptors that only one thread has (CLOSE_RANGE_UNSHARE) */
     {C(fcntl), {NOFD, F_SETPIPE_SZ, 1 << 20}, REFUSED, false},
     {C(fcntl), {NOFD, HIGH | F_SETPIPE_SZ, 1 << 20}, REFUSED, false},
     {C(close_range), {0x7ffffff0, 0x7fffffff, 2}, REFUSED, false},
@@ -240,6 +225,170 @@ static const struct call calls[] = {
 
 #define N_CALLS (sizeof calls / sizeof calls[0])
 
+/* Without a network. */
+static const struct call closed[] = {
+    {C(socket), {AF_UNIX, SOCK_STREAM, 0}, REFUSED, false},
+    {C(socket), {AF_INET, SOCK_STREAM, 0}, REFUSED, false},
+    {C(socket), {AF_INET6, SOCK_DGRAM, 0}, REFUSED, false},
+    {C(socket), {AF_NETLINK, SOCK_RAW, 0}, REFUSED, false},
+    {C(socket), {AF_PACKET, SOCK_RAW, 0}, REFUSED, true},
+    {C(socket), {AF_ALG, SOCK_SEQPACKET, 0}, REFUSED, false},
+    {C(socket), {40, SOCK_STREAM, 0}, REFUSED, false}, /* AF_VSOCK */
+    {C(connect), {NOFD, BAD, 0}, REFUSED, false},
+    {C(bind), {NOFD, BAD, 0}, REFUSED, false},
+    {C(listen), {NOFD, 1}, REFUSED, false},
+    {C(accept), {NOFD, 0, 0}, REFUSED, false},
+    {C(accept4), {NOFD, 0, 0, 0}, REFUSED, false},
+    {C(sendto), {NOFD, BAD, 0, 0, BAD, 16}, REFUSED, false},
+    {C(socketpair), {AF_UNIX, SOCK_DGRAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_UNIX, HIGH | SOCK_DGRAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_INET, SOCK_STREAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, AT(&lowest)}, PASSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, HIGH | SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
+    /* buffers of another size */
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_SNDBUF, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_RCVBUF, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_SNDBUFFORCE, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_RCVBUFFORCE, BAD, 0}, REFUSED, false},
+};
+
+/* With one. Levels: SOL_SOCKET 1, IPPROTO_IP 0, IPPROTO_TCP 6, IPPROTO_UDP 17, IPPROTO_IPV6 41. */
+#define SETS(level, name, answer)                                                                  \
+    {                                                                                              \
+        C(setsockopt), {NOFD, level, name, BAD, 4}, answer, false                                  \
+    }
+#define READS(level, name, answer)                                                                 \
+    {                                                                                              \
+        C(getsockopt), {NOFD, level, name, BAD, BAD}, answer, false                                \
+    }
+#define ASKS(request, answer)                                                                      \
+    {                                                                                              \
+        C(ioctl), {NOFD, request, BAD}, answer, false                                              \
+    }
+
+static const struct call network[] = {
+    {C(socket), {AF_INET, SOCK_STREAM, 0}, THROUGH, false},
+    {C(socket), {AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 6}, THROUGH, false},
+    {C(socket), {AF_INET, SOCK_DGRAM, 0}, THROUGH, false},
+    {C(socket), {AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 17}, THROUGH, false},
+    {C(socket), {AF_INET6, SOCK_STREAM, 0}, THROUGH, false},
+    {C(socket), {HIGH | AF_INET6, HIGH | SOCK_STREAM, HIGH | 6}, THROUGH, false},
+    {C(socket), {AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK, 0}, THROUGH, false},
+    {C(socket), {AF_INET6, SOCK_DGRAM, 17}, THROUGH, false},
+    {C(socket), {AF_UNIX, SOCK_STREAM, 0}, NO_FAMILY, false},
+    {C(socket), {HIGH | AF_UNIX, SOCK_STREAM, 0}, NO_FAMILY, false},
+    {C(socket), {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0}, NO_FAMILY, false},
+    {C(socket), {AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0}, NO_FAMILY, false},
+    {C(socket), {AF_PACKET, SOCK_RAW, 0}, NO_FAMILY, true},
+    {C(socket), {AF_PACKET, SOCK_DGRAM, 0}, NO_FAMILY, true},
+    {C(socket), {AF_INET, SOCK_RAW, 1}, REFUSED, true},
+    {C(socket), {AF_INET6, SOCK_RAW, 58}, REFUSED, true},
+    {C(socket), {AF_INET, 10, 0x300}, REFUSED, true},         /* SOCK_PACKET */
+    {C(socket), {AF_INET, SOCK_DGRAM, 1}, REFUSED, false},    /* ping: ICMP */
+    {C(socket), {AF_INET6, SOCK_DGRAM, 58}, REFUSED, false},  /* ICMPv6 */
+    {C(socket), {AF_INET, SOCK_STREAM, 132}, REFUSED, false}, /* SCTP */
+    {C(socket), {AF_INET, SOCK_SEQPACKET, 132}, REFUSED, false},
+    {C(socket), {AF_INET, SOCK_DGRAM, 136}, REFUSED, false}, /* UDP-Lite */
+    {C(socket), {AF_INET, SOCK_DCCP, 33}, REFUSED, false},
+    {C(socket), {AF_INET, SOCK_STREAM, 256}, REFUSED, false},     /* SMC */
+    {C(socket), {AF_INET, SOCK_STREAM | 020, 0}, REFUSED, false}, /* an unknown flag */
+    {C(connect), {NOFD, BAD, 0}, THROUGH, false},
+    {C(bind), {NOFD, BAD, 0}, THROUGH, false},
+    {C(listen), {NOFD, 1}, THROUGH, false},
+    {C(accept), {NOFD, 0, 0}, THROUGH, false},
+    {C(accept4), {NOFD, 0, 0, SOCK_CLOEXEC}, THROUGH, false},
+    {C(sendto), {NOFD, BAD, 0, MSG_FASTOPEN, BAD, 16}, THROUGH, false},
+    {C(getsockname), {NOFD, BAD, BAD}, THROUGH, false},
+    {C(socketpair), {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, AT(&lowest)}, PASSED, false},
+    {C(socketpair), {AF_UNIX, SOCK_SEQPACKET, 0, AT(&lowest)}, PASSED, false},
+    {C(socketpair), {AF_UNIX, SOCK_DGRAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_INET, SOCK_STREAM, 0, BAD}, REFUSED, false},
+    SETS(1, SO_REUSEADDR, THROUGH),
+    SETS(1, SO_BROADCAST, THROUGH),
+    SETS(1, SO_KEEPALIVE, THROUGH),
+    SETS(1, SO_LINGER, THROUGH),
+    SETS(1, SO_REUSEPORT, THROUGH),
+    SETS(HIGH | 1, SO_RCVTIMEO, THROUGH),
+    SETS(1, 66, THROUGH),       /* SO_RCVTIMEO_NEW */
+    SETS(1, SO_SNDBUF, PASSED), /* without effect: even of no descriptor */
+    SETS(1, HIGH | SO_RCVBUF, PASSED),
+    SETS(1, SO_SNDBUFFORCE, REFUSED),
+    SETS(1, SO_RCVBUFFORCE, REFUSED),
+    SETS(1, SO_DONTROUTE, REFUSED),
+    SETS(1, SO_PRIORITY, REFUSED),
+    SETS(1, SO_BINDTODEVICE, REFUSED),
+    SETS(1, SO_ATTACH_FILTER, REFUSED),
+    SETS(HIGH | 1, HIGH | SO_ATTACH_FILTER, REFUSED),
+    SETS(1, SO_MARK, REFUSED),
+    SETS(1, SO_TIMESTAMPING, REFUSED),
+    SETS(1, SO_BUSY_POLL, REFUSED),
+    SETS(1, SO_ATTACH_BPF, REFUSED),
+    SETS(1, SO_ATTACH_REUSEPORT_CBPF, REFUSED),
+    SETS(1, SO_ZEROCOPY, REFUSED),
+    SETS(6, 1, THROUGH),    /* TCP_NODELAY */
+    SETS(6, 3, THROUGH),    /* TCP_CORK */
+    SETS(6, 4, THROUGH),    /* TCP_KEEPIDLE */
+    SETS(6, 12, THROUGH),   /* TCP_QUICKACK */
+    SETS(6, 18, THROUGH),   /* TCP_USER_TIMEOUT */
+    SETS(6, 23, PASSED),    /* TCP_FASTOPEN: without effect */
+    SETS(6, 30, PASSED),    /* TCP_FASTOPEN_CONNECT: the same */
+    SETS(6, 2, REFUSED),    /* TCP_MAXSEG */
+    SETS(6, 10, REFUSED),   /* TCP_WINDOW_CLAMP */
+    SETS(6, 13, REFUSED),   /* TCP_CONGESTION */
+    SETS(6, 14, REFUSED),   /* TCP_MD5SIG */
+    SETS(6, 19, REFUSED),   /* TCP_REPAIR */
+    SETS(6, 31, REFUSED),   /* TCP_ULP */
+    SETS(6, 38, REFUSED),   /* TCP_AO_ADD_KEY */
+    SETS(0, 1, THROUGH),    /* IP_TOS */
+    SETS(0, 2, THROUGH),    /* IP_TTL */
+    SETS(0, 8, THROUGH),    /* IP_PKTINFO */
+    SETS(0, 10, THROUGH),   /* IP_MTU_DISCOVER */
+    SETS(0, 11, THROUGH),   /* IP_RECVERR */
+    SETS(0, 24, THROUGH),   /* IP_BIND_ADDRESS_NO_PORT */
+    SETS(0, 49, THROUGH),   /* IP_MULTICAST_ALL */
+    SETS(0, 3, REFUSED),    /* IP_HDRINCL */
+    SETS(0, 4, REFUSED),    /* IP_OPTIONS */
+    SETS(0, 16, REFUSED),   /* IP_IPSEC_POLICY */
+    SETS(0, 19, REFUSED),   /* IP_TRANSPARENT */
+    SETS(0, 32, REFUSED),   /* IP_MULTICAST_IF */
+    SETS(0, 35, REFUSED),   /* IP_ADD_MEMBERSHIP */
+    SETS(0, 42, REFUSED),   /* MCAST_JOIN_GROUP */
+    SETS(0, 48, REFUSED),   /* MCAST_MSFILTER */
+    SETS(0, 64, REFUSED),   /* IPT_SO_SET_REPLACE */
+    SETS(41, 16, THROUGH),  /* IPV6_UNICAST_HOPS */
+    SETS(41, 25, THROUGH),  /* IPV6_RECVERR */
+    SETS(41, 26, THROUGH),  /* IPV6_V6ONLY */
+    SETS(41, 67, THROUGH),  /* IPV6_TCLASS */
+    SETS(41, 1, REFUSED),   /* IPV6_ADDRFORM */
+    SETS(41, 20, REFUSED),  /* IPV6_JOIN_GROUP */
+    SETS(41, 54, REFUSED),  /* IPV6_HOPOPTS */
+    SETS(41, 57, REFUSED),  /* IPV6_RTHDR */
+    SETS(41, 64, REFUSED),  /* IP6T_SO_SET_REPLACE */
+    SETS(41, 75, REFUSED),  /* IPV6_TRANSPARENT */
+    SETS(17, 1, REFUSED),   /* UDP_CORK */
+    SETS(17, 100, REFUSED), /* UDP_ENCAP */
+    SETS(17, 103, REFUSED), /* UDP_SEGMENT */
+    SETS(282, 1, REFUSED),  /* SOL_TLS */
+    SETS(284, 1, REFUSED),  /* SOL_MPTCP */
+    READS(1, SO_ERROR, THROUGH),
+    READS(1, SO_TYPE, THROUGH),
+    READS(0, 1, THROUGH),
+    READS(6, 11, THROUGH), /* TCP_INFO */
+    READS(41, 26, THROUGH),
+    READS(41, 67, THROUGH),
+    READS(6, 35, REFUSED),  /* TCP_ZEROCOPY_RECEIVE */
+    READS(0, 64, REFUSED),  /* IPT_SO_GET_INFO */
+    READS(41, 64, REFUSED), /* IP6T_SO_GET_INFO */
+    ASKS(0x8912, THROUGH), /* SIOCGIFCONF */
+    ASKS(0x8913, THROUGH), /* SIOCGIFFLAGS */
+    ASKS(0x8914, REFUSED), /* SIOCSIFFLAGS */
+    ASKS(0x8916, REFUSED), /* SIOCSIFADDR */
+    ASKS(0x890b, REFUSED), /* SIOCADDRT */
+    ASKS(0x8946, REFUSED), /* SIOCETHTOOL */
+    ASKS(0x89a0, REFUSED), /* SIOCBRADDBR */
+};
+
 struct outcome {
     long result;
     int err;    /* of the call; -1: it did not return */
@@ -248,17 +397,19 @@ struct outcome {
 
 static struct outcome *shared;
 
-#define IN_PARTS "session, in two parts" /* as a session of a template has it */
+#define IN_PARTS         "session, in two parts" /* as a session of a template has it */
+#define NETWORK_IN_PARTS "network, in two parts"
 
 static void filter_on(const char *name)
 {
     struct laz_error err = {0};
-    const bool in_parts = strcmp(name, IN_PARTS) == 0;
+    const char *parts = strcmp(name, IN_PARTS) == 0           ? LAZ_FILTER_SESSION
+                        : strcmp(name, NETWORK_IN_PARTS) == 0 ? LAZ_FILTER_NETWORK
+                                                              : NULL;
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        (in_parts ? laz_os_filter_ahead(LAZ_FILTER_SESSION, &err) ||
-                        laz_os_filter_rest(LAZ_FILTER_SESSION, &err)
-                  : laz_os_filter(name, &err))) {
+        (parts ? laz_os_filter_ahead(parts, &err) || laz_os_filter_rest(parts, &err)
+               : laz_os_filter(name, &err))) {
         fprintf(stderr, "%s\n", err.text);
         _exit(99);
     }
@@ -299,23 +450,31 @@ static long call_make(const void *with)
     return syscall(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-static void each_forbidden_call_is_refused(const char *filter)
+static void each_is_answered(const char *filter, const struct call *table, size_t n)
 {
-    for (size_t i = 0; i < N_CALLS; i++) {
-        const struct call *call = &calls[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct call *call = &table[i];
         struct outcome without = outcome_of(NULL, call_make, call);
         struct outcome within = outcome_of(filter, call_make, call);
-        bool provable = laz_os_is_root() || !call->root;
-        bool differs = call->answer == PASSED || without.err != (int)call->answer;
-        if (within.err != (int)call->answer || within.signal || (provable && !differs))
-            printf("\n    %s %s %#lx %#lx: without %d, within %d, signal %d", filter, call->name,
-                   (unsigned long)call->args[0], (unsigned long)call->args[1], without.err,
-                   within.err, within.signal);
-        CU_ASSERT_EQUAL(within.err, (int)call->answer);
+        bool provable = (laz_os_is_root() || !call->root) && call->answer != THROUGH;
+        int expected = call->answer == THROUGH ? without.err : (int)call->answer;
+        bool differs = call->answer == PASSED || without.err != expected;
+        if (within.err != expected || within.signal || (provable && !differs))
+            printf("\n    %s %s %#lx %#lx %#lx: without %d, within %d, signal %d", filter,
+                   call->name, (unsigned long)call->args[0], (unsigned long)call->args[1],
+                   (unsigned long)call->args[2], without.err, within.err, within.signal);
+        CU_ASSERT_EQUAL(within.err, expected);
         CU_ASSERT_EQUAL(within.signal, 0);
+        CU_ASSERT_NOT_EQUAL(call->answer == THROUGH ? without.err : 0, EPERM);
         if (provable)
             CU_ASSERT_TRUE(differs);
     }
+}
+
+static void each_forbidden_call_is_refused(const char *filter)
+{
+    each_is_answered(filter, calls, N_CALLS);
+    each_is_answered(filter, closed, sizeof closed / sizeof closed[0]);
 }
 
 static void live_filter_refuses_each_forbidden_call(void)
@@ -331,6 +490,107 @@ static void live_filter_in_two_parts_refuses_them_too(void)
 static void live_filter_same_user_refuses_them_too(void)
 {
     each_forbidden_call_is_refused(LAZ_FILTER_SAME_USER);
+}
+
+static void live_filter_network_has_tcp_and_udp_only(void)
+{
+    each_is_answered(LAZ_FILTER_NETWORK, calls, N_CALLS);
+    each_is_answered(LAZ_FILTER_NETWORK, network, sizeof network / sizeof network[0]);
+}
+
+static void live_filter_network_in_two_parts_too(void)
+{
+    each_is_answered(NETWORK_IN_PARTS, calls, N_CALLS);
+    each_is_answered(NETWORK_IN_PARTS, network, sizeof network / sizeof network[0]);
+}
+
+/* A client and a server of TCP, and one of UDP, with what programs set; 0: all went well. */
+static long network_work(const void *with)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr *to = (struct sockaddr *)&address;
+    socklen_t len = sizeof address, size = sizeof(int);
+    int one = 1, huge = 1 << 20, before = 0, after = 0;
+    char c = 0;
+
+    (void)with;
+    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int client = socket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
+    if (setsockopt(server, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) || bind(server, to, len) ||
+        listen(server, 5) || getsockname(server, to, &len))
+        return 1;
+    if (getsockopt(client, SOL_SOCKET, SO_RCVBUF, &before, &size) ||
+        setsockopt(client, SOL_SOCKET, SO_RCVBUF, &huge, sizeof huge) ||
+        getsockopt(client, SOL_SOCKET, SO_RCVBUF, &after, &size))
+        return 2;
+    if (with && before != after)
+        return 3;
+    if (setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) || connect(client, to, len))
+        return 4;
+    int accepted = accept4(server, NULL, NULL, SOCK_CLOEXEC);
+    if (write(client, "a", 1) != 1 || read(accepted, &c, 1) != 1 || c != 'a')
+        return 5;
+    int from = socket(AF_INET, SOCK_DGRAM, 0), at = socket(AF_INET, SOCK_DGRAM, IPPROTO_UDP);
+    address.sin_port = 0;
+    if (bind(at, to, len) || getsockname(at, to, &len) || sendto(from, "b", 1, 0, to, len) != 1 ||
+        recv(at, &c, 1, 0) != 1 || c != 'b')
+        return 6;
+    return 0;
+}
+
+static void live_filter_network_lets_clients_and_servers_work(void)
+{
+    CU_ASSERT_EQUAL(outcome_of(NULL, network_work, NULL).result, 0);
+    CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_NETWORK, network_work, "").result, 0);
+    CU_ASSERT_EQUAL(outcome_of(NETWORK_IN_PARTS, network_work, "").result, 0);
+    CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SESSION, network_work, "").result, 1);
+}
+
+/* An abstract name of this process; its length. */
+static socklen_t pair_name(struct sockaddr_un *name, const char *of)
+{
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    const int n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "lazaret-%s", of);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* `with`: the name of a socket that listens. An end of a pair can be connected to nothing, and
+ * nothing to it, not even when its other end is gone. */
+static long pair_work(const void *with)
+{
+    static const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct sockaddr_un there, own;
+    const socklen_t len = pair_name(&there, with), own_len = pair_name(&own, "pair");
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
+        bind(pair[0], (struct sockaddr *)&own, own_len))
+        return 1;
+    for (int i = 0; i < 2; i++) {
+        (void)connect(pair[0], &none, sizeof none); /* which would end a connection of TCP */
+        if (connect(pair[0], (struct sockaddr *)&there, len) != -1 || errno != EISCONN)
+            return 2;
+        if (listen(pair[0], 1) != -1 || errno != EINVAL)
+            return 3;
+        close(pair[1]);
+    }
+    return 0;
+}
+
+static void live_filter_network_keeps_pairs_as_they_are(void)
+{
+    struct sockaddr_un name;
+    char text[32];
+
+    snprintf(text, sizeof text, "%d", (int)getpid());
+    const socklen_t len = pair_name(&name, text);
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+    CU_ASSERT_EQUAL_FATAL(bind(listener, (struct sockaddr *)&name, len), 0);
+    CU_ASSERT_EQUAL_FATAL(listen(listener, 1), 0);
+    CU_ASSERT_EQUAL(connect(client, (struct sockaddr *)&name, len), 0);
+    CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_NETWORK, pair_work, text).result, 0);
+    close(client);
+    close(listener);
 }
 
 /* Landlock does not govern these operations on files and processes of the same uid. */
@@ -360,6 +620,7 @@ static void live_filter_same_user_keeps_metadata_and_processes(void)
         struct outcome without = outcome_of(NULL, call_make, &metadata[i]);
         CU_ASSERT_NOT_EQUAL(without.err, EPERM);
         CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SESSION, call_make, &metadata[i]).err, without.err);
+        CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_NETWORK, call_make, &metadata[i]).err, without.err);
         CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SAME_USER, call_make, &metadata[i]).err, EPERM);
     }
 }
@@ -462,6 +723,7 @@ static void live_filter_lets_ordinary_work_go_on(void)
     CU_ASSERT_EQUAL(outcome_of(NULL, ordinary_work, NULL).result, 0);
     CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SESSION, ordinary_work, NULL).result, 0);
     CU_ASSERT_EQUAL(outcome_of(IN_PARTS, ordinary_work, NULL).result, 0);
+    CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_NETWORK, ordinary_work, NULL).result, 0);
 }
 
 /* ---- errors ----------------------------------------------------------------------------------
@@ -499,6 +761,10 @@ int main(void)
         UNIT(live_filter_refuses_each_forbidden_call),
         UNIT(live_filter_in_two_parts_refuses_them_too),
         UNIT(live_filter_same_user_refuses_them_too),
+        UNIT(live_filter_network_has_tcp_and_udp_only),
+        UNIT(live_filter_network_in_two_parts_too),
+        UNIT(live_filter_network_lets_clients_and_servers_work),
+        UNIT(live_filter_network_keeps_pairs_as_they_are),
         UNIT(live_filter_same_user_keeps_metadata_and_processes),
         UNIT(live_filter_kills_calls_of_other_tables),
         UNIT(live_filter_holds_in_threads_that_run_already),

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #if defined LAZ_FILTER && defined __x86_64__
@@ -114,6 +115,8 @@ static void sim_filter_knows_no_call_newer_than_its_list(void)
                         SECCOMP_RET_ERRNO | ENOSYS);
         CU_ASSERT_EQUAL(SIM(filter_same_user, .nr = number, .arch = AUDIT_ARCH_X86_64),
                         SECCOMP_RET_ERRNO | ENOSYS);
+        CU_ASSERT_EQUAL(SIM(filter_network, .nr = number, .arch = AUDIT_ARCH_X86_64),
+                        SECCOMP_RET_ERRNO | ENOSYS);
     }
 }
 
@@ -128,10 +131,13 @@ static uint32_t sim_both(uint32_t first, uint32_t last)
     return b <= a ? last : first;
 }
 
-static bool sim_parts_are_the_whole(const struct seccomp_data *data)
+static bool sim_parts_are_the_whole(const struct seccomp_data *data, bool network)
 {
-    const uint32_t whole = SIM_DATA(filter_session, data);
-    const uint32_t parts = sim_both(SIM_DATA(filter_template, data), SIM_DATA(filter_rest, data));
+    const uint32_t whole =
+        network ? SIM_DATA(filter_network, data) : SIM_DATA(filter_session, data);
+    const uint32_t parts = sim_both(network ? SIM_DATA(filter_network_template, data)
+                                            : SIM_DATA(filter_template, data),
+                                    SIM_DATA(filter_rest, data));
 
     if (whole != parts)
         printf("\n    call %d with %#llx, %#llx, %#llx: %#x, in parts %#x", data->nr,
@@ -148,7 +154,7 @@ static unsigned long sim_each_value(struct seccomp_data *data, unsigned argument
     unsigned long sum = 0;
 
     if (argument == 6)
-        return sim_parts_are_the_whole(data);
+        return sim_parts_are_the_whole(data, false) && sim_parts_are_the_whole(data, true);
     if (!(known->arguments >> argument & 1))
         return sim_each_value(data, argument + 1, known);
     for (size_t i = 0; i < 4 * known->n; i++) {
@@ -218,12 +224,16 @@ static void sim_filter_of_templates_allows_what_sets_up(void)
         const struct seccomp_data data = {
             .nr = setup[i].number, .arch = AUDIT_ARCH_X86_64, .args = {setup[i].argument}};
         CU_ASSERT_EQUAL(SIM_DATA(filter_template, &data), SECCOMP_RET_ALLOW);
+        CU_ASSERT_EQUAL(SIM_DATA(filter_network_template, &data), SECCOMP_RET_ALLOW);
         CU_ASSERT_EQUAL(SIM_DATA(filter_rest, &data),
                         SECCOMP_RET_ERRNO | (setup[i].number == SYS_clone3 ? ENOSYS : EPERM));
     }
     for (int number = 0; number < 1024; number++) {
         const struct seccomp_data data = {.nr = number, .arch = AUDIT_ARCH_X86_64};
         more += SIM_DATA(filter_template, &data) != SIM_DATA(filter_session, &data);
+        CU_ASSERT_EQUAL(SIM_DATA(filter_template, &data) != SIM_DATA(filter_session, &data),
+                        SIM_DATA(filter_network_template, &data) !=
+                            SIM_DATA(filter_network, &data));
     }
     CU_ASSERT_EQUAL(more, 7); /* all but unshare and prctl, which need the argument */
 }
@@ -249,6 +259,18 @@ static const int never[] = {
 };
 /* clang-format on */
 
+static bool sim_is_of_sockets(int number)
+{
+    static const int sockets[] = {SYS_socket, SYS_connect,    SYS_bind,
+                                  SYS_listen, SYS_accept,     SYS_accept4,
+                                  SYS_sendto, SYS_setsockopt, SYS_getsockopt};
+
+    for (size_t i = 0; i < sizeof sockets / sizeof sockets[0]; i++)
+        if (sockets[i] == number)
+            return true;
+    return false;
+}
+
 /* Checks these calls with any arguments. */
 static void sim_filter_never_lets_through(void)
 {
@@ -262,6 +284,52 @@ static void sim_filter_never_lets_through(void)
             if (action != (SECCOMP_RET_ERRNO | EPERM))
                 printf("\n    call %d with %#lx: %#x", never[i], (unsigned long)a, action);
             CU_ASSERT_EQUAL(action, SECCOMP_RET_ERRNO | EPERM);
+            if (!sim_is_of_sockets(never[i]))
+                CU_ASSERT_EQUAL(SIM(filter_network, .nr = never[i], .arch = AUDIT_ARCH_X86_64,
+                                    .args = {a, a, a, a, a, a}),
+                                SECCOMP_RET_ERRNO | EPERM);
+        }
+}
+
+/* Of all sockets those of TCP and UDP; other families are answered as if there were none. */
+static void sim_filter_network_makes_sockets_of_tcp_and_udp(void)
+{
+    static const uint64_t flags[] = {0, 04000, 02000000, 02004000, HIGH, 020, 0x40000000};
+    static const uint64_t protocols[] = {0,  1,   2,   6,   17,  33,  41,        47,
+                                         58, 132, 136, 255, 256, 262, HIGH | 17, HIGH | 6};
+
+    for (uint64_t family = 0; family < 80; family++)
+        for (uint64_t type = 0; type < 16; type++)
+            for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
+                for (size_t p = 0; p < sizeof protocols / sizeof protocols[0]; p++) {
+                    const uint32_t protocol = (uint32_t)protocols[p];
+                    const bool inet = family == AF_INET || family == AF_INET6;
+                    const bool is_right = (type == 1 && (protocol == 0 || protocol == 6)) ||
+                                          (type == 2 && (protocol == 0 || protocol == 17));
+                    const uint32_t expected =
+                        inet && is_right && f < 5 ? SECCOMP_RET_ALLOW
+                        : inet && protocol == 262 ? SECCOMP_RET_ERRNO | EPROTONOSUPPORT
+                        : inet || family >= 64    ? SECCOMP_RET_ERRNO | EPERM
+                                                  : SECCOMP_RET_ERRNO | EAFNOSUPPORT;
+                    const uint32_t action =
+                        SIM(filter_network, .nr = SYS_socket, .arch = AUDIT_ARCH_X86_64,
+                            .args = {family | (f ? HIGH : 0), type | flags[f], protocols[p]});
+                    if (action != expected)
+                        printf("\n    socket %d %#x %u: %#x", (int)family,
+                               (unsigned)(type | flags[f]), protocol, action);
+                    CU_ASSERT_EQUAL(action, expected);
+                }
+}
+
+/* What "network" lets through besides what "session" does, by number; with any arguments. */
+static void sim_filter_network_adds_calls_of_sockets_only(void)
+{
+    for (int number = 0; number < 1024; number++)
+        for (uint64_t a = 0; a < 512; a++) {
+            const struct seccomp_data data = {
+                .nr = number, .arch = AUDIT_ARCH_X86_64, .args = {a % 3, a, 16, 0, 1, 16}};
+            const bool same = SIM_DATA(filter_session, &data) == SIM_DATA(filter_network, &data);
+            CU_ASSERT(same || sim_is_of_sockets(number));
         }
 }
 
@@ -295,6 +363,8 @@ int main(void)
         UNIT(sim_filter_in_two_parts_is_the_whole),
         UNIT(sim_filter_of_templates_allows_what_sets_up),
         UNIT(sim_filter_never_lets_through),
+        UNIT(sim_filter_network_makes_sockets_of_tcp_and_udp),
+        UNIT(sim_filter_network_adds_calls_of_sockets_only),
         UNIT(sim_filter_looks_at_what_the_kernel_looks_at),
         {0},
     };

@@ -215,7 +215,8 @@ static bool fixed(const char *path, void *user)
     return !user || strcmp(path, user) != 0;
 }
 
-static bool keeps; /* the rules are made of files that were opened before */
+static bool keeps;        /* the rules are made of files that were opened before */
+static bool lets_network; /* TCP is not restricted */
 
 static int confine(int abi, const struct laz_landlock_rule *rules, size_t n, struct laz_error *err)
 {
@@ -225,7 +226,7 @@ static int confine(int abi, const struct laz_landlock_rule *rules, size_t n, str
     if (keeps && kept.n_open != (int)n)
         rc = LAZ_ESETUP;
     if (!rc)
-        rc = laz_os_landlock_make(abi, rules, n, &kept, &ruleset, err);
+        rc = laz_os_landlock_make(abi, lets_network, rules, n, &kept, &ruleset, err);
     laz_os_landlock_close_kept(&kept);
     if (!rc)
         rc = laz_os_landlock_enter(ruleset, err);
@@ -480,7 +481,7 @@ static int read_with_files_of_another_list(void)
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         laz_os_landlock_keep(before, 1, fixed, NULL, &kept, NULL) != 0 || kept.n_open != 1 ||
-        laz_os_landlock_make(kernel, rules, 1, &kept, &ruleset, NULL) != 0 ||
+        laz_os_landlock_make(kernel, false, rules, 1, &kept, &ruleset, NULL) != 0 ||
         laz_os_landlock_enter(ruleset, NULL) != 0)
         return 254;
     return try_read();
@@ -500,12 +501,26 @@ static int replace_what_was_kept(void)
         opened(open(in_base("file"), O_WRONLY | O_CREAT, 0600)) != 0)
         return 254;
     laz_os_landlock_check_kept(&kept);
-    if (laz_os_landlock_make(kernel, rules, 1, &kept, &ruleset, NULL) != 0 ||
+    if (laz_os_landlock_make(kernel, false, rules, 1, &kept, &ruleset, NULL) != 0 ||
         !laz_os_landlock_close_kept(&kept) || laz_os_landlock_enter(ruleset, NULL) != 0)
         return 253;
     if (opened(open(in_base("new"), O_RDONLY)) != EACCES)
         return 252;
     return try_read();
+}
+
+/* Then TCP is not refused by any version, and all else is as before. */
+static void live_landlock_can_leave_out_the_network(void)
+{
+    if (skipped())
+        return;
+    lets_network = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool is_tcp = rows[i].try == try_tcp || rows[i].try == try_tcp_listener;
+        const bool refuses = !is_tcp && rows[i].abi <= kernel;
+        CU_ASSERT_EQUAL(attempt(kernel, NULL, 0, rows[i].try), refuses ? rows[i].refusal : 0);
+    }
+    lets_network = false;
 }
 
 static void live_landlock_keeps_what_stays_the_same(void)
@@ -619,6 +634,7 @@ static const struct unit_test tests[] = {
     UNIT(live_landlock_allows_what_a_rule_says),
     UNIT(live_landlock_is_the_same_with_files_that_were_kept),
     UNIT(live_landlock_keeps_what_stays_the_same),
+    UNIT(live_landlock_can_leave_out_the_network),
     UNIT(live_landlock_of_an_older_kernel_refuses_less),
     UNIT(live_landlock_joins_no_directories_of_different_rights),
     UNIT(landlock_says_what_it_cannot_do),

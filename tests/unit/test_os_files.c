@@ -461,11 +461,11 @@ static void system_paths_have_programs_when_asked_and_no_secrets(void)
 {
     struct seen seen = {0};
 
-    laz_os_system_paths(true, note_path, &seen);
+    laz_os_system_paths(true, false, note_path, &seen);
     CU_ASSERT_EQUAL(seen.places, 5);
     laz_strv_fini(&seen.parts);
     seen.places = 0;
-    laz_os_system_paths(false, note_path, &seen);
+    laz_os_system_paths(false, false, note_path, &seen);
     CU_ASSERT_EQUAL(seen.places & ~1, 6);
     CU_ASSERT_FALSE(laz_strv_has(&seen.parts, "/usr/bin"));
     CU_ASSERT_FALSE(laz_strv_has(&seen.parts, "/usr"));

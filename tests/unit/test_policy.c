@@ -72,9 +72,9 @@ static int attempt_run(struct attempt *attempt)
     };
     struct laz_programs *programs = NULL;
     if (attempt->chosen)
-        CU_ASSERT_EQUAL_FATAL(
-            laz_programs_new(&values, &runtime, laz_os_platform(), session.uid, &programs, NULL),
-            0);
+        CU_ASSERT_EQUAL_FATAL(laz_programs_new(&values, &runtime, laz_os_platform(), session.uid,
+                                               false, &programs, NULL),
+                              0);
     if (programs)
         laz_programs_prepare(programs, NULL, true);
     session.programs = programs;

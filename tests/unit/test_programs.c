@@ -47,7 +47,7 @@ static int resolve(const char *const *names, const char *const *runtime, uint32_
     for (; runtime && *runtime; runtime++)
         laz_strv_add(&declared.programs, *runtime);
     const struct laz_settings_values values = {.sandbox.programs = wanted};
-    int rc = laz_programs_new(&values, &declared, laz_os_platform(), uid, programs, err);
+    int rc = laz_programs_new(&values, &declared, laz_os_platform(), uid, false, programs, err);
     laz_strv_fini(&wanted);
     laz_strv_fini(&declared.programs);
     if (!rc)
@@ -144,7 +144,7 @@ static void the_defaults_are_named_in_the_documents(void)
     size_t n = 0;
 
     CU_ASSERT_EQUAL_FATAL(laz_os_read_file(DOCS_DIRECTORY "/sandbox.md", 1 << 20, &page, NULL), 0);
-    for (; laz_programs_default(n, &name, &why); n++) {
+    for (; laz_programs_default(n, true, &name, &why); n++) {
         char quoted[64];
         snprintf(quoted, sizeof quoted, "`%s`", name);
         if (!strstr(laz_buf_text(&page), quoted))
@@ -198,16 +198,16 @@ static void another_systems_programs_are_not_looked_for(void)
     laz_strv_add(&wanted, "sh");
     laz_strv_add(&wanted, "sed");
     const struct laz_settings_values values = {.sandbox.programs = wanted};
-    CU_ASSERT_EQUAL(laz_programs_new(&values, NULL, "darwin", LAZ_SPAWN_SAME_ID, &programs, NULL),
-                    0);
+    CU_ASSERT_EQUAL(
+        laz_programs_new(&values, NULL, "darwin", LAZ_SPAWN_SAME_ID, false, &programs, NULL), 0);
     static const char *const expected[] = {"/usr/bin/no-such-program", "/opt/no/such", "/bin/sh",
                                            "/bin/bash", "/usr/bin/sed"};
     CU_ASSERT_EQUAL_FATAL(programs->allowed.n, sizeof expected / sizeof expected[0]);
     for (size_t i = 0; i < programs->allowed.n; i++)
         UNIT_TEXT(programs->allowed.items[i], expected[i]);
     laz_programs_free(programs);
-    CU_ASSERT_EQUAL(laz_programs_new(&values, NULL, "windows", LAZ_SPAWN_SAME_ID, &programs, NULL),
-                    0);
+    CU_ASSERT_EQUAL(
+        laz_programs_new(&values, NULL, "windows", LAZ_SPAWN_SAME_ID, false, &programs, NULL), 0);
     CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin/sh"));
     CU_ASSERT_FALSE(laz_strv_has(&programs->allowed, "/bin/bash"));
     laz_programs_free(programs);
@@ -339,7 +339,7 @@ static void staged_directories_have_an_etc(void)
     laz_programs_paths(programs, staged, seek, &sought);
     snprintf(path, sizeof path, "%s/etc", staged);
     UNIT_TEXT(sought.host, path);
-    for (size_t i = 0; laz_policy_content(i, &box, &text); i++) {
+    for (size_t i = 0; laz_policy_content(i, false, &box, &text); i++) {
         snprintf(path, sizeof path, "%s%s", staged, box);
         CU_ASSERT_TRUE(laz_programs_has_etc(programs, box));
         CU_ASSERT_EQUAL(laz_os_read_file(path, 4096, &content, NULL), 0);

@@ -12,6 +12,8 @@
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -268,6 +271,76 @@ static void descriptors_in_flight_count_at_their_worst(void)
         CU_ASSERT_TRUE(usage.in_flight);
         CU_ASSERT(usage.bound_bytes > (64 + 253) * MIB / 8); /* each with more than 128 KiB */
     }
+}
+
+#define NETWORK_CONNECTIONS 20
+
+/* Makes a network namespace, in which it fills connections that nobody accepts, and closes its end
+ * of them. */
+static void act_network(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    socklen_t len = sizeof address;
+
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
+        return;
+    int server = socket(AF_INET, SOCK_STREAM, 0);
+    if (ioctl(server, SIOCSIFFLAGS, &lo) || bind(server, (struct sockaddr *)&address, len) ||
+        listen(server, NETWORK_CONNECTIONS) ||
+        getsockname(server, (struct sockaddr *)&address, &len))
+        _exit(1);
+    for (int i = 0; i < NETWORK_CONNECTIONS; i++) {
+        int client = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(client, (struct sockaddr *)&address, len))
+            _exit(1);
+        fill(client, true);
+        laz_os_close(&client);
+    }
+    report->n = NETWORK_CONNECTIONS;
+}
+
+/* What is in sockets that no process has open counts, where only those of the tree can be seen. */
+static void sockets_of_its_network_count_whoever_has_them(void)
+{
+    struct laz_tree_usage usage;
+    struct laz_tree tree = tree_begin(act_network);
+
+    if (!report->n)
+        unit_skip("network", "no user namespace can be made");
+    else {
+        CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+        CU_ASSERT_EQUAL(tree.network_bytes, 0); /* it has none: those of others would count */
+        const uint64_t without = usage.bound_bytes;
+        tree.tcp_bytes = laz_os_tree_tcp_bytes(false);
+        CU_ASSERT(tree.tcp_bytes * report->n > report->bytes);
+        CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+        CU_ASSERT(usage.bound_bytes - without >= 2 * report->n * tree.tcp_bytes);
+        tree.tcp_bytes = laz_os_tree_tcp_bytes(true);
+        CU_ASSERT(laz_os_tree_find_locks(&tree));
+        const uint64_t each = tree.network_bytes / (2 * report->n + 1); /* and one that listens */
+        CU_ASSERT(each > tree.tcp_bytes && each < tree.tcp_bytes + 8192);
+        tree.listeners = 1;
+        CU_ASSERT(laz_os_tree_find_locks(&tree));
+        CU_ASSERT_EQUAL(tree.network_bytes, 2 * report->n * each);
+    }
+    tree_finish(&tree);
+}
+
+/* A process that has not entered its namespace yet is not charged with what the host has. */
+static void sockets_of_the_host_do_not_count(void)
+{
+    struct laz_tree_usage usage;
+    struct laz_tree tree = tree_begin(act_nothing);
+    int other = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+    CU_ASSERT_EQUAL(bind(other, (struct sockaddr *)&address, sizeof address), 0);
+    tree.tcp_bytes = laz_os_tree_tcp_bytes(true);
+    CU_ASSERT_TRUE(laz_os_tree_usage(&tree, UINT64_MAX, &usage));
+    CU_ASSERT_EQUAL(tree.network_bytes, 0);
+    tree_finish(&tree);
+    laz_os_close(&other);
 }
 
 #define MAPPINGS 20000
@@ -607,6 +680,8 @@ static const struct unit_test tests[] = {
     UNIT(page_tables_count),
     UNIT(buffers_count_once_and_as_full),
     UNIT(descriptors_in_flight_count_at_their_worst),
+    UNIT(sockets_of_its_network_count_whoever_has_them),
+    UNIT(sockets_of_the_host_do_not_count),
     UNIT(mappings_count),
     UNIT(a_process_without_its_first_thread_counts),
     UNIT(files_in_memory_count_once),

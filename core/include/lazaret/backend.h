@@ -97,6 +97,9 @@ struct laz_policy {
                        terminals of its own */
     uint32_t has_terminal; /* not 0: the standard input of the session is a terminal that was made
                               for it, and controls it: /dev/tty, which no other one is there */
+    uint32_t network; /* not 0: the host has put the process into a network namespace of the box's
+                         own, in which nothing can be reached but what the host listens to; the
+                         backend keeps it */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */

@@ -25,7 +25,7 @@ static void system_visit(void *user, uint32_t kind, const char *host, const char
         look->visit(look->user, kind, host, box);
 }
 
-void laz_os_system_paths(bool programs,
+void laz_os_system_paths(bool programs, bool network,
                          void (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user)

@@ -34,6 +34,10 @@ static const struct {
      {{FILTER_PROGRAM(filter_session)},
       {FILTER_PROGRAM(filter_template)},
       {FILTER_PROGRAM(filter_rest)}}},
+    {LAZ_FILTER_NETWORK,
+     {{FILTER_PROGRAM(filter_network)},
+      {FILTER_PROGRAM(filter_network_template)},
+      {FILTER_PROGRAM(filter_rest)}}},
     {LAZ_FILTER_SAME_USER, {{FILTER_PROGRAM(filter_same_user)}}},
 };
 

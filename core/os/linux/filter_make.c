@@ -20,8 +20,7 @@
 #include <unistd.h>
 
 #define MAKE_X32       0x40000000u /* __X32_SYSCALL_BIT; killed in libseccomp's part */
-#define MAKE_TESTS     3
-#define MAKE_PROGRAM   4096 /* instructions, BPF_MAXINSNS */
+#define MAKE_PROGRAM   4096        /* instructions, BPF_MAXINSNS */
 #define MAKE_ERRNO(no) (SECCOMP_RET_ERRNO | (no))
 
 /* Architectures whose calls were reviewed: those that use the common numbers for newer calls. */
@@ -85,15 +84,16 @@ static int make_names(struct make *make, uint32_t action, const char *names)
     return rc;
 }
 
-static int make_tested(struct make *make, uint32_t action, const struct filter_rule *rule)
+static int make_tested(struct make *make, uint32_t action, const char *call,
+                       const struct filter_test tests[FILTER_TESTS])
 {
-    struct scmp_arg_cmp tests[MAKE_TESTS];
+    struct scmp_arg_cmp compare[FILTER_TESTS];
     unsigned n = 0;
 
-    for (; n < MAKE_TESTS && rule->tests[n].mask; n++)
-        tests[n] = SCMP_CMP64(rule->tests[n].argument, SCMP_CMP_MASKED_EQ, rule->tests[n].mask,
-                              rule->tests[n].value);
-    return make_rule(make, action, rule->call, tests, n);
+    for (; n < FILTER_TESTS && tests[n].mask; n++)
+        compare[n] =
+            SCMP_CMP64(tests[n].argument, SCMP_CMP_MASKED_EQ, tests[n].mask, tests[n].value);
+    return make_rule(make, action, call, compare, n);
 }
 
 /* `otherwise`: the action for all that is not listed. */
@@ -177,7 +177,7 @@ static int make_setup(struct make *make, uint32_t action, uint32_t unknown)
     int rc = make_names(make, unknown, filter_setup_unknown);
 
     for (const struct filter_rule *rule = filter_setup; rule->call && !rc; rule++)
-        rc = make_tested(make, action, rule);
+        rc = make_tested(make, action, rule->call, rule->tests);
     return rc;
 }
 
@@ -197,7 +197,11 @@ static int make_filter(struct make *make, const char *name, unsigned which)
             rc = make_names(make, SCMP_ACT_ALLOW, group->calls);
     for (const struct filter_rule *rule = filter_rules; rule->call && !rc; rule++)
         if (rule->filters & which)
-            rc = make_tested(make, SCMP_ACT_ALLOW, rule);
+            rc = make_tested(make, SCMP_ACT_ALLOW, rule->call, rule->tests);
+    for (const struct filter_answer *answer = filter_answers; answer->call && !rc; answer++)
+        if (answer->filters & which)
+            rc = make_tested(make, SCMP_ACT_ERRNO((uint16_t)answer->error), answer->call,
+                             answer->tests);
     return make_print(make, name, rc, program, make_prologue(make, program));
 }
 
@@ -231,7 +235,9 @@ int main(int argc, char **argv)
            make.architecture->cpu, make.architecture->defined);
     if (make_filter(&make, "filter_session", FILTER_SESSION) ||
         make_filter(&make, "filter_same_user", FILTER_SAME_USER) ||
+        make_filter(&make, "filter_network", FILTER_NETWORK) ||
         make_filter(&make, "filter_template", FILTER_SESSION | FILTER_TEMPLATE) ||
+        make_filter(&make, "filter_network_template", FILTER_NETWORK | FILTER_TEMPLATE) ||
         make_rest(&make, "filter_rest"))
         return 1;
     return fflush(stdout) || ferror(stdout) ? 1 : 0;

@@ -10,8 +10,11 @@
 /* The filters that are made, as bits: each group and rule lists the ones to which it belongs. */
 #define FILTER_SESSION   1u
 #define FILTER_SAME_USER 2u
-#define FILTER_TEMPLATE  4u /* with FILTER_SESSION: filter_setup is allowed as well */
-#define FILTER_BOTH      (FILTER_SESSION | FILTER_SAME_USER)
+#define FILTER_NETWORK   4u
+#define FILTER_TEMPLATE  8u /* with another: filter_setup is allowed as well */
+#define FILTER_ALL       (FILTER_SESSION | FILTER_SAME_USER | FILTER_NETWORK)
+#define FILTER_OWN       (FILTER_SESSION | FILTER_NETWORK)   /* files or a uid of its own */
+#define FILTER_CLOSED    (FILTER_SESSION | FILTER_SAME_USER) /* no sockets but pairs */
 
 struct filter_group {
     unsigned filters;
@@ -23,17 +26,30 @@ struct filter_group {
 /* The call passes when every test of a rule holds: (argument & mask) == value. The mask also says
  * how much of a register the kernel reads: of an int or unsigned argument the low 32 bits, so the
  * bits above them must not change the outcome. A mask of 0 ends the tests. */
+struct filter_test {
+    unsigned argument; /* from 0 */
+    uint64_t mask, value;
+};
+
+#define FILTER_TESTS 3
+
 struct filter_rule {
     unsigned filters;
     const char *call;
-    struct {
-        unsigned argument; /* from 0 */
-        uint64_t mask, value;
-    } tests[3];
+    struct filter_test tests[FILTER_TESTS];
 };
 
-extern const struct filter_group filter_groups[]; /* ends with name NULL */
-extern const struct filter_rule filter_rules[];   /* ends with call NULL */
+/* A call that is not made, and is answered with another error than EPERM. No rule fits it. */
+struct filter_answer {
+    unsigned filters;
+    const char *call;
+    struct filter_test tests[FILTER_TESTS];
+    int error; /* errno; 0: success */
+};
+
+extern const struct filter_group filter_groups[];   /* ends with name NULL */
+extern const struct filter_rule filter_rules[];     /* ends with call NULL */
+extern const struct filter_answer filter_answers[]; /* the same */
 /* Calls that fail with ENOSYS, so that their callers fall back to one that can be checked: these
  * take their arguments in memory, which a filter cannot read. */
 extern const char filter_unknown[];

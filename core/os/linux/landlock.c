@@ -241,13 +241,16 @@ static int landlock_add_path(int ruleset, uint64_t known, const struct laz_landl
     return rc;
 }
 
-int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n,
-                         const struct laz_landlock_kept *kept, int *ruleset, struct laz_error *err)
+int laz_os_landlock_make(int abi, bool lets_network, const struct laz_landlock_rule *rules,
+                         size_t n, const struct laz_landlock_kept *kept, int *ruleset,
+                         struct laz_error *err)
 {
-    const struct landlock_attr attr = landlock_known(abi);
+    struct landlock_attr attr = landlock_known(abi);
     int kernel = laz_os_landlock_abi(), rc = 0;
 
     *ruleset = -1;
+    if (lets_network)
+        attr.network = 0;
     if (abi < 1 || kernel < abi)
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "Landlock: version %d was asked for, the kernel has %d%s", abi, kernel,

@@ -268,6 +268,19 @@ static void tree_note_locks(struct laz_tree *tree, const struct kept *kept)
         tree->lock_bytes = kept->locks * TREE_LOCK_COUNTS_AS + hidden_bytes;
 }
 
+/* Those of its network namespace, in which all processes are but those that have made the box: the
+ * ones below the root are asked first. */
+static void tree_find_sockets(struct laz_tree *tree, const struct laz_buf *now)
+{
+    bool found = !tree->tcp_bytes;
+
+    for (size_t i = 0; i < tree_len(now) && !found && laz_tree_lasts(tree); i++)
+        if (tree_at(now, i)->pid != tree->root && tree_at(now, i)->thread)
+            found = kept_find_sockets(tree, tree_at(now, i)->thread);
+    if (!found)
+        (void)kept_find_sockets(tree, tree->root);
+}
+
 static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, uint64_t enough,
                             struct laz_tree_usage *usage)
 {
@@ -289,8 +302,10 @@ static void tree_add_memory(struct laz_tree *tree, const struct laz_buf *now, ui
         kept_find_file_systems(tree, tree->root);
     files = kept_file_systems_bytes(tree);
     tree_note_locks(tree, &kept);
+    tree_find_sockets(tree, now);
     usage->memory_bytes += files;
-    usage->bound_bytes = kept_bytes(&kept, tree->nofile, &usage->in_flight) + tree->lock_bytes;
+    usage->bound_bytes =
+        kept_bytes(&kept, tree->nofile, &usage->in_flight) + tree->lock_bytes + tree->network_bytes;
     if (usage->memory_bytes + usage->bound_bytes + mappings * TREE_MAPPING_BYTES > enough)
         mappings = tree_mappings(tree, now, mappings_allowed, enough / TREE_MAPPING_BYTES);
     usage->bound_bytes += mappings * TREE_MAPPING_BYTES;
@@ -546,6 +561,8 @@ bool laz_os_tree_find_locks(struct laz_tree *tree)
             kept_add(&kept, tree_at(&now, i)->thread);
     if (laz_tree_lasts(tree))
         tree_note_locks(tree, &kept);
+    if (found)
+        tree_find_sockets(tree, &now);
     kept_fini(&kept);
     if (tree_remember(tree, &now))
         return found;

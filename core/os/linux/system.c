@@ -18,6 +18,7 @@
 
 #include <lazaret/backend.h>
 
+#include <glob.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -29,9 +30,10 @@
 
 enum system_use {
     SYSTEM_ALWAYS,
-    SYSTEM_WHOLE, /* with all programs */
-    SYSTEM_PARTS, /* when programs are chosen one by one */
-    SYSTEM_LINK,  /* the same, but only where it is a link: else it is a directory of programs */
+    SYSTEM_WHOLE,   /* with all programs */
+    SYSTEM_PARTS,   /* when programs are chosen one by one */
+    SYSTEM_LINK,    /* the same, but only where it is a link: else it is a directory of programs */
+    SYSTEM_NETWORK, /* in a box with a network list */
 };
 
 /* 32-bit libraries are left out: the filter kills programs that need them anyway. */
@@ -65,11 +67,32 @@ static const struct {
     {"/etc/pki/ca-trust", SYSTEM_ALWAYS},
     {"/nix/store", SYSTEM_ALWAYS}, /* it does not separate programs from libraries */
     {"/gnu/store", SYSTEM_ALWAYS},
+    /* What names, TLS and SSH are configured by. Not what may hold passwords and that programs do
+     * without (gitconfig, wgetrc, npmrc, pip.conf), nor keys (ssl/private, ssh_host_*). */
+    {"/etc/gai.conf", SYSTEM_NETWORK},
+    {"/etc/host.conf", SYSTEM_NETWORK},
+    {"/etc/protocols", SYSTEM_NETWORK},
+    {"/etc/services", SYSTEM_NETWORK},
+    {"/etc/ssl/cert.pem", SYSTEM_NETWORK},        /* Alpine, Fedora */
+    {"/etc/ssl/ca-bundle.pem", SYSTEM_NETWORK},   /* SUSE; and what leads there */
+    {"/var/lib/ca-certificates", SYSTEM_NETWORK}, /* the same */
+    {"/etc/pki/tls/cert.pem", SYSTEM_NETWORK},    /* Fedora */
+    {"/etc/pki/tls/openssl.cnf", SYSTEM_NETWORK}, /* the same */
+    {"/etc/pki/java", SYSTEM_NETWORK},            /* the same */
+    {"/etc/crypto-policies", SYSTEM_NETWORK},     /* the same */
+    {"/etc/gnutls/config", SYSTEM_NETWORK},       /* git of Debian has GnuTLS */
+    {"/etc/java-*", SYSTEM_NETWORK},              /* Debian; without it Java does not start */
+    {"/etc/ssh/ssh_config", SYSTEM_NETWORK},
+    {"/etc/ssh/ssh_config.d", SYSTEM_NETWORK},
+    {"/etc/ssh/ssh_known_hosts", SYSTEM_NETWORK},
+    {"/etc/postgresql-common/user_clusters", SYSTEM_NETWORK}, /* psql of Debian is a script */
 };
 
-static bool system_is_used(enum system_use use, bool programs, bool link)
+static bool system_is_used(enum system_use use, bool programs, bool network, bool link)
 {
     switch (use) {
+    case SYSTEM_NETWORK:
+        return network;
     case SYSTEM_WHOLE:
         return programs;
     case SYSTEM_PARTS:
@@ -81,29 +104,48 @@ static bool system_is_used(enum system_use use, bool programs, bool link)
     }
 }
 
-void laz_os_system_paths(bool programs,
+struct system_wish {
+    bool programs, network;
+    void (*visit)(void *user, uint32_t kind, const char *host, const char *box);
+    void *user;
+};
+
+static void system_visit(const struct system_wish *wish, enum system_use use, const char *path)
+{
+    char target[PATH_MAX];
+    struct stat st;
+
+    if (lstat(path, &st) != 0 ||
+        !system_is_used(use, wish->programs, wish->network, S_ISLNK(st.st_mode)))
+        return;
+    if (S_ISLNK(st.st_mode) &&
+        strncmp(path, "/etc/", 5) != 0) { /* for example /bin, but not /etc/localtime */
+        ssize_t len = readlink(path, target, sizeof target - 1);
+        if (len <= 0)
+            return;
+        target[len] = '\0';
+        wish->visit(wish->user, LAZ_PATH_SYMLINK, target, path);
+    } else {
+        wish->visit(wish->user, LAZ_PATH_READ, path, path);
+    }
+}
+
+void laz_os_system_paths(bool programs, bool network,
                          void (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user)
 {
-    for (size_t i = 0; i < sizeof system_paths / sizeof system_paths[0]; i++) {
-        char target[PATH_MAX];
-        struct stat st;
-        const char *path = system_paths[i].path;
+    const struct system_wish wish = {programs, network, visit, user};
 
-        if (lstat(path, &st) != 0 ||
-            !system_is_used(system_paths[i].use, programs, S_ISLNK(st.st_mode)))
-            continue;
-        if (S_ISLNK(st.st_mode) &&
-            strncmp(path, "/etc/", 5) != 0) { /* for example /bin, but not /etc/localtime */
-            ssize_t len = readlink(path, target, sizeof target - 1);
-            if (len <= 0)
-                continue;
-            target[len] = '\0';
-            visit(user, LAZ_PATH_SYMLINK, target, path);
-        } else {
-            visit(user, LAZ_PATH_READ, path, path);
-        }
+    for (size_t i = 0; i < sizeof system_paths / sizeof system_paths[0]; i++) {
+        const char *path = system_paths[i].path;
+        glob_t found = {0};
+        if (!strchr(path, '*'))
+            system_visit(&wish, system_paths[i].use, path);
+        else if (network && glob(path, 0, NULL, &found) == 0)
+            for (size_t k = 0; k < found.gl_pathc; k++)
+                system_visit(&wish, system_paths[i].use, found.gl_pathv[k]);
+        globfree(&found);
     }
 }
 

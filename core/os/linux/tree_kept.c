@@ -8,6 +8,14 @@
  * a message is open in no process.  Of a socket the kernel reports how many descriptors wait in
  * it, but not what waits in those; so one of them stands for as many as its own limit allows.
  *
+ * In a network namespace of the tree's own (os/network.h) sockets hold data that no process has
+ * open: what was connected and closed before anybody accepted it, and what is still to be sent
+ * after the end of its process.  No control group counts all of that either, since a connection
+ * that was not accepted is nobody's.  How many sockets there are the kernel says (sockstat), and
+ * each counts as the most that it can hold, once more where a descriptor of it was counted.  Of the
+ * host's ends of connections the code decides what is in them: they count, but not those that
+ * listen.
+ *
  * A lock of a file belongs to a process that has the file open, by the same description, and is a
  * line of its fdinfo.  (A lock of an open file description could wait in a message, where nothing
  * shows it: the filter refuses them.)  The kernel makes the text of an fdinfo as a whole before the
@@ -24,6 +32,7 @@
 #include "os/descriptors.h"
 #include "os/files.h"
 #include "os/linux/proc.h"
+#include "os/network.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
@@ -42,10 +51,11 @@
 /* A packet may be as large as the buffer when the buffer is nearly full (unix_dgram_sendmsg). */
 #define KEPT_SOCKET_BUFFERS 2
 #define KEPT_SOCKET_DEFAULT 212992u /* bytes of a buffer: net.core.wmem_default, socket(7) */
-#define KEPT_PIPE_PAGES     18u     /* 16 that hold data (pipe(7)), two in reserve */
-#define KEPT_FILE_BYTES     4096u   /* what describes a socket or a pipe */
-#define KEPT_INODE_BYTES    1536u   /* of tmpfs(5): inode, directory entry, a long name */
-#define KEPT_IN_A_MESSAGE   253u    /* descriptors: SCM_MAX_FD, unix(7) */
+#define KEPT_TCP_DEFAULT    ((uint64_t)32 << 20) /* more than the kernel's own maximum, tcp(7) */
+#define KEPT_PIPE_PAGES     18u                  /* 16 that hold data (pipe(7)), two in reserve */
+#define KEPT_FILE_BYTES     4096u                /* what describes a socket or a pipe */
+#define KEPT_INODE_BYTES    1536u /* of tmpfs(5): inode, directory entry, a long name */
+#define KEPT_IN_A_MESSAGE   253u  /* descriptors: SCM_MAX_FD, unix(7) */
 #define KEPT_UNLIMITED      ((uint64_t)1 << 20)
 #define KEPT_LOOKS_MAX      8192u /* descriptors; each further one counts as a socket */
 
@@ -69,7 +79,8 @@ static void kept_find_bare(struct kept *kept)
     laz_os_close(&fd);
 }
 
-void kept_init(struct kept *kept, struct laz_tree *tree, bool finds_locks)
+/* The most that a socket of AF_UNIX or UDP can hold. */
+static uint64_t kept_socket_bytes(void)
 {
     char text[32];
     unsigned long long buffer = 0;
@@ -77,10 +88,15 @@ void kept_init(struct kept *kept, struct laz_tree *tree, bool finds_locks)
     if (!proc_system("/proc/sys/net/core/wmem_default", text, sizeof text) ||
         sscanf(text, "%llu", &buffer) != 1 || !buffer)
         buffer = KEPT_SOCKET_DEFAULT;
+    return KEPT_SOCKET_BUFFERS * buffer + KEPT_FILE_BYTES;
+}
+
+void kept_init(struct kept *kept, struct laz_tree *tree, bool finds_locks)
+{
     *kept = (struct kept){
         .tree = tree,
         .files = LAZ_BUF_INIT,
-        .socket_bytes = KEPT_SOCKET_BUFFERS * buffer + KEPT_FILE_BYTES,
+        .socket_bytes = kept_socket_bytes(),
         .pipe_bytes = KEPT_PIPE_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) + KEPT_FILE_BYTES,
         .finds_locks = finds_locks,
         .read = LAZ_BUF_INIT,
@@ -264,6 +280,53 @@ uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight)
     if (*in_flight)
         sum += ((nofile < KEPT_UNLIMITED ? nofile : KEPT_UNLIMITED) + KEPT_IN_A_MESSAGE) *
                kept->socket_bytes;
+    return sum;
+}
+
+/* ---- sockets of a namespace ----------------------------------------------------------------- */
+
+/* The number behind the words at the beginning of a line; 0: there is none. */
+static uint64_t kept_in_use(const char *text, const char *words)
+{
+    const char *line = strstr(text, words);
+
+    return line && (line == text || line[-1] == '\n') ? strtoull(line + strlen(words), NULL, 10)
+                                                      : 0;
+}
+
+bool kept_find_sockets(struct laz_tree *tree, int64_t pid)
+{
+    char text[1024], text6[1024];
+    const uint64_t space = proc_namespace(pid, "net");
+
+    if (space && space == proc_namespace((int64_t)getpid(), "net"))
+        return false; /* of the host: it has not entered its own yet */
+    if (!proc_read(pid, "net/sockstat", text, sizeof text) || !text[0])
+        return false;
+    if (!proc_read(pid, "net/sockstat6", text6, sizeof text6))
+        text6[0] = '\0'; /* a kernel without IPv6 */
+    const uint64_t tcp = kept_in_use(text, "TCP: inuse ") + kept_in_use(text6, "TCP6: inuse "),
+                   udp = kept_in_use(text, "UDP: inuse ") + kept_in_use(text6, "UDP6: inuse ");
+    tree->network_bytes =
+        (tcp > tree->listeners ? tcp - tree->listeners : 0) * (tree->tcp_bytes + KEPT_FILE_BYTES) +
+        udp * kept_socket_bytes();
+    return true;
+}
+
+uint64_t laz_os_tree_tcp_bytes(bool is_bounded)
+{
+    static const char *const settings[] = {"/proc/sys/net/ipv4/tcp_rmem",
+                                           "/proc/sys/net/ipv4/tcp_wmem"};
+    unsigned long long most = 0;
+    uint64_t sum = 0;
+    char text[96];
+
+    if (is_bounded)
+        return 2 * (uint64_t)LAZ_OS_SOCKET_BYTES;
+    for (size_t i = 0; i < 2; i++) {
+        const bool read = proc_system(settings[i], text, sizeof text);
+        sum += read && sscanf(text, "%*u %*u %llu", &most) == 1 ? most : KEPT_TCP_DEFAULT;
+    }
     return sum;
 }
 

@@ -31,6 +31,9 @@ void kept_add(struct kept *kept, int64_t pid);
  * `in_flight`: includes the most that descriptors in messages could hold. */
 uint64_t kept_bytes(struct kept *kept, uint64_t nofile, bool *in_flight);
 
+/* Sets `tree->network_bytes` by the namespace of the process. False: it cannot be looked at. */
+bool kept_find_sockets(struct laz_tree *tree, int64_t pid);
+
 /* If the process has mounts of its own, notes the file systems in memory that only it sees, and
  * that it is `inside`. */
 void kept_find_file_systems(struct laz_tree *tree, int64_t pid);

@@ -132,6 +132,6 @@ IGNORES(laz_os_links,
         const char *path, void (*visit)(void *user, const char *link, const char *text), void *user)
 IGNORES(laz_os_program_directories,
         void (*visit)(void *user, const char *path, bool among_libraries), void *user)
-IGNORES(laz_os_system_paths, bool programs,
+IGNORES(laz_os_system_paths, bool programs, bool network,
         void (*visit)(void *user, uint32_t kind, const char *host, const char *box), void *user)
 /* clang-format on */
