@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import world
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FULL = os.environ.get("LAZARET_TEST_FULL") == "yes"
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -118,9 +120,10 @@ def inside(lazaret, server, row, warm, is_listed):
 def tried_inside(path, place, chosen):
     sys.path.insert(0, os.path.join(HERE, "../../clients/python/src"))
     import lazaret
+    command = world.lazaret_of(path)
     first = {row.language: row for row in reversed(chosen)}
-    with lazaret.Server(path, settings=place.settings(ALLOW)) as server, \
-            lazaret.Server(path, settings=place.settings(ELSEWHERE)) as other, \
+    with lazaret.Server(command, settings=place.settings(ALLOW), start_timeout=600) as server, \
+            lazaret.Server(command, settings=place.settings(ELSEWHERE), start_timeout=600) as other, \
             concurrent.futures.ThreadPoolExecutor(3) as threads:
         runs = [(server, row, False, True) for row in chosen]
         runs += [(server, row, True, True) for row in chosen if FULL or first[row.language] is row]

@@ -43,7 +43,7 @@ NAMES = {
     "evildata.example.test": [OTHER],
     "api.example.test.evil.test": [OTHER],
     "xn--pi-7kc.example.test": [OTHER],
-    "rebind.example.test": [PUBLIC, "|", "127.0.0.1"],
+    "*.rebind.example.test": [PUBLIC, "|", "127.0.0.1"],
     "mixed.example.test": ["127.0.0.1", "10.1.2.3", PUBLIC],
     "six.example.test": ["2606:2800:220:1::10"],
     "loop.example.test": ["127.0.0.1"],
@@ -100,6 +100,8 @@ class Names:
         name = b".".join(labels).decode("latin-1").lower()
         kind = struct.unpack(">H", query[at + 1:at + 3])[0]
         self.log.write(("%d %s\n" % (kind, name.encode("unicode_escape").decode())).encode())
+        if name.endswith("silent.example.test"):
+            return b""
         found = self.addresses(name, kind == 28)
         if found is None:
             return query[:2] + b"\x85\x83" + struct.pack(">4H", 1, 0, 0, 0) + query[12:end]
@@ -572,13 +574,14 @@ class Postgres:
 # ---- all together ----------------------------------------------------------------------------------
 
 class Servers:
-    """All of them; `ports`: name, port (0: any). Names: https, https2, http, echo, host, unlisted, udp, quic, dns,
-    ssh, postgres."""
+    """All of them; `ports`: name, port (0: any). Names: https, https2, http, echo, host, unlisted, full, udp,
+    quic, dns, ssh, postgres."""
 
-    ALWAYS = ("https", "https2", "http", "echo", "host", "unlisted", "udp", "dns")
+    ALWAYS = ("https", "https2", "http", "echo", "host", "unlisted", "full", "udp", "dns")
 
     def __init__(self, directory, ports):
-        self.directory, self.ports, self.files, self.end_of = directory, {}, {}, []
+        self.directory, self.ports, self.files = directory, {}, {}
+        self.end_of, self.kept = [], []
         certificates(directory)
         Web.directory = directory
         Web.made = packages()
@@ -586,8 +589,8 @@ class Servers:
         Web.names = Names(os.path.join(directory, "dns.log"))
         wanted = {**dict.fromkeys(self.ALWAYS, 0), **ports}
         makers = {"https": self.web, "https2": self.web, "http": self.web, "echo": self.echo, "host": self.echo,
-                  "unlisted": self.echo, "udp": self.datagrams, "quic": self.datagrams, "dns": self.dns,
-                  "git": lambda name, port: repository(directory), "ssh": self.ssh, "postgres": self.postgres}
+                  "unlisted": self.echo, "full": self.full, "udp": self.datagrams, "quic": self.datagrams,
+                  "dns": self.dns, "git": lambda name, port: repository(directory), "ssh": self.ssh, "postgres": self.postgres}
         for name, port in wanted.items():
             made = makers[name](name, port)
             if made:
@@ -604,6 +607,19 @@ class Servers:
 
     def echo(self, _, port):
         return self.serve(Echo, port)
+
+    def full(self, _, port):
+        """A port where whoever connects hears nothing: its queue is full."""
+        listening = socket.socket(socket.AF_INET)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("", port))
+        listening.listen(0)
+        waiting = [socket.socket(socket.AF_INET) for _ in range(3)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", listening.getsockname()[1]))
+        self.kept += [listening, *waiting]
+        return listening.getsockname()[1]
 
     def datagrams(self, _, port):
         return self.listen_to_datagrams(port, lambda piece: piece)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Ways around a network list: ways.py LAZARET [--warm] [--only TEXT], within world.py; ways.py --list.
+"""Ways around a network list: ways.py LAZARET [--only TEXT], within world.py; ways.py --list.
 
 The ways are in ways.txt, with what must become of each. Each is tried without a box, where it must succeed, and
-in a session with a list. --list prints the page docs/network-ways.md."""
+in sessions with a list, cold and from a template. --list prints the page docs/network-ways.md."""
 
 import concurrent.futures
 import json
@@ -13,14 +13,16 @@ import subprocess
 import sys
 import threading
 
+import world
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FULL = os.environ.get("LAZARET_TEST_FULL") == "yes"
 
 # The list of the session.
 ALLOW = ["https://api.example.test", "https://api.example.test:8443", "http://web.example.test",
          "http://metadata.example.test", "*.data.example.test", "93.184.216.77:9000", "idle.example.test:9100",
-         *(name + ".example.test:9000" for name in
-           ("plain", "rebind", "mixed", "six", "loop", "loop6", "zero", "private", "unique", "link", "cgnat",
+         "*.rebind.example.test:9000", *(name + ".example.test:9000" for name in
+           ("plain", "mixed", "six", "loop", "loop6", "zero", "private", "unique", "link", "cgnat",
             "multicast", "mapped", "nat64", "sixtofour", "false"))]
 SETTINGS = {"network.allow": ALLOW, "network.host.ports": [9002], "network.max_bytes": "16MiB",
             "session.timeout": 0, "session.deadline": 0, "session.start_timeout": 600, "limits.nofile": 1024,
@@ -75,7 +77,7 @@ def text_of(name):
         return file.read()
 
 
-class World:
+class Place:
     """What world.py has started, and two sockets of the host besides."""
 
     def __init__(self):
@@ -112,9 +114,9 @@ class World:
         return "done" in printed.split() or any(token in self.asked()[before:] for token in tokens)
 
 
-def outside(world, way):
+def outside(place, way):
     """Without a box."""
-    before = len(world.asked())
+    before = len(place.asked())
     processes = []
     try:
         if way.beside:
@@ -122,10 +124,10 @@ def outside(world, way):
                 [sys.executable, "-c", way.beside + "\nprint(flush=True)\nimport sys; sys.stdin.read()"], stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE))
             processes[0].stdout.readline()
-        done = subprocess.run([sys.executable, "-c", world.prelude() + way.code], stdin=subprocess.DEVNULL,
+        done = subprocess.run([sys.executable, "-c", place.prelude() + way.code], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=40,
-                              cwd=os.path.dirname(world.path))
-        return world.succeeded(done.stdout, before), done.stdout + done.stderr
+                              cwd=os.path.dirname(place.path))
+        return place.succeeded(done.stdout, before), done.stdout + done.stderr
     except subprocess.TimeoutExpired:
         return False, "it did not end"
     finally:
@@ -133,10 +135,10 @@ def outside(world, way):
             process.communicate()
 
 
-def tried_outside(world, chosen):
+def tried_outside(place, chosen):
     """The ways that did not succeed where nothing keeps them from it, with what they said."""
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
-        for way, (is_done, said) in zip(chosen, threads.map(lambda way: outside(world, way), chosen)):
+        for way, (is_done, said) in zip(chosen, threads.map(lambda way: outside(place, way), chosen)):
             if is_done:
                 continue
             if "maybe" in way.marks:
@@ -148,13 +150,13 @@ def tried_outside(world, chosen):
 class Inside:
     """Sessions with the list."""
 
-    def __init__(self, lazaret, server, world, warm):
-        self.lazaret, self.server, self.world, self.warm = lazaret, server, world, warm
+    def __init__(self, lazaret, server, place, warm):
+        self.lazaret, self.server, self.place, self.warm = lazaret, server, place, warm
         self.session = self.opened()
 
     def opened(self):
         session = self.lazaret.Session("python", server=self.server, warm=self.warm)
-        session.execute(self.world.prelude())
+        session.execute(self.place.prelude())
         return session
 
     def close(self):
@@ -167,9 +169,9 @@ class Inside:
         try:
             if sibling:
                 sibling.execute(way.beside)
-            before = len(self.world.asked())
+            before = len(self.place.asked())
             result = session.execute(way.code, check=False)
-            return self.judged(way, result, self.world.succeeded(result.stdout, before))
+            return self.judged(way, result, self.place.succeeded(result.stdout, before))
         finally:
             if sibling:
                 sibling.close()
@@ -179,7 +181,8 @@ class Inside:
     def judged(self, way, result, is_done):
         denials = [denial["what"] for denial in result.denials]
         told = ", ".join(sorted(set(denials)))
-        print("%-72s %-8s %s" % (way.title, "done" if is_done else "refused", told))
+        print("%-4s %-72s %-8s %s" % ("warm" if self.warm else "cold", way.title, "done" if is_done else "refused",
+                                      told))
         if result.verdict not in ("ok", "error"):
             self.session.close()
             self.session = self.opened()
@@ -194,6 +197,26 @@ class Inside:
         return None
 
 
+def tried_inside(path, place, chosen):
+    """Cold and from a template, at the same time; what is wrong."""
+    sys.path.insert(0, os.path.join(HERE, "../../clients/python/src"))
+    import lazaret
+
+    def tried(server, warm):
+        inside = Inside(lazaret, server, place, warm)
+        try:
+            return [("from a template, " if warm else "") + wrong
+                    for wrong in map(inside.run, chosen) if wrong]
+        finally:
+            inside.close()
+
+    with lazaret.Server(world.lazaret_of(path), settings=SETTINGS,
+                        start_timeout=600) as server, \
+            concurrent.futures.ThreadPoolExecutor(2) as threads:
+        for failures in threads.map(lambda warm: tried(server, warm), (False, True)):
+            yield from failures
+
+
 def main():
     words = sys.argv[1:]
     if words == ["--list"]:
@@ -201,16 +224,11 @@ def main():
         return 0
     only = words[words.index("--only") + 1] if "--only" in words else ""
     chosen = [way for way in ways() if only in way.title and (FULL or "full" not in way.marks)]
-    world, failures = World(), []
+    place, failures = Place(), []
     if "--inside" not in words:
-        failures += tried_outside(world, chosen)
+        failures += tried_outside(place, chosen)
     if words and words[0] != "--outside":
-        sys.path.insert(0, os.path.join(HERE, "../../clients/python/src"))
-        import lazaret
-        with lazaret.Server(words[0], settings=SETTINGS) as server:
-            inside = Inside(lazaret, server, world, "--warm" in words)
-            failures += [wrong for wrong in map(inside.run, chosen) if wrong]
-            inside.close()
+        failures += tried_inside(words[0], place, chosen)
     for failure in failures:
         print("FAILED", failure)
     print("%d ways, %d failed" % (len(chosen), len(failures)))

@@ -18,8 +18,8 @@ import tempfile
 
 import servers
 
-PORTS = {"https": 443, "https2": 8443, "http": 80, "echo": 9000, "host": 9002, "unlisted": 9003, "udp": 9001,
-         "quic": 443, "dns": 53, "ssh": 22, "postgres": 5432, "git": 0}
+PORTS = {"https": 443, "https2": 8443, "http": 80, "echo": 9000, "host": 9002, "unlisted": 9003, "full": 9004,
+         "udp": 9001, "quic": 443, "dns": 53, "ssh": 22, "postgres": 5432, "git": 0}
 ADDED = {"ssh": "sshd", "postgres": "postgres", "git": "git"}
 
 
@@ -65,6 +65,19 @@ def trusted(directory):
         run("keytool", "-importcert", "-noprompt", "-alias", "test-network", "-file", ca, "-keystore", java,
             "-storepass", "changeit", quiet=True)
     run("mount", "--bind", place, system)
+
+
+def lazaret_of(path):
+    """The lazaret that a test within a world starts: as the user who has started the test. In a namespace of users
+    this is an ordinary one again, by a script that stands for it."""
+    before, _ = servers.ordinary()
+    if not before or before[0] != "unshare":
+        return path
+    script = os.path.join(os.path.dirname(os.environ["LAZARET_WORLD"]), "lazaret")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexec %s '%s' \"$@\"\n" % (" ".join(before), path))
+    os.chmod(script, 0o755)
+    return script
 
 
 def installed(name):
