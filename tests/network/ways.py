@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import world
 
@@ -21,6 +22,7 @@ FULL = os.environ.get("LAZARET_TEST_FULL") == "yes"
 # The list of the session.
 ALLOW = ["https://api.example.test", "https://api.example.test:8443", "http://web.example.test",
          "http://metadata.example.test", "*.data.example.test", "93.184.216.77:9000", "idle.example.test:9100",
+         "host.lazaret:9002",
          "*.rebind.example.test:9000", *(name + ".example.test:9000" for name in
            ("plain", "mixed", "six", "loop", "loop6", "zero", "private", "unique", "link", "cgnat",
             "multicast", "mapped", "nat64", "sixtofour", "false"))]
@@ -32,8 +34,8 @@ PAGE = """# Ways around a network list
 
 What code can try to reach what is not in its network list, and what becomes of it. Each row is a test: it is tried
 without a sandbox, where it succeeds, and in a session with a list, where its outcome must be the one that is shown
-(`tests/network/ways.txt`, run by `tests/session/network.sh`). The list is `%s`, and `host.lazaret:9002`; without
-`to` and with `deny_private`.
+(`tests/network/ways.txt`, run by `tests/session/network.sh`). The list is `%s`; with
+`network.host.ports = [9002]`, and `deny_private`.
 
 *Refused* is what lazaret keeps from code. *Allowed* is so by design. *Unseen* is what nobody can see without ending
 TLS: the list names hosts that are trusted, and what a host does with what it is sent is the host's. *Denial* is the
@@ -170,6 +172,7 @@ class Inside:
             if sibling:
                 sibling.execute(way.beside)
             before = len(self.place.asked())
+            self.start = time.monotonic()
             result = session.execute(way.code, check=False)
             return self.judged(way, result, self.place.succeeded(result.stdout, before))
         finally:
@@ -181,8 +184,8 @@ class Inside:
     def judged(self, way, result, is_done):
         denials = [denial["what"] for denial in result.denials]
         told = ", ".join(sorted(set(denials)))
-        print("%-4s %-72s %-8s %s" % ("warm" if self.warm else "cold", way.title, "done" if is_done else "refused",
-                                      told))
+        print("%-4s %-72s %-8s %4.1f s  %s" % ("warm" if self.warm else "cold", way.title,
+                                               "done" if is_done else "refused", time.monotonic() - self.start, told))
         if result.verdict not in ("ok", "error"):
             self.session.close()
             self.session = self.opened()
