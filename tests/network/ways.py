@@ -8,11 +8,15 @@ import concurrent.futures
 import json
 import os
 import re
+import signal
 import socket
+import ssl  # with urllib what reach.py needs: loaded once
 import subprocess
 import sys
 import threading
 import time
+import traceback
+import urllib.request
 
 import world
 
@@ -116,25 +120,41 @@ class Place:
         return "done" in printed.split() or any(token in self.asked()[before:] for token in tokens)
 
 
+def alone(place, way, path):
+    """Runs a way in this process, which ends; what it prints goes to a file."""
+    said = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    signal.alarm(60)
+    try:
+        os.chdir(os.path.dirname(place.path))
+        exec(compile(place.prelude() + way.code, way.title, "exec"), {"__name__": "way"})
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(0)
+
+
 def outside(place, way):
-    """Without a box."""
-    before = len(place.asked())
-    processes = []
+    """Without a box, in a copy of this process, which is made faster than an interpreter starts."""
+    before, beside = len(place.asked()), None
+    path = os.path.join(os.path.dirname(place.path), "way.%d" % id(way))
     try:
         if way.beside:
-            processes.append(subprocess.Popen(
-                [sys.executable, "-c", way.beside + "\nprint(flush=True)\nimport sys; sys.stdin.read()"], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE))
-            processes[0].stdout.readline()
-        done = subprocess.run([sys.executable, "-c", place.prelude() + way.code], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=40,
-                              cwd=os.path.dirname(place.path))
-        return place.succeeded(done.stdout, before), done.stdout + done.stderr
-    except subprocess.TimeoutExpired:
-        return False, "it did not end"
+            beside = subprocess.Popen([sys.executable, "-c", way.beside + "\nprint(flush=True)\nimport sys\n"
+                                       "sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            beside.stdout.readline()
+        child = os.fork()
+        if child == 0:
+            alone(place, way, path)
+        os.waitpid(child, 0)
+        with open(path, encoding="utf-8") as file:
+            said = file.read()
+        return place.succeeded(said, before), said
     finally:
-        for process in processes:
-            process.communicate()
+        if beside:
+            beside.communicate()
 
 
 def tried_outside(place, chosen):
