@@ -71,6 +71,13 @@ bool network_watch_hear(struct laz_network *network)
     if (network->sockets.watch < 0)
         return false;
     for (; heard < NETWORK_WATCH_TURN; heard++) {
+        if (!network_rate_allows(network, &network->watched, NETWORK_WATCH_SECOND)) {
+            (void)laz_io_events(network->watch_io,
+                                0); /* the kernel keeps some, and drops the rest */
+            network_tend(network);
+            return false;
+        }
+        network->watched.n++;
         n = laz_os_read(network->sockets.watch, head, sizeof head);
         if (n <= 0)
             break;
@@ -83,4 +90,10 @@ void network_watch_ready(void *user, uint32_t events)
 {
     (void)events;
     (void)network_watch_hear(user);
+}
+
+void network_watch_tick(struct laz_network *network)
+{
+    if (network->watch_io)
+        (void)laz_io_events(network->watch_io, LAZ_IO_READ);
 }
