@@ -138,10 +138,10 @@ struct network_refusal {
 void network_deny(const struct laz_network *network, const struct network_refusal *refusal,
                   const char *detail, ...) LAZ_PRINTF(3, 4);
 /* What was tried at an address and a port is refused: a listed name on another port, a name that is
- * not listed any more, a literal. Nothing is told of loopback, which is the box's own business.
- * `udp`: it was UDP, with a text about that; else NULL. */
+ * not listed any more, a literal. Nothing is told of loopback, which is the box's own business,
+ * unless it was `accepted` here. `udp`: it was UDP, with a text about that; else NULL. */
 void network_deny_address(const struct laz_network *network, const struct network_address *address,
-                          uint16_t port, const char *udp);
+                          uint16_t port, const char *udp, bool accepted);
 
 /* ---- DNS: dns_server.c ----------------------------------------------------------------------- */
 

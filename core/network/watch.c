@@ -54,12 +54,13 @@ static void watch_packet(const struct laz_network *network, const uint8_t *head,
     if (!watch_read(head, len, &packet))
         return;
     if (packet.protocol == WATCH_TCP)
-        network_deny_address(network, &packet.to, packet.port, NULL);
+        network_deny_address(network, &packet.to, packet.port, NULL, false);
     else if (packet.protocol == WATCH_UDP)
         network_deny_address(network, &packet.to, packet.port,
                              packet.port == 443
                                  ? "UDP is not let through; QUIC (HTTP/3) falls back to TCP"
-                                 : "UDP is not let through");
+                                 : "UDP is not let through",
+                             false);
 }
 
 bool network_watch_hear(struct laz_network *network)

@@ -80,7 +80,7 @@ int laz_sessions_make_rules(struct laz_session_shared *shared, struct laz_error 
         .resolver = values->network.resolver,
         .deny_private = values->network.deny_private,
         .max_connections = values->network.max_connections,
-        .max_bytes = values->network.max_bytes,
+        .max_bytes = values->network.max_bytes ? values->network.max_bytes : UINT64_MAX,
     };
     const char *wrong = NULL;
     int rc = allow.failed ? laz_error_nomem(err) : 0;
