@@ -225,7 +225,7 @@ static void hint_network(struct laz_execution *execution, const char *error, con
             *host = '\0';
     }
     if (*host)
-        snprintf(allow, sizeof allow, "allow = [\"%s\"] below [network]", host);
+        snprintf(allow, sizeof allow, "allow = [%c%s%c] below [network]", '"', host, '"');
     laz_strv_addf(&result->warnings, "the session has no network list%s%s", *allow ? ": " : "",
                   allow);
     hint_denial(result, "network", host, allow);

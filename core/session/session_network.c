@@ -68,9 +68,9 @@ static bool network_leave_out(struct laz_strv *list, const char *text)
 }
 
 /* Where mistakes are collected, each wrong rule is one of them. */
-int laz_sessions_make_rules(struct laz_session_shared *shared, struct laz_error *err)
+int laz_session_rules_of(const struct laz_settings_values *values, struct laz_network_rules **rules,
+                         struct laz_error *err)
 {
-    const struct laz_settings_values *values = shared->values;
     struct laz_strv allow = network_borrow(&values->network.allow);
     const struct laz_network_wish wish = {
         .allow = &allow,
@@ -88,7 +88,7 @@ int laz_sessions_make_rules(struct laz_session_shared *shared, struct laz_error 
 
     while (again) {
         struct laz_error why = {0};
-        rc = laz_network_rules_new(&wish, &shared->rules, &wrong, &why);
+        rc = laz_network_rules_new(&wish, rules, &wrong, &why);
         again = rc && wrong && network_leave_out(&allow, wrong);
         rc = network_wrong(values, wrong, rc, &why);
         again = again && !rc;

@@ -6,10 +6,6 @@
 
 #include "session/session.h"
 
-/* Makes the list of the settings: `rules`. Errors: LAZ_ECONFIG with the place of a rule that is
- * wrong; LAZ_ENOMEM. */
-int laz_sessions_make_rules(struct laz_session_shared *shared, struct laz_error *err);
-
 /* The list of a new session: of its options, or (NULL) of the settings. Errors: LAZ_EINVAL,
  * LAZ_ENOMEM. */
 int laz_session_take_network(struct laz_session *session, const struct laz_network_list *given,

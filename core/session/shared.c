@@ -5,13 +5,12 @@
 #include "os/system.h"
 #include "session/audit_events.h"
 #include "session/session.h"
-#include "session/session_network.h"
 
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
 {
     shared->listener = &laz_execution_listener;
     shared->processors = laz_os_processors();
-    int rc = laz_sessions_make_rules(shared, err);
+    int rc = laz_session_rules_of(shared->values, &shared->rules, err);
     return rc || shared->audit ? rc : laz_audit_open(shared, err);
 }
 

@@ -45,6 +45,10 @@ struct laz_session_shared {
  * `audit` and calls laz_sessions_end_network, after a failure too. Errors: as laz_audit_new;
  * LAZ_ECONFIG: a rule is wrong, or the settings show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
+/* Makes the network list of the settings. Errors: LAZ_ECONFIG with the place of a rule that is
+ * wrong; LAZ_ENOMEM. Where mistakes are collected, there may be none in the end: NULL. */
+int laz_session_rules_of(const struct laz_settings_values *values, struct laz_network_rules **rules,
+                         struct laz_error *err);
 /* When all sessions are free: what they share of the network. */
 void laz_sessions_end_network(struct laz_session_shared *shared);
 /* Cancels what sessions execute, and how they start or finish: of those that laz_session_cancel has

@@ -216,7 +216,8 @@ const struct schema_key laz_schema[] = {
     KEY("network.max_bytes", SIZE, network.max_bytes, "\"1GiB\"", .max = TIB,
         .help = "Bytes each way, in the life of a session's box; 0: no limit."),
     KEY("network.host.ports", PORTS, network.host_ports, "[]",
-        .help = "Ports of the host's loopback that rules may name as `host.lazaret:PORT`."),
+        .help = "Services of the host's loopback that code can reach as `host.lazaret:PORT`, which "
+                "a list of a session has to name as well."),
     KEY("artifacts.max_files", COUNT, artifacts.max_files, "32", .max = 10000,
         .help = "Number of files of one execution that are taken from `artifacts/`; 0: none, and "
                 "code finds no such directory. See `files.md`."),
