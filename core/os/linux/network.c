@@ -25,6 +25,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -57,6 +58,8 @@
 #define NETWORK_RULES    (40 + LAZ_OS_NETWORK_PORTS) /* of the filter, at most */
 
 enum network_step {
+    NETWORK_OPEN,
+    NETWORK_OTHER,
     NETWORK_ENTER,
     NETWORK_UP,
     NETWORK_ROUTE,
@@ -66,6 +69,8 @@ enum network_step {
 };
 
 static const char *const network_steps[] = {
+    [NETWORK_OPEN] = "it cannot be opened",
+    [NETWORK_OTHER] = "it is that of the host",
     [NETWORK_ENTER] = "it cannot be entered",
     [NETWORK_UP] = "its loopback interface cannot be started",
     [NETWORK_ROUTE] = "addresses cannot be led to its loopback interface",
@@ -76,9 +81,13 @@ static const char *const network_steps[] = {
 
 /* What the child needs and what becomes of it; in memory that both have. */
 struct network_work {
-    int user, space; /* namespaces; user -1: stays in its own */
-    uint32_t uid;    /* it becomes that first; LAZ_SPAWN_SAME_ID: stays what it is */
-    char bounds[40]; /* of the buffers of a socket: least, at first, most */
+    char path[48];     /* of the network namespace of a process */
+    int pidfd;         /* of that process */
+    uint64_t own;      /* network namespace of the host */
+    uint32_t uid;      /* it becomes that first; LAZ_SPAWN_SAME_ID: stays what it is */
+    bool needs_rights; /* those of the owner of the namespace */
+    int user, space;   /* namespaces, opened; -1: not */
+    char bounds[40];   /* of the buffers of a socket: least, at first, most */
     struct sock_filter rules[NETWORK_RULES];
     unsigned short n_rules;
     struct laz_os_network network;
@@ -161,13 +170,35 @@ static void network_make_filter(struct network_work *work, const uint16_t *ports
 
 /* ---- in the child --------------------------------------------------------------------------- */
 
-static bool network_enter(const struct network_work *work)
+/* That the process has not ended by now says that it was no other one of the same number. */
+static bool network_open(struct network_work *work)
 {
+    struct stat st;
+
+    work->step = NETWORK_OPEN;
     if (work->uid != LAZ_SPAWN_SAME_ID &&
         syscall(NETWORK_SETRESUID, work->uid, work->uid, work->uid) != 0)
         return false;
-    return (work->user < 0 || setns(work->user, CLONE_NEWUSER) == 0) &&
-           setns(work->space, CLONE_NEWNET) == 0;
+    work->space = laz_posix_above(open(work->path, O_RDONLY | O_CLOEXEC));
+    if (work->space < 0 || fstat(work->space, &st) != 0)
+        return false;
+    errno = ESRCH;
+    if (laz_os_pidfd_has_ended(work->pidfd))
+        return false;
+    work->step = NETWORK_OTHER;
+    errno = ENOENT; /* it has no other one */
+    return st.st_ino != work->own;
+}
+
+static bool network_enter(struct network_work *work)
+{
+    work->step = NETWORK_ENTER;
+    if (work->needs_rights) {
+        work->user = laz_posix_above(ioctl(work->space, NS_GET_USERNS));
+        if (work->user < 0 || setns(work->user, CLONE_NEWUSER) != 0)
+            return false;
+    }
+    return setns(work->space, CLONE_NEWNET) == 0;
 }
 
 /* Asks the kernel, and reads its answer; false with errno. */
@@ -314,7 +345,8 @@ static int network_child(void *user)
 {
     struct network_work *work = user;
 
-    if (network_enter(work) && network_lead(work) && network_listen(work) && network_watch(work)) {
+    if (network_open(work) && network_enter(work) && network_lead(work) && network_listen(work) &&
+        network_watch(work)) {
         work->network.is_bounded = network_bound(work);
         work->os_errno = 0;
     } else {
@@ -352,29 +384,6 @@ static int network_check(const uint16_t *ports, size_t n, struct laz_error *err)
     return 0;
 }
 
-/* Opens the namespaces of the process, and looks afterwards whether it was still the same. */
-static int network_open(const struct laz_os_network_of *of, struct network_work *work,
-                        struct laz_error *err)
-{
-    struct stat st;
-
-    errno = 0;
-    work->space = proc_open(of->pid, "ns/net");
-    if (work->space >= 0 && fstat(work->space, &st) == 0 &&
-        st.st_ino == proc_namespace(getpid(), "net"))
-        return laz_error_set(err, LAZ_EREFUSED, 0, "the box has the network of the host");
-    if (work->space >= 0) /* EPERM: it is of the host's own user namespace */
-        work->user = laz_posix_above(ioctl(work->space, NS_GET_USERNS));
-    if (work->space >= 0 && (work->user >= 0 || !laz_errno_is_shortage(errno)) &&
-        !laz_os_pidfd_has_ended(of->pidfd))
-        return 0;
-    if (laz_errno_is_shortage(errno))
-        return laz_error_os(err, errno, "the network namespace of the box cannot be opened");
-    return laz_error_set(err, LAZ_EREFUSED, errno,
-                         "the network namespace of the box cannot be opened: it has ended, or "
-                         "may not be looked at");
-}
-
 /* Has the child made and waits for its end; an errno. */
 static int network_run(struct network_work *work)
 {
@@ -382,7 +391,8 @@ static int network_run(struct network_work *work)
     sigset_t all, before;
     int cancel;
 
-    work->step = NETWORK_ENTER;
+    work->step = NETWORK_OPEN;
+    work->user = work->space = -1;
     work->os_errno = ECHILD; /* it was killed */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -395,22 +405,24 @@ static int network_run(struct network_work *work)
         ;
     pthread_setcancelstate(cancel, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    laz_os_close(&work->user);
+    laz_os_close(&work->space);
     return work->os_errno;
 }
 
 /* Root enters as what it is, if it can. */
 static int network_try(struct network_work *work, uint32_t uid)
 {
-    const int user = work->user;
     const bool is_root = geteuid() == 0;
 
     work->uid = LAZ_SPAWN_SAME_ID;
-    work->user = is_root ? -1 : user;
+    work->needs_rights = !is_root;
     int os_errno = network_run(work);
-    work->user = user;
-    if (!is_root || user < 0 || os_errno != EPERM || work->step != NETWORK_ENTER)
+    if (!is_root || uid == LAZ_SPAWN_SAME_ID || work->step > NETWORK_ENTER ||
+        (os_errno != EPERM && os_errno != EACCES))
         return os_errno;
     work->uid = uid;
+    work->needs_rights = true;
     return network_run(work);
 }
 
@@ -420,6 +432,8 @@ static int network_failed(const struct network_work *work, int os_errno, struct 
 
     if (laz_errno_is_shortage(os_errno))
         return laz_error_start(err, os_errno, "the network namespace of the box: %s", step);
+    if (work->step == NETWORK_OTHER)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "the network namespace of the box: %s", step);
     return laz_error_set(err, LAZ_EREFUSED, os_errno, "the network namespace of the box: %s: %s",
                          step, laz_errno_text(os_errno));
 }
@@ -436,23 +450,21 @@ int laz_os_network_listen(const struct laz_os_network_of *of, const uint16_t *po
         mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (work == MAP_FAILED)
         return laz_error_nomem(err);
-    work->user = -1;
     work->network = LAZ_OS_NETWORK_NONE;
     for (size_t i = 0; i < n; i++) {
         work->network.ports[i] = ports[i];
         work->network.listeners[i] = -1;
     }
     work->network.n_ports = n;
+    work->pidfd = of->pidfd;
+    work->own = proc_namespace((int64_t)getpid(), "net");
+    snprintf(work->path, sizeof work->path, "/proc/%lld/ns/net", (long long)of->pid);
     snprintf(work->bounds, sizeof work->bounds, "4096 %u %u", LAZ_OS_SOCKET_BYTES / 2,
              LAZ_OS_SOCKET_BYTES);
     network_make_filter(work, ports, n);
-    rc = network_open(of, work, err);
-    if (!rc) {
-        const int os_errno = network_try(work, of->uid);
-        rc = os_errno ? network_failed(work, os_errno, err) : 0;
-    }
-    laz_os_close(&work->user);
-    laz_os_close(&work->space);
+    const int os_errno = network_try(work, of->uid);
+    if (os_errno)
+        rc = network_failed(work, os_errno, err);
     if (rc)
         laz_os_network_close(&work->network);
     else
