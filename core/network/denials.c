@@ -77,7 +77,11 @@ void laz_denial_json(const struct laz_denial *denial, struct laz_buf *json)
         laz_json_add_uint(&write, "port", denial->port);
     laz_json_add_uint(&write, "count", denial->count);
     denial_add_known(&write, "rule", denial->rule);
-    denial_add_known(&write, "allow", denial->allow);
+    if (*denial->allow) {
+        char allow[sizeof denial->allow + 20];
+        snprintf(allow, sizeof allow, "%s below [network]", denial->allow);
+        laz_json_add_text(&write, "allow", allow);
+    }
     denial_add_known(&write, "detail", denial->detail);
     laz_json_add_text(&write, "retry", denial->is_permanent ? "useless" : "later");
     laz_json_add_text(&write, "source", "network");
@@ -126,6 +130,9 @@ void network_allow_line(char line[340], const char *name, const struct network_a
     char text[300], shown[NETWORK_ADDRESS_TEXT];
     struct network_rule rule = {.text = NULL};
 
+    *line = '\0';
+    if (name && network_name_is_ours(name)) /* not by this list alone */
+        return;
     if (name && (port == 80 || port == 443 || !port))
         snprintf(text, sizeof text, "%s%s", port == 80 ? "http://" : "https://", name);
     else if (name)
@@ -136,9 +143,7 @@ void network_allow_line(char line[340], const char *name, const struct network_a
                  (unsigned)port);
     }
     /* No line is better than one that would be refused, or that opens what code should not have. */
-    if (network_rule_parse(text, &rule, NULL) || (!name && network_class_is_named(address)))
-        *line = '\0';
-    else
+    if (!network_rule_parse(text, &rule, NULL) && (name || !network_class_is_named(address)))
         snprintf(line, 340, "allow = [\"%s\"]", text);
     network_rule_fini(&rule);
 }

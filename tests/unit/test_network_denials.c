@@ -77,7 +77,8 @@ static void programs_get_what_is_known(void)
     laz_denial_json(&all, &json);
     UNIT_TEXT(laz_buf_text(&json),
               "{\"what\":\"server_name\",\"name\":\"b.example\",\"address\":\"198.18.0.1\","
-              "\"port\":443,\"count\":2,\"rule\":\"*.example\",\"allow\":\"allow = [\\\"x\\\"]\","
+              "\"port\":443,\"count\":2,\"rule\":\"*.example\",\"allow\":\"allow = [\\\"x\\\"] "
+              "below [network]\","
               "\"detail\":\"d\",\"retry\":\"useless\",\"source\":\"network\"}");
     laz_buf_clear(&json);
     laz_denial_json(&little, &json);
@@ -128,7 +129,7 @@ static void the_line_that_would_permit_it_is_one_that_is_taken(void)
         {"api.example.com", NULL, 0, "allow = [\"https://api.example.com\"]"},
         {"api.example.com", NULL, 80, "allow = [\"http://api.example.com\"]"},
         {"github.com", NULL, 22, "allow = [\"github.com:22\"]"},
-        {"host.lazaret", NULL, 5432, "allow = [\"host.lazaret:5432\"]"},
+        {"host.lazaret", NULL, 5432, ""},
         {"db.lazaret", NULL, 5432, ""},
         {"localhost", NULL, 443, ""},
         {"api.example.com", NULL, 53, ""},
