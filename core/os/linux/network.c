@@ -49,6 +49,15 @@
 #define NETWORK_SETRESUID SYS_setresuid
 #endif
 
+/* The thread sanitizer of a host takes clone(2) for a fork, whatever its flags, and would take the
+ * host for the child. */
+#ifdef __GLIBC__
+extern int __clone(int (*run)(void *), void *stack, int flags, void *user, ...); // NOLINT
+#define NETWORK_CLONE __clone
+#else
+#define NETWORK_CLONE clone
+#endif
+
 #define NETWORK_STACK    65536
 #define NETWORK_LOOPBACK 1 /* its number in every namespace */
 #define NETWORK_DNS      53
@@ -464,8 +473,8 @@ static int network_run(struct network_work *work)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pid_t pid = clone(network_child, work->stack + sizeof work->stack,
-                      CLONE_FILES | CLONE_VFORK | (is_shared ? CLONE_VM : 0), work);
+    pid_t pid = NETWORK_CLONE(network_child, work->stack + sizeof work->stack,
+                              CLONE_FILES | CLONE_VFORK | (is_shared ? CLONE_VM : 0), work);
     if (pid < 0)
         work->os_errno = errno;
     while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
