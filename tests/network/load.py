@@ -145,7 +145,7 @@ class Load:
         return lazaret.Server(self.command, settings=settings, start_timeout=600)
 
     def pid(self):
-        return self.server._process.pid
+        return self.server._channel._process.pid
 
     def session(self, server=None, warm=False):
         session = lazaret.Session("python", server=server or self.server, warm=warm)
@@ -253,7 +253,7 @@ print(count == size and sent.digest() == got.digest())
         before = spaces(os.getpid())
         session = self.session()
         session.execute(STATES["silent"])
-        process, all_of_it = self.server._process, children(self.pid())
+        process, all_of_it = self.server._channel._process, children(self.pid())
         process.kill()
         for _ in range(300):
             left = [pid for pid in all_of_it if os.path.exists("/proc/%d/exe" % pid)]
