@@ -35,6 +35,7 @@ world() {
 
 programs() { world git,ssh,postgres programs; }
 ways() { world '' ways; }
+lists() { world '' command; }
 load() { world '' load; }
 
 look_for python
@@ -43,6 +44,6 @@ if ! unshare -rnm true 2>/dev/null; then
     may_be_missing namespaces "this user may make none"
     exit $((failures ? 1 : 77))
 fi
-side_by_side programs ways
+side_by_side programs ways lists
 [ "${LAZARET_TEST_FULL-}" != yes ] || is_repeated || load
 finish
