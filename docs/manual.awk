@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # manual.awk - makes the manual pages of section 3 from the public headers: lazaret(3) from the head
-# comment of lazaret.h, and a page for each of its sections, by whose functions' names it is found.
+# comment of lazaret.h, and a page for each section of it and of result.h, by whose functions' names
+# it is found.
 #
-#     awk -v directory=docs/man3 -f manual.awk lazaret.1 error.h plugin.h tool.h lazaret.h
+#     awk -v directory=docs/man3 -f manual.awk lazaret.1 error.h plugin.h tool.h lazaret.h result.h
 #
 # Nothing about a function stands here. A comment in the header is about the declarations that
 # follow it without an empty line; one comment serves two functions if the third word of one name
@@ -16,7 +17,7 @@ function trim(text) {
 
 # ---- reading ----
 
-FNR == 1 { file = FILENAME; own = file ~ /lazaret\.h$/; said = ""; drop_until = 0 }
+FNR == 1 { file = FILENAME; own = file ~ /(lazaret|result)\.h$/; said = ""; drop_until = 0 }
 file ~ /\.1$/ { if ($1 == ".Dd") date = substr($0, 5); next }
 
 # Inside a comment that stands on lines of its own.

@@ -16,7 +16,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 # tests of clients/ look for more.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
-    liblua5.4-dev bash-builtins libmicrohttpd-dev libcurl4-gnutls-dev"
+    liblua5.4-dev bash-builtins libc-ares-dev libidn2-dev libmicrohttpd-dev libcurl4-gnutls-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
     zsh fish git patch curl wget openssl iproute2 openssh-client openssh-server postgresql musl-tools nodejs

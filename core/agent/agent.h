@@ -214,6 +214,7 @@ struct agent {
     struct laz_strv shown; /* pairs of paths: in the template, in a session */
     uint64_t tmp_size;
     bool has_groups;         /* each session is made after its control groups have come */
+    bool has_network;        /* each session has a network namespace of its own */
     struct laz_os_core core; /* what a vessel keeps of its memory */
     /* Of its `init`, JSON or NULL: what is done before a session asks for the same. */
     char *confine, *tools;

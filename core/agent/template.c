@@ -285,7 +285,7 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
     if (laz_os_message_pair(pair))
         return laz_error_os(err, errno, "cannot create a way to a session");
     laz_os_landlock_check_kept(&t->agent->kept);
-    rc = laz_os_clone_apart(&t->vessel, err);
+    rc = laz_os_clone_apart(t->agent->has_network, &t->vessel, err);
     if (!rc && t->vessel == 0)
         return vessel_main(t, pair[1], uid, gid, begun);
     close(pair[1]);
@@ -518,6 +518,7 @@ int agent_template_load(struct agent *agent, const struct laz_wire_options *opti
     agent->home = laz_strdup(options->home);
     agent->tmp_size = options->tmp_size >= 1 ? (uint64_t)options->tmp_size : 0;
     agent->has_groups = options->has_groups;
+    agent->has_network = options->has_network;
     if (!agent->home || !agent->tmp_size)
         return laz_error_set(err, LAZ_EPROTO, 0, "init: a template has a home and a tmp_size");
     agent->lacks_package = names->n > 0; /* until they are loaded */

@@ -14,6 +14,7 @@
 #include "box/box_fsm.h"
 #include "loop/driver.h"
 #include "os/cgroup.h"
+#include "os/network.h"
 #include "os/spawner.h"
 #include "os/uids.h"
 #include "os/usage.h"
@@ -160,6 +161,7 @@ struct laz_box_purpose {
     struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
     bool adds_tools;                  /* to those that its template has */
     bool has_tools; /* of a session that is started cold: they are commands, too */
+    bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
 };
 
 /* The channel of commands. */
@@ -201,8 +203,9 @@ struct laz_box {
     char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
-    /* Of a box with a network namespace of its own: as in struct laz_tree. */
-    uint64_t tcp_bytes; /* laz_os_tree_tcp_bytes; 0: it has none */
+    bool has_network; /* as it was asked for */
+    /* Once the host listens in its network: as in struct laz_tree. */
+    uint64_t tcp_bytes; /* laz_os_tree_tcp_bytes; 0: it does not */
     unsigned tcp_listeners;
     struct laz_process process;
     int listener, channel, output[3], status;
@@ -268,6 +271,12 @@ LAZ_BOX_HAD(laz_box_has_turned, LAZ_BOX_EVENT_TURN)
 /* Begins its start. Errors leave nothing behind. All that follows is reported to the owner. */
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, struct laz_box **box, struct laz_error *err);
+/* Makes the sockets of the host in the network of a box that has one, after its token has come and
+ * before any code runs in it. Takes less than a millisecond; the agent may prepare itself
+ * meanwhile. The caller closes the sockets, also after the box has ended: until then its network
+ * lasts. Errors: as laz_os_network_listen, LAZ_ECLOSED: its agent is gone. */
+int laz_box_listen(struct laz_box *box, const uint16_t *ports, size_t n,
+                   struct laz_os_network *sockets, struct laz_error *err);
 /* Takes the steps of the start of a cold box, up to its process, and frees it. */
 int laz_box_inspect(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                     struct laz_error *err);

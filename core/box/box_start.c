@@ -203,6 +203,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .uid = box->uid,
         .read = purpose->read,
         .nests = purpose->is_template,
+        .has_network = purpose->has_network,
         .empty = empty,
         .has_readers = purpose->lent && (purpose->lent[LAZ_STDOUT] || purpose->lent[LAZ_STDERR]),
         .has_terminal = purpose->lent && purpose->lent[0] && laz_os_is_terminal(*purpose->lent[0]),
@@ -466,6 +467,7 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
 
     if (!box)
         return laz_error_nomem(err);
+    box->has_network = purpose->has_network;
     int rc = box->kind->start(box, purpose, err);
     if (rc == LAZ_EREFUSED && box->from && shared->values->pool.warm != LAZ_WARM_TEMPLATE)
         rc = laz_box_turn_cold(box, err); /* it may enforce less than its template declares */

@@ -367,6 +367,7 @@ static void template_try(struct laz_template *t)
         .runtime = t->kind->runtime,
         .kind = &laz_box_from_template,
         .template_of = t,
+        .has_network = t->kind->has_network,
     };
     struct laz_error why = {0};
 
@@ -422,7 +423,8 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
                     .home = LAZ_BOX_HOME,
                     .commands = laz_box_commands_program(t->box),
                     .tmp_size = (int64_t)values->sandbox.tmp_size,
-                    .has_groups = template_has_groups(t)},
+                    .has_groups = template_has_groups(t),
+                    .has_network = t->kind->has_network},
         .confine = t->confine,
         .confine_len = strlen(t->confine),
         .tools = t->tools,
@@ -567,6 +569,7 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
         .choice = choice,
         .read = &t->kind->read,
         .is_template = true,
+        .has_network = t->kind->has_network,
     };
     return laz_box_start(shared, &purpose, &owner, &t->box, err);
 }

@@ -16,6 +16,7 @@ struct laz_template_source {
     const char *options;         /* of the runtime, JSON */
     const struct laz_strv *read; /* paths that they name */
     const char *tools;           /* JSON, as in `init` */
+    bool has_network;            /* as of struct laz_box_purpose */
 };
 
 /* Where a new session comes from, as pool.warm says: sets that in *purpose, or leaves it to be

@@ -101,11 +101,12 @@ static struct template_kind *templates_kind(struct laz_box_shared *shared,
 {
     struct template_kind *kind = shared->templates->kinds;
 
-    while (kind && kind->runtime != source->runtime)
+    while (kind && (kind->runtime != source->runtime || kind->has_network != source->has_network))
         kind = kind->next;
     if (kind || !(kind = calloc(1, sizeof *kind)))
         return kind;
     kind->runtime = source->runtime;
+    kind->has_network = source->has_network;
     kind->options = laz_strdup(source->options);
     for (size_t i = 0; source->read && i < source->read->n; i++)
         laz_strv_add(&kind->read, source->read->items[i]);

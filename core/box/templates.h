@@ -16,10 +16,11 @@ enum template_state {
     TEMPLATE_STATES,
 };
 
-/* What becomes of the templates of one runtime. */
+/* What becomes of the templates of one runtime, for sessions with a network or without. */
 struct template_kind {
     struct template_kind *next;
     const struct laz_runtime_info *runtime;
+    bool has_network;
     char *options, *tools;
     struct laz_strv read;
     struct laz_template *current, *successor; /* NULL: none */

@@ -44,7 +44,7 @@ struct cli {
         *listen, *engines, *search, *limit, *artifacts, *token_file, *install;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
-    struct laz_strv read, write, env;
+    struct laz_strv read, write, allow, env;
     struct laz_strv file; /* NAME=PATH */
     bool json, quiet, verbose, check, help, version, dry_run, terminal_on, terminal_off;
     bool is_ended;   /* "--" stands before the operands */

@@ -205,6 +205,8 @@ int cli_load(struct cli *cli)
     status |= load_set(cli, "--timeout", "session.timeout", cli->timeout);
     status |= load_paths(cli, "--read", "sandbox.read", &cli->read);
     status |= load_paths(cli, "--write", "sandbox.write", &cli->write);
+    if (cli->allow.n)
+        status |= load_extend(cli, "--allow", "network.allow", &cli->allow);
     status |= load_cwd(cli);
     for (size_t i = 0; i < cli->env.n; i++)
         status |= load_variable(cli, cli->env.items[i]);

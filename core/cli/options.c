@@ -24,6 +24,8 @@ static const struct cli_option options[] = {
      "show the code this path, too (sandbox.read)"},
     {0, "write", "PATH", FIELD(write), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
      "let the code write to it (sandbox.write)"},
+    {0, "allow", "HOST[:PORT]", FIELD(allow), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+     "let the code reach it by the network (network.allow)"},
     {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP, "start in this directory, which is shown"},
     {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
      "set a variable, or pass on one of this environment"},
@@ -68,7 +70,7 @@ static const struct cli_option options[] = {
 };
 
 /* The fields of options that may be repeated. */
-static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write),
+static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write), FIELD(allow),
                                       FIELD(env),  FIELD(set),  FIELD(file)};
 
 /* The fields whose paths are those of a working directory. */

@@ -6,10 +6,12 @@
  * `run` would take here has to be tried, unless the user names a backend or a system. */
 #include "cli/source.h"
 
+#include "base/json.h"
 #include "box/box.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "engine/engine.h"
+#include "network/network.h"
 #include "os/cgroup.h"
 #include "os/system.h"
 #include "os/users.h"
@@ -48,6 +50,7 @@ struct plan_parts {
     struct laz_programs *programs;
     struct laz_policy_box *box;
     struct laz_plan *plan;
+    struct laz_network_rules *rules; /* the network list */
 };
 
 /* Finds the first backend in the settings' list that supports the platform. */
@@ -94,7 +97,12 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         .staged = stand_in->staged,
         .hides_env = true,
     };
+    uint16_t ports[LAZ_OS_NETWORK_PORTS];
     int code = cli_backend_options(parts->cli, parts->backend, &parts->options, err);
+
+    if (code == 0)
+        code = laz_session_rules_of(values, &parts->rules, err);
+    session.has_network = parts->rules && laz_network_rules_ports(parts->rules, ports) > 0;
 
     if (code == 0)
         code = laz_registry_runtime(parts->registry, laz_settings_runtime(values), &parts->runtime,
@@ -154,8 +162,78 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
                          &parts->plan, err);
 }
 
+/* ---- the network list ------------------------------------------------------------------------ */
+
+static void plan_network_text(const struct plan_parts *parts, struct laz_buf *text)
+{
+    const char *resolver = parts->cli->values->network.resolver;
+    uint16_t ports[LAZ_OS_NETWORK_PORTS];
+    const size_t n = laz_network_rules_ports(parts->rules, ports);
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    laz_buf_puts(text, "\nwhat can be reached by the network\n");
+    if (!n) {
+        laz_buf_puts(text, "  (nothing)\n");
+        return;
+    }
+    laz_network_rules_json(parts->rules, &json);
+    struct laz_json *rules = laz_json_parse(laz_buf_text(&json), json.len, NULL);
+    for (const struct laz_json *rule = laz_json_first(rules); rule; rule = laz_json_next(rule))
+        laz_buf_printf(text, "  %s\n", laz_json_string(rule));
+    laz_buf_puts(text, "  ports that are listened to:");
+    for (size_t i = 0; i < n; i++)
+        laz_buf_printf(text, " %u", (unsigned)ports[i]);
+    laz_buf_printf(text,
+                   "\n  addresses inside: " LAZ_NETWORK_FALSE_RANGE "\n  names are looked up "
+                   "by: %s\n",
+                   *resolver ? resolver : "the servers of the system");
+    text->failed |= json.failed || !rules;
+    laz_json_free(rules);
+    laz_buf_fini(&json);
+}
+
+static void plan_network_json(const struct plan_parts *parts, struct laz_json_write *write)
+{
+    const struct laz_settings_values *values = parts->cli->values;
+    struct laz_strv warnings = LAZ_STRV_INIT;
+    uint16_t ports[LAZ_OS_NETWORK_PORTS];
+    const size_t n = laz_network_rules_ports(parts->rules, ports);
+    struct laz_buf rules = LAZ_BUF_INIT;
+
+    if (!n) {
+        laz_json_add_null(write, "network");
+        return;
+    }
+    laz_network_rules_json(parts->rules, &rules);
+    laz_network_rules_warn(parts->rules, &warnings);
+    laz_json_begin_object(write, "network");
+    laz_json_add_raw(write, "allow", laz_buf_text(&rules), rules.len);
+    laz_json_begin_list(write, "ports");
+    for (size_t i = 0; i < n; i++)
+        laz_json_add_uint(write, NULL, ports[i]);
+    laz_json_end_list(write);
+    laz_json_add_text(write, "addresses", LAZ_NETWORK_FALSE_RANGE);
+    laz_json_add_text(write, "resolver", values->network.resolver);
+    laz_json_add_bool(write, "deny_private", values->network.deny_private);
+    laz_json_add_texts(write, "warnings", &warnings);
+    laz_json_end_object(write);
+    write->to->failed |= rules.failed || warnings.failed;
+    laz_strv_fini(&warnings);
+    laz_buf_fini(&rules);
+}
+
+static void plan_network_warn(const struct plan_parts *parts)
+{
+    struct laz_strv warnings = LAZ_STRV_INIT;
+
+    laz_network_rules_warn(parts->rules, &warnings);
+    for (size_t i = 0; i < warnings.n; i++)
+        laz_log(&parts->cli->log, LAZ_LOG_WARNING, "%s", warnings.items[i]);
+    laz_strv_fini(&warnings);
+}
+
 /* A plan is shown although `run` refuses it; `status` says that. */
-static int plan_answer(struct cli *cli, const struct laz_plan *plan, int status)
+static int plan_answer(struct cli *cli, const struct plan_parts *parts, int status)
 {
     struct cli_answer answer;
     struct laz_buf json = LAZ_BUF_INIT;
@@ -163,8 +241,9 @@ static int plan_answer(struct cli *cli, const struct laz_plan *plan, int status)
     cli_answer_begin(&answer, !status);
     if (status)
         cli_answer_errors(cli, &answer.write, &cli->problems);
-    laz_plan_json(plan, &json);
+    laz_plan_json(parts->plan, &json);
     laz_json_add_raw(&answer.write, "plan", laz_buf_text(&json), json.len);
+    plan_network_json(parts, &answer.write);
     answer.json.failed |= json.failed;
     laz_buf_fini(&json);
     return cli_answer_end(cli, &answer, status);
@@ -199,17 +278,21 @@ static int plan_show(struct cli *cli)
     } else {
         if (!cli->json) {
             laz_plan_text(parts.plan, &text);
+            plan_network_text(&parts, &text);
             cli_print(cli, &text);
         }
         cli_notices(cli, parts.engine, parts.registry);
+        if (!cli->json)
+            plan_network_warn(&parts);
         if (tried)
             status = tried; /* the reason was printed */
         else if (refusal.code)
             status = cli_fail(cli, &refusal);
         if (cli->json)
-            status = plan_answer(cli, parts.plan, status);
+            status = plan_answer(cli, &parts, status);
     }
     laz_plan_free(parts.plan);
+    laz_network_rules_drop(parts.rules);
     laz_policy_free(parts.box);
     laz_programs_free(parts.programs);
     free(parts.agent);

@@ -453,6 +453,7 @@ static void engine_end(struct laz_engine *engine)
         return;
     }
     laz_jobs_free(&engine->sessions);
+    laz_sessions_end_network(&engine->sessions);
     laz_templates_end(&engine->boxes);
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);

@@ -111,6 +111,21 @@ static const struct laz_members session_tool_members = {
     "laz_session_tool", sizeof(struct laz_session_tool), NULL, session_tool_rows,
     COUNT(session_tool_rows)};
 
+#define M(name) LAZ_MEMBER(laz_network_list, name)
+static const struct laz_member network_rows[] = {
+    {M(allow), .kind = LAZ_MEMBER_TEXTS, .n_at = offsetof(struct laz_network_list, n),
+     .what = "the network list", .one = "a rule of the network list", REMOTE},
+    {VALUE(n), REMOTE},
+};
+#undef M
+static const struct laz_members network_members = {
+    "laz_network_list", sizeof(struct laz_network_list), NULL, network_rows, COUNT(network_rows)};
+
+#define NETWORK                                                                                    \
+    {                                                                                              \
+        M(network), .kind = LAZ_MEMBER_STRUCT, .of = &network_members, REMOTE                      \
+    }
+
 #define M(name) LAZ_MEMBER(laz_session_options, name)
 static const struct laz_member session_rows[] = {
     {TEXT(runtime), REMOTE},
@@ -126,6 +141,7 @@ static const struct laz_member session_rows[] = {
     {VALUE(n_tools), REMOTE},
     {M(output), .kind = LAZ_MEMBER_INT},
     {M(errors), .kind = LAZ_MEMBER_INT},
+    NETWORK,
 };
 #undef M
 
@@ -144,8 +160,10 @@ static const struct laz_member pool_rows[] = {
      .what = "the tools of the pool", .one = "a tool of the pool", .of = &session_tool_members,
      REMOTE},
     {VALUE(n_tools), REMOTE},
+    NETWORK,
 };
 #undef M
+#undef NETWORK
 
 const struct laz_members laz_pool_members = {"laz_pool_options", sizeof(struct laz_pool_options),
                                              NULL, pool_rows, COUNT(pool_rows)};

@@ -337,6 +337,7 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
         .warm = 1,
         .tools = options->tools,
         .n_tools = options->n_tools,
+        .network = options->network,
     };
     pool->kept = *kept;
     *kept = NULL;
@@ -620,7 +621,8 @@ void laz_pool_give_back(struct laz_session *session, bool ends)
     struct laz_pool_member *member = laz_pool_member(session);
 
     member->is_busy = false;
-    if (member->pool->reset || member->pool->closed || ends)
+    if (member->pool->reset || member->pool->closed || ends ||
+        laz_session_restore_network(session, NULL))
         member_empty(member);
     member_changed(member);
 }

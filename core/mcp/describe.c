@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.c - what the description of `execute` says of this server: the languages, and the
- * functions of the host as signatures, as many as fit (mcp.description_size). Many clients show a
- * model nothing else, and cut off what is longer.
+/* describe.c - what the description of `execute` says of this server: what it reaches, the
+ * languages, and the functions of the host as signatures, as many as fit (mcp.description_size).
+ * Many clients show a model nothing else, and cut off what is longer.
  * Side: host.  Input trusted: no (declarations of tools of the host; a server may have sent them).
  *
  * Functions that are known only when somebody was asked for them are not waited for: a greeting
  * must not take so long. */
 #include "mcp/mcp_private.h"
 
+#include "base/json.h"
 #include "base/visible.h"
+#include "network/network.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DESCRIBE_LINE 100 /* bytes of what a function is for */
-#define DESCRIBE_MORE 90  /* bytes of the sentence that there are more, at most */
+#define DESCRIBE_LINE  100 /* bytes of what a function is for */
+#define DESCRIBE_RULES 20  /* of the network list */
+#define DESCRIBE_MORE  90  /* bytes of the sentence that there are more, at most */
 
 /* A runtime for tests, or for programs, is of no language. */
 static void describe_visited(void *user, const struct laz_runtime_info *info)
@@ -129,11 +132,54 @@ static void describe_functions(const struct laz_tools *tools, const char *shell,
     laz_buf_fini(&lines);
 }
 
+/* A rule as a model writes it: a table by the name that it has. */
+static void describe_rule(const char *rule, struct laz_buf *text)
+{
+    struct laz_json *table = *rule == '{' ? laz_json_parse(rule, strlen(rule), NULL) : NULL;
+    const char *host = laz_json_string(laz_json_get(table, "host"));
+    const char *name = host ? host : laz_json_string(laz_json_get(table, "name"));
+    const char *shown = name ? name : rule;
+
+    laz_visible_line(text, shown, strlen(shown));
+    laz_json_free(table);
+}
+
+/* What code can reach, the first of it. */
+static void describe_network(const struct laz_mcp *mcp, struct laz_buf *text)
+{
+    const struct laz_network_rules *rules = mcp->engine->sessions.rules;
+    struct laz_buf list = LAZ_BUF_INIT;
+    unsigned n = 0, more = 0;
+
+    if (!laz_network_rules_any(rules)) {
+        laz_buf_puts(text, " It has no network.");
+        return;
+    }
+    laz_network_rules_json(rules, &list);
+    struct laz_json *json = laz_json_parse(laz_buf_text(&list), list.len, NULL);
+    laz_buf_puts(text, " Of the network it reaches only ");
+    for (const struct laz_json *rule = laz_json_first(json); rule; rule = laz_json_next(rule)) {
+        if (n == DESCRIBE_RULES) {
+            more++;
+            continue;
+        }
+        laz_buf_puts(text, n++ ? ", " : "");
+        describe_rule(laz_json_string(rule), text);
+    }
+    if (more)
+        laz_buf_printf(text, " and %u more", more);
+    laz_buf_putc(text, '.');
+    text->failed |= list.failed || !json;
+    laz_json_free(json);
+    laz_buf_fini(&list);
+}
+
 void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct laz_buf *text)
 {
     struct laz_tools *tools = &mcp->engine->tools;
     const size_t most = (size_t)mcp->values->mcp.description_size;
 
+    describe_network(mcp, text);
     laz_buf_puts(text, " Languages: ");
     mcp_describe_languages(mcp, languages, text);
     laz_buf_putc(text, '.');

@@ -42,8 +42,8 @@ struct result_lost {
 
 struct result {
     const char *verdict, *execution, *detail, *output, *output_uri, *value_uri, *replaced;
-    const char *value, *isolation;
-    size_t value_len, isolation_len, output_len;
+    const char *value, *isolation, *denials;
+    size_t value_len, isolation_len, denials_len, output_len;
     struct result_error error;
     struct result_usage usage;
     struct laz_strv warnings;
@@ -115,6 +115,9 @@ static const struct laz_field result_members[] = {
     {"error", LAZ_FIELD_OBJECT, .has_at = offsetof(struct result, has_error), AT(error),
      .of = &error_fields},
     {"warnings", LAZ_FIELD_TEXTS, OMIT, AT(warnings)},
+    {"denials", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, BYTES(denials),
+     .help = "what was refused, or is missing by the settings: objects with what, name, allow, "
+             "retry, ..."},
     {"replaced", LAZ_FIELD_TEXT, AT(replaced),
      .help = "the verdict that had ended the interpreter of this session: its variables are gone"},
     {"kept", LAZ_FIELD_BOOLEAN, AT(is_kept),
@@ -137,7 +140,7 @@ struct making {
     bool keeps, is_new; /* in a session that goes on, which is new */
     size_t told;        /* bytes of the output that were told already */
     struct result to;
-    struct laz_buf output, message, detail, text, isolation, json;
+    struct laz_buf output, message, detail, text, isolation, denials, json;
     size_t pictures; /* bytes */
     bool failed;
 };
@@ -303,6 +306,23 @@ static void making_warnings(struct making *making)
             laz_strv_add(&making->to.warnings, warning);
     }
     making->failed |= making->to.warnings.failed;
+}
+
+/* The text has them in the output, and as warnings. */
+static void making_denials(struct making *making)
+{
+    struct laz_json_write write = {.to = &making->denials};
+
+    if (!laz_result_denials(making->from))
+        return;
+    laz_json_begin_list(&write, NULL);
+    for (size_t i = 0; i < laz_result_denials(making->from); i++) {
+        const char *denial = laz_result_denial(making->from, i);
+        laz_json_add_raw(&write, NULL, denial, strlen(denial));
+    }
+    laz_json_end_list(&write);
+    making->to.denials = laz_buf_text(&making->denials);
+    making->to.denials_len = making->denials.len;
 }
 
 static void making_usage(struct making *making)
@@ -471,6 +491,7 @@ static void making_fini(struct making *making)
     laz_buf_fini(&making->detail);
     laz_buf_fini(&making->text);
     laz_buf_fini(&making->isolation);
+    laz_buf_fini(&making->denials);
     laz_buf_fini(&making->json);
 }
 
@@ -484,6 +505,7 @@ static bool making_make(struct making *making)
     making_value(making);
     making_error(making);
     making_warnings(making);
+    making_denials(making);
     making_usage(making);
     making_isolation(making);
     making_files(making);
@@ -492,7 +514,7 @@ static bool making_make(struct making *making)
     if (making->mcp->values->mcp.structured)
         making_json(making);
     return !making->failed && !making->output.failed && !making->text.failed &&
-           !making->isolation.failed && !making->json.failed;
+           !making->isolation.failed && !making->denials.failed && !making->json.failed;
 }
 
 /* ---- content --------------------------------------------------------------------------------- */

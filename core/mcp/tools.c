@@ -302,7 +302,8 @@ struct tool {
     const char *name, *description;
     const struct laz_fields *arguments, *result;
     bool reads_only, is_idempotent;
-    bool reaches_out; /* it runs code: what functions of the host and sandbox.write let it do */
+    bool reaches_out; /* it runs code: what functions of the host, sandbox.write and the network
+                         list let it do */
     bool is_for_functions; /* of the host: left out where there are none */
     int (*run)(struct laz_mcp *mcp, const struct mcp_asked *asked, const struct tool_args *args,
                struct laz_error *err);
@@ -314,7 +315,7 @@ static const struct tool tools[] = {
     {
         .name = "execute",
         .description =
-            "Runs code in a sandbox without network, with no files of the host but those it is "
+            "Runs code in a sandbox with no files of the host but those it is "
             "shown; returns what it prints and the value of its last expression. Variables last "
             "from call to call. Do much in one call: "
             "loops, many calls of functions. Files saved in artifacts/, and figures, are returned.",
@@ -422,7 +423,8 @@ void mcp_tools_call(struct mcp_asked *asked, const struct mcp_params *params)
 static void tools_add_hints(const struct laz_mcp *mcp, const struct tool *tool, bool has_functions,
                             struct laz_json_write *write)
 {
-    const bool reaches_out = tool->reaches_out && has_functions;
+    const bool has_network = laz_network_rules_any(mcp->engine->sessions.rules);
+    const bool reaches_out = tool->reaches_out && (has_functions || has_network);
     const bool may_harm = reaches_out || (tool->reaches_out && mcp->values->sandbox.write.n);
 
     laz_json_begin_object(write, "annotations");

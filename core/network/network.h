@@ -24,14 +24,15 @@
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /* What a list is made of; all is borrowed. A rule is a text ("https://api.example.com",
- * "*.data.example.org:443", "10.0.0.0/8:443", "*:443", "[2001:db8::1]:443", "host.lazaret:5432") or
+ * "*.data.example.org:443", "10.0.0.0/8:443", "*:443", "host.lazaret:5432") or
  * a JSON object: {"host":"db.internal:5432","to":["10.0.0.0/8"]}: private addresses that the name
  * may have; {"name":"db.lazaret:5432","unix":"/run/postgresql/.s.PGSQL.5432","dangerous":true}: a
  * socket of the host. A rule without a port means 443; with http:// 80. */
 struct laz_network_wish {
     const struct laz_strv *allow;
     const struct laz_strv *hosts;      /* NAME=ADDRESS, before any lookup */
-    const struct laz_strv *host_ports; /* of the host's loopback: as rules host.lazaret:PORT */
+    const struct laz_strv *host_ports; /* of the host's loopback: as rules host.lazaret:PORT, which
+                                          another list has to name */
     const struct laz_strv *ports;      /* further ports that have listeners */
     const char *resolver;              /* ADDRESS or ADDRESS:PORT; NULL or "": the system's */
     bool deny_private;
@@ -51,6 +52,8 @@ void laz_network_rules_drop(struct laz_network_rules *rules); /* NULL is allowed
 int laz_network_rules_other(const struct laz_network_rules *rules, const struct laz_strv *allow,
                             struct laz_network_rules **other, const char **wrong,
                             struct laz_error *err);
+/* What listed names have as addresses inside: RFC 2544, for tests of devices, and never routed. */
+#define LAZ_NETWORK_FALSE_RANGE "198.18.0.0/15"
 /* Does it permit anything? */
 bool laz_network_rules_any(const struct laz_network_rules *rules);
 /* The ports that need listeners, ascending: those of its rules and the further ones. At most
@@ -96,7 +99,9 @@ const char *laz_denied_word(enum laz_denied what);
 /* One line for people and models, without a newline: "api.example.com:443 is not in the network
  * list (allow = [\"https://api.example.com\"] below [network])". */
 void laz_denial_text(const struct laz_denial *denial, struct laz_buf *text);
-/* Appends it as a JSON object: {what, name, address, port, count, rule, allow, retry, source}. */
+/* Appends it as a JSON object: {what, name, address, port, count, rule, allow, detail, retry,
+ * source}; texts and a port that are not known are left out. retry: "useless" or "later"; source:
+ * "network". */
 void laz_denial_json(const struct laz_denial *denial, struct laz_buf *json);
 
 #define LAZ_DENIALS 10 /* different ones that are kept */

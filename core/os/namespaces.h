@@ -22,10 +22,10 @@ void laz_os_one_heap(void);
 void laz_os_large_pages(void);
 
 /* Makes a copy of this process, which must have one thread, in new user, pid, mount, ipc and UTS
- * namespaces: *pid is 0 there. It is the first process of its pid namespace. The C library keeps
+ * namespaces, `network`: and an empty network namespace: *pid is 0 there. It is the first process of its pid namespace. The C library keeps
  * the ids of the parent for it until it has called fork(2): until then it may only use system calls
  * and memory. */
-int laz_os_clone_apart(pid_t *pid, struct laz_error *err);
+int laz_os_clone_apart(bool network, pid_t *pid, struct laz_error *err);
 /* Maps the ids of the first process: the same inside as outside. */
 int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err);
 

@@ -22,6 +22,7 @@
 #include "os/launcher.h"
 #include "os/mappings.h"
 #include "os/namespaces.h"
+#include "os/network.h"
 #include "os/pidfd.h"
 #include "os/process.h"
 #include "os/process_tree.h"
@@ -115,7 +116,7 @@ IGNORES(laz_os_one_heap, void)
 IGNORES(laz_os_large_pages, void)
 IGNORES(laz_os_core_find, struct laz_os_core *core)
 IGNORES(laz_os_core_keep, const struct laz_os_core *core)
-FAILS("namespaces", laz_os_clone_apart, *pid = -1, pid_t *pid)
+FAILS("namespaces", laz_os_clone_apart, *pid = -1, bool network, pid_t *pid)
 FAILS("namespaces", laz_os_map_ids, , uint32_t uid, uint32_t gid)
 FAILS("namespaces", laz_os_own_mounts, , const struct laz_own_mounts *mounts, uint32_t last_pid)
 GIVES(bool, laz_os_own_mounts_change, true, const struct laz_own_mounts *mounts, const char *path)
@@ -134,6 +135,11 @@ IGNORES(laz_os_forget_senders, int fd)
 GIVES(int, laz_os_send_fds, ENOSYS,
       int fd, const void *data, size_t len, const int *fds, size_t n)
 FAILS("pid namespaces", laz_os_adopt, *pidfd = -1, int64_t pid, uint64_t above, int *pidfd)
+
+FAILS("network namespaces", laz_os_network_listen, *network = LAZ_OS_NETWORK_NONE,
+      const struct laz_os_network_of *of, const uint16_t *ports, size_t n,
+      struct laz_os_network *network)
+IGNORES(laz_os_network_close, struct laz_os_network *network)
 
 /* The end of a host. */
 GIVES(bool, laz_warden_is_up, true, const struct laz_warden *warden) /* none is ever started */

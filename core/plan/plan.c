@@ -347,6 +347,20 @@ static int plan_protects(struct laz_plan *plan, const struct laz_backend_ops *op
     return 0;
 }
 
+/* A list that is not kept would be no network, or all of it. */
+static int plan_network(const struct laz_plan *plan, const struct laz_backend_ops *ops,
+                        const struct laz_policy *policy, struct laz_error *err)
+{
+    if (!policy->network || (ops->flags & LAZ_BACKEND_NETWORK))
+        return 0;
+    return laz_error_set(
+        err, LAZ_ECONFIG, 0,
+        "network.allow: the backend %s cannot keep a network list, for which a box "
+        "needs a network namespace of its own: use a backend that makes one "
+        "(sandbox.backend), or set network.allow = []",
+        plan->backend);
+}
+
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, const struct laz_plan_host *host,
                   uint32_t require, const char *directory, struct laz_plan **plan,
@@ -388,6 +402,8 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     for (const char *const *program = policy->programs; program && *program; program++)
         laz_strv_add(&made->programs, *program);
     int rc = plan_protects(made, ops, policy, &why);
+    if (!rc)
+        rc = plan_network(made, ops, policy, &why);
     if (!rc) {
         rc = ops->plan(&api, policy, made, &why);
         rc = laz_plugin_said(rc, LAZ_PLUGIN_BACKEND, backend, "plan", &why);

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "audit/audit.h"
 #include "session/result.h"
+#include "session/session_network.h"
 #include "os/paths.h"
 
 #include <stdlib.h>
@@ -103,6 +104,16 @@ static void events_limits(struct laz_audit_line *line, const struct laz_limit_va
     laz_buf_fini(&json);
 }
 
+static void events_rules(struct laz_audit_line *line, const struct laz_network_rules *rules)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    laz_network_rules_json(rules, &json);
+    laz_audit_json(line, "allow", laz_buf_text(&json), json.len);
+    line->members.failed |= json.failed;
+    laz_buf_fini(&json);
+}
+
 /* A backend that declares nothing beside its object is judged by what it can enforce: a filter of
  * system calls alone is not a sandbox. */
 static bool events_is_sandbox(struct laz_registry *registry, const char *backend,
@@ -133,6 +144,8 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
     laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
     events_limits(&line, &session->shared->values->limits);
+    if (session->has_network)
+        events_rules(&line, session->rules);
     laz_audit_number(&line, "tools", laz_session_n_tools(session));
     return events_write(session, again ? "session_restart" : "session_start", &line, err);
 }
@@ -177,6 +190,37 @@ void laz_audit_closed(struct laz_session *session)
     session->on_record = false;
     laz_audit_number(&line, "executions", session->executions);
     events_write(session, "session_close", &line, NULL);
+}
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+int laz_audit_network_set(const struct laz_session *session, const struct laz_network_rules *rules,
+                          struct laz_error *err)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->shared->audit)
+        return 0;
+    events_rules(&line, rules);
+    return events_write(session, "network_set", &line, err);
+}
+
+void laz_audit_denials(const struct laz_session *session)
+{
+    const struct laz_denials *denials = &session->denials;
+
+    for (size_t i = 0; i < denials->n && session->shared->audit; i++) {
+        struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+        struct laz_buf json = LAZ_BUF_INIT;
+        laz_denial_json(&denials->items[i], &json);
+        laz_audit_number(&line, "execution", (uint64_t)session->last_id);
+        laz_audit_json(&line, "denial", laz_buf_text(&json), json.len);
+        line.members.failed |= json.failed;
+        if (i + 1 == denials->n && denials->others)
+            laz_audit_number(&line, "others", denials->others);
+        laz_buf_fini(&json);
+        events_write(session, "network_denied", &line, NULL);
+    }
 }
 
 /* ---- executions ----------------------------------------------------------------------------- */

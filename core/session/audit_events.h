@@ -21,6 +21,11 @@ void laz_audit_start_failed(struct laz_session *session, const struct laz_error 
 void laz_audit_peer_refused(struct laz_session *session, const char *why);
 /* The box of an idle session has ended, or was killed for misbehaving. */
 void laz_audit_session_lost(struct laz_session *session, const char *why);
+/* Its network list becomes this one. */
+int laz_audit_network_set(const struct laz_session *session, const struct laz_network_rules *rules,
+                          struct laz_error *err);
+/* What was refused of its network since the last result. */
+void laz_audit_denials(const struct laz_session *session);
 /* Records session_close, once for each session whose start was recorded. */
 void laz_audit_closed(struct laz_session *session);
 

@@ -15,6 +15,7 @@
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "session/result.h"
+#include "session/session_network.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -434,9 +435,7 @@ static void execution_finish(struct laz_execution *execution)
     laz_timer_cancel(session->deadline_timer);
     laz_timer_cancel(session->guard.timer);
     laz_execution_progress_end(execution);
-    if (execution->request.asked == LAZ_ASKED_EXECUTE && !laz_box_is_ended(session->box))
-        laz_box_drain(session->box);
-    laz_output_end(&execution->result->output);
+    laz_execution_end_output(execution);
     execution->result->wall_us =
         laz_loop_now_us(session->shared->driver->loop) - execution->started_us;
     session->execution = NULL;
@@ -551,7 +550,7 @@ static uint32_t execution_refused(const struct laz_session *session)
     const struct laz_settings_values *values = session->shared->values;
     const uint32_t enforces = session->box->plan->enforces;
     const uint32_t files = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_PROCESSES;
-    const uint32_t network = session->box->tcp_bytes ? 0 : LAZ_ENFORCE_NETWORK; /* it has a list */
+    const uint32_t network = session->has_network ? 0 : LAZ_ENFORCE_NETWORK;
 
     return ((enforces & network) ? LAZ_REFUSES_NETWORK : 0) |
            ((enforces & LAZ_ENFORCE_SYSCALLS) ? LAZ_REFUSES_PRIVILEGES : 0) |

@@ -109,6 +109,8 @@ struct laz_result *laz_execution_check_rules(const struct laz_execution *executi
 void laz_execution_progress_begin(struct laz_execution *execution);
 void laz_execution_progress_end(struct laz_execution *execution);
 
+/* Takes the rest of the output of an execution that is over, and what was refused to it. */
+void laz_execution_end_output(struct laz_execution *execution);
 /* Fills the result of an execution that is over, and replaces the box if that is necessary. */
 void laz_execution_judge(struct laz_execution *execution);
 /* Warnings that name the settings which an error of the code follows from (execution_hints.c). */

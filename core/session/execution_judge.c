@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "session/audit_events.h"
 #include "session/result.h"
+#include "session/session_network.h"
 #include "advice/sanitize.h"
 
 #include <stdlib.h>
@@ -69,6 +70,19 @@ static void execution_take_status(struct laz_execution *execution, const struct 
         return;
     result->value = laz_strdupf("%d", j->status);
     execution->out_of_memory |= !result->value;
+}
+
+void laz_execution_end_output(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+
+    if (execution->request.asked == LAZ_ASKED_EXECUTE) {
+        if (!laz_box_is_ended(session->box))
+            laz_box_drain(session->box);
+        laz_session_tell_denials(session, execution->result);
+        execution->out_of_memory |= execution->result->denials.failed;
+    }
+    laz_output_end(&execution->result->output);
 }
 
 void laz_execution_judge(struct laz_execution *execution)

@@ -116,6 +116,19 @@ void laz_output_add(struct laz_output *output, int stream, const char *data, siz
         output_lines(output, stream, data, allowed);
 }
 
+void laz_output_say(struct laz_output *output, int stream, const char *lines, size_t len)
+{
+    for (size_t i = output->n_pieces; i-- > 0;) {
+        const struct laz_output_piece *piece = &output->pieces[i];
+        if (piece->stream != stream)
+            continue;
+        if (laz_buf_text(&output->kept)[piece->at + piece->len - 1] != '\n')
+            laz_output_add(output, stream, "\n", 1);
+        break;
+    }
+    laz_output_add(output, stream, lines, len);
+}
+
 void laz_output_end(struct laz_output *output)
 {
     for (int stream = 1; stream <= 2 && output->line; stream++) {

@@ -33,6 +33,8 @@ struct laz_output {
 
 /* Stores the data up to the caps and passes it on. Out of memory: kept.failed is set. */
 void laz_output_add(struct laz_output *output, int stream, const char *data, size_t len);
+/* The same for lines of the host: they begin on a line of their own. */
+void laz_output_say(struct laz_output *output, int stream, const char *lines, size_t len);
 /* At the end of the execution: passes on lines without a newline. */
 void laz_output_end(struct laz_output *output);
 void laz_output_fini(struct laz_output *output);

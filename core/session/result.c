@@ -52,6 +52,7 @@ void laz_result_free(struct laz_result *result)
     free(result->error_message);
     laz_strv_fini(&result->traceback);
     laz_strv_fini(&result->warnings);
+    laz_strv_fini(&result->denials);
     laz_output_fini(&result->output);
     laz_artifacts_fini(&result->artifacts);
     free(result->isolation);
@@ -176,6 +177,16 @@ const char *laz_result_warning(const struct laz_result *result, size_t index)
     return result ? result_text_at(&result->warnings, index) : NULL;
 }
 
+size_t laz_result_denials(const struct laz_result *result)
+{
+    return result ? result->denials.n : 0;
+}
+
+const char *laz_result_denial(const struct laz_result *result, size_t index)
+{
+    return result ? result_text_at(&result->denials, index) : NULL;
+}
+
 int laz_result_usage(const struct laz_result *result, struct laz_execution_usage *usage)
 {
     if (!result || !usage)
@@ -296,6 +307,10 @@ static char *result_make_json(const struct laz_result *result)
     result_write_output(&write, &result->output);
     result_write_error(&write, result);
     laz_json_add_texts(&write, "warnings", &result->warnings);
+    laz_json_begin_list(&write, "denials");
+    for (size_t i = 0; i < result->denials.n; i++)
+        result_write_raw(&write, NULL, result->denials.items[i]);
+    laz_json_end_list(&write);
     result_write_artifacts(&write, &result->artifacts);
     laz_json_begin_object(&write, "verdict");
     laz_json_add_text(&write, "reason", laz_verdict_name(result->verdict));

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "session/audit_events.h"
+#include "session/session_network.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ void laz_session_destroy(struct laz_session *session)
         free(session->shared_json);
     laz_tool_set_release(session->own_tools);
     laz_found_forget(session->shared->tools->found, session);
+    laz_session_forget_network(session);
     free(session->isolation);
     free(session->description);
     free(session);
@@ -196,6 +198,8 @@ int laz_session_unstarted(struct laz_session_shared *shared,
     if (!rc)
         rc = laz_approvals_check(shared->tools, session->own_tools, shared->values, err);
     if (!rc)
+        rc = laz_session_take_network(session, options->network, err);
+    if (!rc)
         rc = session_prepare(session, options->runtime, err);
     if (rc) {
         laz_session_destroy(session);
@@ -313,6 +317,7 @@ void laz_session_shut(struct laz_session *session)
         laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_session_drop_denials(session);
     laz_audit_closed(session);
     laz_tools_session_closed(session->shared->tools, session->id);
 }

@@ -5,6 +5,7 @@
 #define LAZ_SESSION_SESSION_H
 
 #include "box/box.h"
+#include "network/network.h"
 #include "session/shared.h"
 #include "session/guard.h"
 #include "session/result.h"
@@ -78,10 +79,16 @@ struct laz_session {
     size_t n_shared;          /* size of the engine's tool set when it was opened */
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
-    char *tools_json;               /* all of them, */
-    char *shared_json, *own_json;   /* and in two parts; without own tools: all, and NULL */
-    char *isolation;                /* of the box, or of the last one: JSON, */
-    char backend[65];               /* and the same as values; "": there was none */
+    /* Its network list, held, and the one that it was opened with, whose ports boxes listen to;
+     * NULL: the settings are wrong. */
+    struct laz_network_rules *rules, *first_rules;
+    bool has_network;             /* its boxes have a way out, even if nothing is permitted now */
+    struct laz_network *network;  /* the way out of its box; NULL: none */
+    struct laz_denials denials;   /* that no result has told */
+    char *tools_json;             /* all of them, */
+    char *shared_json, *own_json; /* and in two parts; without own tools: all, and NULL */
+    char *isolation;              /* of the box, or of the last one: JSON, */
+    char backend[65];             /* and the same as values; "": there was none */
     uint32_t enforces;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
@@ -176,6 +183,9 @@ void laz_session_discard(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in
  * progress or a function waits in it. May free the session. */
 void laz_session_settle(struct laz_session *session);
+/* The session goes to somebody else, with the network list that it was opened with
+ * (session_network.c). Errors: LAZ_ENOMEM. */
+int laz_session_restore_network(struct laz_session *session, struct laz_error *err);
 /* Ends the box without waiting, and frees the session. */
 void laz_session_destroy(struct laz_session *session);
 /* Records why the start or the idle box has failed (`text` is copied); the first reason counts. */

@@ -8,6 +8,7 @@
 #include "session/session.h"
 
 #include "session/audit_events.h"
+#include "session/session_network.h"
 #include "box/template.h"
 #include "os/spawner.h"
 
@@ -100,9 +101,12 @@ static bool session_note_isolation(struct laz_session *session)
 static void session_authenticated(void *user)
 {
     struct laz_session *session = user;
+    struct laz_error why = {0};
 
     if (laz_box_has_turned(session->box) && !session_note_isolation(session))
         laz_session_fail(session, LAZ_ENOMEM, "out of memory");
+    else if (session->has_network && laz_session_start_network(session, &why))
+        laz_session_fail(session, why.code, why.text);
     else if (laz_session_event(session, LAZ_EVENT_TOKEN))
         session_send_init(session);
 }
@@ -386,10 +390,15 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .lent = session->lent,
             .adds_tools = session->own_json,
             .has_tools = laz_session_n_tools(session) > 0,
+            .has_network = session->has_network,
         };
-        const struct laz_template_source source = {session->runtime,
-                                                   laz_buf_text(&session->runtime_options),
-                                                   &session->runtime_paths, session->shared_json};
+        const struct laz_template_source source = {
+            .runtime = session->runtime,
+            .options = laz_buf_text(&session->runtime_options),
+            .read = &session->runtime_paths,
+            .tools = session->shared_json,
+            .has_network = purpose.has_network,
+        };
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose, err);
         if (!rc)
@@ -426,6 +435,7 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
     if (event == LAZ_EVENT_REPLACE && session->misbehaved && !session->replaced)
         session->replaced = laz_verdict_name(LAZ_VERDICT_PROTOCOL_ERROR);
     laz_guard_end(&session->guard);
+    laz_session_stop_network(session);
     laz_box_release(session->box);
     session->box = NULL;
     laz_session_note(session);

@@ -12,6 +12,7 @@
 #include "session/execution.h"
 
 #include "session/audit_events.h"
+#include "session/session_network.h"
 
 #include <string.h>
 
@@ -133,6 +134,7 @@ static void finish_tell(struct laz_session *session, bool whole, struct laz_resu
 {
     if (!whole)
         laz_strv_add(&result->warnings, finish_why(session));
+    laz_session_tell_denials(session, result);
     laz_output_end(&result->output);
     session->finish.result = NULL;
 }

@@ -8,6 +8,7 @@
  * choice is the one that a session would end with.  Where the settings name packages, or have a
  * table of a language, a template of it is started, which alone knows what it can load. */
 #include "session/session.h"
+#include "session/session_network.h"
 
 #include "box/template.h"
 #include "settings/toml/toml.h"
@@ -56,7 +57,11 @@ static int inspect_ask(struct inspection *inspection,
 static int inspect_box(const struct inspection *inspection, struct laz_error *err)
 {
     const struct laz_session *session = inspection->session;
-    struct laz_box_purpose purpose = {.runtime = session->runtime, .read = &session->runtime_paths};
+    struct laz_box_purpose purpose = {
+        .runtime = session->runtime,
+        .read = &session->runtime_paths,
+        .has_network = session->has_network,
+    };
     int rc = laz_box_chosen(inspection->shared->boxes, &purpose.choice, err);
 
     return rc ? rc : laz_box_inspect(inspection->shared->boxes, &purpose, err);
@@ -99,9 +104,13 @@ static int inspect_packages(const struct inspection *inspection, struct laz_erro
     const struct laz_session_shared *shared = inspection->shared;
     const struct laz_session *session = inspection->session;
     const char *runtime = session->runtime->name;
-    const struct laz_template_source source = {session->runtime,
-                                               laz_buf_text(&session->runtime_options),
-                                               &session->runtime_paths, session->tools_json};
+    const struct laz_template_source source = {
+        .runtime = session->runtime,
+        .options = laz_buf_text(&session->runtime_options),
+        .read = &session->runtime_paths,
+        .tools = session->tools_json,
+        .has_network = session->has_network,
+    };
 
     if (!shared->values->pool.preload.n &&
         !laz_settings_plugin_table(shared->settings, "runtime", runtime))

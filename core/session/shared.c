@@ -10,7 +10,8 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
 {
     shared->listener = &laz_execution_listener;
     shared->processors = laz_os_processors();
-    return shared->audit ? 0 : laz_audit_open(shared, err);
+    int rc = laz_session_rules_of(shared->values, &shared->rules, err);
+    return rc || shared->audit ? rc : laz_audit_open(shared, err);
 }
 
 void laz_sessions_cancel(struct laz_session_shared *shared, bool all)

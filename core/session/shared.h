@@ -13,6 +13,8 @@
 
 struct laz_audit;
 struct laz_looks;
+struct laz_network_rules;
+struct laz_network_shared;
 struct laz_job;
 struct laz_pool;
 struct laz_session_listener;
@@ -27,6 +29,8 @@ struct laz_session_shared {
     struct laz_audit *audit; /* NULL: none */
     atomic_uint *pooled;     /* sessions of pools that are not closed, of all engines of a group */
     const struct laz_session_listener *listener;
+    struct laz_network_rules *rules;    /* the list of the settings; NULL: they are wrong */
+    struct laz_network_shared *network; /* made with the first box that has a way out */
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_job *jobs; /* that have begun, and were not reported */
@@ -36,10 +40,17 @@ struct laz_session_shared {
     unsigned processors;
 };
 
-/* Opens the audit log that the settings name, if any, unless there is one already. Needs `driver`,
- * `values`, `boxes`, `tools` and `pooled`; the caller frees `audit`, after a failure too. Errors:
- * as laz_audit_new; LAZ_ECONFIG if the settings show the log to the code. */
+/* Makes the network list of the settings, and opens the audit log that they name, if any, unless
+ * there is one already. Needs `driver`, `values`, `boxes`, `tools` and `pooled`; the caller frees
+ * `audit` and calls laz_sessions_end_network, after a failure too. Errors: as laz_audit_new;
+ * LAZ_ECONFIG: a rule is wrong, or the settings show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
+/* Makes the network list of the settings. Errors: LAZ_ECONFIG with the place of a rule that is
+ * wrong; LAZ_ENOMEM. Where mistakes are collected, there may be none in the end: NULL. */
+int laz_session_rules_of(const struct laz_settings_values *values, struct laz_network_rules **rules,
+                         struct laz_error *err);
+/* When all sessions are free: what they share of the network. */
+void laz_sessions_end_network(struct laz_session_shared *shared);
 /* Cancels what sessions execute, and how they start or finish: of those that laz_session_cancel has
  * marked, or of all. */
 void laz_sessions_cancel(struct laz_session_shared *shared, bool all);

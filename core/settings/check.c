@@ -4,9 +4,11 @@
  *
  * Only the structure is checked here; whether a value is right for its key shows when it is
  * converted.  A key in a later document replaces the earlier one.  Tables with free keys (those of
- * plugins, and env.set) are merged key by key, so that one option can be changed alone. */
+ * plugins, env.set, network.hosts) are merged key by key, so that one option can be changed alone.
+ */
 #include "settings/schema.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,11 +159,25 @@ static void check_key(struct check *check, const struct schema_key *row, struct 
 {
     const struct laz_toml_node **slot = &check->nodes->keys[row - laz_schema];
 
-    if (row->kind == SCHEMA_ENVIRONMENT)
+    if (row->kind == SCHEMA_ENVIRONMENT || row->kind == SCHEMA_HOSTS)
         check_merge(check, node, *slot);
     if (row->is_secret)
         laz_settings_mark_secret(node);
     *slot = node;
+}
+
+static void check_section(struct check *check, const char *section, struct laz_toml_node *table);
+
+/* A table in a section that has keys of its own: [network.host]. */
+static void check_table(struct check *check, const char *section, struct laz_toml_node *table)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s.%s", section, table->key);
+    if (table->type == LAZ_TOML_TABLE)
+        check_section(check, name, table); /* bounded by the dots in the schema's keys */
+    else
+        check_mismatch(check, section, table, "a table");
 }
 
 static void check_section(struct check *check, const char *section, struct laz_toml_node *table)
@@ -173,6 +189,8 @@ static void check_section(struct check *check, const char *section, struct laz_t
         const struct schema_key *row = laz_schema_find(section, node->key, node->key_len);
         if (row)
             check_key(check, row, node);
+        else if (laz_schema_has_table(section, node->key))
+            check_table(check, section, node);
         else if (has_plugins && node->type == LAZ_TOML_TABLE)
             check_plugin_table(check, section, node);
         else if (runtime)

@@ -30,6 +30,8 @@ const struct schema_section laz_schema_sections[] = {
     {"env", "The environment variables that code in the box sees. Beyond these it gets a fixed, "
             "small set without secrets: the language, the time zone, a search path and a home "
             "directory of its own."},
+    {"network", "What code can reach by the network: what is listed, and nothing else. See "
+                "`network.md`."},
     {"audit", "A log of what was executed and which tools were called. Changes to it can be "
               "detected: see `audit.md`."},
     {"pool", "Sessions that are kept ready."},
@@ -80,8 +82,9 @@ const struct schema_key laz_schema[] = {
         .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
                 "If it is not set, `lazaret run FILE` chooses by the suffix of the file."),
     KEY("session.directory", FILE, session.directory, "\"\"",
-        .help = "Where code begins: a directory that `sandbox.read` or `sandbox.write` shows. `\"\"`: "
-                "a directory of the session's own."),
+        .help =
+            "Where code begins: a directory that `sandbox.read` or `sandbox.write` shows. `\"\"`: "
+            "a directory of the session's own."),
     KEY("session.timeout", TIME, session.timeout_ms, "30", .max = 366 * DAYS,
         .help = "Wall clock time of the code in one execution. The clock stops while a tool call "
                 "or a decision of the host is awaited."),
@@ -190,6 +193,31 @@ const struct schema_key laz_schema[] = {
     KEY("env.set", ENVIRONMENT, env.set, "{}", .is_secret = true,
         .help = "Variables with a fixed value: `set = { MODE = \"test\" }`. The values are secret: "
                 "nothing that lazaret shows has them."),
+    KEY("network.allow", RULES, network.allow, "[]",
+        .help = "Names and addresses that code can connect to: `\"https://api.example.com\"`, "
+                "`\"db.example.com:5432\"` (no port: 443), `\"*.data.example.org:443\"`, "
+                "`\"10.0.0.5:5432\"`, `\"*:443\"`, or a table: `{ host = \"db.internal:5432\", "
+                "to = [\"10.0.0.0/8\"] }`, `{ name = \"db.lazaret:5432\", unix = "
+                "\"/run/postgresql/.s.PGSQL.5432\" }`."),
+    KEY("network.ports", PORTS, network.ports, "[]",
+        .help = "Further ports that a list may name which a session gets later: nothing can be "
+                "reached on another port than these and those of the list that it begins with."),
+    KEY("network.hosts", HOSTS, network.hosts, "{}",
+        .help = "Addresses of names, before any lookup: `hosts = { \"db.internal\" = "
+                "\"10.0.0.5\" }`."),
+    KEY("network.resolver", ADDRESS, network.resolver, "\"\"",
+        .help = "The DNS server that is asked for listed names, by the host: `\"10.0.0.53\"`, "
+                "`\"10.0.0.53:5353\"`. `\"\"`: those of the system."),
+    KEY("network.deny_private", BOOLEAN, network.deny_private, "true",
+        .help = "Listed names that have a private address cannot be reached there, unless the rule "
+                "says so (`to`). Loopback, link-local and metadata addresses never can."),
+    KEY("network.max_connections", COUNT, network.max_connections, "64", .min = 1, .max = 4096,
+        .help = "Connections of a session at a time; further ones wait until one is closed."),
+    KEY("network.max_bytes", SIZE, network.max_bytes, "\"1GiB\"", .max = TIB,
+        .help = "Bytes each way, in the life of a session's box; 0: no limit."),
+    KEY("network.host.ports", PORTS, network.host_ports, "[]",
+        .help = "Services of the host's loopback that code can reach as `host.lazaret:PORT`, which "
+                "a list of a session has to name as well."),
     KEY("artifacts.max_files", COUNT, artifacts.max_files, "32", .max = 10000,
         .help = "Number of files of one execution that are taken from `artifacts/`; 0: none, and "
                 "code finds no such directory. See `files.md`."),
@@ -273,9 +301,21 @@ const struct schema_key *laz_schema_find(const char *section, const char *key, s
 
     for (const struct schema_key *row = laz_schema; row->key; row++)
         if (strncmp(row->key, section, prefix) == 0 && row->key[prefix] == '.' &&
-            strlen(row->key + prefix + 1) == len && memcmp(row->key + prefix + 1, key, len) == 0)
+            strlen(row->key + prefix + 1) == len && !memchr(key, '.', len) &&
+            memcmp(row->key + prefix + 1, key, len) == 0)
             return row;
     return NULL;
+}
+
+bool laz_schema_has_table(const char *section, const char *key)
+{
+    const size_t prefix = strlen(section), len = strlen(key);
+
+    for (const struct schema_key *row = laz_schema; row->key; row++)
+        if (strncmp(row->key, section, prefix) == 0 && row->key[prefix] == '.' &&
+            strncmp(row->key + prefix + 1, key, len) == 0 && row->key[prefix + 1 + len] == '.')
+            return true;
+    return false;
 }
 
 const struct schema_section *laz_schema_section(const char *name, size_t len)
@@ -294,7 +334,7 @@ void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *ke
 
     laz_nearest_init(&nearest, key);
     for (const struct schema_key *row = laz_schema; row->key; row++) {
-        const char *last = strchr(row->key, '.') + 1;
+        const char *last = strrchr(row->key, '.') + 1;
         if (prefix && strncmp(row->key, section, prefix) == 0 && row->key[prefix] == '.')
             laz_nearest_try(&nearest, last);
         else if (strcmp(last, key) == 0)

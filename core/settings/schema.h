@@ -26,6 +26,10 @@ enum schema_kind {
     SCHEMA_BELOW,       /* struct laz_strv: relative paths */
     SCHEMA_VARIABLES,   /* struct laz_strv: names of environment variables */
     SCHEMA_ENVIRONMENT, /* struct laz_strv: NAME=VALUE, from a table of strings */
+    SCHEMA_RULES,       /* struct laz_strv: texts; a table is its JSON object */
+    SCHEMA_PORTS,       /* struct laz_strv: decimal numbers from 1 to 65535 */
+    SCHEMA_HOSTS,       /* struct laz_strv: NAME=ADDRESS, from a table of strings */
+    SCHEMA_ADDRESS,     /* char *: any text */
     SCHEMA_ENFORCE,     /* uint32_t: bits, from a list of words */
     SCHEMA_PROGRAMS,    /* struct laz_strv: "default", "any", or a list of names and paths */
     SCHEMA_UIDS,        /* char *: "auto" or "FIRST-LAST" */
@@ -55,8 +59,10 @@ extern const struct schema_key laz_schema[];              /* ends with key NULL 
 extern const struct schema_section laz_schema_sections[]; /* ends with name NULL */
 
 size_t laz_schema_count(void);
-/* The row of a key, or NULL. */
+/* The row of a key, or NULL. A section may be a table in one: "network.host". */
 const struct schema_key *laz_schema_find(const char *section, const char *key, size_t len);
+/* Is there such a table in a section, with keys of the schema? */
+bool laz_schema_has_table(const char *section, const char *key);
 const struct schema_section *laz_schema_section(const char *name, size_t len);
 /* The name of a key's type in the documents, such as "time". */
 const char *laz_schema_type(const struct schema_key *key);

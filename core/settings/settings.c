@@ -333,7 +333,8 @@ static bool settings_takes_text(const char *key)
     for (const struct schema_key *row = laz_schema; row->key; row++)
         if (strcmp(row->key, key) == 0)
             return row->kind == SCHEMA_NAME || row->kind == SCHEMA_UIDS ||
-                   row->kind == SCHEMA_FILE || row->kind == SCHEMA_REFUSE;
+                   row->kind == SCHEMA_FILE || row->kind == SCHEMA_REFUSE ||
+                   row->kind == SCHEMA_ADDRESS;
     return false;
 }
 

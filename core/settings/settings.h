@@ -62,6 +62,14 @@ struct laz_settings_values {
         struct laz_strv set; /* NAME=VALUE */
     } env;
     struct {
+        struct laz_strv allow; /* rules as texts; a table is its JSON object */
+        struct laz_strv ports, host_ports;
+        struct laz_strv hosts; /* NAME=ADDRESS */
+        char *resolver;        /* "": the system's */
+        bool deny_private;
+        uint64_t max_connections, max_bytes; /* 0: any number of bytes */
+    } network;
+    struct {
         uint64_t max_files, max_size;
         enum laz_collect collect;
     } artifacts;
@@ -108,8 +116,9 @@ int laz_settings_extend(struct laz_settings *settings, const char *option, const
 /* ---- mistakes that show when a setting is used: settings_mistakes.c -------------------------- */
 
 /* Puts before an error where the key was set, "FILE:LINE:COL: " or the option of a command line.
- * `key`: of the schema, or the table of a plugin ("runtime.lua"). `item`: the text in its list, or
- * the key in its table, that is wrong; NULL: all of it. False: it is a default. */
+ * `key`: of the schema, or the table of a plugin ("runtime.lua"). `item`: the text in its list (of
+ * a table its JSON, of a number its digits), or the key in its table, that is wrong; NULL: all of
+ * it. False: it is a default. */
 bool laz_settings_place(const struct laz_settings_values *values, const char *key, const char *item,
                         struct laz_error *err);
 /* The same, and the key itself unless the text names it. */

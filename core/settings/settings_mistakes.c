@@ -6,6 +6,7 @@
  * error.  So one implementation refuses a session at its first mistake and lists them all. */
 #include "settings/schema.h"
 
+#include "base/json_write.h"
 #include "os/paths.h"
 
 #include <stdlib.h>
@@ -28,11 +29,26 @@ static const struct laz_toml_node *mistakes_node(const struct laz_settings *sett
     return NULL;
 }
 
-/* The first text or key inside that is `item`; recursion is bounded by the depth of a document. */
+/* Is the value the item: a text, a number by its digits, a table by its JSON? */
+static bool mistakes_is_item(const struct laz_toml_node *node, const char *item)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
+
+    if (node->type == LAZ_TOML_STRING)
+        return strcmp(node->text, item) == 0;
+    if (node->type != LAZ_TOML_INTEGER && node->type != LAZ_TOML_TABLE)
+        return false;
+    laz_toml_json(&write, NULL, node);
+    const bool is_item = strcmp(laz_buf_text(&json), item) == 0;
+    laz_buf_fini(&json);
+    return is_item;
+}
+
+/* The first value or key inside that is `item`; recursion is bounded by the depth of a document. */
 static const struct laz_toml_node *mistakes_item(const struct laz_toml_node *node, const char *item)
 {
-    if ((node->key && strcmp(node->key, item) == 0) ||
-        (node->type == LAZ_TOML_STRING && strcmp(node->text, item) == 0))
+    if ((node->key && strcmp(node->key, item) == 0) || mistakes_is_item(node, item))
         return node;
     if (node->type != LAZ_TOML_TABLE && node->type != LAZ_TOML_ARRAY)
         return NULL;

@@ -7,6 +7,7 @@
 #include "settings/schema.h"
 
 #include "base/enforce.h"
+#include "base/json_write.h"
 #include "base/nearest.h"
 #include "os/paths.h"
 
@@ -176,6 +177,64 @@ static int values_environment(struct values_job *job, const struct laz_toml_node
     return list->failed ? LAZ_ENOMEM : 0;
 }
 
+/* Rules are checked by who makes a network list of them (laz_network_rules_new). */
+static int values_rules(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv *list = field;
+    bool failed = false;
+
+    if (node->type != LAZ_TOML_ARRAY)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        struct laz_buf json = LAZ_BUF_INIT;
+        struct laz_json_write write = {.to = &json};
+        const bool is_table = item->type == LAZ_TOML_TABLE;
+        if (!is_table && !laz_toml_is_text(item))
+            return values_wrong(job, item, "a string, or a table ({ host = ..., to = [...] })");
+        if (is_table)
+            laz_toml_json(&write, NULL, item);
+        laz_strv_add(list, is_table ? laz_buf_text(&json) : item->text);
+        failed |= json.failed;
+        laz_buf_fini(&json);
+    }
+    return failed || list->failed ? LAZ_ENOMEM : 0;
+}
+
+static int values_ports(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv *list = field;
+
+    if (node->type != LAZ_TOML_ARRAY)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        const bool is_digits = laz_toml_is_text(item) && item->len && item->len <= 5 &&
+                               strspn(item->text, "0123456789") == item->len;
+        const long long port = is_digits                        ? atoll(item->text)
+                               : item->type == LAZ_TOML_INTEGER ? (long long)item->integer
+                                                                : 0;
+        if (port < 1 || port > UINT16_MAX)
+            return values_wrong(job, item, "a port from 1 to 65535");
+        laz_strv_addf(list, "%lld", port);
+    }
+    return list->failed ? LAZ_ENOMEM : 0;
+}
+
+static int values_hosts(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv *list = field;
+
+    if (node->type != LAZ_TOML_TABLE)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        if (!item->key_len || memchr(item->key, '=', item->key_len))
+            return values_wrong(job, item, "a name of a host, without '='");
+        if (!laz_toml_is_text(item))
+            return values_wrong(job, item, "an address in quotes (\"10.0.0.5\")");
+        laz_strv_addf(list, "%s=%s", item->key, item->text);
+    }
+    return list->failed ? LAZ_ENOMEM : 0;
+}
+
 static int values_enforce_word(struct values_job *job, const struct laz_toml_node *item)
 {
     struct laz_nearest nearest;
@@ -238,6 +297,8 @@ static bool values_text_fits(enum schema_kind kind, const struct laz_toml_node *
         return laz_is_plugin_name(node->text, node->len);
     if (kind == SCHEMA_UIDS)
         return laz_toml_is(node, "auto") || values_is_range(node->text);
+    if (kind == SCHEMA_ADDRESS)
+        return true;
     return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 
@@ -302,6 +363,7 @@ static const struct {
     const char *type;     /* for the documents */
     const char *expected; /* for messages */
     int (*convert)(struct values_job *job, const struct laz_toml_node *node, void *field);
+    bool is_list; /* the field is a struct laz_strv */
 } values_kinds[SCHEMA_KINDS] = {
     [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes", values_text},
     [SCHEMA_BOOLEAN] = {"boolean", "true or false", values_boolean},
@@ -314,16 +376,23 @@ static const struct {
                            values_number},
     [SCHEMA_LIMIT_TIME] = {"time or \"unlimited\"", "\"unlimited\" or " LAZ_TIME_EXPECTED,
                            values_number},
-    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list},
-    [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list},
-    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list},
-    [SCHEMA_BELOW] = {"list of paths", "a list of relative paths", values_list},
-    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list},
-    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment},
+    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list, true},
+    [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list, true},
+    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list, true},
+    [SCHEMA_BELOW] = {"list of paths", "a list of relative paths", values_list, true},
+    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list,
+                          true},
+    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment, true},
+    [SCHEMA_RULES] = {"list of strings or tables", "a list of strings and tables", values_rules,
+                      true},
+    [SCHEMA_PORTS] = {"list of ports", "a list of ports", values_ports, true},
+    [SCHEMA_HOSTS] = {"table of strings", "a table of strings", values_hosts, true},
+    [SCHEMA_ADDRESS] = {"address", "an address in quotes (\"10.0.0.53\"), or \"\" for none",
+                        values_text},
     [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce},
     [SCHEMA_PROGRAMS] = {"string or list of strings",
-                         "\"default\", \"any\", or a list of names and absolute paths",
-                         values_list},
+                         "\"default\", \"any\", or a list of names and absolute paths", values_list,
+                         true},
     [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")", values_text},
     [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text},
     [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse},
@@ -376,8 +445,7 @@ void laz_values_fini(struct laz_settings_values *values)
         void *field = (char *)values + row->offset;
         if (values_kinds[row->kind].convert == values_text)
             free(*(char **)field);
-        else if (values_kinds[row->kind].convert == values_list ||
-                 values_kinds[row->kind].convert == values_environment)
+        else if (values_kinds[row->kind].is_list)
             laz_strv_fini(field);
     }
     memset(values, 0, sizeof *values);

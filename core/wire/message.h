@@ -96,6 +96,7 @@ struct laz_wire_options {
     const char *home, *commands;
     int64_t tmp_size;
     bool has_groups;
+    bool has_network;
 };
 
 /* `init.confine` */

@@ -48,6 +48,8 @@ static const struct laz_field options_members[] = {
      .help = "template only: bytes of /tmp of a session"},
     {"groups", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(has_groups),
      .help = "template only: sessions have control groups, and each `spawn` needs a `prepare`"},
+    {"network", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(has_network),
+     .help = "template only: each session gets an empty network namespace of its own"},
 };
 #undef STRUCT
 

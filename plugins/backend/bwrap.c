@@ -281,7 +281,7 @@ static void bwrap_promises(const struct laz_plan_api *api, const struct laz_poli
                            : "network namespace");
     api->enforces(plan, LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS, "process namespace");
     api->agent_filter(plan, has_list ? "network" : "session",
-                      LAZ_ENFORCE_SYSCALLS | (nests ? LAZ_ENFORCE_NETWORK : 0u));
+                      LAZ_ENFORCE_SYSCALLS | (nests && !has_list ? LAZ_ENFORCE_NETWORK : 0u));
     api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     if (!LAZ_HAS(policy, tty))
         api->enforces(plan, LAZ_ENFORCE_TERMINALS, "none in /dev");
@@ -570,7 +570,7 @@ static int bwrap_explain(const struct laz_backend_failure *failure, char *text, 
 static const struct laz_backend_ops bwrap_ops = {
     .size = sizeof bwrap_ops,
     .can_enforce = BWRAP_ENFORCES,
-    .flags = LAZ_BACKEND_PROTECTS,
+    .flags = LAZ_BACKEND_PROTECTS | LAZ_BACKEND_NETWORK,
     .platforms = "linux",
     .plan = bwrap_plan,
     .explain = bwrap_explain,

@@ -151,7 +151,7 @@ static bool floor_namespaces(void)
     pid_t pid = -1;
     int status;
 
-    if (laz_os_clone_apart(&pid, NULL))
+    if (laz_os_clone_apart(false, &pid, NULL))
         return false;
     if (pid == 0) {
         pid = fork();

@@ -21,6 +21,8 @@ static const char *const keys[] = {
     "env.set",          "env.allow",
     "sandbox.programs", "tools",
     "runtime.r",        "session.pre_execute_hook",
+    "network.allow",    "network.host.ports",
+    "network.hosts",    "network.resolver",
 };
 
 static void check_one(const char *key, const char *value)

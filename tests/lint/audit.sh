@@ -3,7 +3,7 @@
 # audit.sh - the tables of docs/audit.md have exactly the events of the audit log.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-kinds='session|execute|check|tool|auth|message|limit|log'
+kinds='session|execute|check|tool|auth|message|limit|log|network'
 in_code=$(grep -ohE "\"($kinds)_[a-z_]+\"" "$srcdir/core/audit/audit.c" \
     "$srcdir/core/session/audit_events.c" | tr -d '"' | sort -u)
 in_text=$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$srcdir/docs/audit.md" |

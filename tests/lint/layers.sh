@@ -19,9 +19,11 @@ found=$(includes | awk '
     BEGIN {
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
+        only["^ares[.]h$"] = "^core/network/resolve[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
         only["^microhttpd[.]h$"] = "^core/mcp/http/"
+        only["^idn2[.]h$"] = "^core/network/idn[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }
     NR == FNR {

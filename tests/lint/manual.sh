@@ -37,17 +37,17 @@ done
 headers=$srcdir/core/include/lazaret
 comments() {
     ${AWK:-awk} -v check=yes -f "$srcdir/docs/manual.awk" "$page" "$headers/error.h" \
-        "$headers/plugin.h" "$headers/tool.h" "$1/lazaret.h"
+        "$headers/plugin.h" "$headers/tool.h" "$headers/lazaret.h" "$1/result.h"
 }
 made=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$made"' EXIT
 sed '/^LAZ_EXPORT void laz_result_free/i\
 \
-LAZ_EXPORT void laz_result_seal(struct laz_result *result);' "$headers/lazaret.h" >"$made/lazaret.h"
+LAZ_EXPORT void laz_result_seal(struct laz_result *result);' "$headers/result.h" >"$made/result.h"
 comments "$made" | grep -q '^laz_result_seal: ' || wrong "a function without a comment was not found"
-complaints=$(comments "$headers") || wrong "core/include/lazaret/lazaret.h: $complaints"
+complaints=$(comments "$headers") || wrong "lazaret.h or result.h: $complaints"
 
-functions=$(tr '\n' ' ' <"$headers/lazaret.h" | grep -oE 'LAZ_EXPORT [^(;]*[(]' | grep -oE 'laz_[a-z0-9_]+[(]$' | tr -d '(')
+functions=$(cat "$headers/lazaret.h" "$headers/result.h" | tr '\n' ' ' | grep -oE 'LAZ_EXPORT [^(;]*[(]' | grep -oE 'laz_[a-z0-9_]+[(]$' | tr -d '(')
 [ "$(echo "$functions" | wc -l)" -gt 40 ] || wrong "only these functions were found: $functions"
 written=
 for name in $functions lazaret; do

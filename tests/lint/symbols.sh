@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# symbols.sh - the library exports the functions of lazaret.h and nothing else, with the versions of
-# core/liblazaret.map; tests/session/header.c calls each of them; each plugin exports its descriptor
-# and nothing else, but for what bash looks for in the runtime that it loads.
+# symbols.sh - the library exports the functions of lazaret.h and result.h, and nothing else, with
+# the versions of core/liblazaret.map; tests/session/header.c calls each of them; each plugin exports
+# its descriptor and nothing else, but for what bash looks for in the runtime that it loads.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 command -v nm >/dev/null 2>&1 || lint_skip nm "binutils are not installed"
@@ -14,7 +14,7 @@ exported() {
 }
 
 declared=$(sed -n 's/^LAZ_EXPORT .*[ *]\(laz_[a-z_]*\)(.*/\1/p' \
-    "$srcdir/core/include/lazaret/lazaret.h" | sort)
+    "$srcdir/core/include/lazaret/lazaret.h" "$srcdir/core/include/lazaret/result.h" | sort)
 [ -n "$declared" ] || wrong "lazaret.h: no function was found"
 map=$(sed -n 's/^ *\(laz_[a-z_]*\);$/\1/p' "$srcdir/core/liblazaret.map" | sort)
 [ "$map" = "$declared" ] ||

@@ -104,7 +104,7 @@ ids=$(names core/base/enforce.h 's/^ *ROW(\(LAZ_ENFORCE_[A-Z_]*\), .*/\1/p')
 words=$(names core/base/enforce.h 's/^ *ROW(LAZ_ENFORCE_[A-Z_]*, "\([a-z]*_[a-z]*\)").*/\1/p')
 concept "A property that sandbox.require can name" "($ids)([^A-Z_]|\$)|\"($words)\""
 
-keys=$(names core/settings/schema.c 's/^ *KEY("\([a-z]*[.][a-z_][a-z_]*\)".*/\1/p' | sed 's/[.]/[.]/g')
+keys=$(names core/settings/schema.c 's/^ *KEY("\([a-z]*[.][a-z_][a-z_.]*\)".*/\1/p' | sed 's/[.]/[.]/g')
 concept "A setting" "\"($keys)\"" \
     core/settings/settings.h core/settings/schema.h core/settings/values.c # fields, types
 

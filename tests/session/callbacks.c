@@ -238,6 +238,11 @@ CALL(laz_session_restart)
     return coded(laz_session_restart(at.other, &at.err));
 }
 
+CALL(laz_session_set_network)
+{
+    return coded(laz_session_set_network(at.other, NULL, 0, &at.err));
+}
+
 CALL(laz_session_close)
 {
     laz_session_close(at.other);

@@ -36,6 +36,7 @@
     ROW(laz_session_put_file, WORKS, BUSY, BUSY, WORKS)                                            \
     ROW(laz_session_put_file_async, WORKS, BUSY, BUSY, WORKS)                                      \
     ROW(laz_session_restart, WORKS, BUSY, BUSY, WORKS)                                             \
+    ROW(laz_session_set_network, WORKS, BUSY, BUSY, WORKS)                                         \
     ROW(laz_session_close, WORKS, NO_EFFECT, NO_EFFECT, WORKS)                                     \
     ROW(laz_session_free, WORKS, NO_EFFECT, NO_EFFECT, WORKS)                                      \
     ROW(laz_session_is_alive, WORKS, WORKS, WORKS, WORKS)                                          \

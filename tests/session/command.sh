@@ -233,6 +233,12 @@ raise ValueError("no")'
     in_python a_path_can_be_written_to 0 '' '' \
         "f = open('$work/written/new', 'w'); n = f.write('x'); f = None" --write written
     [ "$(cat written/new)" = x ] || { status=; fail a_path_can_be_written_to x; }
+    in_python a_host_is_reached_by_name 0 198.18 '' \
+        'import socket; print(socket.gethostbyname("a.example.com")[:6])' \
+        --backend bwrap --allow 'https://a.example.com' --allow b.example.com:22
+    in_python another_host_is_not_found 1 '' 'lazaret: network: c.example.com is not in the network list' \
+        'import socket; socket.gethostbyname("c.example.com")' --backend bwrap --allow a.example.com
+    expect a_rule_is_wrong 2 '' '--allow: network.allow: ' run --allow a..b -e 1
     expect a_path_to_show_is_missing 2 '' '--read: nowhere: No such file' run --read nowhere -e 1
     in_python a_variable_is_set 0 'a "b"' '' 'import os; print(os.environ["GREETING"])' \
         --env 'GREETING=a "b"'

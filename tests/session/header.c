@@ -239,11 +239,13 @@ static void results_have_getters(void)
 
     CHECK(laz_session_check(session, "os.execute('x')", SIZE_MAX, &result, NULL) == 0);
     CHECK(laz_result_warning(result, laz_result_warnings(result)) == NULL);
+    CHECK(laz_result_denial(result, laz_result_denials(result)) == NULL);
     laz_result_free(result);
 
     CHECK(laz_session_is_alive(session) && laz_session_pid(session) > 0);
     CHECK(has(laz_session_describe(session), "session lua"));
     CHECK(is(laz_session_tools(session), "[]"));
+    CHECK(laz_session_set_network(session, NULL, 0, NULL) == 0);
     CHECK(laz_session_restart(session, NULL) == 0);
     gives(session, "return 2", "2");
     laz_session_cancel(session);

@@ -56,6 +56,7 @@ static void no_session(struct laz_engine *engine)
     CHECK(laz_session_put_file(NULL, "a", "", 0, &err) == LAZ_EINVAL);
     CHECK(laz_session_put_file_async(NULL, "a", "", 0, NULL, NULL, &err) == LAZ_EINVAL);
     CHECK(laz_session_restart(NULL, &err) == LAZ_EINVAL);
+    CHECK(laz_session_set_network(NULL, NULL, 0, &err) == LAZ_EINVAL);
     laz_session_cancel(NULL);
     laz_session_close(NULL);
     laz_session_free(NULL);
@@ -122,6 +123,7 @@ static void no_result(void)
     CHECK(laz_result_error_line(NULL) == 0 && laz_result_error_column(NULL) == 0);
     CHECK(laz_result_traceback_length(NULL) == 0 && !laz_result_traceback(NULL, 0));
     CHECK(laz_result_warnings(NULL) == 0 && !laz_result_warning(NULL, 0));
+    CHECK(laz_result_denials(NULL) == 0 && !laz_result_denial(NULL, 0));
     CHECK(laz_result_artifacts(NULL) == 0);
     CHECK(laz_result_artifact(NULL, 0, &artifact) == LAZ_EINVAL);
     CHECK(laz_result_lost_artifacts(NULL) == 0);

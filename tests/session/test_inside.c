@@ -153,6 +153,10 @@ static void what_would_allow_it_is_said(void)
     if (session) {
         struct laz_result *result = test_run(session, "os.execute('setsid --version')", NULL);
         CU_ASSERT(test_result_has(result, says));
+        CU_ASSERT(test_result_has(result, "{\"what\":\"program\",\"name\":\"setsid\",\"count\":1,"
+                                          "\"allow\":\"programs = [\\\"default\\\", "
+                                          "\\\"setsid\\\"] below [sandbox]\","
+                                          "\"retry\":\"useless\",\"source\":\"error\"}"));
         result = test_run(session, "os.execute('no-such-program')", NULL);
         CU_ASSERT_FALSE(test_result_has(result, "sandbox.programs"));
     }

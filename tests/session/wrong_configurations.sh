@@ -93,6 +93,12 @@ sandbox.read = "/usr"|1:16: sandbox.read: expected a list
 env.allow = ["A=B"]|1:14: env.allow: expected
 env.set = { A = 1 }|1:17: env.set: expected a string without NUL characters (write A = "..."), found integer (its value is not shown)
 env.FOO = "x"|1:5: env.FOO: unknown key; env.set sets a variable
+network.allow = ["a.com", "b..com"]|1:27: network.allow: 
+[network]\nallow = ["a.com",\n { host = "x.com", too = 3 }]|3:2: network.allow: 
+network.hosts = { "a.com" = "here" }|1:19: network.hosts: 
+network.resolver = "here"|1:9: network.resolver: 
+network.ports = [80000]|1:18: network.ports: expected a port
+network.host.ports = ["ssh"]|1:23: network.host.ports: expected a port
 audit.file = "log"|1:14: audit.file: expected an absolute path
 pool.warm = "hot"|1:13: pool.warm: expected
 tools = 3|1:9: tools: expected a list of tables

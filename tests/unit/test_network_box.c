@@ -20,7 +20,7 @@
 
 static char base[] = "/tmp/laz-test-network-box-XXXXXX"; /* removed by main */
 
-static struct laz_plan *plan_with_list(bool nests)
+static int plan_by(const char *backend, bool nests, struct laz_plan **plan, struct laz_error *err)
 {
     static const char *const command[] = {"/run/lazaret/bin/lazaret-agent", NULL};
     const struct laz_policy policy = {
@@ -37,12 +37,18 @@ static struct laz_plan *plan_with_list(bool nests)
         .nests = nests,
         .network = 1,
     };
-    const struct laz_plugin *plugin = backends_load("bwrap");
-    struct laz_plan *plan = NULL;
+    const struct laz_plugin *plugin = backends_load(backend);
 
+    *plan = NULL;
     CU_ASSERT_PTR_NOT_NULL_FATAL(plugin);
-    CU_ASSERT_EQUAL_FATAL(laz_plan_make(plugin->ops, "bwrap", &policy, NULL, 0, NULL, &plan, NULL),
-                          0);
+    return laz_plan_make(plugin->ops, backend, &policy, NULL, 0, NULL, plan, err);
+}
+
+static struct laz_plan *plan_with_list(bool nests)
+{
+    struct laz_plan *plan;
+
+    CU_ASSERT_EQUAL_FATAL(plan_by("bwrap", nests, &plan, NULL), 0);
     return plan;
 }
 
@@ -64,11 +70,28 @@ static void sim_bwrap_confines_a_box_with_a_network_list(void)
         UNIT_TEXT(plan->agent.filter, "network");
         CU_ASSERT(plan->agent.landlock.lets_network);
         CU_ASSERT(plan->enforces & LAZ_ENFORCE_NETWORK);
+        CU_ASSERT_EQUAL(plan->filter.bits, LAZ_ENFORCE_SYSCALLS); /* no network is shared */
+        shows(laz_plan_text, plan, "--unshare-all");
         shows(laz_plan_isolation_json, plan, "\"only what is listed: network namespace\"");
         shows(laz_plan_confine_json, plan, "\"network\":true");
         shows(laz_plan_text, plan, "  filter     system calls: network\n");
         shows(laz_plan_text, plan, "  landlock   does not restrict TCP");
         laz_plan_free(plan);
+    }
+}
+
+/* A list that is not kept would be no network, or all of it. */
+static void a_backend_that_cannot_keep_a_list_refuses_it(void)
+{
+    static const char *const backends[] = {"landlock", "none", "seatbelt", "windows-job"};
+
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        struct laz_error err = {0};
+        struct laz_plan *plan;
+        CU_ASSERT_EQUAL(plan_by(backends[i], false, &plan, &err), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NULL(plan);
+        CU_ASSERT_PTR_EQUAL(strstr(err.text, "network.allow: the backend "), err.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, backends[i]));
     }
 }
 
@@ -257,6 +280,7 @@ int main(void)
 {
     static const struct unit_test tests[] = {
         UNIT(sim_bwrap_confines_a_box_with_a_network_list),
+        UNIT(a_backend_that_cannot_keep_a_list_refuses_it),
         UNIT(the_box_asks_the_host_for_names),
         UNIT(the_box_shows_certificates_and_no_keys),
         UNIT(the_box_shows_less_without_a_list),

@@ -97,9 +97,11 @@ struct laz_policy {
                        terminals of its own */
     uint32_t has_terminal; /* not 0: the standard input of the session is a terminal that was made
                               for it, and controls it: /dev/tty, which no other one is there */
-    uint32_t network; /* not 0: the host has put the process into a network namespace of the box's
-                         own, in which nothing can be reached but what the host listens to; the
-                         backend keeps it */
+    uint32_t network; /* not 0: the box has a network list. The backend gives it an empty network
+                         namespace of its own, of which its user is the owner: the host enters it and
+                         listens there, and nothing else can be reached from it. Sockets of TCP and
+                         UDP are not kept from code. With `nests` each session makes such a namespace
+                         for itself. Only for a backend with LAZ_BACKEND_NETWORK */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */
@@ -195,6 +197,9 @@ struct laz_backend_failure {
 #define LAZ_BACKEND_PROTECTS 2u /* it enforces LAZ_PATH_PROTECTED; a policy with such a path is
                                    refused for one that does not, if it could enforce
                                    LAZ_ENFORCE_FS_WRITE */
+
+#define LAZ_BACKEND_NETWORK                                                                        \
+    4u /* it can make boxes with a network list; a policy with one is refused for one that cannot */
 
 struct laz_backend_ops {
     size_t size;

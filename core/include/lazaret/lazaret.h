@@ -60,9 +60,8 @@
 
 #include <lazaret/error.h>
 #include <lazaret/plugin.h>
+#include <lazaret/result.h>
 #include <lazaret/tool.h>
-
-#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,7 +79,6 @@ extern "C" {
 struct laz_settings;
 struct laz_engine;
 struct laz_session;
-struct laz_result;
 
 /* The version of the library that runs. Static text. */
 LAZ_EXPORT const char *laz_version(void);
@@ -262,6 +260,15 @@ LAZ_EXPORT int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(vo
 
 /* ---- session -------------------------------------------------------------------------------- */
 
+/* What code can reach by the network, in place of network.allow of the settings; the rest of
+ * [network] holds as well. A rule is a text as there, a table its JSON object. */
+struct laz_network_list {
+    size_t size;
+    const char *const *allow; /* NULL: none */
+    size_t n;                 /* 0: nothing can be reached */
+};
+#define LAZ_NETWORK_LIST_INIT LAZ_INIT(struct laz_network_list)
+
 struct laz_session_options {
     size_t size;
     const char *runtime; /* "python", "r", "lua"; NULL: as the settings say */
@@ -287,6 +294,7 @@ struct laz_session_options {
      * not kept, not limited, and ends when the caller's descriptor and the session are closed. */
     const int *output;
     const int *errors;
+    const struct laz_network_list *network; /* NULL: as the settings say */
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
@@ -294,8 +302,9 @@ struct laz_session_options {
  * owns *session. The first session of an engine also waits, with no_wait too, for servers that have
  * to be asked for their tools (docs/tool-mcp.md); so do laz_pool_new and the searches for tools,
  * whichever comes first. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
- * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written),
- * LAZ_ENOMEM, LAZ_EBUSY. */
+ * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written; a
+ * network list that the backend cannot keep), LAZ_EINVAL (a rule of `network`), LAZ_ENOMEM,
+ * LAZ_EBUSY. */
 LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
                                 const struct laz_session_options *options,
                                 struct laz_session **session, struct laz_error *err);
@@ -304,8 +313,6 @@ LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
 #define LAZ_STDERR 2
 
 #define LAZ_NO_LIMIT UINT64_MAX
-
-struct laz_execution_usage; /* below, with the results */
 
 /* A file for the code. */
 struct laz_file {
@@ -412,6 +419,15 @@ LAZ_EXPORT int laz_session_put_file_async(struct laz_session *session, const cha
 /* Starts a new interpreter in a new box; works on a dead session too. The old one may finish first,
  * as in laz_session_close. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
+/* Has the code of this session reach these from now on, `n` rules as in struct laz_network_list; 0:
+ * nothing. Between executions, also in a completion callback. Connections that the new list does not
+ * permit are closed. It stays through restarts; a session of a pool has that of the pool again when
+ * it is given back. Only ports that the session was opened with can be named: those of its first
+ * list, and network.ports of the settings. The audit log has the change. Errors, and then nothing has
+ * changed: LAZ_EINVAL (a rule, or a port that was not declared, which it names), LAZ_EBUSY (it
+ * executes), LAZ_EREFUSED (it cannot be recorded), LAZ_ECLOSED, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_session_set_network(struct laz_session *session, const char *const *allow,
+                                       size_t n, struct laz_error *err);
 /* Ends everything inside, and waits for that end. An interpreter that has run code and is idle gets
  * two seconds to finish as at the end of a script (exit handlers, open files). Idempotent; the
  * object remains until laz_session_free. During an execution, from one of its callbacks or another
@@ -477,9 +493,10 @@ struct laz_pool_options {
     void *pre_execute_user;
     uint32_t no_wait; /* not 0: return while they start; a start that fails later is reported to a
                          caller who acquires a session */
-    /* Tools of each of its sessions, as of one session. */
+    /* Tools of each of its sessions, as of one session; and what each can reach. */
     const struct laz_session_tool *const *tools;
     size_t n_tools;
+    const struct laz_network_list *network;
 };
 #define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 
@@ -651,142 +668,6 @@ LAZ_EXPORT int laz_group_pool_status(struct laz_group_pool *pool, struct laz_poo
 /* Ends and frees it: callers that wait get LAZ_ECLOSED, executions are reported as cancelled, in
  * here. In a callback it has no effect, and laz_group_free does it. NULL is allowed. */
 LAZ_EXPORT void laz_group_pool_free(struct laz_group_pool *pool);
-
-/* ---- results -------------------------------------------------------------------------------- */
-
-enum laz_verdict {
-    LAZ_VERDICT_OK = 0,
-    LAZ_VERDICT_ERROR,
-    LAZ_VERDICT_SYNTAX_ERROR,
-    LAZ_VERDICT_TIMEOUT,
-    LAZ_VERDICT_DEADLINE,
-    LAZ_VERDICT_CPU_LIMIT,
-    LAZ_VERDICT_MEMORY_LIMIT,
-    LAZ_VERDICT_FSIZE_LIMIT,
-    LAZ_VERDICT_TOOL_LIMIT,
-    LAZ_VERDICT_OUTPUT_LIMIT,
-    LAZ_VERDICT_BLOCKED,
-    LAZ_VERDICT_CANCELLED,
-    LAZ_VERDICT_PROTOCOL_ERROR,
-    LAZ_VERDICT_CRASHED,
-    LAZ_VERDICT_SETUP_FAILED,
-};
-
-/* "ok", "error", ...: the names used in documents and in JSON. Static text. */
-LAZ_EXPORT const char *laz_verdict_name(enum laz_verdict verdict);
-/* The exit status the command gives for it. */
-LAZ_EXPORT int laz_verdict_exit_status(enum laz_verdict verdict);
-
-/* All texts are borrowed until laz_result_free. */
-LAZ_EXPORT enum laz_verdict laz_result_verdict(const struct laz_result *result);
-/* The exit status that the command gives for it: that of the verdict, or of code that ended its process
- * with one of its own, 1 to 123 (others become 1); of a runtime whose values are statuses (shell) that
- * value, 0 to 255. */
-LAZ_EXPORT int laz_result_exit_status(const struct laz_result *result);
-/* How it ended: a sentence, or "". */
-LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result);
-/* JSON; "null" if there is none. */
-LAZ_EXPORT const char *laz_result_value(const struct laz_result *result);
-/* Is the value null because what there is could not be sent: it is larger than the settings allow,
- * or nested too deeply? A warning says why, and the text shows it. */
-LAZ_EXPORT bool laz_result_is_value_omitted(const struct laz_result *result);
-/* What the language's prompt would print for the value; NULL when it would print nothing. */
-LAZ_EXPORT const char *laz_result_text(const struct laz_result *result);
-/* Output, in pieces as it came (kept up to session.max_output_size): how many, and one of them. */
-LAZ_EXPORT size_t laz_result_outputs(const struct laz_result *result);
-LAZ_EXPORT const char *laz_result_output(const struct laz_result *result, size_t index, int *stream,
-                                         size_t *len);
-/* Was output discarded, because there was more than the settings keep? */
-LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
-/* The name of the verdict that ended this session's interpreter before this execution, which ran in
- * a fresh one: variables of earlier executions are gone. NULL: it ran in the same one as the
- * execution before, or the first one, or one that laz_session_restart has made. Static text. */
-LAZ_EXPORT const char *laz_result_replaced(const struct laz_result *result);
-/* Does the session go on after this execution with all that its code has made: variables, modules,
- * files? False in a session of one execution, and where its interpreter was ended. */
-LAZ_EXPORT bool laz_result_is_kept(const struct laz_result *result);
-/* Message of the error, or NULL: an error of the code, or why nothing ran. */
-LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
-/* What kind of error it was: "runtime", "syntax", "memory", "exit", ...; NULL without one. */
-LAZ_EXPORT const char *laz_result_error_kind(const struct laz_result *result);
-/* Where in the code it was, both from 1; 0: unknown, or there was none. */
-LAZ_EXPORT int64_t laz_result_error_line(const struct laz_result *result);
-LAZ_EXPORT int64_t laz_result_error_column(const struct laz_result *result);
-/* The calls that led to it (traceback), outermost first: how many, and one of them; NULL beyond the end. */
-LAZ_EXPORT size_t laz_result_traceback_length(const struct laz_result *result);
-LAZ_EXPORT const char *laz_result_traceback(const struct laz_result *result, size_t index);
-/* Warnings, about patterns in the code and what was left out: how many, and one of them; NULL beyond the end. */
-LAZ_EXPORT size_t laz_result_warnings(const struct laz_result *result);
-LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_t index);
-
-/* A file that the code has saved in the directory `artifacts` of its working directory (also in
- * the variable LAZARET_ARTIFACTS), or a figure that it has drawn: new, or changed since the
- * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. It has
- * come as a whole, and has this digest. */
-struct laz_artifact {
-    size_t size;        /* set by the caller: LAZ_ARTIFACT_INIT */
-    const char *name;   /* below that directory, with '/' between directories; no control characters,
-                           and no part of it begins with "." */
-    const char *type;   /* media type: "image/png" */
-    const char *sha256; /* 64 digits */
-    const void *data;
-    size_t data_len;
-    const char *path; /* where laz_result_save_artifacts has saved it; NULL: nowhere */
-    const char *problem; /* why that could not save it; NULL: it could, or was not called. */
-};
-#define LAZ_ARTIFACT_INIT LAZ_INIT(struct laz_artifact)
-
-/* How many there are; and one of them, whose texts and bytes are borrowed until laz_result_free.
- * LAZ_EINVAL: a NULL, or no such index. */
-LAZ_EXPORT size_t laz_result_artifacts(const struct laz_result *result);
-LAZ_EXPORT int laz_result_artifact(const struct laz_result *result, size_t index,
-                                   struct laz_artifact *artifact);
-/* Saves them all in this directory, which is made if it is missing. A file that exists is not
- * changed: the artifact gets another name ("plot-2.png"). No link is followed below the directory.
- * One that cannot be saved has its `problem`, and does not stop the others.
- * Errors: LAZ_EINVAL, LAZ_ENOMEM, LAZ_EOS: that of the first one that could not be saved. */
-LAZ_EXPORT int laz_result_save_artifacts(struct laz_result *result, const char *directory,
-                                         struct laz_error *err);
-
-/* A file that is not an artifact, because it did not come as a whole: the execution ended before (a
- * timeout, a cancel, a limit, a breach of the protocol). Its bytes are gone. */
-struct laz_lost_artifact {
-    size_t size;      /* set by the caller: LAZ_LOST_ARTIFACT_INIT */
-    const char *name; /* as of an artifact */
-    const char *why;  /* a sentence */
-    uint64_t bytes;   /* that have come */
-};
-#define LAZ_LOST_ARTIFACT_INIT LAZ_INIT(struct laz_lost_artifact)
-
-/* How many there are; and one of them, whose texts are borrowed until laz_result_free. LAZ_EINVAL: a
- * NULL, or no such index. */
-LAZ_EXPORT size_t laz_result_lost_artifacts(const struct laz_result *result);
-LAZ_EXPORT int laz_result_lost_artifact(const struct laz_result *result, size_t index,
-                                        struct laz_lost_artifact *artifact);
-
-struct laz_execution_usage {
-    size_t size;            /* set by the caller: LAZ_EXECUTION_USAGE_INIT */
-    uint64_t wall_us;       /* from the start of the code to its end, microseconds */
-    uint64_t cpu_us;        /* CPU time, microseconds */
-    uint64_t max_rss_bytes; /* most memory that a process of the session has used so far */
-    uint64_t tool_calls;
-};
-#define LAZ_EXECUTION_USAGE_INIT LAZ_INIT(struct laz_execution_usage)
-
-/* What the execution has used. LAZ_EINVAL: a NULL, or `size` is 0. */
-LAZ_EXPORT int laz_result_usage(const struct laz_result *result, struct laz_execution_usage *usage);
-/* Name of the backend whose box it ran in; NULL: nothing ran. */
-LAZ_EXPORT const char *laz_result_backend(const struct laz_result *result);
-/* Was this enforced while it ran? `what`: a word of sandbox.require, "fs_read" say. */
-LAZ_EXPORT bool laz_result_enforces(const struct laz_result *result, const char *what);
-/* The isolation as JSON, as laz_session_isolation gives it; "null": nothing ran. */
-LAZ_EXPORT const char *laz_result_isolation(const struct laz_result *result);
-/* Name of the session, laz_session_id; NULL: there was none. */
-LAZ_EXPORT const char *laz_result_session(const struct laz_result *result);
-/* The whole result as the one JSON object that `lazaret run --json` prints. Made with the first
- * call: one thread at a time. */
-LAZ_EXPORT const char *laz_result_json(const struct laz_result *result);
-LAZ_EXPORT void laz_result_free(struct laz_result *result); /* NULL is allowed */
 
 /* ---- defaults ------------------------------------------------------------------------------- */
 

@@ -106,9 +106,10 @@ void laz_os_large_pages(void)
         fclose(maps);
 }
 
-int laz_os_clone_apart(pid_t *pid, struct laz_error *err)
+int laz_os_clone_apart(bool network, pid_t *pid, struct laz_error *err)
 {
-    struct clone_args args = {.flags = NAMESPACES_APART, .exit_signal = SIGCHLD};
+    struct clone_args args = {.flags = NAMESPACES_APART | (network ? CLONE_NEWNET : 0),
+                              .exit_signal = SIGCHLD};
     long made = syscall(SYS_clone3, &args, sizeof args);
 
     if (made < 0)

@@ -759,6 +759,28 @@ def passes_traces_on(version):
     assert sum("traceparent" in record for record in records) == 4
 
 
+def says_what_the_network_list_has(version):
+    one = share(version)
+    listed = one.result("tools/list")["tools"][0]
+    assert " It has no network. " in listed["description"], listed
+    give_back(one)
+    rules = ['{ host = "db.internal:5432", to = ["10.0.0.0/8"] }']
+    rules += ['"%d.example.com"' % i for i in range(30)]
+    one = client(version, "--set", "sandbox.backend=bwrap", "--set",
+                 "network.allow=[%s]" % ", ".join(rules))
+    listed = one.result("tools/list")["tools"][0]
+    says = "Of the network it reaches only db.internal:5432, 0.example.com, 1.example.com,"
+    assert says in listed["description"], listed
+    assert "18.example.com and 11 more." in listed["description"], listed
+    assert listed["annotations"].get("openWorldHint") is None, listed
+    got = one.tool("execute", code="import socket\nsocket.gethostbyname('evil.example')", runtime="python")
+    denial = got["structuredContent"]["denials"][0]
+    assert denial["name"] == "evil.example" and denial["source"] == "network", denial
+    assert "lazaret: network: evil.example is not in the network list" in got["content"][0]["text"], got
+    assert not got["structuredContent"].get("warnings"), got
+    one.end()
+
+
 def main():
     with open(CONFIG, "w", encoding="utf-8") as file:
         file.write(
@@ -796,7 +818,8 @@ approve = true
              ("answers_all_who_wait_for_an_answer", answers_all_who_wait_for_an_answer, ()),
              ("declares_little", declares_little, ()),
              ("admits_what_code_may_change", admits_what_code_may_change, ()),
-             ("says_what_a_sandbox_does_not_do", says_what_a_sandbox_does_not_do, (MODERN,))]
+             ("says_what_a_sandbox_does_not_do", says_what_a_sandbox_does_not_do, (MODERN,)),
+             ("says_what_the_network_list_has", says_what_the_network_list_has, (MODERN,))]
     for version in VERSIONS:
         for case in (describes_itself, tells_what_there_is, refuses_what_is_wrong, executes,
                      keeps_sessions, moves_files, is_used_by_a_model,
