@@ -358,7 +358,7 @@ void network_connection_new(struct laz_network *network, int fd, const struct la
     memcpy(address.bytes, wanted->bytes, sizeof address.bytes);
     const struct network_rule *rule = connection_rule(network, &address, wanted->port, &name);
     if (!rule)
-        network_deny_address(network, &address, wanted->port, NULL);
+        network_deny_address(network, &address, wanted->port, NULL, true);
     struct network_connection *c = rule ? calloc(1, sizeof *c) : NULL;
     if (!c) {
         laz_os_reset(&fd);

@@ -88,7 +88,7 @@ static enum network_copied copy_judged(struct network_connection *c, const char 
     struct laz_buf *out = &c->sides[NETWORK_SERVER].out;
 
     laz_buf_append(out, data, len);
-    if (out->failed || network_head_requests(c) == NETWORK_HEAD_REFUSED)
+    if (out->failed || network_head_more(c) == NETWORK_HEAD_REFUSED)
         return NETWORK_COPY_BROKEN;
     return network_copy_to(c, NETWORK_SERVER);
 }
@@ -107,13 +107,15 @@ enum network_copied network_copy_from(struct network_connection *c, int from)
         return NETWORK_COPY_BROKEN;
     if (n < 0) {
         c->sides[from].ended = true;
+        if (from == NETWORK_SERVER && c->waits) /* what waits for its word goes nowhere */
+            c->sides[NETWORK_BOX].ended = c->sides[NETWORK_SERVER].shut = true;
         return copy_settle(c);
     }
     c->is_active = true;
     network->bytes[from] += (uint64_t)n;
     if (network->bytes[from] > network->rules->max_bytes)
         return NETWORK_COPY_LIMITED;
-    if (from == NETWORK_BOX && c->http)
+    if (from == NETWORK_BOX && c->is_judged)
         return copy_judged(c, bounce, (size_t)n);
     if (from == NETWORK_SERVER && c->waits) {
         if (!network_head_server(c, bounce, (size_t)n))

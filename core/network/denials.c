@@ -130,6 +130,9 @@ void network_allow_line(char line[340], const char *name, const struct network_a
     char text[300], shown[NETWORK_ADDRESS_TEXT];
     struct network_rule rule = {.text = NULL};
 
+    *line = '\0';
+    if (name && network_name_is_ours(name)) /* not by this list alone */
+        return;
     if (name && (port == 80 || port == 443 || !port))
         snprintf(text, sizeof text, "%s%s", port == 80 ? "http://" : "https://", name);
     else if (name)
@@ -140,9 +143,7 @@ void network_allow_line(char line[340], const char *name, const struct network_a
                  (unsigned)port);
     }
     /* No line is better than one that would be refused, or that opens what code should not have. */
-    if (network_rule_parse(text, &rule, NULL) || (!name && network_class_is_named(address)))
-        *line = '\0';
-    else
+    if (!network_rule_parse(text, &rule, NULL) && (name || !network_class_is_named(address)))
         snprintf(line, 340, "allow = [\"%s\"]", text);
     network_rule_fini(&rule);
 }

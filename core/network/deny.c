@@ -42,7 +42,7 @@ static bool deny_is_own(const struct network_address *address)
 }
 
 void network_deny_address(const struct laz_network *network, const struct network_address *address,
-                          uint16_t port, const char *udp)
+                          uint16_t port, const char *udp, bool accepted)
 {
     const bool is_false = network_is_false(address);
     const char *name = is_false ? network_names_find(network->names, address) : NULL;
@@ -52,9 +52,14 @@ void network_deny_address(const struct laz_network *network, const struct networ
                                       .port = port,
                                       .is_permanent = true};
 
-    if (deny_is_own(address))
+    if (deny_is_own(address) && !accepted)
         return;
-    if (udp) {
+    if (deny_is_own(address)) {
+        network_deny(network, &refusal,
+                     "that is the box itself, where no program of it can listen on this port; a "
+                     "service of the host is named host.lazaret:%u (ports below [network.host])",
+                     (unsigned)port);
+    } else if (udp) {
         refusal.what = LAZ_DENIED_PROTOCOL;
         network_deny(network, &refusal, "%s", udp);
     } else if (name) {

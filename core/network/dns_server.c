@@ -35,16 +35,9 @@ struct network_dns_peer {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* May another query be answered in this second of the loop's clock? */
 static bool dns_may_answer(struct laz_network *network)
 {
-    const uint64_t second = laz_loop_now_ms(network->shared->driver->loop) / 1000;
-
-    if (second != network->dns_second) {
-        network->dns_second = second;
-        network->dns_answered = 0;
-    }
-    return network->dns_answered < NETWORK_DNS_SECOND;
+    return network_rate_allows(network, &network->dns_answered, NETWORK_DNS_SECOND);
 }
 
 /* Who asks for A asks for AAAA and HTTPS as well: that is one refusal. */
@@ -70,7 +63,7 @@ static size_t dns_answer(struct laz_network *network, const void *query, size_t 
     struct network_dns_asked asked = {.type = 0};
     size_t n = 0;
 
-    network->dns_answered++;
+    network->dns_answered.n++;
     switch (network_dns_answer(network->rules, network->names, query, len, answer, &n, &asked)) {
     case NETWORK_DNS_IGNORED:
         return 0;

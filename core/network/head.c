@@ -39,24 +39,22 @@ enum network_head network_head_begin(struct network_connection *c)
         return NETWORK_HEAD_MORE;
     if (!(c->http = calloc(1, sizeof *c->http)))
         return NETWORK_HEAD_REFUSED;
+    c->is_judged = true;
     network_http_begin(c->http, c->name, c->port);
     return NETWORK_HEAD_MORE;
 }
 
-static enum network_head head_hello(struct network_connection *c)
+/* Is a ClientHello that has come the one of the name? */
+static enum network_head head_judge_hello(struct network_connection *c, enum network_hello hello,
+                                          const char *name, const char *why)
 {
-    struct network_side *server = &c->sides[NETWORK_SERVER];
-    char name[NETWORK_NAME];
-    const char *why = "";
-
-    switch (network_hello(server->out.data, server->out.len, name, &why)) {
+    switch (hello) {
     case NETWORK_HELLO_MORE:
         return NETWORK_HEAD_MORE;
     case NETWORK_HELLO_NAME:
-        if (strcmp(name, c->name) != 0)
-            return head_refuse(c, LAZ_DENIED_SERVER_NAME, "server name", name);
-        server->may = server->out.len;
-        return NETWORK_HEAD_GOOD;
+        return strcmp(name, c->name) == 0
+                   ? NETWORK_HEAD_GOOD
+                   : head_refuse(c, LAZ_DENIED_SERVER_NAME, "server name", name);
     case NETWORK_HELLO_NONE:
     case NETWORK_HELLO_HIDDEN:
         return head_refuse(c, LAZ_DENIED_SERVER_NAME, NULL, why);
@@ -67,8 +65,42 @@ static enum network_head head_hello(struct network_connection *c)
     return head_refuse(c, LAZ_DENIED_PROTOCOL, NULL, why);
 }
 
+/* What follows it waits for the server, who may ask for another one. */
+static enum network_head head_hello(struct network_connection *c)
+{
+    struct network_side *server = &c->sides[NETWORK_SERVER];
+    char name[NETWORK_NAME];
+    const char *why = "";
+    size_t used;
+    const enum network_hello hello =
+        network_hello(server->out.data, server->out.len, name, &used, &why);
+    const enum network_head head = head_judge_hello(c, hello, name, why);
+
+    if (head == NETWORK_HEAD_GOOD) {
+        server->may = used;
+        c->waits = c->is_judged = true;
+    }
+    return head;
+}
+
+static enum network_head head_hello_again(struct network_connection *c)
+{
+    struct network_side *server = &c->sides[NETWORK_SERVER];
+    char name[NETWORK_NAME];
+    const char *why = "";
+    const enum network_hello hello = network_hello_again(server->out.data + server->may,
+                                                         server->out.len - server->may, name, &why);
+    const enum network_head head = head_judge_hello(c, hello, name, why);
+
+    if (head == NETWORK_HEAD_GOOD) {
+        server->may = server->out.len;
+        c->is_judged = false;
+    }
+    return head;
+}
+
 /* As far as they were not judged yet. What follows an upgrade waits for the server. */
-enum network_head network_head_requests(struct network_connection *c)
+static enum network_head head_requests(struct network_connection *c)
 {
     struct network_side *server = &c->sides[NETWORK_SERVER];
     enum network_http_state state;
@@ -85,15 +117,45 @@ enum network_head network_head_requests(struct network_connection *c)
     return server->may ? NETWORK_HEAD_GOOD : NETWORK_HEAD_MORE;
 }
 
+enum network_head network_head_more(struct network_connection *c)
+{
+    return c->http                     ? head_requests(c)
+           : c->waits || !c->is_judged ? NETWORK_HEAD_MORE
+                                       : head_hello_again(c);
+}
+
+/* The first that a server of TLS says. */
+static bool head_answer(struct network_connection *c, const char *data, size_t len)
+{
+    const size_t room = sizeof c->answer - c->n_answer;
+
+    memcpy(c->answer + c->n_answer, data, len < room ? len : room);
+    c->n_answer += len < room ? len : room;
+    switch (network_answer(c->answer, c->n_answer)) {
+    case NETWORK_ANSWER_MORE:
+        break;
+    case NETWORK_ANSWER_FINAL:
+        c->waits = c->is_judged = false;
+        c->sides[NETWORK_SERVER].may = c->sides[NETWORK_SERVER].out.len;
+        break;
+    case NETWORK_ANSWER_RETRY:
+        c->waits = false;
+        return network_head_more(c) != NETWORK_HEAD_REFUSED;
+    }
+    return true;
+}
+
 bool network_head_server(struct network_connection *c, const char *data, size_t len)
 {
+    if (!c->http)
+        return head_answer(c, data, len);
     switch (network_http_status(c->http, data, len)) {
     case NETWORK_HTTP_MORE:
         return true;
     case NETWORK_HTTP_SWITCHED:
     case NETWORK_HTTP_ORDINARY:
         c->waits = false;
-        return network_head_requests(c) != NETWORK_HEAD_REFUSED;
+        return head_requests(c) != NETWORK_HEAD_REFUSED;
     case NETWORK_HTTP_WRONG:
         break;
     }
@@ -116,5 +178,5 @@ enum network_head network_head_read(struct network_connection *c)
     laz_buf_append(out, room, (size_t)n);
     if (out->failed)
         return NETWORK_HEAD_REFUSED;
-    return c->http ? network_head_requests(c) : head_hello(c);
+    return c->http ? head_requests(c) : head_hello(c);
 }

@@ -16,8 +16,11 @@
 #define HELLO_MESSAGE 16384 /* most bytes of the message */
 
 enum {
+    HELLO_RECORD_CIPHER = 20, /* change_cipher_spec */
     HELLO_RECORD_HANDSHAKE = 22,
+    HELLO_RECORD_DATA = 23, /* application_data */
     HELLO_CLIENT_HELLO = 1,
+    HELLO_SERVER_HELLO = 2,
     HELLO_SERVER_NAME = 0, /* extensions */
     HELLO_ECH = 0xfe0d,
     HELLO_ECH_OLD = 0xffce, /* encrypted_server_name, its first form */
@@ -73,8 +76,9 @@ static enum network_hello hello_wrong(const char **why, const char *text)
 
 /* Puts the message together, out of records. MORE: it is not complete; NAME: it is. */
 static enum network_hello hello_join(struct hello_bytes in, uint8_t *message, size_t *n,
-                                     const char **why)
+                                     size_t *used, const char **why)
 {
+    const uint8_t *from = in.at;
     size_t wanted = 4;
 
     for (*n = 0; *n < wanted;) {
@@ -106,6 +110,7 @@ static enum network_hello hello_join(struct hello_bytes in, uint8_t *message, si
         in.at += 5 + len;
         in.left -= 5 + len;
     }
+    *used = (size_t)(in.at - from);
     return NETWORK_HELLO_NAME;
 }
 
@@ -189,7 +194,7 @@ static enum network_hello hello_message(struct hello_bytes message, char name[NE
 }
 
 enum network_hello network_hello(const void *data, size_t len, char name[NETWORK_NAME],
-                                 const char **why)
+                                 size_t *used, const char **why)
 {
     uint8_t message[HELLO_MESSAGE];
     size_t n;
@@ -197,7 +202,8 @@ enum network_hello network_hello(const void *data, size_t len, char name[NETWORK
 
     *name = '\0';
     *why = "";
-    enum network_hello said = hello_join(in, message, &n, why);
+    *used = 0;
+    enum network_hello said = hello_join(in, message, &n, used, why);
     if (said == NETWORK_HELLO_MORE && len >= NETWORK_HELLO_BYTES) {
         *why = "the ClientHello is cut into too many records";
         return NETWORK_HELLO_TOO_LONG;
@@ -209,4 +215,51 @@ enum network_hello network_hello(const void *data, size_t len, char name[NETWORK
     else
         *name = '\0';
     return said;
+}
+
+/* ---- a second one ---------------------------------------------------------------------------- */
+
+/* RFC 8446, 4.1.3: the random of a ServerHello that asks for another ClientHello. */
+static const uint8_t hello_retry[32] = {
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
+enum network_answer network_answer(const uint8_t *data, size_t len)
+{
+    const size_t whole = len < NETWORK_ANSWER_BYTES ? len : NETWORK_ANSWER_BYTES;
+
+    if (len && data[0] != HELLO_RECORD_HANDSHAKE)
+        return NETWORK_ANSWER_FINAL;
+    /* A record of it that ends before the random does: that cannot be seen from here. */
+    if (len >= 5 && ((size_t)data[3] << 8 | data[4]) < NETWORK_ANSWER_BYTES - 5)
+        return NETWORK_ANSWER_RETRY;
+    if (whole < NETWORK_ANSWER_BYTES)
+        return NETWORK_ANSWER_MORE;
+    return data[5] == HELLO_SERVER_HELLO &&
+                   memcmp(data + NETWORK_ANSWER_BYTES - 32, hello_retry, 32) == 0
+               ? NETWORK_ANSWER_RETRY
+               : NETWORK_ANSWER_FINAL;
+}
+
+enum network_hello network_hello_again(const void *data, size_t len, char name[NETWORK_NAME],
+                                       const char **why)
+{
+    struct hello_bytes in = {data, len, false};
+    size_t used;
+
+    *name = '\0';
+    *why = "";
+    if (len > NETWORK_HELLO_BYTES) {
+        *why = "the second ClientHello does not come";
+        return NETWORK_HELLO_TOO_LONG;
+    }
+    /* What a client sends before it has read the request: RFC 8446, 4.2.10 and D.4. */
+    while (in.left && (in.at[0] == HELLO_RECORD_CIPHER || in.at[0] == HELLO_RECORD_DATA)) {
+        const size_t record = in.left < 5 ? SIZE_MAX : 5 + ((size_t)in.at[3] << 8 | in.at[4]);
+        if (in.left < record)
+            return NETWORK_HELLO_MORE;
+        in.at += record;
+        in.left -= record;
+    }
+    return in.left ? network_hello(in.at, in.left, name, &used, why) : NETWORK_HELLO_MORE;
 }

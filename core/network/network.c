@@ -107,6 +107,7 @@ static void network_tick(void *user)
         network_connection_tick(one, now_ms, held_up_ms);
     }
     const bool has_dns = network_dns_tick(network, now_ms, held_up_ms);
+    network_watch_tick(network);
     network_watch_listeners(network);
     if (network->connections || has_dns || network->is_paused)
         network_tend(network);

@@ -200,10 +200,24 @@ enum network_hello {
     NETWORK_HELLO_TOO_LONG, /* more than is looked at */
 };
 
-/* Of all bytes that have come from the client. *why: a text for people where it is neither MORE nor
- * NAME. */
+/* Of all bytes that have come from the client. *used: bytes of the records in which it stands,
+ * where it is NAME. *why: a text for people where it is neither MORE nor NAME. */
 enum network_hello network_hello(const void *data, size_t len, char name[NETWORK_NAME],
-                                 const char **why);
+                                 size_t *used, const char **why);
+
+#define NETWORK_ANSWER_BYTES 43 /* up to the random of a ServerHello */
+
+/* What a server says first, of which so many bytes are looked at. */
+enum network_answer {
+    NETWORK_ANSWER_MORE,
+    NETWORK_ANSWER_FINAL, /* the server has taken the ClientHello, or refused it */
+    NETWORK_ANSWER_RETRY, /* it wants another one, which could have another name (RFC 8446, 4.1.4)
+                           */
+};
+enum network_answer network_answer(const uint8_t *data, size_t len);
+/* That other one, of all bytes that have come from the client behind the first. */
+enum network_hello network_hello_again(const void *data, size_t len, char name[NETWORK_NAME],
+                                       const char **why);
 
 /* ---- HTTP/1: http.c, http_head.c ------------------------------------------------------------- */
 

@@ -139,6 +139,7 @@ static void resolver_end(struct network_resolver *resolver)
     if (resolver->channel)
         ares_destroy(resolver->channel); /* ends what is under way, and closes its sockets */
     resolver->channel = NULL;
+    laz_timer_cancel(resolver->timer);
 }
 
 static int resolver_begin(struct network_resolver *resolver)

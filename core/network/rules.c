@@ -9,6 +9,7 @@
 
 #include "base/json_write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,15 +152,20 @@ static int rules_check(const struct laz_network_rules *rules, const struct netwo
 static int rules_take(struct laz_network_rules *rules, const struct laz_strv *allow, bool offers,
                       const char **wrong, struct laz_error *err)
 {
-    const size_t given = allow ? allow->n : 0, n = given + (offers ? rules->n_host_ports : 0);
+    const size_t given = allow ? allow->n : 0;
+    char host[32];
 
-    if (n > RULES_MOST)
-        return laz_error_set(err, LAZ_ECONFIG, 0, "network: %zu rules; there can be %d", n,
+    if (given > RULES_MOST)
+        return laz_error_set(err, LAZ_ECONFIG, 0, "network: %zu rules; there can be %d", given,
                              RULES_MOST);
     for (size_t i = 0; i < given; i++)
         laz_strv_add(&rules->texts, allow->items[i]);
-    for (size_t i = 0; given + i < n; i++)
-        laz_strv_addf(&rules->texts, "host.lazaret:%u", (unsigned)rules->host_ports[i]);
+    for (size_t i = 0; offers && i < rules->n_host_ports; i++) {
+        snprintf(host, sizeof host, "host.lazaret:%u", (unsigned)rules->host_ports[i]);
+        if (!laz_strv_has(&rules->texts, host))
+            laz_strv_add(&rules->texts, host);
+    }
+    const size_t n = rules->texts.n;
     rules->items = calloc(n ? n : 1, sizeof *rules->items);
     if (rules->texts.failed || !rules->items)
         return laz_error_nomem(err);

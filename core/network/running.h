@@ -22,15 +22,16 @@
 #define NETWORK_IDLE_MS     900000 /* without a byte */
 #define NETWORK_DNS_IDLE_MS 10000  /* of a connection for DNS */
 
-#define NETWORK_HALF_OPEN  32u /* connections of a box that have no server yet */
-#define NETWORK_LOOKUPS    32u /* of a box, with those whose connection has ended */
-#define NETWORK_CANDIDATES 16u /* addresses of a name that are tried */
-#define NETWORK_ACCEPTS    16u /* connections that are accepted in one turn */
-#define NETWORK_DNS_TURN   64u /* queries that are answered in one turn */
-#define NETWORK_DNS_SECOND 2000u
-#define NETWORK_DNS_PEERS  8u
-#define NETWORK_WATCH_TURN 64u
-#define NETWORK_READ       ((size_t)64 << 10) /* read at once, of one connection in a turn */
+#define NETWORK_HALF_OPEN    32u /* connections of a box that have no server yet */
+#define NETWORK_LOOKUPS      32u /* of a box, with those whose connection has ended */
+#define NETWORK_CANDIDATES   16u /* addresses of a name that are tried */
+#define NETWORK_ACCEPTS      16u /* connections that are accepted in one turn */
+#define NETWORK_DNS_TURN     64u /* queries that are answered in one turn */
+#define NETWORK_DNS_SECOND   2000u
+#define NETWORK_DNS_PEERS    8u
+#define NETWORK_WATCH_TURN   64u
+#define NETWORK_WATCH_SECOND 1000u
+#define NETWORK_READ         ((size_t)64 << 10) /* read at once, of one connection in a turn */
 
 /* ---- shared by the ways out of an engine ----------------------------------------------------- */
 
@@ -55,6 +56,12 @@ struct network_listener {
 struct network_dns_peer;
 struct network_connection;
 
+/* How much was done in a second of the loop's clock. */
+struct network_rate {
+    uint64_t second;
+    unsigned n;
+};
+
 struct laz_network {
     struct laz_network_shared *shared;
     struct laz_network_rules *rules;
@@ -67,6 +74,7 @@ struct laz_network {
     bool is_paused; /* nothing is accepted */
     bool is_short;  /* something is used up, until the next tick */
     struct laz_io *watch_io;
+    struct network_rate watched;
     struct laz_timer *timer;
     bool ticks;         /* the timer was started: something can be late */
     uint64_t ticked_ms; /* when that was */
@@ -80,8 +88,7 @@ struct laz_network {
     struct laz_io *dns_io;
     struct network_dns_peer *dns_peers;
     unsigned n_dns_peers;
-    uint64_t dns_second; /* of the loop's clock; so many queries were answered in it: */
-    unsigned dns_answered;
+    struct network_rate dns_answered;
     bool dns_is_paused;
     char dns_refused[256]; /* the name that was told last */
 };
@@ -106,6 +113,17 @@ static inline void network_tend(struct laz_network *network)
         network_begin_tick(network, NETWORK_TICK_MS);
 }
 
+/* May more be done in this second? */
+static inline bool network_rate_allows(const struct laz_network *network, struct network_rate *rate,
+                                       unsigned most)
+{
+    const uint64_t second = laz_loop_now_ms(network->shared->driver->loop) / 1000;
+
+    if (second != rate->second)
+        *rate = (struct network_rate){.second = second};
+    return rate->n < most;
+}
+
 /* ---- denials: deny.c ------------------------------------------------------------------------- */
 
 struct network_refusal {
@@ -120,10 +138,10 @@ struct network_refusal {
 void network_deny(const struct laz_network *network, const struct network_refusal *refusal,
                   const char *detail, ...) LAZ_PRINTF(3, 4);
 /* What was tried at an address and a port is refused: a listed name on another port, a name that is
- * not listed any more, a literal. Nothing is told of loopback, which is the box's own business.
- * `udp`: it was UDP, with a text about that; else NULL. */
+ * not listed any more, a literal. Nothing is told of loopback, which is the box's own business,
+ * unless it was `accepted` here. `udp`: it was UDP, with a text about that; else NULL. */
 void network_deny_address(const struct laz_network *network, const struct network_address *address,
-                          uint16_t port, const char *udp);
+                          uint16_t port, const char *udp, bool accepted);
 
 /* ---- DNS: dns_server.c ----------------------------------------------------------------------- */
 
@@ -140,6 +158,8 @@ void network_dns_stop(struct laz_network *network);
 void network_watch_ready(void *network, uint32_t events);
 /* Hears one turn's share. True: there was that much. */
 bool network_watch_hear(struct laz_network *network);
+/* A tick: it hears again. */
+void network_watch_tick(struct laz_network *network);
 
 /* ---- lookups: resolve.c ---------------------------------------------------------------------- */
 
@@ -195,7 +215,10 @@ struct network_connection {
     struct network_address wanted;
     uint16_t port;
     struct network_http *http; /* where each request is judged */
-    bool waits;                /* for what the server says of an upgrade */
+    bool is_judged;            /* what the box sends now is, before it is sent on */
+    bool waits;                /* for what the server says of an upgrade, or of a ClientHello: */
+    uint8_t answer[NETWORK_ANSWER_BYTES];
+    size_t n_answer;
     struct network_lookup *lookup;
     struct network_address candidates[NETWORK_CANDIDATES];
     size_t n_candidates, at; /* those that were taken for a connection */
@@ -220,7 +243,8 @@ enum network_head {
 };
 enum network_head network_head_begin(struct network_connection *connection);
 enum network_head network_head_read(struct network_connection *connection);
-enum network_head network_head_requests(struct network_connection *connection);
+/* The same of what has come since, where it is judged; and what the server has sent meanwhile. */
+enum network_head network_head_more(struct network_connection *connection);
 bool network_head_server(struct network_connection *connection, const char *data, size_t len);
 
 /* Of one that is open: copy.c. */

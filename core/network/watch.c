@@ -54,12 +54,13 @@ static void watch_packet(const struct laz_network *network, const uint8_t *head,
     if (!watch_read(head, len, &packet))
         return;
     if (packet.protocol == WATCH_TCP)
-        network_deny_address(network, &packet.to, packet.port, NULL);
+        network_deny_address(network, &packet.to, packet.port, NULL, false);
     else if (packet.protocol == WATCH_UDP)
         network_deny_address(network, &packet.to, packet.port,
                              packet.port == 443
                                  ? "UDP is not let through; QUIC (HTTP/3) falls back to TCP"
-                                 : "UDP is not let through");
+                                 : "UDP is not let through",
+                             false);
 }
 
 bool network_watch_hear(struct laz_network *network)
@@ -71,6 +72,13 @@ bool network_watch_hear(struct laz_network *network)
     if (network->sockets.watch < 0)
         return false;
     for (; heard < NETWORK_WATCH_TURN; heard++) {
+        if (!network_rate_allows(network, &network->watched, NETWORK_WATCH_SECOND)) {
+            (void)laz_io_events(network->watch_io,
+                                0); /* the kernel keeps some, and drops the rest */
+            network_tend(network);
+            return false;
+        }
+        network->watched.n++;
         n = laz_os_read(network->sockets.watch, head, sizeof head);
         if (n <= 0)
             break;
@@ -83,4 +91,10 @@ void network_watch_ready(void *user, uint32_t events)
 {
     (void)events;
     (void)network_watch_hear(user);
+}
+
+void network_watch_tick(struct laz_network *network)
+{
+    if (network->watch_io)
+        (void)laz_io_events(network->watch_io, LAZ_IO_READ);
 }

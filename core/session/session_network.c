@@ -80,7 +80,7 @@ int laz_session_rules_of(const struct laz_settings_values *values, struct laz_ne
         .resolver = values->network.resolver,
         .deny_private = values->network.deny_private,
         .max_connections = values->network.max_connections,
-        .max_bytes = values->network.max_bytes,
+        .max_bytes = values->network.max_bytes ? values->network.max_bytes : UINT64_MAX,
     };
     const char *wrong = NULL;
     int rc = allow.failed ? laz_error_nomem(err) : 0;

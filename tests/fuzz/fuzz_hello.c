@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char name[NETWORK_NAME], again[NETWORK_NAME];
     const char *why;
-    enum network_hello said = network_hello(data, size, name, &why);
+    size_t used, used_before;
+    enum network_hello said = network_hello(data, size, name, &used, &why);
 
     if ((said == NETWORK_HELLO_NAME) != (*name != '\0'))
         abort();
@@ -21,8 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (!*why != (said == NETWORK_HELLO_MORE || said == NETWORK_HELLO_NAME))
         abort();
+    if (said == NETWORK_HELLO_NAME && used > size)
+        abort();
+    (void)network_answer(data, size);
+    if (network_hello_again(data, size, again, &why) == NETWORK_HELLO_NAME && !*again)
+        abort();
     for (size_t n = 0; n < size && n < 600; n++) {
-        enum network_hello earlier = network_hello(data, n, again, &why);
+        enum network_hello earlier = network_hello(data, n, again, &used_before, &why);
         if (earlier != NETWORK_HELLO_MORE && earlier != said)
             abort();
         if (earlier == NETWORK_HELLO_NAME && strcmp(name, again) != 0)

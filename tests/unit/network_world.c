@@ -323,6 +323,12 @@ static void server_sink(int fd)
     server_all(fd, line, (size_t)snprintf(line, sizeof line, "%08x\n", sum));
 }
 
+/* A ServerHello that asks for another ClientHello (RFC 8446, 4.1.3), cut short. */
+static const uint8_t world_retry[43] = {
+    22,   3,    3,    0,    38,   2,    0,    0,    34,   3,    3,    0xcf, 0x21, 0xad, 0x74,
+    0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11,
+    0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
 static void server_one(enum world_server what, int fd)
 {
     const struct linger at_once = {1, 0};
@@ -340,6 +346,12 @@ static void server_one(enum world_server what, int fd)
         break;
     case WORLD_SOURCE:
         server_source(fd);
+        break;
+    case WORLD_RETRY:
+        n = recv(fd, data, sizeof data, 0);
+        server_all(fd, world_retry, n > 0 ? sizeof world_retry : 0);
+        while ((n = recv(fd, data, sizeof data, 0)) > 0)
+            server_all(fd, data, (size_t)n);
         break;
     case WORLD_RESET:
         (void)recv(fd, data, 1, 0);

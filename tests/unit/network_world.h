@@ -47,6 +47,7 @@ enum world_server {
     WORLD_RESET,  /* resets at the first byte */
     WORLD_HTTP,   /* for each head an answer with its first line */
     WORLD_SWITCH, /* answers 101 to the first head, then echo */
+    WORLD_RETRY,  /* wants another ClientHello, then echo */
     WORLD_SILENT, /* accepts, and nothing */
 };
 /* Serves at an address ("0.0.0.0": all) and a port until world_end_servers. */

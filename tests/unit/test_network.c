@@ -262,8 +262,8 @@ static void other_addresses_and_ports_are_refused(void)
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_ADDRESS, "198.18.200.200"), 1);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_PROTOCOL, "8.8.8.8"), 1);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_ADDRESS, "2606:4700::1111"), 1);
-    CU_ASSERT_EQUAL(world.denials.n, 6);
-    CU_ASSERT_EQUAL(world.n_denials, 6); /* nothing of loopback */
+    CU_ASSERT_EQUAL(world.denials.n, 7);
+    CU_ASSERT_EQUAL(world.n_denials, 7); /* of loopback only what the host listens to */
     end(&world);
 }
 
@@ -340,6 +340,48 @@ static void box_says_another(void *user)
     fd = box_dial("tls.example", 443);
     box_puts(fd, "SSH-2.0-nothing of TLS\r\n");
     MUST(box_is_reset(fd));
+}
+
+/* A second ClientHello that the server asks for, behind what may come before it. */
+static void box_says_hello_again(void *user)
+{
+    static const uint8_t between[] = {20, 3, 3, 0, 1, 1};
+    uint8_t hello[512], back[512];
+    const size_t len = box_hello("tls.example", hello);
+    int fd = box_dial("tls.example", 443);
+
+    (void)user;
+    box_send(fd, hello, len);
+    box_send(fd, between, sizeof between);
+    MUST(recv(fd, back, 43, MSG_WAITALL) == 43);
+    box_send(fd, hello, len);
+    MUST(recv(fd, back, sizeof between + len, MSG_WAITALL) == (ssize_t)(sizeof between + len));
+    MUST(memcmp(back + sizeof between, hello, len) == 0);
+    box_puts(fd, "whatever");
+    MUST(recv(fd, back, 8, MSG_WAITALL) == 8);
+    close(fd);
+    for (int waits = 0; waits < 2; waits++) {
+        fd = box_dial("tls.example", 443);
+        box_send(fd, hello, box_hello("tls.example", hello));
+        MUST(!waits || recv(fd, back, 43, MSG_WAITALL) == 43);
+        box_send(fd, hello, box_hello("other.example", hello));
+        while (recv(fd, back, sizeof back, 0) > 0)
+            ;
+        MUST(errno == ECONNRESET);
+        close(fd);
+    }
+}
+
+static void a_second_server_name_is_judged(void)
+{
+    static const char *const allow[] = {"https://tls.example", "https://other.example", NULL};
+    struct world world;
+
+    begin(&world, allow);
+    world_serve(WORLD_RETRY, "0.0.0.0", 443);
+    world_run(&world, box_says_hello_again, NULL);
+    CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_SERVER_NAME, "tls.example"), 2);
+    end(&world);
 }
 
 static void another_server_name_is_refused(void)
@@ -476,6 +518,7 @@ static const struct unit_test tests[] = {
     UNIT(a_port_of_the_host_is_reached_by_a_rule_alone),
     UNIT(a_server_name_may_come_in_pieces),
     UNIT(another_server_name_is_refused),
+    UNIT(a_second_server_name_is_judged),
     UNIT(each_host_is_judged),
     UNIT(a_websocket_is_let_through),
     UNIT(a_body_does_not_wait_for_an_upgrade),

@@ -129,7 +129,7 @@ static void the_line_that_would_permit_it_is_one_that_is_taken(void)
         {"api.example.com", NULL, 0, "allow = [\"https://api.example.com\"]"},
         {"api.example.com", NULL, 80, "allow = [\"http://api.example.com\"]"},
         {"github.com", NULL, 22, "allow = [\"github.com:22\"]"},
-        {"host.lazaret", NULL, 5432, "allow = [\"host.lazaret:5432\"]"},
+        {"host.lazaret", NULL, 5432, ""},
         {"db.lazaret", NULL, 5432, ""},
         {"localhost", NULL, 443, ""},
         {"api.example.com", NULL, 53, ""},

@@ -100,12 +100,14 @@ static enum network_hello ask(const struct bytes *bytes, size_t len, char name[N
 {
     uint8_t copy[sizeof bytes->data];
     const char *why = NULL;
+    size_t used;
 
     memcpy(copy, bytes->data, len);
-    enum network_hello said = network_hello(copy, len, name, &why);
+    enum network_hello said = network_hello(copy, len, name, &used, &why);
     CU_ASSERT_PTR_NOT_NULL_FATAL(why);
     CU_ASSERT_EQUAL(*why == '\0', said == NETWORK_HELLO_MORE || said == NETWORK_HELLO_NAME);
     CU_ASSERT_EQUAL(*name != '\0', said == NETWORK_HELLO_NAME);
+    CU_ASSERT(said != NETWORK_HELLO_NAME || (used > 0 && used <= len));
     return said;
 }
 
@@ -279,10 +281,69 @@ static void other_protocols_are_told_by_their_first_bytes(void)
     for (size_t i = 0; i < N(rows); i++) {
         const char *why = "";
         char name[NETWORK_NAME];
-        CU_ASSERT_EQUAL(network_hello(rows[i].bytes, rows[i].len, name, &why),
+        size_t used;
+        CU_ASSERT_EQUAL(network_hello(rows[i].bytes, rows[i].len, name, &used, &why),
                         NETWORK_HELLO_NOT_TLS);
         CU_ASSERT(*why);
     }
+}
+
+static void what_stands_behind_a_hello_is_not_part_of_it(void)
+{
+    struct bytes extensions = usual("a.example");
+    const struct bytes *one = hello(&extensions);
+    uint8_t both[2 * sizeof one->data];
+    char name[NETWORK_NAME];
+    const char *why;
+    size_t used;
+
+    memcpy(both, one->data, one->n);
+    memcpy(both + one->n, one->data, one->n);
+    CU_ASSERT_EQUAL(network_hello(both, 2 * one->n, name, &used, &why), NETWORK_HELLO_NAME);
+    CU_ASSERT_EQUAL(used, one->n);
+}
+
+/* RFC 8446, 4.1.3 */
+static const uint8_t retry[] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+                                0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+                                0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
+static void a_server_may_ask_for_another_hello(void)
+{
+    uint8_t answer[64] = {22, 3, 3, 0, 59, 2, 0, 0, 55, 3, 3};
+
+    for (size_t n = 0; n < NETWORK_ANSWER_BYTES; n++)
+        CU_ASSERT_EQUAL(network_answer(answer, n), NETWORK_ANSWER_MORE);
+    CU_ASSERT_EQUAL(network_answer(answer, sizeof answer), NETWORK_ANSWER_FINAL);
+    memcpy(answer + 11, retry, sizeof retry);
+    for (size_t n = NETWORK_ANSWER_BYTES; n <= sizeof answer; n++)
+        CU_ASSERT_EQUAL(network_answer(answer, n), NETWORK_ANSWER_RETRY);
+    answer[42]++;
+    CU_ASSERT_EQUAL(network_answer(answer, sizeof answer), NETWORK_ANSWER_FINAL);
+    answer[4] = 30; /* a record in which the random does not end */
+    CU_ASSERT_EQUAL(network_answer(answer, sizeof answer), NETWORK_ANSWER_RETRY);
+    answer[0] = 21; /* an alert */
+    CU_ASSERT_EQUAL(network_answer(answer, 1), NETWORK_ANSWER_FINAL);
+}
+
+static void another_hello_is_found_behind_what_goes_before(void)
+{
+    static const uint8_t before[] = {20, 3, 3, 0, 1, 1, 23, 3, 3, 0, 3, 7, 7, 7};
+    struct bytes extensions = usual("b.example");
+    const struct bytes *second = hello(&extensions);
+    uint8_t all[sizeof before + sizeof second->data];
+    const size_t len = sizeof before + second->n;
+    char name[NETWORK_NAME];
+    const char *why;
+
+    memcpy(all, before, sizeof before);
+    memcpy(all + sizeof before, second->data, second->n);
+    for (size_t n = 0; n < len; n++)
+        CU_ASSERT_EQUAL(network_hello_again(all, n, name, &why), NETWORK_HELLO_MORE);
+    CU_ASSERT_EQUAL(network_hello_again(all, len, name, &why), NETWORK_HELLO_NAME);
+    UNIT_TEXT(name, "b.example");
+    all[0] = 24;
+    CU_ASSERT_EQUAL(network_hello_again(all, len, name, &why), NETWORK_HELLO_NOT_TLS);
 }
 
 static void hellos_have_bounds(void)
@@ -317,6 +378,9 @@ static const struct unit_test tests[] = {
     UNIT(lengths_have_to_fit),
     UNIT(other_protocols_are_told_by_their_first_bytes),
     UNIT(hellos_have_bounds),
+    UNIT(what_stands_behind_a_hello_is_not_part_of_it),
+    UNIT(a_server_may_ask_for_another_hello),
+    UNIT(another_hello_is_found_behind_what_goes_before),
     {0},
 };
 

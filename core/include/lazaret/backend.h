@@ -198,8 +198,8 @@ struct laz_backend_failure {
                                    refused for one that does not, if it could enforce
                                    LAZ_ENFORCE_FS_WRITE */
 
-#define LAZ_BACKEND_NETWORK                                                                        \
-    4u /* it can make boxes with a network list; a policy with one is refused for one that cannot */
+#define LAZ_BACKEND_NETWORK 4u /* it can make boxes with a network list; a policy with one is refused
+                                  for one that cannot */
 
 struct laz_backend_ops {
     size_t size;
