@@ -250,7 +250,7 @@ def main():
     place, failures = Place(), []
     if "--inside" not in words:
         failures += tried_outside(place, chosen)
-    if words and words[0] != "--outside":
+    if words[0] != "--outside":
         failures += tried_inside(words[0], place, chosen)
     for failure in failures:
         print("FAILED", failure)
