@@ -135,6 +135,8 @@ static const struct serve_message document_host_examples[SERVE_MESSAGE_TYPES] = 
     [SERVE_RESULT] = {HOST_ID, RAW(result, "{\"ok\":true,\"value\":3}")},
     [SERVE_CANCEL] = {.has_id = true, .id = 8, .has_request = true, .request = 7},
     [SERVE_RESTART] = {HOST_ID, .has_session = true, .session = 1},
+    [SERVE_SET_NETWORK] = {HOST_ID, .has_session = true, .session = 1,
+                           RAW(network, "[\"https://api.example.com\"]")},
     [SERVE_DESCRIBE] = {HOST_ID, .has_session = true, .session = 1},
     [SERVE_DESCRIPTION] = {HOST_ID,
                            RAW(text, "<session python [idle] pid=12 backend=bwrap tools=1>"),

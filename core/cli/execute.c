@@ -194,6 +194,18 @@ static void execute_hint(struct cli *cli, struct laz_result *result, const char 
     free(path);
 }
 
+/* The streams of a program are its own: what its session has as output is what lazaret has said. */
+static void execute_tell(struct cli *cli, const struct laz_result *result)
+{
+    const char *text;
+    size_t len;
+    int stream;
+
+    for (size_t i = 0; (text = laz_result_output(result, i, &stream, &len)); i++)
+        terminal_output(cli->terminal, stream, text, len);
+    terminal_output_ends(cli->terminal);
+}
+
 static int execute_finish(struct cli *cli, struct laz_result *result, const struct source *source)
 {
     const int saved = cli_save_artifacts(cli, result);
@@ -401,7 +413,10 @@ int cli_execute(struct cli *cli)
         goto out;
     const int failed = execute_whole(&execution, &source, &interrupt, &result, &err);
     const int signalled = interrupt ? laz_interrupt_status(interrupt) : 0;
+    const bool has_streams = execution.relay;
     execute_end_streams(&execution, &interrupt);
+    if (has_streams && !cli->quiet)
+        execute_tell(cli, result);
     status = failed ? cli_fail(cli, &err) : execute_finish(cli, result, &source);
     if (cli->is_program && !cli->quiet)
         execute_hint(cli, result, source.name);

@@ -30,6 +30,7 @@ enum serve_message_type {
     SERVE_CANCEL,
     SERVE_INTERRUPT,
     SERVE_RESTART,
+    SERVE_SET_NETWORK,
     SERVE_DESCRIBE,
     SERVE_DESCRIPTION,
     SERVE_SEARCH,
@@ -74,9 +75,9 @@ struct serve_message {
     const char *version, *runtime, *stream, *tool, *name, *code, *message, *words;
     const char *source, *text, *error, *data; /* with their lengths */
     size_t source_len, text_len, error_len, data_len;
-    struct laz_field_list files;                                    /* struct serve_given_file */
-    const char *value, *args, *result, *tools, *isolation, *status; /* JSON */
-    size_t value_len, args_len, result_len, tools_len, isolation_len, status_len;
+    struct laz_field_list files; /* struct serve_given_file */
+    const char *value, *args, *result, *tools, *isolation, *status, *network; /* JSON */
+    size_t value_len, args_len, result_len, tools_len, isolation_len, status_len, network_len;
 };
 
 extern const struct laz_wire_protocol serve_protocol; /* by enum serve_message_type */

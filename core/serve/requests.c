@@ -96,6 +96,7 @@ static int session_start(struct serve_session *session, struct laz_error *err)
 
     if (rc)
         return rc;
+    struct laz_network_list list;
     const struct laz_session_options options = {
         .size = sizeof options,
         .runtime = session->runtime,
@@ -103,8 +104,16 @@ static int session_start(struct serve_session *session, struct laz_error *err)
         .warm = session->warm,
         .tools = tools,
         .n_tools = n,
+        .network = serve_network_list(&session->first, &list),
     };
-    rc = laz_session_open(client->server->engine, &options, &session->session, err);
+    struct laz_session *opened = NULL;
+    rc = laz_session_open(client->server->engine, &options, &opened, err);
+    if (!rc)
+        rc = serve_network_set(opened, &session->network, err);
+    if (rc)
+        laz_session_free(opened);
+    else
+        session->session = opened;
     free(tools);
     return rc;
 }
@@ -120,6 +129,8 @@ static void session_free(struct serve_session *session)
     laz_session_free(session->session);
     laz_pool_free(pool);
     serve_tools_free(session->tools);
+    serve_network_fini(&session->first);
+    serve_network_fini(&session->network);
     serve_file_fini(&session->file);
     free(session->runtime);
     free(session);
@@ -168,9 +179,12 @@ static int session_asked(struct serve_client *client, const struct serve_message
 {
     int rc = session_new(client, message, most, out, err);
 
-    if (rc || !message->tools)
+    if (rc)
         return rc;
-    rc = serve_tools_read(client->server, message->tools, message->tools_len, &(*out)->tools, err);
+    rc = serve_network_read(&(*out)->first, message->network, message->network_len, err);
+    if (!rc && message->tools)
+        rc = serve_tools_read(client->server, message->tools, message->tools_len, &(*out)->tools,
+                              err);
     if (rc)
         session_free(*out);
     return rc;
@@ -202,6 +216,7 @@ static int pool_start(struct serve_session *pool, struct laz_error *err)
 
     if (rc)
         return rc;
+    struct laz_network_list list;
     const struct laz_pool_options options = {
         .size = sizeof options,
         .runtime = pool->runtime,
@@ -209,6 +224,7 @@ static int pool_start(struct serve_session *pool, struct laz_error *err)
         .no_wait = 1,
         .tools = tools,
         .n_tools = n,
+        .network = serve_network_list(&pool->first, &list),
     };
     rc = laz_pool_new(pool->client->server->engine, &options, &pool->pool, err);
     free(tools);
@@ -245,12 +261,31 @@ static int requests_restart(struct serve_client *client, const struct serve_mess
         return rc;
     struct laz_session *old = session->session;
     rc = session_start(session, err);
-    if (rc) {
-        session->session = old;
+    if (rc)
         return rc;
-    }
     laz_session_free(old);
     session_opened(session, message->id);
+    return 0;
+}
+
+static int requests_set_network(struct serve_client *client, const struct serve_message *message,
+                                struct laz_error *err)
+{
+    struct serve_session *session = serve_session_find(client, message, err);
+    struct serve_network network = {.is_given = false};
+    int rc = session ? serve_session_is_idle(session, err) : LAZ_ENOENT;
+
+    if (!rc)
+        rc = serve_network_read(&network, message->network, message->network_len, err);
+    if (!rc)
+        rc = serve_network_set(session->session, &network, err);
+    if (rc) {
+        serve_network_fini(&network);
+        return rc;
+    }
+    serve_network_fini(&session->network);
+    session->network = network;
+    serve_send(client, SERVE_DONE, &(struct serve_message){.has_id = true, .id = message->id});
     return 0;
 }
 
@@ -527,15 +562,26 @@ static int request_begin(struct serve_request *request, const struct serve_messa
                          const struct serve_files *files, struct laz_error *err)
 {
     const struct laz_execute_options options = request_options(request, message, files);
+    struct serve_network network = {.is_given = false};
     struct laz_session_options fresh = {0};
+    struct laz_network_list list;
     struct laz_place place;
-    int rc = request_place(request, message, &fresh, &place, err);
+    int rc = request->in && message->network
+                 ? laz_error_set(err, LAZ_EINVAL, 0,
+                                 "'network' is of a fresh session; 'set_network' changes that of "
+                                 "an open one")
+                 : request_place(request, message, &fresh, &place, err);
+
+    if (!rc)
+        rc = serve_network_read(&network, message->network, message->network_len, err);
+    fresh.network = serve_network_list(&network, &list);
     const struct laz_job_asked asked = {
         LAZ_JOB_OF(message->source, message->source_len, &options, request_done, request),
         .session = fresh.size ? &fresh : NULL};
 
     if (!rc)
         rc = laz_job_ask(&asked, &place, &request->job, err);
+    serve_network_fini(&network);
     free((void *)(uintptr_t)fresh.tools);
     return rc;
 }
@@ -679,12 +725,19 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
     static int (*const handlers[SERVE_MESSAGE_TYPES])(struct serve_client * client,
                                                       const struct serve_message *message,
                                                       struct laz_error *err) = {
-        [SERVE_TOOLS] = requests_tools,         [SERVE_OPEN] = requests_open,
-        [SERVE_OPEN_POOL] = requests_open_pool, [SERVE_EXECUTE] = requests_execute,
-        [SERVE_ANSWER] = requests_answer,       [SERVE_CANCEL] = requests_cancel,
-        [SERVE_INTERRUPT] = requests_interrupt, [SERVE_RESTART] = requests_restart,
-        [SERVE_DESCRIBE] = requests_describe,   [SERVE_SEARCH] = requests_search,
-        [SERVE_CLOSE] = requests_close,         [SERVE_PUT] = requests_put,
+        [SERVE_TOOLS] = requests_tools,
+        [SERVE_OPEN] = requests_open,
+        [SERVE_OPEN_POOL] = requests_open_pool,
+        [SERVE_EXECUTE] = requests_execute,
+        [SERVE_ANSWER] = requests_answer,
+        [SERVE_CANCEL] = requests_cancel,
+        [SERVE_INTERRUPT] = requests_interrupt,
+        [SERVE_RESTART] = requests_restart,
+        [SERVE_DESCRIBE] = requests_describe,
+        [SERVE_SEARCH] = requests_search,
+        [SERVE_CLOSE] = requests_close,
+        [SERVE_PUT] = requests_put,
+        [SERVE_SET_NETWORK] = requests_set_network,
     };
     struct laz_error err = {0};
     int rc;

@@ -33,6 +33,12 @@ struct laz_input; /* os/input.h */
 #define SERVE_UNREAD   ((size_t)256 << 20) /* bytes unread: the client is given up */
 
 /* A session, or a pool, of a client. */
+/* A network list of a client. */
+struct serve_network {
+    struct laz_strv allow;
+    bool is_given; /* false: that of the settings */
+};
+
 struct serve_session {
     struct serve_session *next;
     struct serve_client *client;
@@ -40,13 +46,14 @@ struct serve_session {
     struct laz_session *session; /* or */
     struct laz_pool *pool;
     size_t most;   /* sessions that it has at most */
-    char *runtime; /* this and the next two: for a restart */
+    char *runtime; /* this and the next ones: for a restart */
     bool warm;
-    struct serve_tool_set *tools;  /* of its own; NULL: none */
-    struct serve_request *running; /* in a session */
-    struct serve_file {            /* of which more parts are to come */
-        char *name;                /* NULL: there is none */
-        int64_t parts;             /* that have come */
+    struct serve_network first, network; /* with which it was opened; that was set last */
+    struct serve_tool_set *tools;        /* of its own; NULL: none */
+    struct serve_request *running;       /* in a session */
+    struct serve_file {                  /* of which more parts are to come */
+        char *name;                      /* NULL: there is none */
+        int64_t parts;                   /* that have come */
         struct laz_buf content;
     } file;
 };
@@ -241,5 +248,20 @@ void serve_call_answer(struct serve_client *client, const struct serve_message *
 void serve_call_refuse(struct serve_client *client, int64_t number, const struct laz_error *err);
 /* The client has gone: its calls fail. */
 void serve_calls_end(struct serve_client *client);
+
+/* ---- network lists: network.c -----------------------------------------------------------------
+ */
+
+/* Takes a JSON list of rules (NULL: none is given) in place of what is there. Errors: LAZ_EINVAL,
+ * LAZ_EPROTO, LAZ_ENOMEM, and nothing has changed. */
+int serve_network_read(struct serve_network *network, const char *json, size_t len,
+                       struct laz_error *err);
+void serve_network_fini(struct serve_network *network);
+/* For the options of a session, filled in *list; NULL: none is given. */
+const struct laz_network_list *serve_network_list(const struct serve_network *network,
+                                                  struct laz_network_list *list);
+/* As laz_session_set_network, where one is given. */
+int serve_network_set(struct laz_session *session, const struct serve_network *network,
+                      struct laz_error *err);
 
 #endif

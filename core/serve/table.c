@@ -74,6 +74,10 @@ const struct laz_fields serve_tool_fields = {
         "tools", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, needed, AT_LEN(tools), .of = &serve_tool_fields,  \
                                                                         .help = (text)             \
     }
+#define NETWORK(text)                                                                              \
+    {                                                                                              \
+        "network", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(network), .help = (text)                 \
+    }
 #define LIMIT(field, text)                                                                         \
     {                                                                                              \
 #field, LAZ_FIELD_INTEGER, AT_HAS(field), .min = 0, .max = LAZ_SERVE_INT, .help = (text)   \
@@ -88,6 +92,8 @@ static const struct laz_field open_members[] = {
     ID,
     RUNTIME,
     TOOLS(0, "tools that this session has besides"),
+    NETWORK("what it can reach: rules as of `network.allow`, strings and objects; absent: as the "
+            "configuration says; empty: nothing"),
     {"warm", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
      .help = "may it come from a template?"},
 };
@@ -96,6 +102,7 @@ static const struct laz_field open_pool_members[] = {
     ID,
     RUNTIME,
     TOOLS(0, "tools that its sessions have besides"),
+    NETWORK("what its sessions can reach, as in `open`"),
     {"members", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
      .help = "sessions that are kept ready; absent: `pool.size`"},
 };
@@ -133,6 +140,7 @@ static const struct laz_field execute_members[] = {
     SESSION("in this session"),
     POOL("or in one of this pool; without either in a fresh one, which is closed afterwards"),
     RUNTIME,
+    NETWORK("what a fresh session can reach, as in `open`"),
     {"code", LAZ_FIELD_TEXT, NEEDED, AT(source), .len_at = offsetof(struct STRUCT, source_len),
      .help = "all of it is parsed before any of it runs"},
     LIMIT(timeout_ms, "milliseconds that the code may run; at most what the configuration allows"),
@@ -151,7 +159,8 @@ static const struct laz_field execute_members[] = {
          "is `value` wanted in the form that only the language of the code reads, where it has one "
          "(`values-r.md`)?"},
     {"input", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(input),
-     .help = "the name of a file, of `files` or put before, that is the standard input of the code"},
+     .help =
+         "the name of a file, of `files` or put before, that is the standard input of the code"},
     {"validate", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
      .help = "look for suspicious calls?"},
     {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),
@@ -184,6 +193,13 @@ static const struct laz_field cancel_members[] = {
 static const struct laz_field of_session_members[] = {
     ID,
     {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one"},
+};
+
+static const struct laz_field set_network_members[] = {
+    ID,
+    {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one, while it is idle"},
+    {"allow", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, NEEDED, AT_LEN(network),
+     .help = "rules, as `network` in `open`; empty: nothing"},
 };
 
 static const struct laz_field of_either_members[] = {
@@ -363,6 +379,10 @@ static const struct laz_wire_row serve_table[SERVE_MESSAGE_TYPES] = {
                             "that is nothing."),
     [SERVE_RESTART] = ROW("restart", SERVER, "any time", of_session_members,
                           "Gives an idle session a fresh interpreter; `opened` answers it."),
+    [SERVE_SET_NETWORK] =
+        ROW("set_network", SERVER, "any time", set_network_members,
+            "Changes what a session can reach by the network, within the ports that it was opened "
+            "with; `done` answers it. Connections that are not permitted any more are closed."),
     [SERVE_DESCRIBE] =
         ROW("describe", SERVER, "any time", of_either_members, "Asks for a `description`."),
     [SERVE_DESCRIPTION] = ROW("description", CLIENT, "after `describe`", description_members,

@@ -130,9 +130,9 @@ static void session_describe(const struct laz_session *session)
     if (session->box)
         snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
     snprintf(session->description, LAZ_DESCRIPTION_SIZE,
-             "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
+             "<session %s [%s] pid=%s backend=%s tools=%zu%s>", session->runtime->name,
              laz_session_state_name(state), pid, backend ? backend : "none",
-             laz_session_n_tools(session));
+             laz_session_n_tools(session), session->has_network ? " network=listed" : "");
 }
 
 const char *laz_session_describe(const struct laz_session *session)

@@ -210,7 +210,8 @@ const struct schema_key laz_schema[] = {
                 "`\"10.0.0.53:5353\"`. `\"\"`: those of the system."),
     KEY("network.deny_private", BOOLEAN, network.deny_private, "true",
         .help = "Listed names that have a private address cannot be reached there, unless the rule "
-                "says so (`to`). Loopback, link-local and metadata addresses never can."),
+                "names it (`to`). Loopback, link-local and metadata addresses have to be named in "
+                "any case."),
     KEY("network.max_connections", COUNT, network.max_connections, "64", .min = 1, .max = 4096,
         .help = "Connections of a session at a time; further ones wait until one is closed."),
     KEY("network.max_bytes", SIZE, network.max_bytes, "\"1GiB\"", .max = TIB,

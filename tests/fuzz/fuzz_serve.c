@@ -52,6 +52,7 @@ static void check_accepted(enum serve_message_type type, const struct serve_mess
     must(type != SERVE_ANSWER || !message->value != !message->error);
     must(type != SERVE_TOOLS || message->tools);
     must(type != SERVE_RESTART || message->has_session);
+    must(type != SERVE_SET_NETWORK || (message->has_session && message->network));
     must(message->members >= 0 && message->members <= 100);
     must(!message->value || laz_json_scan(message->value, message->value_len, NULL) == 0);
     check_tools(message);

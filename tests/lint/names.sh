@@ -12,6 +12,7 @@ core/plan/plan_show.c landlock       as above, in what is printed of a plan
 core/wire/table.c landlock           as above, a member of a message
 core/plan/plan_show.c none           the word: no programs
 core/plan/programs_share.c program   the word: a member of a file of ours
+core/session/execution_hints.c program  the word: what a denial is about
 core/engine/tables.c program         the word: an option of backends
 core/session/session_info.c none     the word: no process and no backend yet
 core/box/box_trial.c none            what sandbox.strict = false falls back to, said in the log as well

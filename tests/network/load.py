@@ -20,7 +20,7 @@ import lazaret  # noqa: E402
 
 SETTINGS = {"network.allow": ["https://api.example.test", "http://web.example.test", "plain.example.test:9000",
                               "plain.example.test:9004", "x.silent.example.test:9000"],
-            "network.max_connections": 256, "network.max_bytes": "8GiB", "session.timeout": 0,
+            "network.max_connections": 256, "network.max_bytes": "1TiB", "session.timeout": 0,
             "session.deadline": 0, "session.start_timeout": 600, "limits.nofile": 1024, "limits.cpu": "unlimited"}
 
 with open(os.path.join(HERE, "reach.py"), encoding="utf-8") as reach:
@@ -145,7 +145,7 @@ class Load:
         return lazaret.Server(self.command, settings=settings, start_timeout=600)
 
     def pid(self):
-        return self.server._process.pid
+        return self.server._channel._process.pid
 
     def session(self, server=None, warm=False):
         session = lazaret.Session("python", server=server or self.server, warm=warm)
@@ -253,7 +253,7 @@ print(count == size and sent.digest() == got.digest())
         before = spaces(os.getpid())
         session = self.session()
         session.execute(STATES["silent"])
-        process, all_of_it = self.server._process, children(self.pid())
+        process, all_of_it = self.server._channel._process, children(self.pid())
         process.kill()
         for _ in range(300):
             left = [pid for pid in all_of_it if os.path.exists("/proc/%d/exe" % pid)]
@@ -305,22 +305,26 @@ print(count == size and sent.digest() == got.digest())
         self.starts()
 
     def neighbour(self):
-        """The slowest hundredth of echoes while another one fetches what it can."""
+        """The slowest hundredth of a session's echoes while somebody fetches what he can: in turn a process
+        without a box, and another session."""
         code = "t = pings(2000); print(t[1980])"
-        busy = subprocess.Popen([sys.executable, "-c", REACH + PING + "print('go', flush=True)\nsaturate(1e9)"],
-                                stdout=subprocess.PIPE)
-        busy.stdout.readline()
-        time.sleep(1)
-        out = 1e6 * float(self.outside(code))
-        busy.kill()
-        busy.wait()
+        direct, inside = [], []
         with self.session() as loud, self.session() as quiet:
-            thread = threading.Thread(target=loud.execute, args=("saturate(8)",))
-            thread.start()
-            time.sleep(1)
-            inner = 1e6 * float(quiet.execute(code).stdout)
-            thread.join()
-        self.row("p99 of an echo beside one that saturates", out, inner, "us", 2000, inner <= 2 * out)
+            for _ in range(5):
+                busy = subprocess.Popen([sys.executable, "-c", REACH + PING + "print('go', flush=True)\nsaturate(1e9)"],
+                                        stdout=subprocess.PIPE)
+                busy.stdout.readline()
+                time.sleep(0.5)
+                direct.append(1e6 * float(quiet.execute(code).stdout))
+                busy.kill()
+                busy.communicate()
+                thread = threading.Thread(target=loud.execute, args=("saturate(2)",))
+                thread.start()
+                time.sleep(0.5)
+                inside.append(1e6 * float(quiet.execute(code).stdout))
+                thread.join()
+        out, inner = sorted(direct)[2], sorted(inside)[2]
+        self.row("p99 beside one that saturates", out, inner, "us", 5, inner <= 2 * out)
 
     def starts(self):
         """A start with a list against one without."""

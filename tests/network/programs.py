@@ -147,7 +147,7 @@ def main():
             chosen.append(row)
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         failures += [wrong for wrong in threads.map(lambda row: outside(place, row), chosen) if wrong]
-    if words and words[0] != "--outside":
+    if words[0] != "--outside":
         failures += [wrong for wrong in tried_inside(words[0], place, chosen) if wrong]
     for failure in failures:
         print("FAILED", failure)

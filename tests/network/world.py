@@ -124,7 +124,7 @@ def main():
         sys.exit(inside(words[1], [name for name in words[2].split(",") if name], words[3:]))
     if words[0] == "--with":
         added, words = words[1].split(","), words[2:]
-    added = [name for name in added if installed(name)]
+    added = [name for name in added if name and installed(name)]
     directory = tempfile.mkdtemp(prefix="world-lazaret.")
     os.chmod(directory, 0o755)
     entered = ["unshare", "-nm"] if os.geteuid() == 0 else ["unshare", "-Urnm"]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # network.sh - a network list, in a small internet of our own (tests/network/world.py): programs that
 # know nothing of it work with one, and are refused what it does not name; ways around it are tried;
-# and in scripts/check --full what a way out bears and costs. The parts are in tests/network.
+# lists are tried as people write them; and in scripts/check --full what a way out bears. The parts
+# are in tests/network.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 top=$(cd "${srcdir:-.}" && pwd)
@@ -28,6 +29,7 @@ world() {
     python3 "$top/tests/network/world.py" --with "$servers" python3 "$top/tests/network/$part.py" "$lazaret" "$@" \
         >out 2>err || status=$?
     [ "$status" -eq 0 ] || wrong "$part" "status $status"
+    tail -n 1 out
     for program in $(sed -n 's/^skipped: \(.*\) is not installed.*/\1/p' out | sort -u); do
         may_be_missing "$program" "a test of the network list runs it"
     done
@@ -35,6 +37,7 @@ world() {
 
 programs() { world git,ssh,postgres programs; }
 ways() { world '' ways; }
+lists() { world '' command; }
 load() { world '' load; }
 
 look_for python
@@ -43,6 +46,6 @@ if ! unshare -rnm true 2>/dev/null; then
     may_be_missing namespaces "this user may make none"
     exit $((failures ? 1 : 77))
 fi
-side_by_side programs ways
+side_by_side programs ways lists
 [ "${LAZARET_TEST_FULL-}" != yes ] || is_repeated || load
 finish

@@ -117,6 +117,9 @@ static void what_is_listed_is_reached_and_the_rest_refused(void)
 
     if (session) {
         test_expect(session, code_connects, LAZ_VERDICT_OK, "\"hello\\n\"");
+        CU_ASSERT(strstr(laz_session_describe(session), " network=listed>") != NULL);
+        CU_ASSERT(strstr(laz_session_isolation(session),
+                         "\"network\":\"only what is listed: network namespace\"") != NULL);
         struct laz_result *result =
             test_run(session,
                      "s.sendall(b'x' * 65536)\n"

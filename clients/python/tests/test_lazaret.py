@@ -28,6 +28,28 @@ class Results(LiveTest):
         self.assertIn("backend", result.isolation or {})
         self.assertEqual(result.raw["verdict"]["reason"], result.verdict)
 
+    def test_a_network_list_is_of_a_session(self) -> None:
+        code = "import socket\ndef tries(name):\n    try: return socket.gethostbyname(name)[:6]\n" \
+               "    except OSError: return None\n[tries('a.example'), tries('b.example')]"
+        server = self.server_with(sandbox__backend="bwrap")
+        with lazaret.Session(network=["https://a.example"], server=server) as session:
+            result = session.execute(code)
+            self.assertEqual(result.value, ["198.18", None])
+            denial, = result.denials
+            self.assertEqual((denial["name"], denial["source"]), ("b.example", "network"))
+            self.assertIn("lazaret: network: b.example", result.stderr)
+            session.set_network([{"host": "b.example", "to": ["10.0.0.0/8"]}])
+            self.assertEqual(session.execute(code).value, [None, "198.18"])
+            session.set_network([])
+            self.assertEqual(session.execute(code).value, [None, None])
+            with self.assertRaisesRegex(lazaret.RequestFailed, "port 22"):
+                session.set_network(["b.example:22"])
+            self.assertRaises(TypeError, session.set_network, "https://a.example")
+        self.assertEqual(lazaret.execute(code, network=["a.example"], server=server).value,
+                         ["198.18", None])
+        with lazaret.Pool(size=1, network=["b.example"], server=server) as pool:
+            self.assertEqual(pool.execute(code).value, [None, "198.18"])
+
     def test_error_of_code_has_line_and_traceback(self) -> None:
         with self.assertRaises(lazaret.ExecutionError) as caught:
             self.lua().execute("print('before')\nerror('broken', 0)")

@@ -19,6 +19,26 @@ open_on <- function(server, members) {
     })
 }
 
+# The rules of a network list as JSON: texts, or lists such as list(host = ..., to = ...).
+network_json <- function(network) {
+    if (!is.character(network) && !(is.list(network) && is.null(names(network))))
+        fail_argument("`network` must be a vector of texts, or a list of texts and of lists")
+    json_array(vapply(as.list(network), function(rule) {
+        if (is_text(rule))
+            return(json_text(rule))
+        if (!is.list(rule) || is.null(names(rule)))
+            fail_argument("a rule of `network` must be a text or a list with names")
+        members <- vapply(names(rule), function(name) {
+            value <- rule[[name]]
+            json <- if (isTRUE(value) || isFALSE(value)) tolower(value)
+                    else if (name == "to") json_array(vapply(value, json_text, ""))
+                    else json_text(value)
+            paste0(json_text(name), ":", json)
+        }, "")
+        paste0("{", paste(members, collapse = ","), "}")
+    }, ""))
+}
+
 # What sessions and pools have in common: `state` has the server, and what is open there.
 new_state <- function(server, own, tools, approve, where, opened, rules) {
     state <- list2env(list(server = server, own = own, tools = tools, approve = approve,
@@ -68,7 +88,8 @@ close_state <- function(state) {
 lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server = NULL,
                             sandbox = TRUE, limits = NULL, verbose = FALSE, sandbox_strict = TRUE,
                             audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
-                            sanitize_errors = FALSE, approve = NULL, files = list()) {
+                            sanitize_errors = FALSE, approve = NULL, files = list(),
+                            network = NULL) {
     check_sandbox(sandbox, sandbox_strict)
     check_handler(approve, "approve")
     rules <- new_rules(max_executions, pre_execute_hook, verbose)
@@ -82,6 +103,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     made <- make_tools(tools)
     members <- c(type = "\"open\"", warm = if (warm) "true" else "false",
                  runtime = if (!is.null(runtime)) json_text(runtime),
+                 network = if (!is.null(network)) network_json(network),
                  tools = if (length(made))
                      json_array(vapply(made, declaration_of, "", is_native(runtime))))
     server <- if (own) own_server(settings) else server_of(server)
@@ -195,6 +217,12 @@ session_object <- function(state) {
     self$interrupt <- function() {
         check_open(state)
         request(state$server, type = "\"interrupt\"", where_of(state))
+        invisible(self)
+    }
+    self$set_network <- function(allow) {
+        check_open(state)
+        request(state$server, c(type = "\"set_network\"", where_of(state),
+                                allow = network_json(allow)))
         invisible(self)
     }
     self$restart <- function() {

@@ -43,6 +43,26 @@ test("a result has all of it", with_session(function(s) {
     check(is.character(r$isolation$enforces))
 }))
 
+test("a network list is of a session", {
+    listed <- lazaret_server(settings = list(sandbox.backend = "bwrap"))
+    code <- "unlist(lapply(c('a.example', 'b.example'), function(name) !is.null(nsl(name))))"
+    session <- Session$new(network = "https://a.example", server = listed)
+    r <- session$execute_result(code)
+    same(r$value, c(TRUE, FALSE))
+    same(r$denials[[1]]$name, "b.example")
+    session$set_network(list(list(host = "b.example", to = "10.0.0.0/8")))
+    same(as.vector(session$execute(code)), c(FALSE, TRUE))
+    session$set_network(list())
+    same(as.vector(session$execute(code)), c(FALSE, FALSE))
+    raised(session$set_network("b.example:22"), "lazaret_request_failed", "port 22")
+    raised(session$set_network(7), "lazaret_argument_error", "`network` must be")
+    session$close()
+    pool <- lazaret_pool(size = 1L, network = "b.example", server = listed)
+    same(as.vector(pool$execute(code)), c(FALSE, TRUE))
+    pool$close()
+    listed$close()
+})
+
 test("verdicts are conditions with the result", with_session(function(s) {
     e <- raised(s$execute("cat('before\\n')\nstop('broken')"), "lazaret_execution_error",
                 "^broken$")

@@ -74,7 +74,7 @@ export class Result<Value = any> {
   readonly artifacts: Artifact[];
   /** Those that did not come as a whole, and are not artifacts. */
   readonly artifactsLost: LostArtifact[];
-  readonly denials: any[];
+  readonly denials: Denial[];
   /** Why the session lost its state before this execution. */
   readonly replaced: string | null;
   /** Does the session go on with all that its code has made? */
@@ -425,6 +425,28 @@ export interface OwnServerOptions {
   sanitizeErrors?: boolean;
 }
 
+/** What was refused, or is missing by the settings. */
+export interface Denial {
+  /** "name", "port", "address", "server_name", "program", "network", ... */
+  what: string;
+  name?: string;
+  address?: string;
+  port?: number;
+  /** How often. */
+  count: number;
+  /** Of the list, that came closest. */
+  rule?: string;
+  /** The line of a configuration that would permit it. */
+  allow?: string;
+  detail?: string;
+  retry: 'useless' | 'later';
+  /** By whom it is known: refused by lazaret, or read from an error of the code. */
+  source: 'network' | 'error';
+}
+
+/** What code may reach: "https://api.example.com", "db.example.com:5432", or a table of one. */
+export type NetworkRule = string | Record<string, unknown>;
+
 export interface SessionOptions extends RuleOptions, OwnServerOptions {
   /** The language, as "python", "r" or "lua"; null: as the configuration says. Absent: python. */
   runtime?: string | null;
@@ -432,6 +454,8 @@ export interface SessionOptions extends RuleOptions, OwnServerOptions {
   tools?: Iterable<ToolLike>;
   /** May it start from a template, which is faster? */
   warm?: boolean;
+  /** What code can reach by the network, in place of the server's list; empty: nothing. */
+  network?: readonly NetworkRule[];
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
   /** Where it runs; otherwise the default server. */
@@ -446,6 +470,8 @@ export interface PoolOptions extends RuleOptions, OwnServerOptions {
   size?: number;
   /** Functions that the code of each session can call. */
   tools?: Iterable<ToolLike>;
+  /** What the code of each session can reach by the network, as in `SessionOptions`. */
+  network?: readonly NetworkRule[];
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
   server?: Server;
@@ -502,6 +528,12 @@ export class Session implements AsyncDisposable {
   putFile(name: string, data: FileData): Promise<void>;
   /** Interrupt what the session executes, if anything: its verdict becomes "cancelled". */
   interrupt(): Promise<void>;
+  /**
+   * Change what code can reach by the network, between executions. Connections that these rules do
+   * not permit are closed. They can name only ports that the session was opened with, by its first
+   * list and by `network.ports` of the server.
+   */
+  setNetwork(allow: readonly NetworkRule[]): Promise<void>;
   /** Give the session a fresh interpreter: what code has defined is gone. */
   restart(): Promise<void>;
   describe(): Promise<Description>;
@@ -541,6 +573,7 @@ export function execute<Value = any>(code: string, options?: ExecuteOptions & Ru
 OwnServerOptions & {
   runtime?: string | null;
   tools?: Iterable<ToolLike>;
+  network?: readonly NetworkRule[];
   approve?: Approve;
   server?: Server;
 }): Promise<Result<Value>>;

@@ -18,7 +18,7 @@ const DEFAULT_RUNTIME = 'python';
 /** Options besides those of every execution. */
 const EXECUTE_NAMES = ['output', 'onProgress'];
 const ONCE_NAMES = [...EXECUTE_NAMES, 'runtime', 'tools', 'approve', 'server', 'limits', 'auditLog',
-  'sanitizeErrors', 'maxExecutions', 'preExecuteHook', 'verbose'];
+  'sanitizeErrors', 'maxExecutions', 'preExecuteHook', 'verbose', 'network'];
 
 /** The member `runtime` of a message; null: as the configuration says. */
 function runtimeMember(runtime) {
@@ -32,6 +32,19 @@ function runtimeMember(runtime) {
 /** The member `tools` of a message; none: nothing. */
 function toolsMember(tools) {
   return tools.size ? { tools: [...tools.values()].map(({ declaration }) => declaration) } : {};
+}
+
+/** The rules of a network list, as messages have them. */
+function rulesOf(allow) {
+  if (!Array.isArray(allow)) {
+    throw new TypeError("a network list is an array of rules, as ['https://api.example.com']");
+  }
+  return allow;
+}
+
+/** The member `network` of a message; undefined: that of the configuration. */
+function networkMember(network) {
+  return network === undefined ? {} : { network: rulesOf(network) };
 }
 
 /** What is opened on a server, and is no longer used, must not keep its processes. */
@@ -266,11 +279,15 @@ async function admitted(rules, code, execution, { check = true, signal }, run) {
 export class Session extends Opened {
   /** @param {import('./index.js').SessionOptions} [options] */
   constructor({
-    runtime = DEFAULT_RUNTIME, tools = [], warm = true, files = {}, ...options
+    runtime = DEFAULT_RUNTIME, tools = [], warm = true, files = {}, network, ...options
   } = {}) {
     const made = makeTools(tools);
     const message = {
-      type: 'open', warm: Boolean(warm), ...runtimeMember(runtime), ...toolsMember(made),
+      type: 'open',
+      warm: Boolean(warm),
+      ...runtimeMember(runtime),
+      ...toolsMember(made),
+      ...networkMember(network),
     };
     super(options, made, message, 'session');
     this._files = Object.entries(files);
@@ -327,6 +344,11 @@ export class Session extends Opened {
     await this._request('interrupt', 'done');
   }
 
+  /** Change what code can reach by the network, between executions. */
+  async setNetwork(allow) {
+    await this._request('set_network', 'done', { allow: rulesOf(allow) });
+  }
+
   /** Give the session a fresh interpreter: what code has defined is gone. */
   async restart() {
     await this._request('restart', 'opened');
@@ -360,9 +382,11 @@ export class Session extends Opened {
 /** Sessions that are kept ready; each execution gets a fresh one. All have the tools. */
 export class Pool extends Opened {
   /** @param {import('./index.js').PoolOptions} [options] */
-  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], ...options } = {}) {
+  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], network, ...options } = {}) {
     const made = makeTools(tools);
-    const message = { type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made) };
+    const message = {
+      type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made), ...networkMember(network),
+    };
     if (size !== undefined) message.members = count(size, 'size');
     super(options, made, message, 'pool');
     this._names = ['wait'];
@@ -396,7 +420,7 @@ async function executeOnce(execution, server, message, options) {
 
 /** Run code in a fresh session, which is closed afterwards. */
 export async function execute(code, options = {}) {
-  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server } = options;
+  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, network } = options;
   checkNames(options, ONCE_NAMES);
   const made = makeTools(tools);
   if (made.size) {
@@ -408,7 +432,8 @@ export async function execute(code, options = {}) {
     }
   }
   const { consume, wanted } = consumerOf(options);
-  const message = executeMessage(code, runtimeMember(runtime), options,
+  const place = { ...runtimeMember(runtime), ...networkMember(network) };
+  const message = executeMessage(code, place, options,
     { ...wanted, approve: Boolean(callback(approve, 'approve')) });
   filesOf(options); // wrong options are reported at once
   const settings = settingsOf(options, server);

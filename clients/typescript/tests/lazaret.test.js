@@ -25,6 +25,27 @@ test('a result has value, text and output', live, async (t) => {
   assert.equal(result.raw.verdict.reason, result.verdict);
 });
 
+test('a network list is of a session', live, async (t) => {
+  const server = serverFor(t, { 'sandbox.backend': 'bwrap' });
+  const code = "import socket\ndef tries(name):\n    try: return socket.gethostbyname(name)[:6]\n"
+    + "    except OSError: return None\n[tries('a.example'), tries('b.example')]";
+  const session = await lazaret.Session.open({ network: ['https://a.example'], server });
+  const result = await session.execute(code);
+  assert.deepEqual(result.value, ['198.18', null]);
+  assert.deepEqual(result.denials.map(({ name, source }) => [name, source]),
+    [['b.example', 'network']]);
+  await session.setNetwork([{ host: 'b.example', to: ['10.0.0.0/8'] }]);
+  assert.deepEqual((await session.execute(code)).value, [null, '198.18']);
+  await assert.rejects(session.setNetwork(['b.example:22']), /port 22/);
+  await assert.rejects(session.setNetwork('a.example'), TypeError);
+  await session.close();
+  assert.deepEqual((await lazaret.execute(code, { network: ['a.example'], server })).value,
+    ['198.18', null]);
+  const pool = await lazaret.Pool.open({ size: 1, network: ['b.example'], server });
+  assert.deepEqual((await pool.execute(code)).value, [null, '198.18']);
+  await pool.close();
+});
+
 test('each failure is an error of its class', live, async (t) => {
   const session = lua(t, one);
   const rows = [

@@ -454,8 +454,9 @@ LAZ_EXPORT const char *laz_session_tools(const struct laz_session *session);
  * freed. */
 LAZ_EXPORT int laz_session_search_tools(struct laz_session *session, const char *words, size_t limit,
                                         const char **found, struct laz_error *err);
-/* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>"; while another thread
- * uses the engine, "<session python [in use]>". Borrowed until the next call on the session. */
+/* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>", with " network=listed"
+ * where it has a network list; while another thread uses the engine, "<session python [in use]>".
+ * Borrowed until the next call on the session. */
 LAZ_EXPORT const char *laz_session_describe(const struct laz_session *session);
 /* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}, "programs":...}; the
  * last is "listed", or "any": every program that the code sees may be executed. Borrowed until the

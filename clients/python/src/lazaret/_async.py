@@ -30,7 +30,7 @@ from ._execution import (
 )
 from ._files import Data, Files, Input, add_files, parts_of, too_large, with_input
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
-from ._rules import Hook, Limits, Rules, check_server, settings_of
+from ._rules import Hook, Limits, Network, Rules, check_server, network_of, settings_of
 from ._server import FINAL, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_pool, open_session
 from ._tools import Tool, make_tools
@@ -309,12 +309,13 @@ class AsyncSession(_AsyncOpened):
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None, *,
+                 network: Optional[Network] = None,
                  files: Optional[Files] = None, limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("session", open_session(runtime, made, warm), made, server, approve,
+        super().__init__("session", open_session(runtime, made, warm, network), made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
         self._files = dict(files or {})
@@ -386,6 +387,10 @@ class AsyncSession(_AsyncOpened):
         """Interrupt what the session executes, if anything: see Session.interrupt."""
         await self._request("interrupt")
 
+    async def set_network(self, allow: Network) -> None:
+        """Change what code can reach by the network: see Session.set_network."""
+        await self._request("set_network", allow=network_of(allow))
+
     async def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
         await self._request("restart")
@@ -416,12 +421,12 @@ class AsyncPool(_AsyncOpened):
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
                  approve: Optional[ApproveCallback] = None, *,
-                 limits: Optional[Limits] = None,
+                 network: Optional[Network] = None, limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("pool", open_pool(runtime, size, made), made, server, approve,
+        super().__init__("pool", open_pool(runtime, size, made, network), made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
 

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import threading
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
 from ._results import Result
 from ._tools import error_text
@@ -14,6 +14,7 @@ from ._tools import error_text
 Limit = Union[int, float, str]
 Limits = Mapping[str, Limit]
 Hook = Callable[[str], Any]
+Network = Iterable[Union[str, Mapping[str, Any]]]
 
 _NOTHING_RAN = frozenset(["blocked", "syntax_error", "setup_failed"])
 
@@ -24,6 +25,13 @@ def _limit(value: Limit) -> Limit:
     if math.isnan(value) or value <= 0:
         raise ValueError(f"a limit is {value}, and must be a positive number, or math.inf for none")
     return "unlimited" if math.isinf(value) else math.ceil(value)
+
+
+def network_of(rules: Network) -> List[Any]:
+    """The rules of a network list, as messages have them."""
+    if isinstance(rules, (str, bytes, Mapping)):
+        raise TypeError("a network list is a list of rules, such as [\"https://api.example.com\"]")
+    return list(rules)
 
 
 def settings_of(limits: Optional[Limits], audit_log: Union[str, "os.PathLike[str]", None],

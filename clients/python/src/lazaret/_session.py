@@ -26,16 +26,19 @@ from ._files import (
     with_input,
 )
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
-from ._rules import Hook, Limits, Rules, check_server, settings_of
+from ._rules import Hook, Limits, Network, Rules, check_server, network_of, settings_of
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
 
 ToolLike = Union[Tool, Callable[..., Any]]
 
 
-def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool) -> Message:
+def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool,
+                 network: Optional[Network]) -> Message:
     """The message `open`."""
     message: Message = {"type": "open", "warm": warm}
+    if network is not None:
+        message["network"] = network_of(network)
     if runtime is not None:
         message["runtime"] = runtime
     if tools:
@@ -43,9 +46,12 @@ def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool) 
     return message
 
 
-def open_pool(runtime: Optional[str], size: Optional[int], tools: Mapping[str, Tool]) -> Message:
+def open_pool(runtime: Optional[str], size: Optional[int], tools: Mapping[str, Tool],
+              network: Optional[Network]) -> Message:
     """The message `open_pool`."""
     message: Message = {"type": "open_pool"}
+    if network is not None:
+        message["network"] = network_of(network)
     if runtime is not None:
         message["runtime"] = runtime
     if tools:
@@ -151,6 +157,9 @@ class Session(_Opened):
     approve: decides on calls of tools that need an approval: called with an Approval, on the thread
         of `execute`, and only True allows the call. Without it such calls are refused. The text of
         a ToolError that it raises is the reason.
+    network: what code can reach by the network, in place of the server's list: rules such as
+        "https://api.example.com", "db.example.com:5432", or {"host": "db.internal:5432", "to":
+        ["10.0.0.0/8"]}; an empty list: nothing
     files: what `put_file` puts before the first code, by name
     limits: what the sandbox may use up, as {"cpu": 30, "memory": "1GiB"}: names of `[limits]`, with
         numbers or texts, math.inf for no limit. The others keep their defaults
@@ -167,12 +176,13 @@ class Session(_Opened):
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None, *,
+                 network: Optional[Network] = None,
                  files: Optional[Files] = None, limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=False)
-        super().__init__("session", open_session(runtime, made, warm), made, server, approve,
+        super().__init__("session", open_session(runtime, made, warm, network), made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
         self.runtime = runtime
@@ -267,6 +277,15 @@ class Session(_Opened):
         self._check_open()
         self.server.call({"type": "interrupt", **self._where})
 
+    def set_network(self, allow: Network) -> None:
+        """Change what code can reach by the network, between executions.
+
+        Connections that these rules do not permit are closed. They can name only ports that the
+        session was opened with, by its first list and by `network.ports` of the server.
+        """
+        self._check_open()
+        self.server.call({"type": "set_network", **self._where, "allow": network_of(allow)})
+
     def restart(self) -> None:
         """Give the session a fresh interpreter: what code has defined is gone."""
         self._check_open()
@@ -317,12 +336,12 @@ class Pool(_Opened):
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
                  approve: Optional[ApproveCallback] = None, *,
-                 limits: Optional[Limits] = None,
+                 network: Optional[Network] = None, limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=False)
-        super().__init__("pool", open_pool(runtime, size, made), made, server, approve,
+        super().__init__("pool", open_pool(runtime, size, made, network), made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
         self.runtime = runtime
@@ -364,7 +383,7 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
             artifacts: bool = True, validate: bool = True, max_code_length: Optional[int] = None,
             input: Optional[Input] = None, invisible: bool = False,
-            limits: Optional[Limits] = None,
+            network: Optional[Network] = None, limits: Optional[Limits] = None,
             audit_log: Union[str, "os.PathLike[str]", None] = None, sanitize_errors: bool = False,
             max_executions: Optional[int] = None, pre_execute_hook: Optional[Hook] = None,
             verbose: bool = False) -> Result:
@@ -374,7 +393,7 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
     """
     made = make_tools(tools, allow_async=False)
     if made:
-        with Session(runtime, made.values(), server, approve=approve, limits=limits,
+        with Session(runtime, made.values(), server, approve=approve, network=network, limits=limits,
                      audit_log=audit_log, sanitize_errors=sanitize_errors,
                      max_executions=max_executions, pre_execute_hook=pre_execute_hook,
                      verbose=verbose) as session:
@@ -388,6 +407,8 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
     files = with_input(message, files, input)
     if runtime is not None:
         message["runtime"] = runtime
+    if network is not None:
+        message["network"] = network_of(network)
     settings = settings_of(limits, audit_log, sanitize_errors)
     check_server(server, settings)
     rules = Rules(max_executions, pre_execute_hook, verbose)
