@@ -250,6 +250,17 @@ print(count == size and sent.digest() == got.digest())
                     session.close()
             self.comes_back("killed", before)
 
+    def processes_are_killed(self):
+        """Of a session that lives on: what they were doing ends with them."""
+        with self.session() as session:
+            session.execute("where(PLAIN)")
+            before = self.has()
+            for state, code in STATES.items():
+                session.execute("child = os.fork()\nif child == 0:\n    try:\n%s\n    finally:\n"
+                                "        os.kill(os.getpid(), 9)\nos.waitpid(child, 0)" %
+                                "\n".join("        " + line for line in code.split("\n")))
+            self.comes_back("processes_are_killed", before)
+
     def host_is_killed(self):
         """What is left of a server that was killed while its sessions had connections."""
         before = spaces(os.getpid())
@@ -350,7 +361,8 @@ def main():
     words = sys.argv[1:]
     load = Load(words[0])
     only = words[words.index("--only") + 1] if "--only" in words else None
-    tests = ["leaves_nothing", "at_once", "gibibyte", "killed", "host_is_killed", "questions"]
+    tests = ["leaves_nothing", "at_once", "gibibyte", "killed", "processes_are_killed", "host_is_killed",
+             "questions"]
     for name in [only] if only else tests + (["costs"] if "--costs" in words else []):
         start = time.monotonic()
         getattr(load, name)()
