@@ -168,9 +168,11 @@ static int network_watch_all(struct laz_network *network, struct laz_error *err)
     network->dns_io = laz_io_start(loop, sockets->dns_udp, LAZ_IO_READ, network_dns_ready, network);
     if (!network->dns_io || !network_listen(network, sockets->dns_tcp, true))
         return laz_io_error(err, "DNS of a box");
-    if (sockets->watch >= 0 && !(network->watch_io = laz_io_start(loop, sockets->watch, LAZ_IO_READ,
-                                                                  network_watch_ready, network)))
-        return laz_io_error(err, "packets of a box");
+    for (size_t i = 0; i < LAZ_OS_WATCHES; i++)
+        if (sockets->watches[i] >= 0 &&
+            !(network->watches[i] = laz_io_start(loop, sockets->watches[i], LAZ_IO_READ,
+                                                 network_watch_ready, network)))
+            return laz_io_error(err, "the packets of a box");
     for (size_t i = 0; i < sockets->n_ports; i++)
         if (!network_listen(network, sockets->listeners[i], false))
             return laz_io_error(err, "the connections of a box");
@@ -270,7 +272,8 @@ void laz_network_stop(struct laz_network *network)
         network_connection_close(network->connections, true);
     network_lookups_stop(network);
     network_dns_stop(network);
-    laz_io_stop(network->watch_io);
+    for (size_t i = 0; i < LAZ_OS_WATCHES; i++)
+        laz_io_stop(network->watches[i]);
     for (size_t i = 0; i < network->n_listeners; i++)
         laz_io_stop(network->listeners[i].io);
     laz_timer_stop(network->timer);

@@ -73,7 +73,7 @@ struct laz_network {
     size_t n_listeners;
     bool is_paused; /* nothing is accepted */
     bool is_short;  /* something is used up, until the next tick */
-    struct laz_io *watch_io;
+    struct laz_io *watches[LAZ_OS_WATCHES];
     struct network_rate watched;
     struct laz_timer *timer;
     bool ticks;         /* the timer was started: something can be late */

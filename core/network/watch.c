@@ -6,8 +6,6 @@
  * are looked at for the refusal's words alone. */
 #include "network/running.h"
 
-#include "os/io.h"
-
 #include <string.h>
 
 #define WATCH_TCP  6
@@ -63,23 +61,27 @@ static void watch_packet(const struct laz_network *network, const uint8_t *head,
                              false);
 }
 
+static void watch_pause(struct laz_network *network, bool is_paused)
+{
+    for (size_t i = 0; i < LAZ_OS_WATCHES; i++)
+        if (network->watches[i])
+            (void)laz_io_events(network->watches[i], is_paused ? 0 : LAZ_IO_READ);
+}
+
 bool network_watch_hear(struct laz_network *network)
 {
     uint8_t head[LAZ_OS_WATCH_BYTES];
     unsigned heard = 0;
     ssize_t n;
 
-    if (network->sockets.watch < 0)
-        return false;
     for (; heard < NETWORK_WATCH_TURN; heard++) {
         if (!network_rate_allows(network, &network->watched, NETWORK_WATCH_SECOND)) {
-            (void)laz_io_events(network->watch_io,
-                                0); /* the kernel keeps some, and drops the rest */
+            watch_pause(network, true); /* the kernel keeps some, and drops the rest */
             network_tend(network);
             return false;
         }
         network->watched.n++;
-        n = laz_os_read(network->sockets.watch, head, sizeof head);
+        n = laz_os_network_hear(&network->sockets, head);
         if (n <= 0)
             break;
         watch_packet(network, head, (size_t)n);
@@ -95,6 +97,5 @@ void network_watch_ready(void *user, uint32_t events)
 
 void network_watch_tick(struct laz_network *network)
 {
-    if (network->watch_io)
-        (void)laz_io_events(network->watch_io, LAZ_IO_READ);
+    watch_pause(network, false);
 }

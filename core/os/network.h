@@ -18,24 +18,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define LAZ_OS_NETWORK_PORTS 64
+#define LAZ_OS_WATCHES       4 /* TCP and UDP, each over IPv4 and IPv6 */
 
 /* The sockets of one namespace, all closed by exec and not blocking; -1: there is none. */
 struct laz_os_network {
-    int dns_udp, dns_tcp; /* 127.0.0.1, port 53 */
-    int watch; /* AF_PACKET, SOCK_DGRAM: SYN without ACK, and UDP that is not DNS, of both IPs */
+    int dns_udp, dns_tcp;                /* 127.0.0.1, port 53 */
+    int watches[LAZ_OS_WATCHES];         /* for laz_os_network_hear */
     int listeners[LAZ_OS_NETWORK_PORTS]; /* TCP, 0.0.0.0 */
     uint16_t ports[LAZ_OS_NETWORK_PORTS];
     size_t n_ports;
     bool is_bounded; /* buffers of its sockets are (LAZ_OS_SOCKET_BYTES); else as the kernel's */
 };
 
-#define LAZ_OS_NETWORK_NONE ((struct laz_os_network){.dns_udp = -1, .dns_tcp = -1, .watch = -1})
+#define LAZ_OS_NETWORK_NONE                                                                        \
+    ((struct laz_os_network){.dns_udp = -1, .dns_tcp = -1, .watches = {-1, -1, -1, -1}})
 
 /* Most bytes that a socket in it may hold, each way. */
 #define LAZ_OS_SOCKET_BYTES 262144u
-/* What the watch keeps of a packet: its headers. */
+/* What is kept of a packet that is heard: its headers. */
 #define LAZ_OS_WATCH_BYTES 64u
 
 /* A process in the namespace. */
@@ -53,5 +56,10 @@ struct laz_os_network_of {
 int laz_os_network_listen(const struct laz_os_network_of *of, const uint16_t *ports, size_t n,
                           struct laz_os_network *network, struct laz_error *err);
 void laz_os_network_close(struct laz_os_network *network);
+/* The head of the next packet that was sent to nobody: of TCP one that would begin a connection,
+ * where no port is listened to; of UDP any but those of DNS. Of IPv6 the address that it was for,
+ * the protocol, and what follows the header are filled in. Its bytes; not more than 0: there is
+ * none now. */
+ssize_t laz_os_network_hear(const struct laz_os_network *network, uint8_t head[LAZ_OS_WATCH_BYTES]);
 
 #endif

@@ -471,10 +471,10 @@ static void packets_may_be_anything(void)
     uint32_t seed = 12345;
 
     begin(&world, WORLD_ECHO);
-    watch = world.network->sockets.watch;
+    watch = world.network->sockets.watches[0];
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),
                           0);
-    world.network->sockets.watch = ends[0];
+    world.network->sockets.watches[0] = ends[0];
     laz_loop_hold_clock(world.driver.loop);
     for (int i = 0; i < 20000; i++) {
         const size_t len = (size_t)i % (sizeof packet + 1);
@@ -495,7 +495,7 @@ static void packets_may_be_anything(void)
     CU_ASSERT_EQUAL(send(ends[1], packet, 24, 0), 24);
     (void)network_watch_hear(world.network);
     CU_ASSERT_EQUAL(world.n_denials, before + 1);
-    world.network->sockets.watch = watch;
+    world.network->sockets.watches[0] = watch;
     close(ends[0]);
     close(ends[1]);
     end(&world);

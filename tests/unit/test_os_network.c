@@ -291,7 +291,7 @@ static void what_no_socket_takes_is_seen_and_nothing_else(void)
     struct place place;
     struct laz_os_network network;
     struct sockaddr_in wanted;
-    unsigned char packet[2000];
+    uint8_t packet[LAZ_OS_WATCH_BYTES];
     unsigned tcp = 0, udp = 0, six = 0;
     ssize_t n;
 
@@ -301,7 +301,7 @@ static void what_no_socket_takes_is_seen_and_nothing_else(void)
     close(accepted(network.listeners[1], &wanted));
     answer_names(&network);
     place_end(&place);
-    while ((n = recv(network.watch, packet, sizeof packet, 0)) > 0) {
+    while ((n = laz_os_network_hear(&network, packet)) > 0) {
         const bool is_tcp = is_packet(packet, n, 4, IPPROTO_TCP, 8081);
         const bool is_udp = is_packet(packet, n, 4, IPPROTO_UDP, 443);
         const bool is_six = is_packet(packet, n, 6, IPPROTO_TCP, 443);
@@ -431,7 +431,7 @@ static void network_of_the_host_is_refused(void)
 
     CU_ASSERT_EQUAL(laz_os_network_listen(&self, web, 2, &network, &err), LAZ_EREFUSED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "that of the host"));
-    CU_ASSERT_EQUAL(network.watch, -1);
+    CU_ASSERT_EQUAL(network.watches[0], -1);
     close(self.pidfd);
 }
 

@@ -27,8 +27,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <linux/nsfs.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -55,6 +53,7 @@
 #define NETWORK_LOOPBACK 1 /* its number in every namespace */
 #define NETWORK_DNS      53
 #define NETWORK_BACKLOG  128
+#define NETWORK_SIX      40                          /* bytes of a header of IPv6 */
 #define NETWORK_RULES    (40 + LAZ_OS_NETWORK_PORTS) /* of the filter, at most */
 
 enum network_step {
@@ -79,6 +78,11 @@ static const char *const network_steps[] = {
     [NETWORK_WATCH] = "its packets cannot be watched",
 };
 
+struct network_filter {
+    struct sock_filter rules[NETWORK_RULES];
+    unsigned short n;
+};
+
 /* What the child needs and what becomes of it; in memory that both have. */
 struct network_work {
     char path[48];     /* of the network namespace of a process */
@@ -88,84 +92,130 @@ struct network_work {
     bool needs_rights; /* those of the owner of the namespace */
     int user, space;   /* namespaces, opened; -1: not */
     char bounds[40];   /* of the buffers of a socket: least, at first, most */
-    struct sock_filter rules[NETWORK_RULES];
-    unsigned short n_rules;
+    struct network_filter filters[LAZ_OS_WATCHES];
     struct laz_os_network network;
     enum network_step step;
     int os_errno; /* 0: all was done; written last */
     _Alignas(16) char stack[NETWORK_STACK];
 };
 
-/* ---- the filter of the watch ---------------------------------------------------------------- */
+/* ---- what is heard of packets --------------------------------------------------------------- */
+
+/* Raw sockets (raw(7)), each with a filter, get what arrives for their protocol, whoever it is for.
+ * A packet socket would need one descriptor in place of four; but to close one takes the kernel
+ * milliseconds, in which the host could do nothing else (packet_release, synchronize_net). */
+static const struct {
+    int family, protocol;
+} network_watches[LAZ_OS_WATCHES] = {
+    {AF_INET, IPPROTO_TCP},
+    {AF_INET, IPPROTO_UDP},
+    {AF_INET6, IPPROTO_TCP},
+    {AF_INET6, IPPROTO_UDP},
+};
 
 /* A jump to the end is written as NETWORK_DROP, and set when that is known. */
 #define NETWORK_DROP 0xff
 
-static void network_rule(struct network_work *work, unsigned code, unsigned yes, unsigned no,
+static void network_rule(struct network_filter *filter, unsigned code, unsigned yes, unsigned no,
                          uint32_t value)
 {
-    work->rules[work->n_rules++] = (struct sock_filter){
+    filter->rules[filter->n++] = (struct sock_filter){
         .code = (uint16_t)code, .jt = (uint8_t)yes, .jf = (uint8_t)no, .k = value};
 }
 
-#define LOAD(size, mode, at)   network_rule(work, BPF_LD | (size) | (mode), 0, 0, (uint32_t)(at))
-#define TEST(kind, k, yes, no) network_rule(work, BPF_JMP | (kind) | BPF_K, yes, no, k)
-#define KEEP()                 network_rule(work, BPF_RET | BPF_K, 0, 0, LAZ_OS_WATCH_BYTES)
+#define LOAD(size, mode, at)   network_rule(filter, BPF_LD | (size) | (mode), 0, 0, (uint32_t)(at))
+#define TEST(kind, k, yes, no) network_rule(filter, BPF_JMP | (kind) | BPF_K, yes, no, k)
 
-/* Of TCP, whose header X is the offset of: a SYN without ACK, to a port without a listener. */
-static void network_keep_tcp(struct network_work *work, const uint16_t *ports, size_t n)
+/* X is where the header of TCP or UDP begins. Fragments but the first have none. */
+static void network_find_header(struct network_filter *filter, int family)
+{
+    if (family == AF_INET6) { /* the filter sees no header of IPv6 */
+        network_rule(filter, BPF_LDX | BPF_W | BPF_IMM, 0, 0, 0);
+        return;
+    }
+    LOAD(BPF_H, BPF_ABS, 6);
+    TEST(BPF_JSET, 0x1fff, NETWORK_DROP, 0);
+    network_rule(filter, BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0);
+}
+
+/* A SYN without ACK, to a port without a listener: these take no IPv6. */
+static void network_keep_tcp(struct network_filter *filter, const uint16_t *ports, size_t n)
 {
     LOAD(BPF_B, BPF_IND, 13);
-    network_rule(work, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12);
+    network_rule(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12);
     TEST(BPF_JEQ, 0x02, 0, NETWORK_DROP);
     LOAD(BPF_H, BPF_IND, 2);
     for (size_t i = 0; i < n; i++)
         TEST(BPF_JEQ, ports[i], NETWORK_DROP, 0);
-    KEEP();
 }
 
-/* A packet is seen when it is sent and when it arrives: the second counts. Fragments but the first
- * have no ports. No listener takes IPv6; its packets that begin with another header are no
- * connections that programs make. */
-static void network_make_filter(struct network_work *work, const uint16_t *ports, size_t n)
+/* Not the questions and answers of DNS. */
+static void network_drop_dns(struct network_filter *filter)
 {
-    LOAD(BPF_W, BPF_ABS, SKF_AD_OFF + SKF_AD_PKTTYPE);
-    TEST(BPF_JEQ, PACKET_OUTGOING, NETWORK_DROP, 0);
-    LOAD(BPF_W, BPF_ABS, SKF_AD_OFF + SKF_AD_PROTOCOL);
-    TEST(BPF_JEQ, ETH_P_IP, 8, 0); /* to 12 */
-    TEST(BPF_JEQ, ETH_P_IPV6, 0, NETWORK_DROP);
-    LOAD(BPF_B, BPF_ABS, 6);
-    TEST(BPF_JEQ, IPPROTO_UDP, 4, 0);
-    TEST(BPF_JEQ, IPPROTO_TCP, 0, NETWORK_DROP);
-    LOAD(BPF_B, BPF_ABS, 40 + 13);
-    network_rule(work, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0x12);
-    TEST(BPF_JEQ, 0x02, 0, NETWORK_DROP);
-    KEEP();
-    LOAD(BPF_H, BPF_ABS, 6);
-    TEST(BPF_JSET, 0x1fff, NETWORK_DROP, 0);
-    network_rule(work, BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0);
     LOAD(BPF_W, BPF_ABS, 16);
     TEST(BPF_JEQ, INADDR_LOOPBACK, 0, 2);
     LOAD(BPF_H, BPF_IND, 2);
-    TEST(BPF_JEQ, NETWORK_DNS, NETWORK_DROP, 0); /* a question */
-    LOAD(BPF_B, BPF_ABS, 9);
-    TEST(BPF_JEQ, IPPROTO_UDP, 1, 0);
-    TEST(BPF_JEQ, IPPROTO_TCP, 5, NETWORK_DROP); /* to network_keep_tcp */
+    TEST(BPF_JEQ, NETWORK_DNS, NETWORK_DROP, 0);
     LOAD(BPF_W, BPF_ABS, 12);
     TEST(BPF_JEQ, INADDR_LOOPBACK, 0, 2);
     LOAD(BPF_H, BPF_IND, 0);
-    TEST(BPF_JEQ, NETWORK_DNS, NETWORK_DROP, 0); /* its answer */
-    KEEP();
-    network_keep_tcp(work, ports, n);
-    for (unsigned i = 0; i < work->n_rules; i++) {
-        struct sock_filter *rule = &work->rules[i];
-        const unsigned drop = work->n_rules - i - 1u;
+    TEST(BPF_JEQ, NETWORK_DNS, NETWORK_DROP, 0);
+}
+
+static void network_make_filter(struct network_filter *filter, size_t watch, const uint16_t *ports,
+                                size_t n)
+{
+    const int family = network_watches[watch].family;
+
+    network_find_header(filter, family);
+    if (family == AF_INET)
+        network_drop_dns(filter);
+    if (network_watches[watch].protocol == IPPROTO_TCP)
+        network_keep_tcp(filter, ports, family == AF_INET ? n : 0);
+    network_rule(filter, BPF_RET | BPF_K, 0, 0, LAZ_OS_WATCH_BYTES);
+    for (unsigned i = 0; i < filter->n; i++) {
+        struct sock_filter *rule = &filter->rules[i];
+        const unsigned drop = filter->n - i - 1u;
         if (BPF_CLASS(rule->code) != BPF_JMP)
             continue;
         rule->jt = rule->jt == NETWORK_DROP ? (uint8_t)drop : rule->jt;
         rule->jf = rule->jf == NETWORK_DROP ? (uint8_t)drop : rule->jf;
     }
-    network_rule(work, BPF_RET | BPF_K, 0, 0, 0);
+    network_rule(filter, BPF_RET | BPF_K, 0, 0, 0);
+}
+
+/* The address that a packet was for comes beside it. */
+static ssize_t network_hear_six(int fd, int protocol, uint8_t head[LAZ_OS_WATCH_BYTES])
+{
+    struct iovec into = {head + NETWORK_SIX, LAZ_OS_WATCH_BYTES - NETWORK_SIX};
+    union {
+        struct cmsghdr first;
+        char room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+    } beside;
+    struct msghdr message = {
+        .msg_iov = &into, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof beside};
+    const ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
+    const struct cmsghdr *of = n < 0 ? NULL : CMSG_FIRSTHDR(&message);
+
+    if (n < 0 || !of || of->cmsg_level != IPPROTO_IPV6 || of->cmsg_type != IPV6_PKTINFO)
+        return -1;
+    memset(head, 0, NETWORK_SIX);
+    head[0] = 6 << 4;
+    head[6] = (uint8_t)protocol;
+    memcpy(head + 24, CMSG_DATA(of), 16); /* struct in6_pktinfo begins with it */
+    return NETWORK_SIX + n;
+}
+
+ssize_t laz_os_network_hear(const struct laz_os_network *network, uint8_t head[LAZ_OS_WATCH_BYTES])
+{
+    ssize_t n = -1;
+
+    for (size_t i = 0; i < LAZ_OS_WATCHES && n <= 0; i++)
+        if (network->watches[i] >= 0)
+            n = network_watches[i].family == AF_INET
+                    ? recv(network->watches[i], head, LAZ_OS_WATCH_BYTES, MSG_DONTWAIT)
+                    : network_hear_six(network->watches[i], network_watches[i].protocol, head);
+    return n;
 }
 
 /* ---- in the child --------------------------------------------------------------------------- */
@@ -309,18 +359,34 @@ static bool network_listen(struct network_work *work)
     return network->dns_tcp >= 0;
 }
 
-/* The filter is there before the socket sees anything. */
+/* What comes before the filter is there is not heard: nothing runs in the namespace that sends. */
+static int network_raw(int family, int protocol, const struct network_filter *filter)
+{
+    static const int on = 1;
+    const struct sock_fprog program = {filter->n, (struct sock_filter *)(uintptr_t)filter->rules};
+    int fd = laz_posix_above(socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+
+    if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0 ||
+                    (family == AF_INET6 &&
+                     setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) != 0))) {
+        const int os_errno = errno;
+        laz_os_close(&fd);
+        errno = os_errno;
+    }
+    return fd;
+}
+
 static bool network_watch(struct network_work *work)
 {
-    const struct sock_fprog filter = {work->n_rules, work->rules};
-    const struct sockaddr_ll at = {
-        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = NETWORK_LOOPBACK};
-
     work->step = NETWORK_WATCH;
-    int fd = laz_posix_above(socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    work->network.watch = fd;
-    return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0 &&
-           bind(fd, (const struct sockaddr *)&at, sizeof at) == 0;
+    for (size_t i = 0; i < LAZ_OS_WATCHES; i++) {
+        const int family = network_watches[i].family;
+        const int fd = network_raw(family, network_watches[i].protocol, &work->filters[i]);
+        work->network.watches[i] = fd;
+        if (fd < 0 && (family == AF_INET || errno != EAFNOSUPPORT)) /* a kernel without IPv6 */
+            return false;
+    }
+    return true;
 }
 
 /* The kernel bounds buffers of TCP for each namespace, and those of other sockets by what they have
@@ -361,7 +427,8 @@ void laz_os_network_close(struct laz_os_network *network)
 {
     laz_os_close(&network->dns_udp);
     laz_os_close(&network->dns_tcp);
-    laz_os_close(&network->watch);
+    for (size_t i = 0; i < LAZ_OS_WATCHES; i++)
+        laz_os_close(&network->watches[i]);
     for (size_t i = 0; i < network->n_ports; i++)
         laz_os_close(&network->listeners[i]);
     network->n_ports = 0;
@@ -461,7 +528,8 @@ int laz_os_network_listen(const struct laz_os_network_of *of, const uint16_t *po
     snprintf(work->path, sizeof work->path, "/proc/%lld/ns/net", (long long)of->pid);
     snprintf(work->bounds, sizeof work->bounds, "4096 %u %u", LAZ_OS_SOCKET_BYTES / 2,
              LAZ_OS_SOCKET_BYTES);
-    network_make_filter(work, ports, n);
+    for (size_t i = 0; i < LAZ_OS_WATCHES; i++)
+        network_make_filter(&work->filters[i], i, ports, n);
     const int os_errno = network_try(work, of->uid);
     if (os_errno)
         rc = network_failed(work, os_errno, err);
