@@ -194,15 +194,24 @@ static void execute_hint(struct cli *cli, struct laz_result *result, const char 
     free(path);
 }
 
-/* The streams of a program are its own: what its session has as output is what lazaret has said. */
-static void execute_tell(struct cli *cli, const struct laz_result *result)
+/* The streams of a program are its own: of what its session has as output these lines are told. */
+static void execute_tell_refusals(struct cli *cli, const struct laz_result *result)
 {
+    static const char begins[] = "lazaret: network: ";
+    const size_t least = sizeof begins - 1;
     const char *text;
     size_t len;
     int stream;
 
-    for (size_t i = 0; (text = laz_result_output(result, i, &stream, &len)); i++)
-        terminal_output(cli->terminal, stream, text, len);
+    for (size_t i = 0; (text = laz_result_output(result, i, &stream, &len)); i++) {
+        for (const char *end = text + len, *line = text; line < end;) {
+            const char *newline = memchr(line, '\n', (size_t)(end - line));
+            const char *next = newline ? newline + 1 : end;
+            if ((size_t)(end - line) > least && memcmp(line, begins, least) == 0)
+                terminal_output(cli->terminal, LAZ_STDERR, line, (size_t)(next - line));
+            line = next;
+        }
+    }
     terminal_output_ends(cli->terminal);
 }
 
@@ -416,7 +425,7 @@ int cli_execute(struct cli *cli)
     const bool has_streams = execution.relay;
     execute_end_streams(&execution, &interrupt);
     if (has_streams && !cli->quiet)
-        execute_tell(cli, result);
+        execute_tell_refusals(cli, result);
     status = failed ? cli_fail(cli, &err) : execute_finish(cli, result, &source);
     if (cli->is_program && !cli->quiet)
         execute_hint(cli, result, source.name);

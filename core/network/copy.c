@@ -35,7 +35,7 @@ static enum network_copied copy_settle(struct network_connection *c)
                           : NETWORK_COPY_ENDED;
 }
 
-/* A side takes no more: nothing more is read for it, but what it has sent before still goes to the
+/* A side takes no more: what comes for it is dropped, but what it has sent before still goes to the
  * other one. */
 static enum network_copied copy_break(struct network_connection *c, int to)
 {
@@ -43,7 +43,7 @@ static enum network_copied copy_break(struct network_connection *c, int to)
 
     laz_buf_fini(&side->out);
     side->sent = side->may = 0;
-    side->shut = c->sides[!to].ended = c->is_broken = true;
+    side->shut = side->gone = c->sides[!to].ended = c->is_broken = true;
     return c->waits ? NETWORK_COPY_BROKEN : copy_settle(c);
 }
 
@@ -106,15 +106,18 @@ enum network_copied network_copy_from(struct network_connection *c, int from)
     if (n < 0 && errno)
         return NETWORK_COPY_BROKEN;
     if (n < 0) {
+        c->sides[!from].gone = false;
         c->sides[from].ended = true;
         if (from == NETWORK_SERVER && c->waits) /* what waits for its word goes nowhere */
             c->sides[NETWORK_BOX].ended = c->sides[NETWORK_SERVER].shut = true;
         return copy_settle(c);
     }
-    c->is_active = true;
     network->bytes[from] += (uint64_t)n;
     if (network->bytes[from] > network->rules->max_bytes)
         return NETWORK_COPY_LIMITED;
+    if (c->sides[!from].gone)
+        return NETWORK_COPY_GOES_ON;
+    c->is_active = true;
     if (from == NETWORK_BOX && c->is_judged)
         return copy_judged(c, bounce, (size_t)n);
     if (from == NETWORK_SERVER && c->waits) {
@@ -132,6 +135,7 @@ uint32_t network_copy_events(const struct network_connection *c, int at)
     const struct network_side *side = &c->sides[at], *other = &c->sides[!at];
     const bool reads =
         !side->ended && other->sent == other->may && !(at == NETWORK_BOX && copy_waits(c));
+    const bool drops = other->gone && side->sent < side->may;
 
-    return (reads ? LAZ_IO_READ : 0) | (side->sent < side->may ? LAZ_IO_WRITE : 0);
+    return (reads || drops ? LAZ_IO_READ : 0) | (side->sent < side->may ? LAZ_IO_WRITE : 0);
 }

@@ -200,6 +200,8 @@ struct network_side {
     size_t sent, may;   /* of `out`: was sent; may be sent, because it was judged */
     bool ended;         /* nothing more comes from it */
     bool shut;          /* nothing more is sent to it */
+    bool gone;          /* it takes no more: what the other side sends is read and dropped, because
+                         * that one may not read before */
 };
 
 struct network_connection {

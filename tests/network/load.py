@@ -155,21 +155,25 @@ class Load:
     def wrong(self, name, what):
         self.failures.append("%s: %s" % (name, what))
 
+    def has(self):
+        """What the server has open, and the namespaces of its processes."""
+        return descriptors(self.pid()), spaces(self.pid())
+
     def comes_back(self, name, before):
-        """Waits until the server has open what it had; what remains is wrong after a minute."""
+        """Waits until the server has what it had; what remains is wrong after a minute."""
         for _ in range(600):
-            now = descriptors(self.pid())
-            if len(now) <= len(before) and len(spaces(self.pid())) <= 1:
+            now = self.has()
+            if all(len(one) <= len(other) for one, other in zip(now, before)):
                 return
             time.sleep(0.1)
-        self.wrong(name, "left %s and %s; before it was %s" % (now, spaces(self.pid()), before))
+        self.wrong(name, "left %s; before it was %s" % (now, before))
 
-    def settled(self):
-        """What the server has open when no session is."""
-        for _ in range(2):
-            self.session().close()
-        time.sleep(0.5)
-        return descriptors(self.pid())
+    def settled(self, warm=False):
+        """What the server has when no session is open."""
+        for _ in range(3):
+            self.session(warm=warm).close()
+        time.sleep(1)
+        return self.has()
 
     # ---- what must hold ----
 
@@ -233,8 +237,8 @@ print(count == size and sent.digest() == got.digest())
             self.wrong("gibibyte", repr(result))
 
     def killed(self):
-        before = self.settled()
         for warm in (False, True):
+            before = self.settled(warm)
             for state, code in STATES.items():
                 for end in ("os.kill(os.getpid(), 9)", None):
                     session = self.session(warm=warm)
@@ -244,9 +248,18 @@ print(count == size and sent.digest() == got.digest())
                     if end:
                         session.execute(end, check=False)
                     session.close()
-            if not warm: # a template stays
-                self.comes_back("killed", before)
-        before = None
+            self.comes_back("killed", before)
+
+    def processes_are_killed(self):
+        """Of a session that lives on: what they were doing ends with them."""
+        with self.session() as session:
+            session.execute("where(PLAIN)")
+            before = self.has()
+            for state, code in STATES.items():
+                session.execute("child = os.fork()\nif child == 0:\n    try:\n%s\n    finally:\n"
+                                "        os.kill(os.getpid(), 9)\nos.waitpid(child, 0)" %
+                                "\n".join("        " + line for line in code.split("\n")))
+            self.comes_back("processes_are_killed", before)
 
     def host_is_killed(self):
         """What is left of a server that was killed while its sessions had connections."""
@@ -348,7 +361,8 @@ def main():
     words = sys.argv[1:]
     load = Load(words[0])
     only = words[words.index("--only") + 1] if "--only" in words else None
-    tests = ["leaves_nothing", "at_once", "gibibyte", "killed", "host_is_killed", "questions"]
+    tests = ["leaves_nothing", "at_once", "gibibyte", "killed", "processes_are_killed", "host_is_killed",
+             "questions"]
     for name in [only] if only else tests + (["costs"] if "--costs" in words else []):
         start = time.monotonic()
         getattr(load, name)()

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -159,6 +160,29 @@ static void a_reset_of_the_box_ends_it(void)
     end(&world);
 }
 
+static void box_sends_and_does_not_read(void *user)
+{
+    static const char data[65536];
+    const struct timeval moment = {.tv_usec = 300000};
+    int fd = box_dial("plain.example", 7000);
+
+    (void)user;
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof moment);
+    while (send(fd, data, sizeof data, MSG_NOSIGNAL) > 0)
+        ;
+} /* what is not read is there at its end, which so is a reset */
+
+/* The server waits to be read before it reads on. */
+static void what_waits_for_a_box_that_is_gone_ends(void)
+{
+    struct world world;
+
+    begin(&world, WORLD_ECHO);
+    world_run(&world, box_sends_and_does_not_read, NULL);
+    world_until(&world, 0);
+    end(&world);
+}
+
 static void box_uses_a_socket(void *user)
 {
     char line[256];
@@ -209,6 +233,7 @@ static const struct unit_test tests[] = {
     UNIT(nobody_who_does_not_read_fills_memory),
     UNIT(a_reset_of_the_server_is_passed_on),
     UNIT(a_reset_of_the_box_ends_it),
+    UNIT(what_waits_for_a_box_that_is_gone_ends),
     UNIT(a_socket_of_the_host_has_a_name),
     {0},
 };
