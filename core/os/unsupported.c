@@ -140,7 +140,8 @@ FAILS("network namespaces", laz_os_network_listen, *network = LAZ_OS_NETWORK_NON
       const struct laz_os_network_of *of, const uint16_t *ports, size_t n,
       struct laz_os_network *network)
 IGNORES(laz_os_network_close, struct laz_os_network *network)
-GIVES(ssize_t, laz_os_network_hear, -1, const struct laz_os_network *network, uint8_t *head)
+GIVES(ssize_t, laz_os_network_hear, -1, const struct laz_os_network *network,
+      uint8_t head[LAZ_OS_WATCH_BYTES])
 
 /* The end of a host. */
 GIVES(bool, laz_warden_is_up, true, const struct laz_warden *warden) /* none is ever started */
