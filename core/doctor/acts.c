@@ -23,6 +23,11 @@
     {                                                                                              \
         LAZ_ENFORCE_SYSCALLS, call, "call", .text = call                                           \
     }
+/* In a session with the doctor's network list. */
+#define LISTED(name, act, to, list_, ...)                                                          \
+    {                                                                                              \
+        LAZ_ENFORCE_NETWORK, name, act, .text = to, .list = list_, __VA_ARGS__                     \
+    }
 
 /* The acts of a bit that is kept for the session as a whole are shared among processes of which
  * none exceeds the limit alone. */
@@ -31,9 +36,25 @@ const struct doctor_act doctor_acts[DOCTOR_ACTS] = {
     {LAZ_ENFORCE_FS_READ, "read a file that everybody may read", "read", .path = BAIT(canary)},
     {LAZ_ENFORCE_FS_WRITE, "write into the home", "write", .path = BAIT(home_new)},
     {LAZ_ENFORCE_FS_WRITE, "write where everybody may write", "write", .path = BAIT(fresh)},
-    {LAZ_ENFORCE_NETWORK, "connect to a port of the host", .act = "port"},
+    {LAZ_ENFORCE_NETWORK, "connect to a port of the host", "port", .port = BAIT(port)},
     {LAZ_ENFORCE_NETWORK, "connect to an abstract socket", "socket", .path = BAIT(abstract)},
     {LAZ_ENFORCE_NETWORK, "connect to a socket by its path", "socket", .path = BAIT(socket)},
+    LISTED("reach a listed name", "reach", DOCTOR_LISTED, DOCTOR_REACHES, .port = BAIT(port)),
+    LISTED("reach a name that is not listed", "reach", "other.doctor.test", DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(port), .told = "name"),
+    LISTED("reach a listed name on another port", "reach", DOCTOR_LISTED, DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(other), .told = "port"),
+    LISTED("reach the address of a listed name", "reach", "127.0.0.1", DOCTOR_IN_LIST,
+           .port = BAIT(port), .told = "address"),
+    LISTED("reach another address on a listed port", "reach", "192.0.2.1", DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(port), .told = "address"),
+    LISTED("reach an address of IPv6", "reach", "2001:db8::1", DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(port), .told = "address"),
+    LISTED("send UDP to a listed name", "ask", DOCTOR_LISTED, DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(port), .told = "protocol"),
+    LISTED("ask another server of DNS", "ask", "8.8.8.8", DOCTOR_IN_LIST_ONLY, .number = 53),
+    LISTED("make a raw socket", "call", "socket raw", DOCTOR_IN_LIST),
+    LISTED("make a netlink socket", "call", "socket netlink", DOCTOR_IN_LIST),
     {LAZ_ENFORCE_PROCESSES, "see a process of the host", .act = "see"},
     {LAZ_ENFORCE_SIGNALS, "signal a process of the host", .act = "signal"},
     {LAZ_ENFORCE_TERMINALS, "open a pseudo-terminal", .act = "terminal",
@@ -99,14 +120,17 @@ static const char *act_path(const struct doctor_act *act, const struct doctor_ba
 static bool act_code(const struct doctor_act *act, const struct doctor_bait *bait,
                      const struct doctor_session *session, struct laz_buf *code)
 {
-    int64_t number = act_is(act, "port")     ? bait->port
-                     : act_is(act, "signal") ? session->victim.pid
-                                             : act->number;
+    int64_t number = act_is(act, "signal") ? session->victim.pid : act->number;
+    uint16_t port = 0;
     const char *path = act_is(act, "file") ? act->text : act_path(act, bait);
     struct laz_json_write write = {.to = code};
 
     if (act->path && !path)
         return false;
+    if (act->port) {
+        memcpy(&port, (const char *)bait + act->port, sizeof port);
+        number = port;
+    }
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "act", act->act);
     if (path)
@@ -124,6 +148,7 @@ static bool act_code(const struct doctor_act *act, const struct doctor_bait *bai
 static void act_note(struct doctor_try *tried, enum doctor_came came, const char *note)
 {
     tried->came = came;
+    tried->is_untold = false;
     snprintf(tried->note, sizeof tried->note, "%.*s", (int)sizeof tried->note - 1,
              note ? note : "");
 }
@@ -138,8 +163,10 @@ static void act_judge(struct doctor_session *session, const struct doctor_bait *
     int failed = member ? (int)laz_json_number(member) : EINVAL;
     bool worked = failed == 0;
 
-    if (act_is(act, "read"))
+    if (act_is(act, "read") || act->list == DOCTOR_REACHES)
         worked = worked && text && strcmp(text, bait->secret) == 0;
+    else if (act_is(act, "reach"))
+        worked = worked || bait->answered;
     else if (act_is(act, "signal"))
         worked = worked && laz_process_wait(&session->victim, VICTIM_MS, NULL);
     else if (act_is(act, "write"))
@@ -149,6 +176,22 @@ static void act_judge(struct doctor_session *session, const struct doctor_bait *
              : failed ? strerror(failed)
                       : "it reached something other than the target");
     laz_json_free(json);
+}
+
+/* Has the result the denial that the act gets where a list is kept? */
+static bool act_is_told(const struct doctor_act *act, const struct laz_result *result)
+{
+    bool told = !act->told;
+
+    for (size_t i = 0; i < laz_result_denials(result) && !told; i++) {
+        const char *denial = laz_result_denial(result, i);
+        struct laz_json *json = laz_json_parse(denial, strlen(denial), NULL);
+        const char *what = laz_json_string(laz_json_get(json, "what"));
+
+        told = what && strcmp(what, act->told) == 0;
+        laz_json_free(json);
+    }
+    return told;
 }
 
 /* Judges an act that was ended: the limit that the act is about has denied it. */
@@ -173,13 +216,24 @@ int doctor_act_try(struct laz_doctor *doctor, struct doctor_session *session,
     const struct laz_execute_options options = {.size = sizeof options, .no_validate = 1};
     struct laz_buf code = LAZ_BUF_INIT;
     struct laz_result *result = NULL;
+    struct doctor_watch watch = {{NULL}};
     int rc = 0;
 
     act_note(tried, doctor_is_late(doctor) ? DOCTOR_LATE : DOCTOR_UNTRIED, "");
     if (tried->came == DOCTOR_LATE || !act_code(act, &doctor->bait, session, &code))
         goto out;
-    rc = laz_session_execute(session->session, laz_buf_text(&code), code.len, &options, &result,
-                             err);
+    if (act->list != DOCTOR_NO_LIST) {
+        doctor_bait_answer(&doctor->bait); /* what is left of other acts */
+        doctor->bait.answered = 0;
+        rc = doctor_bait_watch(&doctor->bait, session->engine->driver.loop, &watch, err);
+    }
+    if (!rc)
+        rc = laz_session_execute(session->session, laz_buf_text(&code), code.len, &options, &result,
+                                 err);
+    if (act->list != DOCTOR_NO_LIST) {
+        doctor_bait_answer(&doctor->bait);
+        doctor_bait_unwatch(&watch);
+    }
     if (!rc && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED)
         rc = laz_error_set(err, LAZ_ECANCELLED, 0, "cancelled");
     rc = doctor_ended(doctor, rc, err);
@@ -189,6 +243,7 @@ int doctor_act_try(struct laz_doctor *doctor, struct doctor_session *session,
         act_note(tried, err->os_errno == ETIMEDOUT ? DOCTOR_TIMED_OUT : DOCTOR_FAILED, err->text);
     } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
         act_judge(session, &doctor->bait, act, laz_result_value(result), tried);
+        tried->is_untold = tried->came == DOCTOR_DENIED && !act_is_told(act, result);
     } else {
         act_judge_end(act, result, tried);
     }

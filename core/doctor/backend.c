@@ -115,7 +115,8 @@ static int backend_act(struct laz_doctor *doctor, struct doctor_session *session
 {
     struct backend_control control = {.doctor = doctor, .act = act, .tried = outside};
     pthread_t thread;
-    bool wanted = outside->came == DOCTOR_UNTRIED;
+    bool wanted = outside->came == DOCTOR_UNTRIED && act->list != DOCTOR_IN_LIST_ONLY &&
+                  act->list != DOCTOR_REACHES;
     bool apart = wanted && laz_limit_of_bit(act->bit) &&
                  !pthread_create(&thread, NULL, backend_control, &control);
 
@@ -131,16 +132,16 @@ static int backend_act(struct laz_doctor *doctor, struct doctor_session *session
     return rc;
 }
 
-/* Tries the acts on limits, or all others. */
-static int backend_acts(struct laz_doctor *doctor, struct doctor_backend *backend,
-                        struct doctor_session *session, bool limits, struct laz_error *err)
+int doctor_acts_try(struct laz_doctor *doctor, struct doctor_backend *backend,
+                    struct doctor_session *session, bool limits, bool list, struct laz_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; i < DOCTOR_ACTS && doctor_acts[i].bit && !rc; i++) {
         const struct doctor_act *act = &doctor_acts[i];
 
-        if (limits != (laz_limit_of_bit(act->bit) != NULL) || !backend_wants(doctor, backend, act))
+        if (limits != (laz_limit_of_bit(act->bit) != NULL) ||
+            list != (act->list != DOCTOR_NO_LIST) || !backend_wants(doctor, backend, act))
             continue;
         doctor->options.progress(doctor->options.user, backend->name, act->name);
         rc = backend_act(doctor, session, act, &doctor->outside[i], &backend->inside[i], err);
@@ -165,7 +166,7 @@ static int backend_small_limits(struct laz_doctor *doctor, struct doctor_backend
     }
     int rc = doctor_session_open(doctor, pairs, &doctor_acting, &session, err);
     if (!rc || rc == LAZ_ETIMEOUT) /* then each act is noted as late */
-        rc = backend_acts(doctor, backend, &session, true, err);
+        rc = doctor_acts_try(doctor, backend, &session, true, false, err);
     doctor_session_close(&session);
     return rc;
 }
@@ -290,13 +291,16 @@ static struct backend_count backend_count(const struct laz_doctor *doctor,
 
     for (size_t i = 0; i < DOCTOR_ACTS; i++) {
         const enum doctor_came inside = backend->inside[i].came, outside = doctor->outside[i].came;
-        if (doctor_acts[i].bit != bit || inside == DOCTOR_UNTRIED)
+        const enum doctor_list list = doctor_acts[i].list;
+        if (doctor_acts[i].bit != bit || inside == DOCTOR_UNTRIED || list == DOCTOR_REACHES)
             continue;
         n.tried++;
         n.worked += inside == DOCTOR_WORKED; /* needs no control */
         n.failed += inside == DOCTOR_FAILED;
         n.unable += inside == DOCTOR_FAILED || outside == DOCTOR_FAILED;
-        n.denied += inside == DOCTOR_DENIED && outside == DOCTOR_WORKED;
+        n.denied += inside == DOCTOR_DENIED &&
+                    (list == DOCTOR_IN_LIST_ONLY ? doctor_network_reaches(backend)
+                                                 : outside == DOCTOR_WORKED);
         n.late += backend_is_late(inside) || backend_is_late(outside);
     }
     return n;
@@ -373,6 +377,7 @@ static int backend_try(struct laz_doctor *doctor, struct doctor_backend *backend
                        struct laz_error *err)
 {
     const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
+    const bool wanted = backend->isolates || backend < doctor->backends + doctor->n_wanted;
     const bool has_runtime = doctor->runtimes.n, acts = doctor->acts_are_tried && backend->isolates;
     const struct laz_session_options first = {
         .size = sizeof first, .runtime = has_runtime ? doctor->runtimes.items[0] : NULL};
@@ -387,8 +392,10 @@ static int backend_try(struct laz_doctor *doctor, struct doctor_backend *backend
     if (!rc && acts)
         rc = doctor_session_victim(&session, doctor->bait.secret, err);
     if (!rc && acts)
-        rc = backend_acts(doctor, backend, &session, false, err);
-    if (!rc && (backend->isolates || backend < doctor->backends + doctor->n_wanted))
+        rc = doctor_acts_try(doctor, backend, &session, false, false, err);
+    if (!rc && doctor->acts_are_tried && wanted)
+        rc = doctor_network_try(doctor, backend, err);
+    if (!rc && wanted)
         rc = backend_runtimes(doctor, backend, session.engine, err);
     doctor_session_close(&session);
     return rc || !acts ? rc : backend_small_limits(doctor, backend, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bait.c - canaries and listeners, which code in a box must not reach.
+/* bait.c - canaries and listeners, which code in a box must not reach, or by a network list only.
  *
  * Each is made by the doctor, has an unpredictable name and random content, and is removed at the
  * end. There are two canaries: one in the home directory, where the caller's secrets are, and one
@@ -13,6 +13,8 @@
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "os/io.h"
+#include "os/sockets.h"
 #include "os/users.h"
 
 #include <stdlib.h>
@@ -44,10 +46,17 @@ static void bait_home(struct doctor_bait *bait, const struct laz_settings_values
     }
 }
 
+static int bait_port(int *fd, uint16_t *port, struct laz_error *err)
+{
+    int rc = laz_os_bait_port(fd, port, err);
+
+    return rc ? rc : laz_os_nonblock(*fd, true, err);
+}
+
 int doctor_bait_init(struct doctor_bait *bait, const char *below,
                      const struct laz_settings_values *values, struct laz_error *err)
 {
-    *bait = (struct doctor_bait){.listeners = {-1, -1, -1}};
+    *bait = (struct doctor_bait){.listeners = {-1, -1, -1, -1}};
     int rc = laz_random_name(bait->secret, sizeof bait->secret - 1, err);
     if (rc)
         return rc;
@@ -60,7 +69,8 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
         return laz_error_nomem(err);
     if ((rc = laz_os_make_directory(bait->directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
         (rc = bait_canary(bait, bait->canary, err)) ||
-        (rc = laz_os_bait_port(&bait->listeners[0], &bait->port, err)) ||
+        (rc = bait_port(&bait->listeners[0], &bait->port, err)) ||
+        (rc = bait_port(&bait->listeners[3], &bait->other, err)) ||
         (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)))
         return rc;
     rc = laz_os_bait_socket(bait->abstract, &bait->listeners[2], err);
@@ -99,4 +109,43 @@ bool doctor_bait_take(const char *path)
         return false;
     laz_os_remove_tree(path);
     return true;
+}
+
+void doctor_bait_answer(struct doctor_bait *bait)
+{
+    const int ports[] = {bait->listeners[0], bait->listeners[3]};
+    int fd;
+
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++)
+        while ((fd = laz_os_accept(ports[i])) >= 0) {
+            bait->answered++;
+            (void)laz_os_send(fd, bait->secret, strlen(bait->secret));
+            laz_os_close(&fd);
+        }
+}
+
+static void bait_ready(void *user, uint32_t events)
+{
+    (void)events;
+    doctor_bait_answer(user);
+}
+
+int doctor_bait_watch(struct doctor_bait *bait, struct laz_loop *loop, struct doctor_watch *watch,
+                      struct laz_error *err)
+{
+    const int ports[] = {bait->listeners[0], bait->listeners[3]};
+
+    *watch = (struct doctor_watch){{NULL}};
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        watch->of[i] = laz_io_start(loop, ports[i], LAZ_IO_READ, bait_ready, bait);
+        if (!watch->of[i])
+            return laz_io_error(err, "the server of the doctor");
+    }
+    return 0;
+}
+
+void doctor_bait_unwatch(struct doctor_watch *watch)
+{
+    for (size_t i = 0; i < sizeof watch->of / sizeof *watch->of; i++)
+        laz_io_stop(watch->of[i]);
 }

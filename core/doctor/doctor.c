@@ -86,7 +86,8 @@ static int doctor_prepare(struct laz_doctor *doctor, struct laz_error *err)
     doctor->options.progress(doctor->options.user, unconfined->name, "a session to compare with");
     int rc = doctor_session_open(doctor, open, &doctor_acting, &doctor->control, err);
     if (!rc)
-        rc = doctor_bait_init(&doctor->bait, doctor->control.engine->directory, doctor->values, err);
+        rc =
+            doctor_bait_init(&doctor->bait, doctor->control.engine->directory, doctor->values, err);
     if (!rc)
         rc = doctor_session_victim(&doctor->control, doctor->bait.secret, err);
     if (rc && rc != LAZ_ESETUP && rc != LAZ_ETIMEOUT)
@@ -209,6 +210,14 @@ static void doctor_judge_runtime(struct laz_doctor *doctor, const struct doctor_
         laz_strv_addf(&doctor->problems, "the runtime %s of the settings cannot be used", name);
 }
 
+static void doctor_judge_list(struct laz_doctor *doctor, const struct doctor_backend *backend)
+{
+    if (backend->list_problem &&
+        (doctor->values->network.allow.n || doctor->values->network.host_ports.n))
+        laz_strv_addf(&doctor->problems, "the settings have a network list: %s",
+                      backend->list_problem);
+}
+
 int doctor_judge(struct laz_doctor *doctor, struct laz_error *err)
 {
     if (doctor->templates_problem && doctor->values->pool.warm == LAZ_WARM_TEMPLATE)
@@ -216,6 +225,7 @@ int doctor_judge(struct laz_doctor *doctor, struct laz_error *err)
                       doctor->templates_problem);
     if (doctor->chosen) { /* it is one of those that work */
         doctor_judge_bits(doctor, doctor->chosen);
+        doctor_judge_list(doctor, doctor->chosen);
         doctor_judge_runtime(doctor, doctor->chosen);
     }
     return doctor->problems.failed ? laz_error_nomem(err) : 0;
@@ -321,6 +331,7 @@ void laz_doctor_free(struct laz_doctor *doctor)
             free(backend->runtimes[k]);
         free(backend->runtimes);
         free(backend->problem);
+        free(backend->list_problem);
     }
     free(doctor->backends);
     free(doctor->templates_problem);

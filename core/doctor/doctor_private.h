@@ -10,6 +10,7 @@
 
 #include "doctor/doctor.h"
 #include "engine/engine.h"
+#include "loop/loop.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 
@@ -17,7 +18,7 @@
 #include <stdatomic.h>
 
 #define DOCTOR_BITS    32       /* at most */
-#define DOCTOR_ACTS    48       /* at most */
+#define DOCTOR_ACTS    64       /* at most */
 #define DOCTOR_RUNTIME "doctor" /* whose code is an act */
 
 /* ---- time.c: the time it takes --------------------------------------------------------------- */
@@ -59,8 +60,9 @@ struct doctor_bait {
     char *home_new;  /* a file beside it that does not exist */
     char *directory; /* any uid can enter and write it; has the canary and the socket */
     char *canary, *fresh, *socket, *abstract;
-    uint16_t port;
-    int listeners[3];
+    uint16_t port, other;
+    unsigned answered; /* connections to these two, since doctor_bait_answer was called first */
+    int listeners[4];
 };
 
 /* `below`: an existing directory that any uid can search. The home gets no canary where the
@@ -68,6 +70,16 @@ struct doctor_bait {
 int doctor_bait_init(struct doctor_bait *bait, const char *below,
                      const struct laz_settings_values *values, struct laz_error *err);
 void doctor_bait_fini(struct doctor_bait *bait);
+/* Answers what waits at the two ports with the secret, which ends the connection. */
+void doctor_bait_answer(struct doctor_bait *bait);
+/* Watches both ports on the loop, and answers; doctor_bait_unwatch is called after a failure too.
+ * LAZ_EOS: they cannot be watched. */
+struct doctor_watch {
+    struct laz_io *of[2];
+};
+int doctor_bait_watch(struct doctor_bait *bait, struct laz_loop *loop, struct doctor_watch *watch,
+                      struct laz_error *err);
+void doctor_bait_unwatch(struct doctor_watch *watch);
 /* Removes the file; true when it existed. */
 bool doctor_bait_take(const char *path);
 
@@ -104,14 +116,26 @@ int doctor_session_victim(struct doctor_session *session, const char *mark, stru
 /* When an act is tried: by what the plan says of its bit. */
 enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL, DOCTOR_IF_NOT_WEAK };
 
+/* Which session an act is for. */
+enum doctor_list {
+    DOCTOR_NO_LIST,
+    DOCTOR_IN_LIST,      /* with the doctor's network list, which has to refuse the act */
+    DOCTOR_IN_LIST_ONLY, /* the same, and no control tries it: its names exist in a list only, or it
+                            would ask servers elsewhere. Compared with the next: */
+    DOCTOR_REACHES,      /* with that list, in which it has to work */
+};
+
 struct doctor_act {
     uint32_t bit;
     const char *name; /* shown to users: what the code tried to do */
     const char *act;  /* word of the runtime that makes it */
     size_t path;      /* offset of a char * in struct doctor_bait; 0: none */
+    size_t port;      /* offset of an uint16_t there, which is the number; 0: none */
     const char *text;
     int64_t number, among;
     enum doctor_part part;
+    enum doctor_list list;
+    const char *told;  /* the word of the denial that the result has to have; NULL: none */
     const char *limit; /* which it exceeds, as in the configuration; NULL: it is about no limit */
 };
 
@@ -131,6 +155,7 @@ enum doctor_came {
 
 struct doctor_try {
     enum doctor_came came;
+    bool is_untold; /* it was denied, and the result does not have the denial */
     char note[160]; /* why it was denied, or why it could not be tried */
 };
 
@@ -138,6 +163,22 @@ struct doctor_try {
  * stop. */
 int doctor_act_try(struct laz_doctor *doctor, struct doctor_session *session,
                    const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err);
+
+/* ---- network.c: the doctor's network list ---------------------------------------------------- */
+
+#define DOCTOR_LISTED "listed.doctor.test" /* the server of the bait, by the list alone */
+
+struct doctor_backend;
+
+/* Opens a session with the list in the backend, tries in it what is for a list, and notes what does
+ * not work. LAZ_ECANCELLED: the user wants to stop. */
+int doctor_network_try(struct laz_doctor *doctor, struct doctor_backend *backend,
+                       struct laz_error *err);
+/* Why the list does not work, by what was tried, as a new string; NULL: it does, or out of memory.
+ */
+char *doctor_network_problem(const struct doctor_backend *backend);
+/* Was the server of the list reached in it? */
+bool doctor_network_reaches(const struct doctor_backend *backend);
 
 /* ---- backend.c: findings --------------------------------------------------------------------- */
 
@@ -164,8 +205,10 @@ struct doctor_backend {
     char *problem; /* why its box does not start; NULL: it works */
     struct doctor_bit bits[DOCTOR_BITS];
     struct doctor_try inside[DOCTOR_ACTS];
-    char **runtimes;   /* why each of the doctor's runtimes does not work; NULL: it works */
-    size_t n_runtimes; /* that were tried */
+    bool list_tried;
+    char *list_problem; /* why a network list is not kept, or reaches nothing; NULL: it works */
+    char **runtimes;    /* why each of the doctor's runtimes does not work; NULL: it works */
+    size_t n_runtimes;  /* that were tried */
 };
 
 struct laz_doctor {
@@ -193,6 +236,9 @@ struct laz_doctor {
 };
 
 const char *doctor_state_name(enum doctor_state state);
+/* Tries the acts of a session with a network list (`list`), those on limits, or all others. */
+int doctor_acts_try(struct laz_doctor *doctor, struct doctor_backend *backend,
+                    struct doctor_session *session, bool limits, bool list, struct laz_error *err);
 /* What is known of one bit of LAZ_ENFORCE_*; NULL for 0. */
 const struct doctor_bit *doctor_bit(const struct doctor_backend *backend, uint32_t bit);
 /* What was tried, and what the plan says, as the state of one bit of LAZ_ENFORCE_*. */

@@ -45,7 +45,8 @@ static void report_acts(const struct laz_doctor *doctor, const struct doctor_bac
 
     for (size_t i = 0; i < DOCTOR_ACTS; i++) {
         const struct doctor_try *tried = report_try(doctor, backend, i);
-        if (doctor_acts[i].bit != bit || tried->came != came)
+        if (doctor_acts[i].bit != bit || tried->came != came ||
+            (came == DOCTOR_WORKED && doctor_acts[i].list == DOCTOR_REACHES))
             continue;
         laz_buf_printf(&list, "%s%s", list.len ? ", " : "", doctor_acts[i].name);
         if (came == DOCTOR_FAILED)
@@ -59,6 +60,27 @@ static void report_acts(const struct laz_doctor *doctor, const struct doctor_bac
     laz_buf_fini(&list);
 }
 
+/* Adds what became of a network list, and which ways around it were tried. */
+static void report_list(const struct doctor_backend *backend, struct laz_buf *text)
+{
+    const char *before = "a listed name is reached; refused: ";
+
+    if (!backend->list_tried)
+        return;
+    laz_buf_puts(text, "             list: ");
+    if (backend->list_problem) {
+        report_words(text, "", backend->list_problem);
+        return;
+    }
+    for (size_t i = 0; i < DOCTOR_ACTS; i++)
+        if (doctor_acts[i].list != DOCTOR_NO_LIST && doctor_acts[i].list != DOCTOR_REACHES &&
+            backend->inside[i].came == DOCTOR_DENIED) {
+            laz_buf_printf(text, "%s%s", before, doctor_acts[i].name);
+            before = ", ";
+        }
+    laz_buf_putc(text, '\n');
+}
+
 /* Adds what goes below the line of a bit. */
 static void report_details(const struct laz_doctor *doctor, const struct doctor_backend *backend,
                            uint32_t bit, struct laz_buf *text)
@@ -69,6 +91,8 @@ static void report_details(const struct laz_doctor *doctor, const struct doctor_
 
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         report_acts(doctor, backend, bit, shown[i], text);
+    if (bit == LAZ_ENFORCE_NETWORK)
+        report_list(backend, text);
     if (remedy && doctor->acts_are_tried)
         laz_buf_printf(text, "             remedy: %s\n", remedy);
 }
@@ -330,6 +354,9 @@ static void json_backend(struct laz_json_write *write, const struct laz_doctor *
         json_acts(write, doctor, backend, 1u << i);
         laz_json_end_object(write);
     }
+    laz_json_end_object(write);
+    laz_json_begin_object(write, "network_list");
+    json_problem(write, backend->list_tried && !backend->list_problem, backend->list_problem);
     laz_json_end_object(write);
     laz_json_begin_list(write, "runtimes");
     for (size_t i = 0; i < backend->n_runtimes; i++) {

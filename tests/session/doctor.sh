@@ -127,6 +127,7 @@ second_choice() {
         'network    in force ' 'syscalls   in force ' 'terminals  in force '; do
         says landlock "  $bit"
     done
+    says landlock_list 'list: network.allow: the backend landlock cannot keep a network list'
     says_not limit_told_twice '^  nofile '
     says none_has_one_line \
         'backend none: does not isolate; for debugging and comparing; it starts'
@@ -178,7 +179,28 @@ all_is_well() {
         'open 80 files, limit 48' 'run 40 processes, limit 16'; do
         says "well: $act" "\"act\":\"$act\",$outside"
     done
+    says well_list '"network_list":{"works":true,"problem":null}'
+    # what exists in a list only is compared with the listed name
+    apart='"outside":{"came":"not tried","note":""},"inside":{"came":'
+    says 'well: reach a listed name' "\"act\":\"reach a listed name\",$apart\"worked\""
+    says 'well: the address, outside' '"act":"reach the address of a listed name",'"$outside"
+    for act in 'reach a name that is not listed' 'reach a listed name on another port' \
+        'reach another address on a listed port' 'reach an address of IPv6' \
+        'send UDP to a listed name' 'ask another server of DNS'; do
+        says "well: $act" "\"act\":\"$act\",$apart\"denied\""
+    done
     says well_lua '{"name":"lua","works":true'
+}
+
+# The list of the settings is nothing that the other sessions have; a backend has to keep one.
+lists() {
+    listed='--set network.allow=["https://api.example.com"]'
+    expect list_of_the_settings 0 '*' '' $doctor $idle $listed --set network.max_bytes=1
+    says list_is_kept 'list: a listed name is reached; refused: reach a name that is not listed, '
+    says list_is_tried ', ask another server of DNS, make a raw socket, make a netlink socket'
+    expect list_cannot_be_kept 1 '*' '' $doctor $idle $listed --backend none
+    says list_cannot_be_kept \
+        'problem: the settings have a network list: network.allow: the backend none cannot keep'
 }
 
 # A box with holes: its promises are not believed.
@@ -195,6 +217,9 @@ END
         state "hole in $bit" bwrap "$bit" 'broken promise'
         says "hole in $bit" "bwrap promises $bit and does not keep it"
     done
+    # its list is not kept, and no session with one starts
+    says 'hole in the list' '"network_list":{"works":false,"problem":"'
+    says_not 'hole in the list' '"act":"reach '
     # the filter of the agent refuses sockets, with or without a network
     says 'hole in network' '"act":"connect to a port of the host"'
     state 'no hole in fsize' bwrap fsize 'in force'
@@ -302,6 +327,7 @@ else
     plugins two bwrap none doctor lua
     holes
     is_repeated || settings
+    is_repeated || lists
     out_of_time
     refusals
     leaves_nothing cancelled cancel

@@ -206,6 +206,69 @@ static void what_is_required_and_not_proven_is_a_problem(void)
     laz_settings_free(settings);
 }
 
+/* What the acts of a list come to, where the others were denied. `wanted`: begins so; NULL: there
+ * is no problem. */
+static void list_comes_to(enum doctor_came reached, enum doctor_came refused, bool untold,
+                          enum doctor_state state, const char *wanted)
+{
+    setup();
+    all_came(LAZ_ENFORCE_NETWORK, DOCTOR_UNTRIED, DOCTOR_UNTRIED);
+    backend.bits[2].full = true;
+    for (size_t i = 0; i < DOCTOR_ACTS; i++) {
+        const enum doctor_list list = doctor_acts[i].list;
+        if (list != DOCTOR_NO_LIST)
+            backend.inside[i].came = list == DOCTOR_REACHES ? reached : refused;
+        backend.inside[i].is_untold = untold && doctor_acts[i].told;
+    }
+    UNIT_TEXT(doctor_state_name(doctor_state_of(&doctor, &backend, LAZ_ENFORCE_NETWORK)),
+              doctor_state_name(state));
+    char *problem = doctor_network_problem(&backend);
+    CU_ASSERT_EQUAL(problem == NULL, wanted == NULL);
+    if (problem && wanted)
+        CU_ASSERT_EQUAL(strncmp(problem, wanted, strlen(wanted)), 0);
+    free(problem);
+}
+
+/* A list that reaches nothing refuses everything, which proves nothing. */
+static void a_list_has_to_reach_what_it_names(void)
+{
+    list_comes_to(DOCTOR_WORKED, DOCTOR_DENIED, false, DOCTOR_IN_FORCE, NULL);
+    list_comes_to(DOCTOR_DENIED, DOCTOR_DENIED, false, DOCTOR_UNPROVEN,
+                  "does not work: reach a listed name: ");
+    list_comes_to(DOCTOR_WORKED, DOCTOR_WORKED, false, DOCTOR_BROKEN,
+                  "does not work: reach a name that is not listed: it was possible");
+    list_comes_to(DOCTOR_WORKED, DOCTOR_DENIED, true, DOCTOR_IN_FORCE,
+                  "does not work: reach a name that is not listed: it was refused, and the result "
+                  "does not say so");
+    list_comes_to(DOCTOR_WORKED, DOCTOR_LATE, false, DOCTOR_UNPROVEN, DOCTOR_OUT_OF_TIME);
+    list_comes_to(DOCTOR_TIMED_OUT, DOCTOR_DENIED, false, DOCTOR_UNPROVEN,
+                  "reach a listed name: timed out: try again with more time");
+}
+
+/* Of a backend that no list can be used with, only settings that have one are told. */
+static void a_list_of_the_settings_needs_one_that_works(void)
+{
+    char problem[] = "no";
+    struct laz_settings *settings = NULL;
+    struct laz_error err = {0};
+
+    setup();
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    doctor.values = laz_settings_values(settings);
+    doctor.chosen = &backend;
+    backend.list_problem = problem;
+    for (unsigned i = 0; laz_enforce_name(1u << i); i++)
+        backend.bits[i].state = DOCTOR_IN_FORCE;
+    CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
+    CU_ASSERT_EQUAL(doctor.problems.n, 0);
+    CU_ASSERT_EQUAL(laz_settings_set(settings, "network.allow", "[\"a.test\"]", &err), 0);
+    CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(doctor.problems.n, 1);
+    UNIT_TEXT(doctor.problems.items[0], "the settings have a network list: no");
+    laz_strv_fini(&doctor.problems);
+    laz_settings_free(settings);
+}
+
 static const struct unit_test tests[] = {
     UNIT(what_was_tried_makes_the_state),
     UNIT(one_late_act_leaves_a_bit_unproven),
@@ -214,6 +277,8 @@ static const struct unit_test tests[] = {
     UNIT(nothing_is_begun_when_the_time_is_up),
     UNIT(the_user_is_told_from_the_time),
     UNIT(what_is_required_and_not_proven_is_a_problem),
+    UNIT(a_list_has_to_reach_what_it_names),
+    UNIT(a_list_of_the_settings_needs_one_that_works),
     {0},
 };
 

@@ -9,7 +9,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 
 #define ACTS_MOST  1024 /* processes or descriptors, whatever the request says */
 #define ACTS_BLOCK ((size_t)1 << 20)
+#define ACTS_MS    5000 /* for an answer of a server, which is there at once; refusals are, too */
 
 static void acts_read(const struct doctor_order *order, struct doctor_outcome *outcome)
 {
@@ -86,6 +89,65 @@ static void acts_socket(const struct doctor_order *order, struct doctor_outcome 
         len++;
     acts_connect(AF_UNIX, &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len),
                  outcome);
+}
+
+/* Looks up a name, or reads an address. Its first address; NULL: there is none. */
+static struct addrinfo *acts_resolve(const struct doctor_order *order, int type,
+                                     struct doctor_outcome *outcome)
+{
+    const struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char port[24];
+
+    snprintf(port, sizeof port, "%lld", (long long)order->number);
+    int rc = getaddrinfo(order->text, port, &hints, &found);
+    if (rc)
+        outcome->failed = rc == EAI_SYSTEM && errno ? errno : ENOENT;
+    return rc ? NULL : found;
+}
+
+/* Sends `n` bytes to a server, and reads what it answers. A connection proves nothing: of a list it
+ * is accepted before there is a server. */
+static void acts_talk(const struct doctor_order *order, int type, const void *data, size_t n,
+                      struct doctor_outcome *outcome)
+{
+    struct addrinfo *to = acts_resolve(order, type, outcome);
+    int fd = to ? socket(to->ai_family, type, 0) : -1;
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    ssize_t got = -1;
+
+    if (!to)
+        return;
+    if (fd >= 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+        (connect(fd, to->ai_addr, to->ai_addrlen) == 0 || errno == EINPROGRESS) &&
+        (!n || send(fd, data, n, 0) >= 0)) {
+        if (poll(&ready, 1, ACTS_MS) == 0)
+            errno = ETIMEDOUT;
+        else
+            got = recv(fd, outcome->text, sizeof outcome->text - 1, 0);
+    }
+    if (got <= 0)
+        outcome->failed = got == 0 ? ECONNABORTED : errno;
+    else
+        outcome->text[got] = '\0';
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(to);
+}
+
+static void acts_reach(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    acts_talk(order, SOCK_STREAM, NULL, 0, outcome);
+}
+
+/* A question by UDP (RFC 1035): for the address of localhost, which every server of DNS answers. */
+static void acts_ask(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    static const char question[] = "\0\1\1\0\0\1\0\0\0\0\0\0\11localhost\0\0\1\0\1";
+
+    acts_talk(order, SOCK_DGRAM, question, sizeof question - 1, outcome);
+    if (!outcome->failed)
+        outcome->text[0] = '\0';
 }
 
 /* Is there a process whose command line contains the text? This process got it by socket, so its
@@ -267,7 +329,7 @@ static const struct {
     {"socket", acts_socket},     {"see", acts_see},     {"signal", acts_signal},
     {"terminal", acts_terminal}, {"call", acts_call},   {"burn", acts_burn},
     {"memory", acts_memory},     {"file", acts_file},   {"processes", acts_processes},
-    {"files", acts_files},
+    {"files", acts_files},       {"reach", acts_reach}, {"ask", acts_ask},
 };
 
 int doctor_try(const struct doctor_order *order, struct doctor_outcome *outcome)

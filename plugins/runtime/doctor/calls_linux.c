@@ -80,6 +80,16 @@ static int calls_netlink(void)
     return calls_fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
 }
 
+/* Of ICMP: who may not make one may in a user namespace, for the network of that. */
+static int calls_raw(void)
+{
+    int failed = calls_fd(socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, 1));
+
+    if (failed != EPERM || unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        return failed;
+    return calls_fd(socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, 1));
+}
+
 static int calls_perf(void)
 {
     struct perf_event_attr attr = {
@@ -210,6 +220,7 @@ static const struct {
     {"keyctl", calls_keyctl},
     {"socket inet", calls_inet},
     {"socket netlink", calls_netlink},
+    {"socket raw", calls_raw},
     {"perf_event_open", calls_perf},
     {"bpf", calls_bpf},
     {"userfaultfd", calls_userfaultfd},
