@@ -53,8 +53,15 @@ const struct doctor_act doctor_acts[DOCTOR_ACTS] = {
     LISTED("send UDP to a listed name", "ask", DOCTOR_LISTED, DOCTOR_IN_LIST_ONLY,
            .port = BAIT(port), .told = "protocol"),
     LISTED("ask another server of DNS", "ask", "8.8.8.8", DOCTOR_IN_LIST_ONLY, .number = 53),
+    LISTED("ask by HTTP for another host", "reach", DOCTOR_WEB, DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(port), .host = "other.doctor.test", .told = "host"),
+    LISTED("speak HTTP where TLS is listed", "reach", DOCTOR_TLS, DOCTOR_IN_LIST_ONLY,
+           .port = BAIT(port), .host = DOCTOR_TLS, .told = "protocol"),
+    LISTED("reach an abstract socket", "socket", NULL, DOCTOR_IN_LIST, .path = BAIT(abstract)),
+    LISTED("reach a socket by its path", "socket", NULL, DOCTOR_IN_LIST, .path = BAIT(socket)),
     LISTED("make a raw socket", "call", "socket raw", DOCTOR_IN_LIST),
     LISTED("make a netlink socket", "call", "socket netlink", DOCTOR_IN_LIST),
+    LISTED("make another network namespace", "call", "unshare network", DOCTOR_IN_LIST),
     {LAZ_ENFORCE_PROCESSES, "see a process of the host", .act = "see"},
     {LAZ_ENFORCE_SIGNALS, "signal a process of the host", .act = "signal"},
     {LAZ_ENFORCE_TERMINALS, "open a pseudo-terminal", .act = "terminal",
@@ -139,6 +146,8 @@ static bool act_code(const struct doctor_act *act, const struct doctor_bait *bai
         laz_json_add_text(&write, "text", bait->secret);
     else if (act->text)
         laz_json_add_text(&write, "text", act->text);
+    if (act->host)
+        laz_json_add_text(&write, "host", act->host);
     laz_json_add_int(&write, "number", number);
     laz_json_add_int(&write, "among", act->among);
     laz_json_end_object(&write);

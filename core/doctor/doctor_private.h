@@ -132,6 +132,7 @@ struct doctor_act {
     size_t path;      /* offset of a char * in struct doctor_bait; 0: none */
     size_t port;      /* offset of an uint16_t there, which is the number; 0: none */
     const char *text;
+    const char *host; /* of the request by HTTP that it makes; NULL: it makes none */
     int64_t number, among;
     enum doctor_part part;
     enum doctor_list list;
@@ -166,7 +167,10 @@ int doctor_act_try(struct laz_doctor *doctor, struct doctor_session *session,
 
 /* ---- network.c: the doctor's network list ---------------------------------------------------- */
 
-#define DOCTOR_LISTED "listed.doctor.test" /* the server of the bait, by the list alone */
+/* The server of the bait, by the list alone: whatever is spoken, for HTTP, for TLS. */
+#define DOCTOR_LISTED "listed.doctor.test"
+#define DOCTOR_WEB    "web.doctor.test"
+#define DOCTOR_TLS    "tls.doctor.test"
 
 struct doctor_backend;
 

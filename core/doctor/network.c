@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NETWORK_SECOND "second.doctor.test" /* has the other port, so that it has a listener */
+#define NETWORK_SECOND     "second.doctor.test" /* has the other port, so that it has a listener */
+#define NETWORK_HERE(name) "\"" name "\" = \"127.0.0.1\""
+#define NETWORK_HOSTS                                                                              \
+    "{" NETWORK_HERE(DOCTOR_LISTED) ", " NETWORK_HERE(DOCTOR_WEB) ", " NETWORK_HERE(               \
+        DOCTOR_TLS) ", " NETWORK_HERE(NETWORK_SECOND) "}"
 
 bool doctor_network_reaches(const struct doctor_backend *backend)
 {
@@ -50,16 +54,13 @@ int doctor_network_try(struct laz_doctor *doctor, struct doctor_backend *backend
     struct doctor_session session;
     struct laz_error why = {0};
 
-    laz_buf_printf(&allow, "[\"" DOCTOR_LISTED ":%u\", \"" NETWORK_SECOND ":%u\"]",
-                   doctor->bait.port, doctor->bait.other);
-    const char *const pairs[] = {"sandbox.backend",
-                                 backend->name,
-                                 "network.allow",
-                                 laz_buf_text(&allow),
-                                 "network.hosts",
-                                 "{\"" DOCTOR_LISTED "\" = \"127.0.0.1\", \"" NETWORK_SECOND
-                                 "\" = \"127.0.0.1\"}",
-                                 NULL};
+    laz_buf_printf(&allow,
+                   "[\"" DOCTOR_LISTED ":%u\", \"http://" DOCTOR_WEB ":%u\", \"https://" DOCTOR_TLS
+                   ":%u\", \"" NETWORK_SECOND ":%u\"]",
+                   doctor->bait.port, doctor->bait.port, doctor->bait.port, doctor->bait.other);
+    const char *const pairs[] = {
+        "sandbox.backend", backend->name, "network.allow", laz_buf_text(&allow), "network.hosts",
+        NETWORK_HOSTS,     NULL};
     doctor->options.progress(doctor->options.user, backend->name, "a network list");
     int rc = doctor_session_open(doctor, pairs, &doctor_acting, &session, &why);
     backend->list_tried = true;

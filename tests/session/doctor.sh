@@ -183,10 +183,14 @@ all_is_well() {
     # what exists in a list only is compared with the listed name
     apart='"outside":{"came":"not tried","note":""},"inside":{"came":'
     says 'well: reach a listed name' "\"act\":\"reach a listed name\",$apart\"worked\""
-    says 'well: the address, outside' '"act":"reach the address of a listed name",'"$outside"
+    for act in 'reach the address of a listed name' 'reach an abstract socket' \
+        'reach a socket by its path' 'make another network namespace'; do
+        says "well: $act, outside" "\"act\":\"$act\",$outside"
+    done
     for act in 'reach a name that is not listed' 'reach a listed name on another port' \
         'reach another address on a listed port' 'reach an address of IPv6' \
-        'send UDP to a listed name' 'ask another server of DNS'; do
+        'send UDP to a listed name' 'ask another server of DNS' 'ask by HTTP for another host' \
+        'speak HTTP where TLS is listed'; do
         says "well: $act" "\"act\":\"$act\",$apart\"denied\""
     done
     says well_lua '{"name":"lua","works":true'
@@ -197,7 +201,8 @@ lists() {
     listed='--set network.allow=["https://api.example.com"]'
     expect list_of_the_settings 0 '*' '' $doctor $idle $listed --set network.max_bytes=1
     says list_is_kept 'list: a listed name is reached; refused: reach a name that is not listed, '
-    says list_is_tried ', ask another server of DNS, make a raw socket, make a netlink socket'
+    says list_is_tried ', ask another server of DNS, ask by HTTP for another host, speak HTTP where'
+    says list_has_sockets ', make a netlink socket, make another network namespace'
     expect list_cannot_be_kept 1 '*' '' $doctor $idle $listed --backend none
     says list_cannot_be_kept \
         'problem: the settings have a network list: network.allow: the backend none cannot keep'

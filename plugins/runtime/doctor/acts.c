@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,17 @@ static struct addrinfo *acts_resolve(const struct doctor_order *order, int type,
     return rc ? NULL : found;
 }
 
+/* False with errno: the server has not let it be so in time. */
+static bool acts_await(int fd, short events)
+{
+    struct pollfd ready = {.fd = fd, .events = events};
+    const int n = poll(&ready, 1, ACTS_MS);
+
+    if (n == 0)
+        errno = ETIMEDOUT;
+    return n > 0;
+}
+
 /* Sends `n` bytes to a server, and reads what it answers. A connection proves nothing: of a list it
  * is accepted before there is a server. */
 static void acts_talk(const struct doctor_order *order, int type, const void *data, size_t n,
@@ -113,19 +125,15 @@ static void acts_talk(const struct doctor_order *order, int type, const void *da
 {
     struct addrinfo *to = acts_resolve(order, type, outcome);
     int fd = to ? socket(to->ai_family, type, 0) : -1;
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
     ssize_t got = -1;
 
     if (!to)
         return;
     if (fd >= 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
         (connect(fd, to->ai_addr, to->ai_addrlen) == 0 || errno == EINPROGRESS) &&
-        (!n || send(fd, data, n, 0) >= 0)) {
-        if (poll(&ready, 1, ACTS_MS) == 0)
-            errno = ETIMEDOUT;
-        else
-            got = recv(fd, outcome->text, sizeof outcome->text - 1, 0);
-    }
+        (!n || (acts_await(fd, POLLOUT) && send(fd, data, n, MSG_NOSIGNAL) >= 0)) &&
+        acts_await(fd, POLLIN))
+        got = recv(fd, outcome->text, sizeof outcome->text - 1, 0);
     if (got <= 0)
         outcome->failed = got == 0 ? ECONNABORTED : errno;
     else
@@ -137,7 +145,11 @@ static void acts_talk(const struct doctor_order *order, int type, const void *da
 
 static void acts_reach(const struct doctor_order *order, struct doctor_outcome *outcome)
 {
-    acts_talk(order, SOCK_STREAM, NULL, 0, outcome);
+    char request[sizeof order->host + 64] = "";
+
+    if (order->host[0])
+        snprintf(request, sizeof request, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", order->host);
+    acts_talk(order, SOCK_STREAM, request, strlen(request), outcome);
 }
 
 /* A question by UDP (RFC 1035): for the address of localhost, which every server of DNS answers. */

@@ -10,6 +10,7 @@ struct doctor_order {
     char act[32];
     char path[4096]; /* of a file or socket; "@name": an abstract socket */
     char text[256];
+    char host[256]; /* of a request by HTTP */
     int64_t number; /* a port, a process id, bytes, milliseconds or a count */
     int64_t among;  /* processes that share the work; 0: this one alone does it */
 };

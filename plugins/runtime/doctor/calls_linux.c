@@ -51,6 +51,11 @@ static int calls_unshare(void)
     return unshare(CLONE_NEWUSER) < 0 ? errno : 0;
 }
 
+static int calls_network(void)
+{
+    return unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 ? errno : 0;
+}
+
 static int calls_mount(void)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
@@ -215,6 +220,7 @@ static const struct {
     {"ptrace", calls_ptrace},
     {"process_vm_readv", calls_vm_read},
     {"unshare", calls_unshare},
+    {"unshare network", calls_network},
     {"mount", calls_mount},
     {"chroot", calls_chroot},
     {"keyctl", calls_keyctl},

@@ -37,6 +37,7 @@ static int doctor_member(const struct laz_json_api *json, struct laz_json_reader
         {"act", order->act, sizeof order->act, NULL},
         {"path", order->path, sizeof order->path, NULL},
         {"text", order->text, sizeof order->text, NULL},
+        {"host", order->host, sizeof order->host, NULL},
         {"number", NULL, 0, &order->number},
         {"among", NULL, 0, &order->among},
     };
