@@ -181,9 +181,16 @@ static void connection_private(struct network_connection *c)
                                             .is_permanent = true};
 
     network_address_format(first, text);
-    network_deny(c->network, &refusal,
-                 class ? "%s is not a public address: %s" : "%s may not be used%s", text,
-                 class ? class : "");
+    if (class && c->rule->kind == NETWORK_RULE_NAME && !network_class_is_final(first) &&
+        !network_class_is_named(first))
+        network_deny(c->network, &refusal,
+                     "%s is not a public address: %s; a rule for this host permits it by "
+                     "to = [\"%s\"]",
+                     text, class, text);
+    else
+        network_deny(c->network, &refusal,
+                     class ? "%s is not a public address: %s" : "%s may not be used%s", text,
+                     class ? class : "");
     network_connection_close(c, true);
 }
 

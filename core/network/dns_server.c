@@ -50,7 +50,10 @@ static void dns_refused(struct laz_network *network, const struct network_dns_as
     if (is_second && strcmp(asked->name, network->dns_refused) == 0)
         return;
     memcpy(network->dns_refused, asked->name, sizeof network->dns_refused);
-    if (is_second || asked->type == DNS_A)
+    if (strcmp(asked->name, "host.lazaret") == 0)
+        network_deny(network, &refusal,
+                     "a service of the host is offered by ports below [network.host]");
+    else if (is_second || asked->type == DNS_A)
         network_deny(network, &refusal, "%s", "");
     else
         network_deny(network, &refusal, "a query of type %u", (unsigned)asked->type);

@@ -357,7 +357,7 @@ static int plan_network(const struct laz_plan *plan, const struct laz_backend_op
         err, LAZ_ECONFIG, 0,
         "network.allow: the backend %s cannot keep a network list, for which a box "
         "needs a network namespace of its own: use a backend that makes one "
-        "(sandbox.backend), or set network.allow = []",
+        "(sandbox.backend; `lazaret doctor` shows which), or set network.allow = []",
         plan->backend);
 }
 

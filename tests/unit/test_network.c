@@ -98,6 +98,27 @@ static void an_unlisted_name_is_asked_nowhere(void)
     end(&world);
 }
 
+static void box_asks_for_the_host(void *user)
+{
+    (void)user;
+    MUST(box_look_up("host.lazaret") == 0);
+}
+
+/* No line of the list is enough; so the denial says which key is. */
+static void who_misses_the_host_is_told_how_it_is_offered(void)
+{
+    static const char *const allow[] = {"plain.example:7000", NULL};
+    struct world world;
+
+    begin(&world, allow);
+    world_run(&world, box_asks_for_the_host, NULL);
+    CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_NAME, "host.lazaret"), 1);
+    UNIT_TEXT(world_denial(&world, LAZ_DENIED_NAME)->detail,
+              "a service of the host is offered by ports below [network.host]");
+    UNIT_TEXT(world_denial(&world, LAZ_DENIED_NAME)->allow, "");
+    end(&world);
+}
+
 static void box_is_reset_at(void *user)
 {
     int fd = box_dial(user, 7000);
@@ -121,7 +142,8 @@ static void private_answers_are_refused(void)
         CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_PRIVATE, those[i]), 1);
     }
     UNIT_TEXT(world_denial(&world, LAZ_DENIED_PRIVATE)->detail,
-              "10.1.2.3 is not a public address: private");
+              "10.1.2.3 is not a public address: private; a rule for this host permits it by "
+              "to = [\"10.1.2.3\"]");
     end(&world);
 }
 
@@ -507,6 +529,7 @@ static void a_websocket_is_let_through(void)
 static const struct unit_test tests[] = {
     UNIT(a_listed_name_is_reached),
     UNIT(an_unlisted_name_is_asked_nowhere),
+    UNIT(who_misses_the_host_is_told_how_it_is_offered),
     UNIT(private_answers_are_refused),
     UNIT(a_rule_may_name_private_addresses),
     UNIT(an_address_of_the_configuration_is_not_looked_up),
