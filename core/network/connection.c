@@ -184,9 +184,8 @@ static void connection_private(struct network_connection *c)
     if (class && c->rule->kind == NETWORK_RULE_NAME && !network_class_is_final(first) &&
         !network_class_is_named(first))
         network_deny(c->network, &refusal,
-                     "%s is not a public address: %s; a rule for this host permits it by "
-                     "to = [\"%s\"]",
-                     text, class, text);
+                     "%s is not a public address: %s; the rule permits it when it is in its `to`",
+                     text, class);
     else
         network_deny(c->network, &refusal,
                      class ? "%s is not a public address: %s" : "%s may not be used%s", text,

@@ -108,9 +108,16 @@ static void box_asks_for_the_host(void *user)
 static void who_misses_the_host_is_told_how_it_is_offered(void)
 {
     static const char *const allow[] = {"plain.example:7000", NULL};
+    struct laz_strv list = LAZ_STRV_INIT;
+    struct laz_network_rules *rules = NULL;
     struct world world;
 
     begin(&world, allow);
+    laz_strv_add(&list, allow[0]);
+    CU_ASSERT_EQUAL(laz_network_rules_other(world.rules, &list, &rules, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(laz_network_change(world.network, rules, NULL), 0);
+    laz_network_rules_drop(rules);
+    laz_strv_fini(&list);
     world_run(&world, box_asks_for_the_host, NULL);
     CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_NAME, "host.lazaret"), 1);
     UNIT_TEXT(world_denial(&world, LAZ_DENIED_NAME)->detail,
@@ -142,8 +149,8 @@ static void private_answers_are_refused(void)
         CU_ASSERT_EQUAL(world_denied(&world, LAZ_DENIED_PRIVATE, those[i]), 1);
     }
     UNIT_TEXT(world_denial(&world, LAZ_DENIED_PRIVATE)->detail,
-              "10.1.2.3 is not a public address: private; a rule for this host permits it by "
-              "to = [\"10.1.2.3\"]");
+              "10.1.2.3 is not a public address: private; the rule permits it when it is in its "
+              "`to`");
     end(&world);
 }
 
