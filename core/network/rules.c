@@ -148,36 +148,51 @@ static int rules_check(const struct laz_network_rules *rules, const struct netwo
     return rules_compare(rules, rule, err);
 }
 
-/* `offers`: what is offered of the host's loopback is listed, too. */
+/* The next of the texts becomes a rule. */
+static int rules_parse(struct laz_network_rules *rules, struct laz_error *err)
+{
+    struct network_rule *rule = &rules->items[rules->n];
+    int rc = network_rule_parse(rules->texts.items[rules->n++], rule, err);
+
+    return rc ? rc : rules_check(rules, rule, err);
+}
+
+/* What is offered of the host's loopback is listed, too, unless a rule says more about it. */
+static int rules_offer(struct laz_network_rules *rules, struct laz_error *err)
+{
+    char host[32];
+    int rc = 0;
+
+    for (size_t i = 0; i < rules->n_host_ports && !rc; i++) {
+        if (network_rule_for_name(rules, "host.lazaret", rules->host_ports[i]))
+            continue;
+        snprintf(host, sizeof host, "host.lazaret:%u", (unsigned)rules->host_ports[i]);
+        laz_strv_add(&rules->texts, host);
+        rc = rules->texts.failed ? laz_error_nomem(err) : rules_parse(rules, err);
+    }
+    return rc;
+}
+
+/* `offers`: with what is offered of the host's loopback. */
 static int rules_take(struct laz_network_rules *rules, const struct laz_strv *allow, bool offers,
                       const char **wrong, struct laz_error *err)
 {
     const size_t given = allow ? allow->n : 0;
-    char host[32];
 
     if (given > RULES_MOST)
         return laz_error_set(err, LAZ_ECONFIG, 0, "network: %zu rules; there can be %d", given,
                              RULES_MOST);
     for (size_t i = 0; i < given; i++)
         laz_strv_add(&rules->texts, allow->items[i]);
-    for (size_t i = 0; offers && i < rules->n_host_ports; i++) {
-        snprintf(host, sizeof host, "host.lazaret:%u", (unsigned)rules->host_ports[i]);
-        if (!laz_strv_has(&rules->texts, host))
-            laz_strv_add(&rules->texts, host);
-    }
-    const size_t n = rules->texts.n;
-    rules->items = calloc(n ? n : 1, sizeof *rules->items);
+    rules->items = calloc(given + rules->n_host_ports + 1, sizeof *rules->items);
     if (rules->texts.failed || !rules->items)
         return laz_error_nomem(err);
-    while (rules->n < n) {
-        struct network_rule *rule = &rules->items[rules->n++];
-        int rc = network_rule_parse(rules->texts.items[rules->n - 1], rule, err);
-        if (!rc)
-            rc = rules_check(rules, rule, err);
+    while (rules->n < given) {
+        int rc = rules_parse(rules, err);
         if (rc)
             return rules_wrong(err, rc, "", allow->items[rules->n - 1], wrong);
     }
-    return 0;
+    return offers ? rules_offer(rules, err) : 0;
 }
 
 static int rules_compare_ports(const void *a, const void *b)

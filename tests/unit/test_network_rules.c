@@ -702,6 +702,24 @@ static void another_list_keeps_hosts_and_bounds(void)
     laz_strv_fini(&allow);
 }
 
+/* A rule of the list that says more about an offered port stands for it. */
+static void an_offered_port_may_have_a_rule(void)
+{
+    struct laz_strv allow = lines("http://host.lazaret:8080\n"), ports = lines("8080\n5432\n");
+    struct laz_network_wish wish = {.allow = &allow, .host_ports = &ports, .deny_private = true};
+    struct laz_network_rules *rules = NULL;
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    CU_ASSERT_EQUAL_FATAL(laz_network_rules_new(&wish, &rules, NULL, NULL), 0);
+    laz_network_rules_json(rules, &json);
+    UNIT_TEXT(laz_buf_text(&json), "[\"http://host.lazaret:8080\",\"host.lazaret:5432\"]");
+    CU_ASSERT_EQUAL(network_rule_for_name(rules, "host.lazaret", 8080)->layer, NETWORK_LAYER_HTTP);
+    laz_network_rules_drop(rules);
+    laz_buf_fini(&json);
+    laz_strv_fini(&allow);
+    laz_strv_fini(&ports);
+}
+
 static const struct unit_test tests[] = {
     UNIT(names_have_one_form),
     UNIT(a_nul_or_any_odd_byte_makes_no_name),
@@ -716,6 +734,7 @@ static const struct unit_test tests[] = {
     UNIT(a_resolver_is_an_address),
     UNIT(lists_have_bounds),
     UNIT(lists_tell_what_they_are),
+    UNIT(an_offered_port_may_have_a_rule),
     UNIT(names_are_permitted_by_the_most_specific_rule),
     UNIT(literals_are_permitted_by_the_smallest_block),
     UNIT(denials_know_the_closest_rule),
