@@ -288,7 +288,10 @@ static void connection_to_socket(struct network_connection *c)
     c->due_ms = connection_due(c, NETWORK_CONNECT_MS);
     server->fd = laz_os_path_connect(c->rule->path);
     if (server->fd < 0)
-        connection_unreachable(c, laz_errno_text(errno));
+        connection_unreachable(
+            c, errno == ELOOP
+                   ? "there is a symbolic link on the path of its socket: write where it leads to"
+                   : laz_errno_text(errno));
     else
         connection_watch(c);
 }

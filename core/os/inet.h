@@ -25,6 +25,7 @@ void laz_os_inet_tune(int listener);
 int laz_os_inet_accept(int listener, struct laz_endpoint *wanted);
 /* Begins a connection. It is made, or has failed, when it can be written to. */
 int laz_os_inet_connect(const struct laz_endpoint *to);
+/* An absolute path, on which no symbolic link is followed (ELOOP). */
 int laz_os_path_connect(const char *path);
 /* 0: it is made; else the errno of what went wrong. */
 int laz_os_inet_outcome(int fd);

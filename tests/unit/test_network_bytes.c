@@ -227,6 +227,51 @@ static void a_socket_of_the_host_has_a_name(void)
     rmdir(path);
 }
 
+static void box_uses_a_link(void *user)
+{
+    char data[8];
+    int fd = box_dial("db.lazaret", 7000);
+
+    (void)user;
+    MUST(recv(fd, data, sizeof data, 0) == -1 && errno == ECONNRESET);
+}
+
+/* Code that may write the directory replaces the socket, or a directory on the way. */
+static void no_link_leads_to_another_socket(void)
+{
+    static const char *const ends[] = {"link", "way/s"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char path[] = "/tmp/laz-network-XXXXXX", rule[256], link[2][64];
+        struct sockaddr_un at = {.sun_family = AF_UNIX};
+        const char *const list[] = {rule, NULL};
+        struct world world;
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+        snprintf(at.sun_path, sizeof at.sun_path, "%s/s", path);
+        snprintf(link[0], sizeof link[0], "%s/link", path);
+        snprintf(link[1], sizeof link[1], "%s/way", path);
+        snprintf(rule, sizeof rule, "{\"name\":\"db.lazaret:7000\",\"unix\":\"%s/%s\"}", path,
+                 ends[i]);
+        CU_ASSERT_EQUAL_FATAL(symlink(at.sun_path, link[0]) | symlink(path, link[1]), 0);
+        int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        CU_ASSERT_EQUAL_FATAL(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+        CU_ASSERT_EQUAL_FATAL(listen(listener, 5), 0);
+        world_open(&world, list);
+        world_start(&world, box_uses_a_link, NULL);
+        world_finish(&world);
+        CU_ASSERT_EQUAL_FATAL(world.n_denials, 1);
+        CU_ASSERT_EQUAL(world.denials.items[0].what, LAZ_DENIED_UNREACHABLE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(world.denials.items[0].detail, "symbolic link"));
+        world_close(&world);
+        close(listener);
+        unlink(link[0]);
+        unlink(link[1]);
+        unlink(at.sun_path);
+        rmdir(path);
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(all_that_is_sent_arrives),
     UNIT(all_that_is_answered_arrives),
@@ -235,6 +280,7 @@ static const struct unit_test tests[] = {
     UNIT(a_reset_of_the_box_ends_it),
     UNIT(what_waits_for_a_box_that_is_gone_ends),
     UNIT(a_socket_of_the_host_has_a_name),
+    UNIT(no_link_leads_to_another_socket),
     {0},
 };
 

@@ -4,16 +4,21 @@
  * by the caller). */
 #include "os/inet.h"
 
+#include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -108,17 +113,46 @@ int laz_os_inet_connect(const struct laz_endpoint *to)
     return inet_begin(fd, &address, len);
 }
 
+/* What has this path, opened as a place only. No link is followed: code may be able to write a
+ * directory on the way, and a link of its own would lead to any socket of the host. */
+static int inet_open_path(const char *path)
+{
+    struct stat st;
+    int at = laz_posix_above(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+
+    for (path += strspn(path, "/"); at >= 0 && *path; path += strspn(path, "/")) {
+        char part[NAME_MAX + 1];
+        const size_t len = strcspn(path, "/");
+        snprintf(part, sizeof part, "%.*s", (int)len, path);
+        int next = len >= sizeof part
+                       ? -1
+                       : laz_posix_above(openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        int why = len >= sizeof part ? ENAMETOOLONG : errno;
+        if (next >= 0 && (fstat(next, &st) != 0 || S_ISLNK(st.st_mode))) {
+            why = ELOOP;
+            laz_os_close(&next);
+        }
+        laz_os_close(&at);
+        at = next;
+        errno = why;
+        path += len;
+    }
+    return at;
+}
+
 int laz_os_path_connect(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const size_t len = strlen(path);
+    int at = inet_open_path(path);
 
-    if (len >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
+    if (at < 0)
         return -1;
-    }
-    memcpy(address.sun_path, path, len);
-    return inet_begin(laz_posix_socket(AF_UNIX, false), &address, sizeof address);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", at);
+    int fd = inet_begin(laz_posix_socket(AF_UNIX, false), &address, sizeof address);
+    const int why = errno;
+    laz_os_close(&at);
+    errno = why;
+    return fd;
 }
 
 int laz_os_inet_outcome(int fd)
