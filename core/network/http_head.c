@@ -114,10 +114,12 @@ static const char *head_target(struct network_http *http, struct head_text metho
     return head_host(http, authority);
 }
 
-static const char *head_request(struct network_http *http, struct head_text line, bool *is_old)
+static const char *head_request(struct network_http *http, struct head_text line, bool *is_old,
+                                bool *reads)
 {
     struct head_text method = head_cut(&line, ' '), target = head_cut(&line, ' ');
 
+    *reads = head_is(method, "get") || head_is(method, "head");
     *is_old = head_is(line, "http/1.0");
     if (head_is(line, "http/2.0") || head_is(method, "pri"))
         return "HTTP/2 without TLS cannot be judged: use HTTP/1.1";
@@ -191,8 +193,10 @@ static const char *head_take(struct network_http *http, struct head_text name,
     return NULL;
 }
 
+/* `reads`: the method is one whose body servers may leave unread, and take for the next request
+ * (RFC 9110, section 9.3.1). */
 static const char *head_conclude(struct network_http *http, const struct head_fields *fields,
-                                 bool is_old)
+                                 bool is_old, bool reads)
 {
     http->wants_upgrade = fields->upgrades > 0;
     http->may_upgrade = fields->is_websocket;
@@ -204,6 +208,8 @@ static const char *head_conclude(struct network_http *http, const struct head_fi
         return "a request of HTTP/1.0 has a Transfer-Encoding";
     if (http->may_upgrade && (fields->codings || http->left))
         return "the request for a WebSocket has a body";
+    if (reads && (fields->codings || http->left))
+        return "a GET or HEAD has a body, which servers may take for another request: use POST";
     if (http->wants_upgrade && !http->is_first)
         return "the request asks for another protocol, and is not the first of its connection";
     return NULL;
@@ -222,18 +228,18 @@ const char *network_http_judge(struct network_http *http, const char *head, size
 {
     struct head_text rest = {head, len}, line = head_line(&rest);
     struct head_fields fields = {0};
-    bool is_old;
+    bool is_old, reads;
 
     http->left = 0;
     http->is_chunked = false;
-    const char *why = head_request(http, line, &is_old);
+    const char *why = head_request(http, line, &is_old, &reads);
     while (!why && (line = head_line(&rest)).len) {
         struct head_text name, value;
         why = head_field(line, &name, &value);
         if (!why)
             why = head_take(http, name, value, &fields);
     }
-    return why ? why : head_conclude(http, &fields, is_old);
+    return why ? why : head_conclude(http, &fields, is_old, reads);
 }
 
 const char *network_http_judge_trailer(const char *line, size_t len)

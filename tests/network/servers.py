@@ -227,7 +227,7 @@ class Web(http.server.BaseHTTPRequestHandler):
         Web.log.write((json.dumps([self.server_name(), hosts, self.command, self.path]) + "\n").encode())
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
-        body = self.body()
+        body = b"" if url.path == "/unread" else self.body()
         upgrade = self.headers.get("Upgrade", "").lower()
         if upgrade == "websocket":
             self.speak_websocket()

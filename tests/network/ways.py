@@ -42,9 +42,9 @@ without a sandbox, where it succeeds, and in a session with a list, where its ou
 `network.host.ports = [9002]`, and `deny_private`.
 
 *Refused* is what lazaret keeps from code. *Allowed* is so by design. *Unseen* is what nobody can see without ending
-TLS: the list names hosts that are trusted, and what a host does with what it is sent is the host's. *Denial* is the
-word (`what`) with which the result reports it; without one it ends with an error of the system, which the code sees.
-*No control*: the machine may forbid it outside as well, or servers of today do.
+TLS, or what a server makes of it: the list names hosts that are trusted, and what a host does with what it is sent is
+the host's. *Denial* is the word (`what`) with which the result reports it; without one it ends with an error of the
+system, which the code sees. *No control*: the machine may forbid it outside as well, or servers of today do.
 
 %s
 """

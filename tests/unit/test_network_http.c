@@ -11,6 +11,7 @@
 #define N(array) (sizeof(array) / sizeof *(array))
 
 #define HOST "Host: a.example\r\n"
+#define POST "POST / HTTP/1.1\r\n" HOST
 #define GET  "GET / HTTP/1.1\r\n" HOST
 
 /* Gives it all in segments of so many bytes; how many were forwarded in the end. A copy of exactly
@@ -119,35 +120,35 @@ static const struct {
     {"GET / HTTP/1.1\n" HOST "\r\n", "CR LF", ""},
     {GET "X: a\rHost: b.example\r\n\r\n", "CR LF", ""},
     {GET "X: a\nHost: b.example\r\n\r\n", "CR LF", ""},
-    {GET "Content-Length: 5\r\nContent-Length: 5\r\n\r\nabcde", "two Content-Length", ""},
-    {GET "Content-Length: 5, 5\r\n\r\nabcde", "not one number", ""},
-    {GET "Content-Length: +5\r\n\r\nabcde", "not one number", ""},
-    {GET "Content-Length: 0x5\r\n\r\nabcde", "not one number", ""},
-    {GET "Content-Length: 5 5\r\n\r\nabcde", "not one number", ""},
-    {GET "Content-Length: 1234567890123456789\r\n\r\n", "not one number", ""},
-    {GET "Content-Length:\r\n\r\n", "is empty", ""},
-    {GET "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "both", ""},
-    {GET "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n", "both", ""},
-    {GET "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+    {POST "Content-Length: 5\r\nContent-Length: 5\r\n\r\nabcde", "two Content-Length", ""},
+    {POST "Content-Length: 5, 5\r\n\r\nabcde", "not one number", ""},
+    {POST "Content-Length: +5\r\n\r\nabcde", "not one number", ""},
+    {POST "Content-Length: 0x5\r\n\r\nabcde", "not one number", ""},
+    {POST "Content-Length: 5 5\r\n\r\nabcde", "not one number", ""},
+    {POST "Content-Length: 1234567890123456789\r\n\r\n", "not one number", ""},
+    {POST "Content-Length:\r\n\r\n", "is empty", ""},
+    {POST "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "both", ""},
+    {POST "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n", "both", ""},
+    {POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
      "two Transfer-Encoding", ""},
-    {GET "Transfer-Encoding: gzip, chunked\r\n\r\n", "\"chunked\" alone", ""},
-    {GET "Transfer-Encoding: xchunked\r\n\r\n", "\"chunked\" alone", ""},
-    {GET "Transfer-Encoding: identity\r\n\r\n", "\"chunked\" alone", ""},
-    {GET "Transfer-Encoding:\r\n\r\n", "\"chunked\" alone", ""},
-    {GET "Transfer-Encoding : chunked\r\n\r\n", "malformed", ""},
+    {POST "Transfer-Encoding: gzip, chunked\r\n\r\n", "\"chunked\" alone", ""},
+    {POST "Transfer-Encoding: xchunked\r\n\r\n", "\"chunked\" alone", ""},
+    {POST "Transfer-Encoding: identity\r\n\r\n", "\"chunked\" alone", ""},
+    {POST "Transfer-Encoding:\r\n\r\n", "\"chunked\" alone", ""},
+    {POST "Transfer-Encoding : chunked\r\n\r\n", "malformed", ""},
     {"GET / HTTP/1.0\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n", "HTTP/1.0", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n\r\n", "size of a chunk", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n 5\r\n", "size of a chunk", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n5 \r\n", "size of a chunk", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n0x5\r\n", "size of a chunk", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n-1\r\n", "size of a chunk", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n", "size of a chunk", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n1\nx\r\n", "CR LF", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n1;\nx\r\n", "CR LF", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n", "another length", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n1\r\nx\rY", "another length", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n0\r\nHost: b.example\r\n\r\n", "trailer", ""},
-    {GET "Transfer-Encoding: chunked\r\n\r\n0\r\n x\r\n\r\n", "folded", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n\r\n", "size of a chunk", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n 5\r\n", "size of a chunk", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n5 \r\n", "size of a chunk", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n0x5\r\n", "size of a chunk", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n-1\r\n", "size of a chunk", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n", "size of a chunk", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n1\nx\r\n", "CR LF", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n1;\nx\r\n", "CR LF", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n", "another length", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n1\r\nx\rY", "another length", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n0\r\nHost: b.example\r\n\r\n", "trailer", ""},
+    {POST "Transfer-Encoding: chunked\r\n\r\n0\r\n x\r\n\r\n", "folded", ""},
     {GET "\r\n" GET "Upgrade: websocket\r\n\r\n", "not the first", ""},
     {GET "Upgrade: websocket\r\nContent-Length: 1\r\n\r\nx", "WebSocket has a body", ""},
     {"\x16\x03\x01\n", "CR LF", ""},
@@ -209,7 +210,7 @@ static void a_head_is_forwarded_when_all_of_it_was_judged(void)
 
 static void bodies_are_forwarded_as_they_come(void)
 {
-    static const char head[] = GET "Content-Length: 1000000\r\n\r\n";
+    static const char head[] = POST "Content-Length: 1000000\r\n\r\n";
     static char data[100000];
     struct network_http http;
     enum network_http_state state;
@@ -227,7 +228,7 @@ static void bodies_are_forwarded_as_they_come(void)
 static void heads_and_lines_have_bounds(void)
 {
     static char text[NETWORK_HTTP_HEAD + 100];
-    static const char chunked[] = GET "Transfer-Encoding: chunked\r\n\r\n";
+    static const char chunked[] = POST "Transfer-Encoding: chunked\r\n\r\n";
     struct network_http http;
     enum network_http_state state;
     size_t n = (size_t)snprintf(text, sizeof text, "%sX: ", GET);
@@ -320,7 +321,7 @@ static void an_upgrade_waits_for_the_server(void)
 
 static void an_upgrade_that_was_declined_leaves_requests_to_judge(void)
 {
-    static const char head[] = GET "Upgrade: h2c\r\nContent-Length: 3\r\n\r\n";
+    static const char head[] = POST "Upgrade: h2c\r\nContent-Length: 3\r\n\r\n";
     struct network_http http;
     enum network_http_state state;
 
