@@ -48,7 +48,9 @@ int laz_network_rules_new(const struct laz_network_wish *wish, struct laz_networ
                           const char **wrong, struct laz_error *err);
 struct laz_network_rules *laz_network_rules_hold(const struct laz_network_rules *rules);
 void laz_network_rules_drop(struct laz_network_rules *rules); /* NULL is allowed */
-/* Other rules with the same hosts, resolver and bounds: a list of a session, or a new one of it. */
+/* Other rules with the same hosts, resolver and bounds: a list of a session, or a new one of it.
+ * `rules`: those of the settings, which alone offer what is the host's: its ports, its sockets, and
+ * addresses of loopback, link-local networks and metadata. */
 int laz_network_rules_other(const struct laz_network_rules *rules, const struct laz_strv *allow,
                             struct laz_network_rules **other, const char **wrong,
                             struct laz_error *err);

@@ -113,30 +113,53 @@ static int rules_resolver(struct laz_network_rules *rules, const char *text, str
     return 0;
 }
 
+/* Do two rules for the same say the same? */
+static bool rules_agree(const struct network_rule *a, const struct network_rule *b)
+{
+    return a->layer == b->layer && a->n_to == b->n_to &&
+           (!a->n_to || memcmp(a->to, b->to, a->n_to * sizeof *a->to) == 0) &&
+           (!a->path || strcmp(a->path, b->path) == 0);
+}
+
+static bool rules_are_for_the_same(const struct network_rule *a, const struct network_rule *b)
+{
+    return a->kind == b->kind && a->port == b->port && strcmp(a->name, b->name) == 0 &&
+           memcmp(&a->block, &b->block, sizeof a->block) == 0;
+}
+
 /* Is it the same as an earlier rule, or does it say something else of the same? */
 static int rules_compare(const struct laz_network_rules *rules, const struct network_rule *rule,
                          struct laz_error *err)
 {
-    for (const struct network_rule *i = rules->items; i < rule; i++) {
-        if (i->kind == NETWORK_RULE_ADDRESS || i->kind != rule->kind || i->port != rule->port ||
-            strcmp(i->name, rule->name) != 0)
-            continue;
-        if (i->layer != rule->layer || i->n_to != rule->n_to ||
-            (i->n_to && memcmp(i->to, rule->to, i->n_to * sizeof *i->to) != 0) ||
-            (i->path && strcmp(i->path, rule->path) != 0))
+    for (const struct network_rule *i = rules->items; i < rule; i++)
+        if (i->kind != NETWORK_RULE_ADDRESS && rules_are_for_the_same(i, rule) &&
+            !rules_agree(i, rule))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "another rule (%.120s) says something else of the same name and "
                                  "port: write one of them",
                                  i->text);
-    }
     return 0;
 }
 
-static int rules_check(const struct laz_network_rules *rules, const struct network_rule *rule,
-                       struct laz_error *err)
+/* Does it open what the host, or the cloud around it, offers to the host alone? */
+static bool rules_open_the_host(const struct network_rule *rule)
 {
+    for (size_t i = 0; i < rule->n_to; i++)
+        if (network_class_is_named(&rule->to[i].address))
+            return true;
+    return rule->kind == NETWORK_RULE_UNIX ||
+           (rule->kind == NETWORK_RULE_ADDRESS && network_block_is_one_class(&rule->block) &&
+            network_class_is_named(&rule->block.address));
+}
+
+/* `of`: the list of the settings, for another one; NULL: it is that. Who gives a session its list
+ * may be a client: of the host it gets what the settings have. */
+static int rules_check(const struct laz_network_rules *rules, const struct laz_network_rules *of,
+                       const struct network_rule *rule, struct laz_error *err)
+{
+    size_t i = 0;
+
     if (rule->kind == NETWORK_RULE_HOST) {
-        size_t i = 0;
         while (i < rules->n_host_ports && rules->host_ports[i] != rule->port)
             i++;
         if (i == rules->n_host_ports)
@@ -145,16 +168,27 @@ static int rules_check(const struct laz_network_rules *rules, const struct netwo
                                  "[network.host]",
                                  (unsigned)rule->port);
     }
+    if (of && rules_open_the_host(rule)) {
+        while (i < of->n &&
+               !(rules_are_for_the_same(&of->items[i], rule) && rules_agree(&of->items[i], rule)))
+            i++;
+        if (i == of->n)
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "sockets of the host, and addresses of loopback, link-local "
+                                 "networks and metadata, are offered by network.allow of the "
+                                 "settings alone: this rule has to be there as well");
+    }
     return rules_compare(rules, rule, err);
 }
 
 /* The next of the texts becomes a rule. */
-static int rules_parse(struct laz_network_rules *rules, struct laz_error *err)
+static int rules_parse(struct laz_network_rules *rules, const struct laz_network_rules *of,
+                       struct laz_error *err)
 {
     struct network_rule *rule = &rules->items[rules->n];
     int rc = network_rule_parse(rules->texts.items[rules->n++], rule, err);
 
-    return rc ? rc : rules_check(rules, rule, err);
+    return rc ? rc : rules_check(rules, of, rule, err);
 }
 
 /* What is offered of the host's loopback is listed, too, unless a rule says more about it. */
@@ -168,14 +202,14 @@ static int rules_offer(struct laz_network_rules *rules, struct laz_error *err)
             continue;
         snprintf(host, sizeof host, "host.lazaret:%u", (unsigned)rules->host_ports[i]);
         laz_strv_add(&rules->texts, host);
-        rc = rules->texts.failed ? laz_error_nomem(err) : rules_parse(rules, err);
+        rc = rules->texts.failed ? laz_error_nomem(err) : rules_parse(rules, NULL, err);
     }
     return rc;
 }
 
-/* `offers`: with what is offered of the host's loopback. */
-static int rules_take(struct laz_network_rules *rules, const struct laz_strv *allow, bool offers,
-                      const char **wrong, struct laz_error *err)
+/* `of`: as of rules_check; the list of the settings has what is offered of the host's loopback. */
+static int rules_take(struct laz_network_rules *rules, const struct laz_strv *allow,
+                      const struct laz_network_rules *of, const char **wrong, struct laz_error *err)
 {
     const size_t given = allow ? allow->n : 0;
 
@@ -188,11 +222,11 @@ static int rules_take(struct laz_network_rules *rules, const struct laz_strv *al
     if (rules->texts.failed || !rules->items)
         return laz_error_nomem(err);
     while (rules->n < given) {
-        int rc = rules_parse(rules, err);
+        int rc = rules_parse(rules, of, err);
         if (rc)
             return rules_wrong(err, rc, "", allow->items[rules->n - 1], wrong);
     }
-    return offers ? rules_offer(rules, err) : 0;
+    return of ? 0 : rules_offer(rules, err);
 }
 
 static int rules_compare_ports(const void *a, const void *b)
@@ -235,11 +269,11 @@ static struct laz_network_rules *rules_alloc(struct laz_error *err)
 }
 
 static int rules_finish(struct laz_network_rules *made, int rc, const struct laz_strv *allow,
-                        bool offers, struct laz_network_rules **rules, const char **wrong,
-                        struct laz_error *err)
+                        const struct laz_network_rules *of, struct laz_network_rules **rules,
+                        const char **wrong, struct laz_error *err)
 {
     if (!rc)
-        rc = rules_take(made, allow, offers, wrong, err);
+        rc = rules_take(made, allow, of, wrong, err);
     if (!rc)
         rc = rules_listen(made, err);
     if (rc)
@@ -273,7 +307,7 @@ int laz_network_rules_new(const struct laz_network_wish *wish, struct laz_networ
     if (!rc && wish->resolver && *wish->resolver)
         rc = rules_wrong(err, rules_resolver(made, wish->resolver, err),
                          "resolver:", wish->resolver, wrong);
-    return rules_finish(made, rc, wish->allow, true, rules, wrong, err);
+    return rules_finish(made, rc, wish->allow, NULL, rules, wrong, err);
 }
 
 /* A copy of an array; NULL and *failed: out of memory. */
@@ -310,7 +344,7 @@ int laz_network_rules_other(const struct laz_network_rules *rules, const struct 
     made->deny_private = rules->deny_private;
     made->max_connections = rules->max_connections;
     made->max_bytes = rules->max_bytes;
-    return rules_finish(made, failed ? laz_error_nomem(err) : 0, allow, false, other, wrong, err);
+    return rules_finish(made, failed ? laz_error_nomem(err) : 0, allow, rules, other, wrong, err);
 }
 
 struct laz_network_rules *laz_network_rules_hold(const struct laz_network_rules *rules)

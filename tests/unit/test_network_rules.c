@@ -702,6 +702,51 @@ static void another_list_keeps_hosts_and_bounds(void)
     laz_strv_fini(&allow);
 }
 
+/* Whoever gives a session its list gets of the host what the settings have. */
+static void another_list_opens_nothing_of_the_host(void)
+{
+    static const struct {
+        const char *rule;
+        bool may;
+    } rows[] = {
+        {"{\"name\":\"d.lazaret:7000\",\"unix\":\"/run/d\"}", true},
+        {"{ \"unix\": \"/run/d\", \"name\": \"D.lazaret:7000\" }", true},
+        {"{\"name\":\"d.lazaret:7000\",\"unix\":\"/run/e\"}", false},
+        {"{\"name\":\"d.lazaret:7001\",\"unix\":\"/run/d\"}", false},
+        {"{\"name\":\"e.lazaret\",\"unix\":\"/run/docker.sock\",\"dangerous\":true}", false},
+        {"{\"host\":\"a.b\",\"to\":[\"127.0.0.1\"]}", true},
+        {"{\"host\":\"a.b\",\"to\":[\"127.0.0.0/8\"]}", false},
+        {"{\"host\":\"a.b\",\"to\":[\"10.0.0.0/8\",\"169.254.169.254\"]}", false},
+        {"{\"host\":\"c.b\",\"to\":[\"127.0.0.1\"]}", false},
+        {"{\"host\":\"c.b\",\"to\":[\"10.0.0.0/8\"]}", true},
+        {"169.254.169.254:80", true},
+        {"169.254.169.254:81", false},
+        {"100.100.100.200:80", false},
+        {"10.0.0.5:80", true},
+        {"0.0.0.0/0:80", true},
+        {"c.b", true},
+    };
+    struct laz_network_rules *rules =
+        made("{\"name\":\"d.lazaret:7000\",\"unix\":\"/run/d\"}\n"
+             "{\"host\":\"a.b\",\"to\":[\"127.0.0.1\"]}\n169.254.169.254:80\n",
+             NULL, true);
+
+    for (size_t i = 0; i < N(rows); i++) {
+        struct laz_strv allow = LAZ_STRV_INIT;
+        struct laz_network_rules *other = NULL;
+        struct laz_error err = {0};
+        laz_strv_add(&allow, rows[i].rule);
+        int rc = laz_network_rules_other(rules, &allow, &other, NULL, &err);
+        if (rc != (rows[i].may ? 0 : LAZ_ECONFIG))
+            fprintf(stderr, "%s: %s\n", rows[i].rule, err.text);
+        CU_ASSERT_EQUAL(rc, rows[i].may ? 0 : LAZ_ECONFIG);
+        CU_ASSERT(rows[i].may || strstr(err.text, "of the settings alone"));
+        laz_network_rules_drop(other);
+        laz_strv_fini(&allow);
+    }
+    laz_network_rules_drop(rules);
+}
+
 /* A rule of the list that says more about an offered port stands for it. */
 static void an_offered_port_may_have_a_rule(void)
 {
@@ -734,6 +779,7 @@ static const struct unit_test tests[] = {
     UNIT(a_resolver_is_an_address),
     UNIT(lists_have_bounds),
     UNIT(lists_tell_what_they_are),
+    UNIT(another_list_opens_nothing_of_the_host),
     UNIT(an_offered_port_may_have_a_rule),
     UNIT(names_are_permitted_by_the_most_specific_rule),
     UNIT(literals_are_permitted_by_the_smallest_block),

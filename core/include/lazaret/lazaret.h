@@ -261,7 +261,8 @@ LAZ_EXPORT int laz_reply_on_cancel(struct laz_reply *reply, void (*cancelled)(vo
 /* ---- session -------------------------------------------------------------------------------- */
 
 /* What code can reach by the network, in place of network.allow of the settings; the rest of
- * [network] holds as well. A rule is a text as there, a table its JSON object. */
+ * [network] holds as well, and of the host only what network.allow and [network.host] offer. A rule is a
+ * text as there, a table its JSON object. */
 struct laz_network_list {
     size_t size;
     const char *const *allow; /* NULL: none */
