@@ -94,7 +94,7 @@ def inside(directory, added, command):
     run("ip", "-6", "route", "add", "local", "::/0", "dev", "lo")
     etc = os.path.join(directory, "etc")
     os.mkdir(etc)
-    covered("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n", etc)
+    covered("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:30\n", etc)
     covered("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\nservices: files\n", etc)
     covered("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n", etc)
     user = "tester:x:%d:%d::%s:/bin/sh\n" % (servers.TESTER, servers.TESTER, directory)

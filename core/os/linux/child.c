@@ -14,6 +14,7 @@
 
 #include "os/cgroup.h"
 #include "os/descriptors.h"
+#include "os/linux/ids.h"
 #include "os/posix/descriptors.h"
 #include "os/uids.h"
 #include "os/warden.h"
@@ -32,16 +33,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#if defined SYS_setresuid32 /* 32-bit systems: the plain calls take 16 bits */
-#define CHILD_SETRESUID SYS_setresuid32
-#define CHILD_SETRESGID SYS_setresgid32
-#define CHILD_SETGROUPS SYS_setgroups32
-#else
-#define CHILD_SETRESUID SYS_setresuid
-#define CHILD_SETRESGID SYS_setresgid
-#define CHILD_SETGROUPS SYS_setgroups
-#endif
 
 #define CHILD_END_ROUNDS 50   /* processes may fork faster than they are killed */
 #define CHILD_END_MS     5000 /* for a child that makes three calls */
@@ -217,9 +208,9 @@ static void child_set_user(const struct child_plan *plan)
 
     if (spawn->uid == LAZ_SPAWN_SAME_ID)
         return;
-    if (syscall(CHILD_SETGROUPS, 0, NULL) != 0 ||
-        syscall(CHILD_SETRESGID, spawn->gid, spawn->gid, spawn->gid) != 0 ||
-        syscall(CHILD_SETRESUID, spawn->uid, spawn->uid, spawn->uid) != 0)
+    if (syscall(LINUX_SETGROUPS, 0, NULL) != 0 ||
+        syscall(LINUX_SETRESGID, spawn->gid, spawn->gid, spawn->gid) != 0 ||
+        syscall(LINUX_SETRESUID, spawn->uid, spawn->uid, spawn->uid) != 0)
         child_fail(plan, CHILD_USER);
 }
 
@@ -277,7 +268,7 @@ static void child_end_all(struct child_plan *plan)
     static const struct __user_cap_data_struct none[2];
     struct __user_cap_data_struct left[2];
 
-    if (syscall(CHILD_SETRESUID, uid, uid, uid) != 0 || getuid() != uid || geteuid() != uid)
+    if (syscall(LINUX_SETRESUID, uid, uid, uid) != 0 || getuid() != uid || geteuid() != uid)
         child_exit(1);
     if (syscall(SYS_capset, &self, none) != 0 || syscall(SYS_capget, &self, left) != 0 ||
         memcmp(left, none, sizeof none) != 0)

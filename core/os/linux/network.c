@@ -18,6 +18,7 @@
 #include "os/network.h"
 
 #include "os/descriptors.h"
+#include "os/linux/ids.h"
 #include "os/linux/proc.h"
 #include "os/pidfd.h"
 #include "os/posix/descriptors.h"
@@ -42,12 +43,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined SYS_setresuid32 /* 32-bit systems: the plain call takes 16 bits */
-#define NETWORK_SETRESUID SYS_setresuid32
-#else
-#define NETWORK_SETRESUID SYS_setresuid
-#endif
 
 /* The thread sanitizer of a host takes clone(2) for a fork, whatever its flags, and would take the
  * host for the child. */
@@ -236,7 +231,7 @@ static bool network_open(struct network_work *work)
 
     work->step = NETWORK_OPEN;
     if (work->uid != LAZ_SPAWN_SAME_ID &&
-        syscall(NETWORK_SETRESUID, work->uid, work->uid, work->uid) != 0)
+        syscall(LINUX_SETRESUID, work->uid, work->uid, work->uid) != 0)
         return false;
     work->space = laz_posix_above(open(work->path, O_RDONLY | O_CLOEXEC));
     if (work->space < 0 || fstat(work->space, &st) != 0)
