@@ -135,7 +135,7 @@ for room in "$srcdir"/core/*/; do
     listed "$page" '## The tree' "    $room "
 done
 [ "$rooms" -gt 10 ] || wrong "only $rooms rooms were found"
-for top in config docs plugins scripts tests; do
+for top in config docs packaging plugins scripts tests; do
     listed "$page" '## The tree' "    $top/ "
 done
 for design in "$srcdir"/docs/design-*.md; do
