@@ -130,6 +130,7 @@ static void box_free(struct laz_box *box)
     laz_plan_free(box->plan);
     laz_protection_drop(box->protection);
     laz_strv_fini(&box->protects);
+    laz_strv_fini(&box->libraries);
     free(box->runtime_file);
     free(box->commands_program);
     free(box->directory);

@@ -196,6 +196,7 @@ struct laz_box {
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     const struct laz_backend_ops *ops; /* whose program it runs; NULL: it is from a template */
     struct laz_plan *plan;
+    struct laz_strv libraries; /* what the agent opens before the plugin: paths inside, or names */
     struct laz_strv protects;          /* as the policy has them, until it starts */
     struct laz_protection *protection; /* NULL: nothing is protected */
     char *commands_program; /* what commands are links to, as the box shows it; NULL: none */

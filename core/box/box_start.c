@@ -135,9 +135,30 @@ static int start_stage_commands(struct laz_box_shared *shared, struct laz_policy
     return rc;
 }
 
+/* The libraries that lie beside the runtime; others keep their names. */
+static int start_stage_libraries(struct laz_box_shared *shared,
+                                 const struct laz_runtime_info *runtime, uint32_t uid,
+                                 struct laz_strv *libraries, struct laz_error *err)
+{
+    struct laz_strv found = LAZ_STRV_INIT;
+    int rc = laz_runtime_libraries(runtime, &found, err);
+
+    if (rc)
+        rc = laz_error_as(err, LAZ_ESETUP);
+    for (size_t i = 0; !rc && i < found.n; i++) {
+        const char *path = found.items[i];
+        if (strcmp(path, runtime->libraries.items[i]) != 0)
+            rc = laz_staged_find(&shared->staged, shared->directory, path, uid, false, &path, err);
+        laz_strv_add(libraries, path);
+    }
+    laz_strv_fini(&found);
+    return rc || !libraries->failed ? rc : laz_error_nomem(err);
+}
+
 /* Adds the files that the session needs, where it can reach them, and its programs. */
 static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
-                       struct laz_policy_session *session, struct laz_error *err)
+                       struct laz_policy_session *session, struct laz_strv *libraries,
+                       struct laz_error *err)
 {
     const struct laz_backend_ops *ops = purpose->choice->ops;
     const struct laz_programs_found *programs = NULL;
@@ -149,6 +170,8 @@ static int start_stage(struct laz_box_shared *shared, const struct laz_box_purpo
     if (!rc && purpose->runtime)
         rc = laz_staged_find(&shared->staged, shared->directory, purpose->runtime->file,
                              session->uid, false, &session->runtime_file, err);
+    if (!rc && purpose->runtime)
+        rc = start_stage_libraries(shared, purpose->runtime, session->uid, libraries, err);
     if (!rc && purpose->runtime && laz_backend_hides_files(ops))
         rc = laz_programs_find(&shared->programs, purpose->runtime, session->uid,
                                session->has_network, laz_backend_has_own_files(ops), purpose->read,
@@ -184,6 +207,13 @@ static int start_make_plan(struct laz_box *box, const struct laz_box_purpose *pu
                                                                              : laz_error_nomem(err);
 }
 
+static void start_take(struct laz_strv *list, struct laz_strv *from)
+{
+    laz_strv_fini(list);
+    *list = *from;
+    *from = (struct laz_strv)LAZ_STRV_INIT;
+}
+
 /* The plan, from the settings and what is particular to this session. */
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
                       struct laz_error *err)
@@ -192,6 +222,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     const struct laz_backend_choice *choice = purpose->choice;
     const struct laz_settings_values *values = box->shared->values;
     struct laz_policy_box *policy = NULL;
+    struct laz_strv libraries = LAZ_STRV_INIT;
     char *socket_directory = laz_strdupf("%s/socket", box->directory);
     char *empty = laz_strdupf("%s/empty", box->directory);
     const char *const *agent_of_template = purpose->is_template ? template : NULL;
@@ -205,11 +236,13 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .nests = purpose->is_template,
         .has_network = purpose->has_network,
         .empty = empty,
+        .libraries = &libraries,
         .has_readers = purpose->lent && (purpose->lent[LAZ_STDOUT] || purpose->lent[LAZ_STDERR]),
         .has_terminal = purpose->lent && purpose->lent[0] && laz_os_is_terminal(*purpose->lent[0]),
     };
-    int rc = socket_directory && empty ? start_stage(box->shared, purpose, &session, err)
-                                       : laz_error_nomem(err);
+    int rc = socket_directory && empty
+                 ? start_stage(box->shared, purpose, &session, &libraries, err)
+                 : laz_error_nomem(err);
 
     if (!rc)
         rc = laz_policy_new(values, purpose->runtime, &session,
@@ -218,13 +251,13 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     if (!rc)
         rc = start_make_plan(box, purpose, policy, err);
     if (!rc) {
-        laz_strv_fini(&box->protects);
-        box->protects = policy->protects;
-        policy->protects = (struct laz_strv)LAZ_STRV_INIT;
+        start_take(&box->protects, &policy->protects);
+        start_take(&box->libraries, &policy->libraries);
     }
     if (rc == LAZ_EREFUSED && !laz_settings_place(values, "sandbox.require", NULL, err))
         laz_settings_place(values, "sandbox.backend", choice->name, err);
     laz_policy_free(policy);
+    laz_strv_fini(&libraries);
     free(socket_directory);
     free(empty);
     return rc;

@@ -412,7 +412,7 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
         .protocol = LAZ_PROTOCOL,
         .is_template = true,
         .options = {.runtime_file = t->box->runtime_file,
-                    .libraries = t->kind->runtime->libraries,
+                    .libraries = t->box->libraries,
                     .max_message = (int64_t)values->session.max_message_size,
                     .max_value = (int64_t)values->session.max_value_size,
                     .max_files = (int64_t)values->artifacts.max_files,

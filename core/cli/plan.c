@@ -97,6 +97,7 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         .staged = stand_in->staged,
         .hides_env = true,
     };
+    struct laz_strv libraries = LAZ_STRV_INIT;
     uint16_t ports[LAZ_OS_NETWORK_PORTS];
     int code = cli_backend_options(parts->cli, parts->backend, &parts->options, err);
 
@@ -118,11 +119,15 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         return laz_error_nomem(err);
     session.agent = parts->agent;
     session.runtime_file = parts->runtime->file;
-    code = laz_policy_new(values, parts->runtime, &session, laz_backend_has_own_files(parts->ops),
-                          parts->platform, laz_buf_text(&parts->options), parts->options.len,
-                          &parts->box, err);
+    session.libraries = &libraries;
+    code = laz_runtime_libraries(parts->runtime, &libraries, err);
+    if (!code)
+        code = laz_policy_new(values, parts->runtime, &session,
+                              laz_backend_has_own_files(parts->ops), parts->platform,
+                              laz_buf_text(&parts->options), parts->options.len, &parts->box, err);
     for (size_t i = 0; !code && !parts->engine && i < parts->box->notes.n; i++)
         laz_log(&parts->cli->log, LAZ_LOG_WARNING, "%s", parts->box->notes.items[i]);
+    laz_strv_fini(&libraries);
     return code;
 }
 

@@ -45,34 +45,6 @@ struct policy_work {
     bool by_real;   /* the box shows the host's files, and rules match real paths (macOS) */
 };
 
-#define POLICY_PASSWD                                                                              \
-    "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"                                                   \
-    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
-#define POLICY_GROUP "sandbox:x:1000:\nnogroup:x:65534:\n"
-#define POLICY_HOSTS "127.0.0.1 localhost lazaret\n::1 localhost\n"
-
-/* Files that programs expect; those of the host would disclose information about it. With a network
- * list the host answers DNS at 127.0.0.1 (network/network.h). */
-static const struct {
-    const char *box, *text, *network; /* NULL: there is no such file; with a list */
-} policy_contents[] = {
-    {"/etc/passwd", POLICY_PASSWD, POLICY_PASSWD},
-    {"/etc/group", POLICY_GROUP, POLICY_GROUP},
-    {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n",
-     "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
-    {"/etc/hosts", POLICY_HOSTS, POLICY_HOSTS},
-    {"/etc/resolv.conf", NULL, "nameserver 127.0.0.1\n"},
-};
-
-bool laz_policy_content(size_t n, bool network, const char **box, const char **text)
-{
-    if (n >= sizeof policy_contents / sizeof policy_contents[0])
-        return false;
-    *box = policy_contents[n].box;
-    *text = network ? policy_contents[n].network : policy_contents[n].text;
-    return *text != NULL; /* those without come last */
-}
-
 /* Directories that every box makes itself: the settings may name neither these nor directories that
  * contain them. */
 static const struct {
@@ -518,23 +490,42 @@ static void policy_own_commands(struct policy_work *work)
     work->memory->paths.failed |= !work->memory->box.commands;
 }
 
+/* The path in the box of the runtime, or of a library that lies beside it. A new string. */
+static char *policy_own_file(struct policy_work *work, const char *host)
+{
+    char *file = work->own_files ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(host))
+                                 : laz_strdup(host);
+
+    if (file)
+        policy_own_path(work, host, file);
+    else
+        work->memory->paths.failed = true;
+    return file;
+}
+
+static void policy_own_libraries(struct policy_work *work)
+{
+    const struct laz_strv *all = work->session->libraries;
+
+    for (size_t i = 0; all && i < all->n; i++) {
+        bool is_own = strcmp(all->items[i], work->runtime->libraries.items[i]) != 0;
+        char *file = is_own ? policy_own_file(work, all->items[i]) : NULL;
+        laz_strv_add(&work->memory->box.libraries, file ? file : all->items[i]);
+        free(file);
+    }
+}
+
 static void policy_own_paths(struct policy_work *work)
 {
     const struct laz_policy_session *session = work->session;
-    const char *box, *text, *runtime = session->runtime_file;
+    const char *box, *text;
 
     policy_own_path(work, session->agent, LAZ_BOX_AGENT);
     policy_own_commands(work);
     policy_own_path(work, session->socket_directory, LAZ_BOX_SOCKET);
-    if (runtime) {
-        char *file = work->own_files ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(runtime))
-                                     : laz_strdup(runtime);
-        work->memory->box.runtime_file = file;
-        if (file)
-            policy_own_path(work, runtime, file);
-        else
-            work->memory->paths.failed = true;
-    }
+    if (session->runtime_file)
+        work->memory->box.runtime_file = policy_own_file(work, session->runtime_file);
+    policy_own_libraries(work);
     for (size_t i = 0; work->own_files && laz_policy_content(i, session->has_network, &box, &text);
          i++)
         if (!policy_is_staged(work, box))
@@ -694,8 +685,8 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     if (work->by_real)
         policy_real_rest(work);
     if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
-                memory->real.failed || memory->box.protects.failed || !memory->host_command ||
-                !memory->options))
+                memory->real.failed || memory->box.protects.failed ||
+                memory->box.libraries.failed || !memory->host_command || !memory->options))
         rc = laz_error_nomem(err);
     return rc ? rc : laz_policy_paths_sort(&work->memory->paths, err);
 }
@@ -785,6 +776,7 @@ void laz_policy_free(struct laz_policy_box *box)
     laz_strv_fini(&memory->real);
     laz_strv_fini(&memory->box.notes);
     laz_strv_fini(&memory->box.protects);
+    laz_strv_fini(&memory->box.libraries);
     free(memory->home);
     free(memory->host_command);
     free(memory->box.runtime_file);

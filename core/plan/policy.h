@@ -18,6 +18,7 @@ struct laz_policy_session {
     const char *token;
     const char *agent;        /* path on the host that the session's uid can reach */
     const char *runtime_file; /* likewise; NULL for a probe */
+    const struct laz_strv *libraries; /* likewise: what laz_runtime_libraries gave; NULL: none */
     const char *commands; /* likewise: the program that tools are links to; NULL: they are none */
     const char *const *command_tail; /* arguments of the agent; ends with NULL; NULL: none */
     uint32_t uid;                    /* LAZ_SPAWN_SAME_ID: that of the host */
@@ -39,6 +40,7 @@ struct laz_policy_session {
 struct laz_policy_box {
     struct laz_policy policy;
     char *runtime_file;       /* path of the runtime plugin inside the sandbox; NULL: a probe */
+    struct laz_strv libraries; /* what the agent opens before it: paths inside, or names */
     char *commands;           /* and of the program of its commands; NULL: none */
     struct laz_strv protects; /* of a box with its own file system, pairs: a directory that code may
                                  write, and a path below it that it may not */

@@ -86,6 +86,12 @@ struct laz_runtime_info {
     bool reads_packages; /* `read` has the configuration of the language's packages, too */
 };
 
+/* What the agent opens with global symbols before a runtime, in the order of `libraries`: one that
+ * lies beside the plugin's file by its path, others by their names. Errors: LAZ_EREFUSED (another
+ * user could change it; os/trust.h), LAZ_ENOMEM. */
+int laz_runtime_libraries(const struct laz_runtime_info *info, struct laz_strv *libraries,
+                          struct laz_error *err);
+
 /* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
 

@@ -10,9 +10,12 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_write.h"
+#include "os/files.h"
+#include "os/trust.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -140,3 +143,42 @@ const struct laz_description_kind laz_runtime_description = {
     .remedy = "; make the file again with lazaret-agent --describe",
     .fields = &info_fields,
 };
+
+/* ---- its libraries --------------------------------------------------------------------------- */
+
+/* *path stays NULL where it does not lie there. */
+static int info_beside(const struct laz_runtime_info *info, const char *library, char **path,
+                       struct laz_error *err)
+{
+    const char *slash = strrchr(info->file, '/');
+    struct laz_look look;
+
+    *path = NULL;
+    if (!slash || strchr(library, '/'))
+        return 0;
+    char *beside = laz_strdupf("%.*s/%s", (int)(slash - info->file), info->file, library);
+    int rc = beside ? 0 : laz_error_nomem(err);
+    if (!rc && laz_os_look(beside, true, &look) == 0) {
+        rc = laz_trust_file(beside, err);
+        if (!rc) {
+            *path = beside;
+            return 0;
+        }
+    }
+    free(beside);
+    return rc;
+}
+
+int laz_runtime_libraries(const struct laz_runtime_info *info, struct laz_strv *libraries,
+                          struct laz_error *err)
+{
+    for (size_t i = 0; i < info->libraries.n; i++) {
+        char *path;
+        int rc = info_beside(info, info->libraries.items[i], &path, err);
+        if (rc)
+            return rc;
+        laz_strv_add(libraries, path ? path : info->libraries.items[i]);
+        free(path);
+    }
+    return libraries->failed ? laz_error_nomem(err) : 0;
+}

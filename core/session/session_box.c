@@ -55,7 +55,7 @@ static void session_send_init(struct laz_session *session)
         laz_plan_confine_json(session->box->plan, &confine);
         init.options = (struct laz_wire_options){
             .runtime_file = session->box->runtime_file,
-            .libraries = session->runtime->libraries,
+            .libraries = session->box->libraries,
             .commands = laz_box_commands_program(session->box),
             .max_message = (int64_t)values->session.max_message_size,
             .max_value = (int64_t)values->session.max_value_size,

@@ -189,6 +189,23 @@ else
     ln -s "$lazaret" "$work/lz"
     expect moved_runs_by_a_link 0 'here' '' env PATH="$work:$PATH" lz run --runtime lua \
         -e 'print("here")'
+    # A library of the interpreter that lies beside the plugin is taken from there.
+    plugins=$moved${staged_plugins#"$staged_prefix"}
+    library=$(sed -n 's/.*"libraries":\["\([^"]*\)"\].*/\1/p' "$plugins/lua.json")
+    path=$(ldd "$plugins/lua.so" | sed -n "s,.*$library => \(/[^ ]*\).*,\1,p")
+    : >"$plugins/$library"
+    expect library_beside_the_plugin 125 '' "$library: file too short" \
+        "$lazaret" run --runtime lua -e 1
+    cp "$path" "$plugins/$library"
+    expect library_beside_the_plugin_is_loaded 0 "/lazaret/bin/$library" '' \
+        "$lazaret" run --runtime lua -e 'for line in io.lines("/proc/self/maps") do
+            local path = line:match("/lazaret/bin/liblua%S*")
+            if path then print(path) break end
+        end'
+    chmod o+w "$plugins/$library"
+    expect library_beside_the_plugin_is_not_trusted 125 '' "$library: every user can write this file" \
+        "$lazaret" run --runtime lua -e 1
+    rm "$plugins/$library"
     if command -v pkg-config >/dev/null 2>&1; then
         flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-prefix --cflags --libs \
             lazaret)

@@ -149,7 +149,8 @@ struct laz_runtime_ops {
     /* Data for the host, read from outside: */
     const char *const *suffixes;  /* ".py"; ends with NULL */
     const char *const *libraries; /* sonames that the agent opens with global symbols before the
-                                     plugin, for extension modules that need them; ends with NULL */
+                                     plugin, for extension modules that need them; one that lies
+                                     beside the plugin's file is taken from there; ends with NULL */
     const char *const *read;      /* host paths the interpreter needs beyond /usr and the loader's
                                      files: "/etc/R"; missing ones are ignored; ends with NULL */
     const char *const *env;       /* "R_HOME=/usr/lib/R": set in the box; ends with NULL */
