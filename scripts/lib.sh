@@ -24,6 +24,8 @@ packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-j
 packages_clients="nodejs npm r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
     python3-pip python3-pydantic python3-setuptools python3-wheel"
 packages_mcp_clients="nodejs npm"
+# To make packages for other systems.
+packages_packages="patchelf binutils dpkg-dev xz-utils python3"
 # To make packages of Debian, and try them in a fresh one.
 packages_deb="debhelper lintian dpkg-dev debootstrap"
 # To build for Windows and run the tests in Wine.
