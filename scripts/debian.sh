@@ -19,20 +19,36 @@ debian_cannot() {
     fi
 }
 
-# debian_make CODENAME ROOT - a fresh system in a directory, which is emptied first.
+# debian_make CODENAME [PACKAGE...] ROOT - a fresh system with these packages, in a directory, which is
+# emptied first.
 debian_make() {
-    debian_tar=$top/build/debian/$1.tar
+    debian_codename=$1
+    shift
+    debian_packages=
+    while [ $# -gt 1 ]; do
+        debian_packages="$debian_packages $1"
+        shift
+    done
+    debian_tar=$top/build/debian/$debian_codename
+    [ -z "$debian_packages" ] || debian_tar=$debian_tar-$(echo "$debian_packages" | sha256sum | cut -c 1-12)
     mkdir -p "$top/build/debian"
-    rm -rf --one-file-system "$2"
-    if [ -z "$(find "$debian_tar" -mtime -7 2>/dev/null)" ]; then
-        debootstrap --variant=minbase "$1" "$2" "$debian_mirror" >"$2.log" 2>&1 ||
-            { tail -n 5 "$2.log" >&2; return 1; }
-        tar --one-file-system --numeric-owner --xattrs -C "$2" -cf "$debian_tar.part" . || return 1
-        mv "$debian_tar.part" "$debian_tar"
-        rm -f "$2.log"
-    else
-        mkdir -p "$2" && tar --numeric-owner --xattrs -C "$2" -xf "$debian_tar" || return 1
+    rm -rf --one-file-system "$1"
+    if [ -n "$(find "$debian_tar.tar" -mtime -7 2>/dev/null)" ]; then
+        mkdir -p "$1" && tar --numeric-owner --xattrs -C "$1" -xf "$debian_tar.tar"
+        return
     fi
+    if [ -z "$debian_packages" ]; then
+        debootstrap --variant=minbase "$debian_codename" "$1" "$debian_mirror" >"$1.log" 2>&1 ||
+            { tail -n 5 "$1.log" >&2; return 1; }
+    else
+        (debian_make "$debian_codename" "$1") || return 1
+        # shellcheck disable=SC2086
+        debian_inside "$1" sh -ec 'apt-get update && apt-get install -y --no-install-recommends "$@" && apt-get clean' \
+            install $debian_packages >"$1.log" 2>&1 || { tail -n 5 "$1.log" >&2; return 1; }
+    fi
+    tar --one-file-system --numeric-owner --xattrs -C "$1" -cf "$debian_tar.part" . &&
+        mv "$debian_tar.part" "$debian_tar.tar" || return 1
+    rm -f "$1.log"
 }
 
 # debian_inside ROOT COMMAND... - runs it in that system, as its root, with the network of this machine.
