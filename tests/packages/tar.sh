@@ -25,9 +25,9 @@ name=${name%.tar.xz}
 for codename in bookworm trixie; do
     system "$codename" xz-utils
     cp "$tarball" "$root/tmp/"
-    timed installed inside sh -ec "mkdir '/srv/a place' && tar -C '/srv/a place' -xf '/tmp/$name.tar.xz'" ||
+    timed installed inside sh -ec "mkdir '/opt/a place' && tar -C '/opt/a place' -xf '/tmp/$name.tar.xz'" ||
         wrong "it cannot be unpacked"
-    place="/srv/a place/$name"
+    place="/opt/a place/$name"
     inside sh -ec "cd '$place' && find . -type f | while read -r file; do
         ! ldd \"\$file\" 2>/dev/null | grep 'not found' || exit 1; done" >"$root.log" || wrong "a library is missing: $(cat "$root.log")"
     for backend in landlock bwrap; do
@@ -39,8 +39,8 @@ for codename in bookworm trixie; do
             answers $user $backend "$place/bin/lazaret" run --json -e 'print(6 * 7)'
         done
     done
-    inside mv "$place" /srv/moved
-    answers tester bwrap /srv/moved/bin/lazaret run --json --runtime lua -e 'print(6 * 7)'
-    inside /srv/moved/bin/lazaret doctor >"$root.log" || wrong "doctor: $(cat "$root.log")"
+    inside mv "$place" /opt/moved
+    answers tester bwrap /opt/moved/bin/lazaret run --json --runtime lua -e 'print(6 * 7)'
+    inside /opt/moved/bin/lazaret doctor >"$root.log" || wrong "doctor: $(cat "$root.log")"
     gone
 done
