@@ -18,7 +18,9 @@ system() {
         exit 77
     fi
     rm -rf --one-file-system "$root".*
-    debian_make "$@" "$root" || wrong "debootstrap failed"
+    shift
+    [ $# -eq 0 ] || set -- "$(debian_install "$@")"
+    debian_make "$codename" "$root" "$@" || wrong "no system"
     inside useradd --create-home tester
     say "$codename: a fresh system"
 }
