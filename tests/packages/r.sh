@@ -22,13 +22,13 @@ top=$PWD
 sessions() {
     sessions_user=$1 sessions_backend=$2 sessions_runtime=$3
     shift 3
-    answers "$sessions_user" "$sessions_backend" env "$@" Rscript /srv/session.R "$sessions_runtime"
+    answers "$sessions_user" "$sessions_backend" env "$@" Rscript /opt/session.R "$sessions_runtime"
 }
 
 for codename in bookworm trixie; do
     system "$codename" r-base-core r-cran-jsonlite r-cran-processx xz-utils
-    cp "$packages"/lazaret_*.tar.gz "$root/srv/lazaret.tar.gz"
-    cat >"$root/srv/session.R" <<'END'
+    cp "$packages"/lazaret_*.tar.gz "$root/opt/lazaret.tar.gz"
+    cat >"$root/opt/session.R" <<'END'
 library(lazaret)
 price <- lazaret_tool("price", "Price of an item", fn = function(item) c(tea = 10.5)[[item]],
                       args = list(item = "character"))
@@ -41,21 +41,21 @@ session$close()
 stopifnot(result$value == 42)
 cat(sprintf("{\"ok\":true,\"value\":42,\"backend\":\"%s\"}\n", result$isolation$backend))
 END
-    timed "by R CMD INSTALL" inside sh -c 'R CMD INSTALL /srv/lazaret.tar.gz >/srv/log 2>&1' ||
-        wrong "R CMD INSTALL: $(tail -n 5 "$root/srv/log")"
-    ! as tester Rscript /srv/session.R lua >"$root.log" 2>&1 || wrong "it runs without the program"
+    timed "by R CMD INSTALL" inside sh -c 'R CMD INSTALL /opt/lazaret.tar.gz >/opt/log 2>&1' ||
+        wrong "R CMD INSTALL: $(tail -n 5 "$root/opt/log")"
+    ! as tester Rscript /opt/session.R lua >"$root.log" 2>&1 || wrong "it runs without the program"
     grep -q 'the packages lazaret and lazaret-r' "$root.log" || wrong "it does not say how to get it: $(cat "$root.log")"
 
-    mkdir "$root/srv/tree"
-    tar -C "$root/srv/tree" --strip-components=1 -xf "$(echo "$packages"/lazaret-*-linux-"$(uname -m)".tar.xz)"
+    mkdir "$root/opt/tree"
+    tar -C "$root/opt/tree" --strip-components=1 -xf "$(echo "$packages"/lazaret-*-linux-"$(uname -m)".tar.xz)"
     for user in root tester; do
-        sessions $user landlock lua LAZARET=/srv/tree/bin/lazaret
+        sessions $user landlock lua LAZARET=/opt/tree/bin/lazaret
     done
     release=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' "$root/etc/os-release")
-    mkdir "$root/srv/debs"
-    cp "$packages"/lazaret_*+deb"$release"_*.deb "$packages"/lazaret-r_*+deb"$release"_*.deb "$root/srv/debs/" 2>/dev/null ||
+    mkdir "$root/opt/debs"
+    cp "$packages"/lazaret_*+deb"$release"_*.deb "$packages"/lazaret-r_*+deb"$release"_*.deb "$root/opt/debs/" 2>/dev/null ||
         { say "$codename: no packages of Debian are for it"; gone; continue; }
-    inside sh -ec 'apt-get update && apt-get install -y --no-install-recommends bubblewrap /srv/debs/*.deb' >"$root.log" 2>&1 ||
+    inside sh -ec 'apt-get update && apt-get install -y --no-install-recommends bubblewrap /opt/debs/*.deb' >"$root.log" 2>&1 ||
         wrong "the packages of Debian are not installed: $(tail -n 3 "$root.log")"
     for user in root tester; do
         sessions $user bwrap r

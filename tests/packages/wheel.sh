@@ -23,7 +23,7 @@ top=$PWD
 installed() {
     as "$1" python3 -m venv "$2" || wrong "as $1: no virtual environment in $2"
     timed "as $1 by pip" as "$1" "$2/bin/python3" -m pip install --quiet --no-index --disable-pip-version-check \
-        --find-links "${3-/srv/wheels}" lazaret-sandbox || wrong "as $1: pip cannot install it in $2"
+        --find-links "${3-/opt/wheels}" lazaret-sandbox || wrong "as $1: pip cannot install it in $2"
 }
 
 # languages USER BACKEND PYTHON - each language by what is installed for that Python.
@@ -33,7 +33,7 @@ languages() {
     answers "$1" "$2" "$3" -m lazaret run --json --runtime lua -e 'print(6 * 7)'
     answers "$1" "$2" "$3" -m lazaret run --json --runtime shell -e 'echo $((6 * 7))'
     answers "$1" "$2" "${3%/*}/lazaret" run --json --runtime python -e 'print(6 * 7)'
-    answers "$1" "$2" "$3" /srv/session.py
+    answers "$1" "$2" "$3" /opt/session.py
 }
 
 # refused USER WORDS COMMAND... - it fails, and its standard error has these words.
@@ -44,14 +44,15 @@ refused() {
     grep -qF -- "$refused_words" "$root.errors" || wrong "as $refused_user: not '$refused_words': $(cat "$root.errors")"
 }
 
+home=/home super=/root
 for codename in bookworm trixie; do
     system "$codename" python3-pip python3-venv
     version=$(inside python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    mkdir "$root/srv/wheels" "$root/srv/others"
-    cp "$packages"/lazaret_sandbox-*_"$(uname -m)".whl "$root/srv/wheels/"
-    cp "$packages"/lazaret_sandbox-*_"$(uname -m)".whl "$root/srv/others/"
-    rm "$root/srv/others"/lazaret_sandbox-*-cp"$(echo "$version" | tr -d .)"-*.whl || wrong "no wheel is for Python $version"
-    cat >"$root/srv/session.py" <<'END'
+    mkdir "$root/opt/wheels" "$root/opt/others"
+    cp "$packages"/lazaret_sandbox-*_"$(uname -m)".whl "$root/opt/wheels/"
+    cp "$packages"/lazaret_sandbox-*_"$(uname -m)".whl "$root/opt/others/"
+    rm "$root/opt/others"/lazaret_sandbox-*-cp"$(echo "$version" | tr -d .)"-*.whl || wrong "no wheel is for Python $version"
+    cat >"$root/opt/session.py" <<'END'
 import json, lazaret
 
 def price(item: str) -> float:
@@ -64,26 +65,26 @@ with lazaret.Session(runtime="python", tools=[price]) as session:
                      separators=(",", ":")))
 END
     inside chmod 700 /home/tester
-    place="/home/tester/a place"
-    installed root /root/venv
+    place="$home/tester/a place"
+    installed root "$super/venv"
     installed tester "$place"
     for backend in landlock bwrap; do
         [ $backend != bwrap ] || bubblewrap
-        languages root $backend /root/venv/bin/python3
+        languages root $backend "$super/venv/bin/python3"
         languages tester $backend "$place/bin/python3"
     done
 
     # Without an environment, where the user's own programs are.
-    as tester python3 -m pip install --quiet --no-index --find-links /srv/wheels --user --break-system-packages \
+    as tester python3 -m pip install --quiet --no-index --find-links /opt/wheels --user --break-system-packages \
         --no-warn-script-location lazaret-sandbox || wrong "as tester: pip --user fails"
     answers tester bwrap python3 -m lazaret run --json -e 'print(6 * 7)'
-    answers tester bwrap /home/tester/.local/bin/lazaret run --json -e 'print(6 * 7)'
+    answers tester bwrap $home/tester/.local/bin/lazaret run --json -e 'print(6 * 7)'
 
     # Of the wheels none has a runtime for this Python.
-    installed tester /home/tester/other /srv/others
-    refused tester "this package has no runtime for Python $version" /home/tester/other/bin/python3 -m lazaret run \
+    installed tester $home/tester/other /opt/others
+    refused tester "this package has no runtime for Python $version" $home/tester/other/bin/python3 -m lazaret run \
         --runtime python -e 'print(6 * 7)'
-    answers tester bwrap /home/tester/other/bin/python3 -m lazaret run --json --runtime lua -e 'print(6 * 7)'
+    answers tester bwrap $home/tester/other/bin/python3 -m lazaret run --json --runtime lua -e 'print(6 * 7)'
 
     # A group of one's own may write, one with other members may not.
     inside useradd --create-home --user-group alone
@@ -91,11 +92,11 @@ END
     inside usermod -a -G users tester
     for user in alone shared; do
         as $user sh -c "umask 002; python3 -m venv ~/venv && ~/venv/bin/python3 -m pip install --quiet --no-index \
-            --disable-pip-version-check --find-links /srv/wheels lazaret-sandbox" || wrong "as $user: pip fails"
+            --disable-pip-version-check --find-links /opt/wheels lazaret-sandbox" || wrong "as $user: pip fails"
     done
-    answers alone bwrap /home/alone/venv/bin/lazaret run --json -e 'print(6 * 7)'
-    refused shared "chmod g-w /home/shared/venv" /home/shared/venv/bin/lazaret run --json -e 'print(6 * 7)'
-    as shared chmod -R g-w /home/shared/venv
-    answers shared bwrap /home/shared/venv/bin/lazaret run --json -e 'print(6 * 7)'
+    answers alone bwrap $home/alone/venv/bin/lazaret run --json -e 'print(6 * 7)'
+    refused shared "chmod g-w $home/shared/venv" $home/shared/venv/bin/lazaret run --json -e 'print(6 * 7)'
+    as shared chmod -R g-w $home/shared/venv
+    answers shared bwrap $home/shared/venv/bin/lazaret run --json -e 'print(6 * 7)'
     gone
 done
