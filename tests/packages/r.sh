@@ -53,7 +53,8 @@ END
     done
     release=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' "$root/etc/os-release")
     mkdir "$root/opt/debs"
-    cp "$packages"/lazaret_*+deb"$release"_*.deb "$packages"/lazaret-r_*+deb"$release"_*.deb "$root/opt/debs/" 2>/dev/null ||
+    of=+deb${release}_$(dpkg --print-architecture).deb
+    cp "$packages"/lazaret_*"$of" "$packages"/lazaret-r_*"$of" "$root/opt/debs/" 2>/dev/null ||
         { say "$codename: no packages of Debian are for it"; gone; continue; }
     inside sh -ec 'apt-get update && apt-get install -y --no-install-recommends bubblewrap /opt/debs/*.deb' >"$root.log" 2>&1 ||
         wrong "the packages of Debian are not installed: $(tail -n 3 "$root.log")"
