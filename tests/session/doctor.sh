@@ -157,7 +157,8 @@ all_is_well() {
     says well '{"ok":true,"version":"'
     says well_system ",\"system\":{\"name\":\"$(uname -s)\",\"release\":\"$(uname -r)\""
     says well_user ",\"uid\":$(id -u),"
-    says well_configuration '"configuration":null,"chosen":"bwrap"'
+    says well_configuration '"configuration":null,"runtime":"'
+    says well_chosen ',"chosen":"bwrap"'
     says well_templates '"templates":{"works":true,"problem":null}'
     says well_groups '"control_groups":{"works":'
     says well_limit "{\"limit\":\"limits.memory\",\"value\":\"$memory\",\"state\":\""
