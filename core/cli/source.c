@@ -330,8 +330,10 @@ int source_read(struct cli *cli, struct source *source)
         return 0;
     }
     if (!cli->n_operands)
-        return cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
-                           cli->command->name);
+        return cli_problem(cli,
+                           "%s: a file, - for standard input, or -e CODE is needed, such as "
+                           "lazaret %s -e 'print(1)'",
+                           cli->command->name, cli->command->name);
     if (strcmp(cli->operands[0], "-") == 0) {
         source->name = "standard input";
         source->is_input = true;
