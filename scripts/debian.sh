@@ -2,8 +2,8 @@
 # debian.sh - fresh systems of Debian, for trying what is installed there. For POSIX sh; read with `.`
 # after lib.sh, by a script that has changed to the top directory of the source.
 #
-# debootstrap makes a system once (build/debian/CODENAME.tar, for a week); each copy of it is unpacked in
-# seconds. Commands in it have the processes, mounts and root directory of namespaces of their own, by
+# debootstrap makes a system once (build/debian/CODENAME.tar, for a week), and so does what is installed there;
+# each copy of it is unpacked in seconds. Commands in it have the processes, mounts and root directory of namespaces of their own, by
 # pivot_root(2): who is in a chroot gets no user namespace (user_namespaces(7)).
 
 debian_mirror=${DEBIAN_MIRROR-http://deb.debian.org/debian}
@@ -19,20 +19,32 @@ debian_cannot() {
     fi
 }
 
-# debian_make CODENAME ROOT - a fresh system in a directory, which is emptied first.
+# debian_make CODENAME ROOT [SCRIPT] - a fresh system in a directory, which is emptied first. SCRIPT is run in
+# it by sh before it is kept for the next time.
 debian_make() {
-    debian_tar=$top/build/debian/$1.tar
+    debian_tar=$top/build/debian/$1
+    [ $# -eq 2 ] || debian_tar=$debian_tar-$(echo "$3" | sha256sum | cut -c 1-12)
     mkdir -p "$top/build/debian"
     rm -rf --one-file-system "$2"
-    if [ -z "$(find "$debian_tar" -mtime -7 2>/dev/null)" ]; then
+    if [ -n "$(find "$debian_tar.tar" -mtime -7 2>/dev/null)" ]; then
+        mkdir -p "$2" && tar --numeric-owner --xattrs -C "$2" -xf "$debian_tar.tar"
+        return
+    fi
+    if [ $# -eq 2 ]; then
         debootstrap --variant=minbase "$1" "$2" "$debian_mirror" >"$2.log" 2>&1 ||
             { tail -n 5 "$2.log" >&2; return 1; }
-        tar --one-file-system --numeric-owner --xattrs -C "$2" -cf "$debian_tar.part" . || return 1
-        mv "$debian_tar.part" "$debian_tar"
-        rm -f "$2.log"
     else
-        mkdir -p "$2" && tar --numeric-owner --xattrs -C "$2" -xf "$debian_tar" || return 1
+        (debian_make "$1" "$2") && debian_inside "$2" sh -ec "$3" >"$2.log" 2>&1 ||
+            { tail -n 5 "$2.log" >&2; return 1; }
     fi
+    tar --one-file-system --numeric-owner --xattrs -C "$2" -cf "$debian_tar.part" . &&
+        mv "$debian_tar.part" "$debian_tar.tar" || return 1
+    rm -f "$2.log"
+}
+
+# debian_install PACKAGE... - a script for debian_make that installs them.
+debian_install() {
+    printf 'apt-get update && apt-get install -y --no-install-recommends %s && apt-get clean' "$*"
 }
 
 # debian_inside ROOT COMMAND... - runs it in that system, as its root, with the network of this machine.

@@ -25,7 +25,8 @@ packages_clients="nodejs npm r-cran-jsonlite r-cran-processx python3-build mypy 
     python3-pip python3-pydantic python3-setuptools python3-wheel"
 packages_mcp_clients="nodejs npm"
 # To make packages for other systems.
-packages_packages="patchelf binutils dpkg-dev xz-utils python3"
+packages_packages="patchelf binutils dpkg-dev xz-utils python3 crossbuild-essential-arm64 qemu-user
+    debian-archive-keyring"
 # To make packages of Debian, and try them in a fresh one.
 packages_deb="debhelper lintian dpkg-dev debootstrap"
 # To build for Windows and run the tests in Wine.
@@ -209,6 +210,22 @@ build_all() {
         step make make_in build/tree all &&
         step install make_in build/tree install &&
         ln -sfn stage/bin/lazaret "$top/build/lazaret"
+}
+
+# for_arm64 ROOT - what configure is given to build for Debian 12 on arm64: $arm64_cc, $arm64_run (runs a program)
+# and $arm64_bash (the version of bash), and the environment of pkg-config. ROOT is made by scripts/sysroot.
+for_arm64() {
+    "$top/scripts/sysroot" bookworm arm64 "$1" libltdl-dev libcjson-dev nettle-dev libc-ares-dev libidn2-dev \
+        libmicrohttpd-dev libcurl4-gnutls-dev liblua5.4-dev libseccomp-dev libcunit1-dev libuv1-dev libpython3-dev \
+        bash bash-builtins || return 1
+    arm64_cc="aarch64-linux-gnu-gcc --sysroot=$1"
+    arm64_run="qemu-aarch64 -L $1"
+    # shellcheck disable=SC2016
+    arm64_bash=$($arm64_run "$1/bin/bash" -c 'echo "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}"') ||
+        return 1
+    PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR=$1
+    PKG_CONFIG_LIBDIR=$1/usr/lib/aarch64-linux-gnu/pkgconfig:$1/usr/lib/pkgconfig:$1/usr/share/pkgconfig
+    export PKG_CONFIG PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 }
 
 # ---- results of tests ----------------------------------------------------------------------------

@@ -120,7 +120,7 @@ class Sources(unittest.TestCase):
                 capture_output=True, text=True, timeout=GUARD_SECONDS)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             wheel, = Path(copy, "dist").glob("*.whl")
-            self.assertEqual(wheel.name, f"lazaret-{lazaret.__version__}-py3-none-any.whl")
+            self.assertEqual(wheel.name, f"lazaret_sandbox-{lazaret.__version__}-py3-none-any.whl")
             names = set(zipfile.ZipFile(wheel).namelist())
             sources = {f"lazaret/{path.name}" for path in (PACKAGE / "src/lazaret").glob("*.py")}
             self.assertLessEqual(sources | {"lazaret/py.typed"}, names)

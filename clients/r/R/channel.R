@@ -4,10 +4,12 @@
 
 end_seconds <- 10 # after which a server that does not end is killed
 
-# The path of the program: a given one, $LAZARET, option lazaret.program, or on PATH.
-find_program <- function(program = NULL) {
-    given <- list("`program`" = program, "the environment variable LAZARET" = Sys.getenv("LAZARET"),
-                  "the option lazaret.program" = getOption("lazaret.program"))
+# The path of the program: a given one, option lazaret.program, $LAZARET, on PATH, or that of Debian's
+# package, which a session of R may not have on its PATH.
+find_program <- function(program = NULL, packaged = "/usr/bin/lazaret") {
+    given <- list("`program`" = program,
+                  "the option lazaret.program" = getOption("lazaret.program"),
+                  "the environment variable LAZARET" = Sys.getenv("LAZARET"))
     for (what in names(given)) {
         name <- given[[what]]
         if (is.null(name) || identical(name, ""))
@@ -21,13 +23,16 @@ find_program <- function(program = NULL) {
         }
         return(found)
     }
-    found <- unname(Sys.which("lazaret"))
-    if (!nzchar(found)) {
-        fail("lazaret_setup_failed",
-             paste("the program lazaret was not found: install it, set the environment variable",
-                   "LAZARET to its path, or give lazaret_server(program = ...)"))
+    for (name in c("lazaret", packaged)) {
+        found <- unname(Sys.which(name))
+        if (nzchar(found))
+            return(found)
     }
-    found
+    fail("lazaret_setup_failed",
+         paste("the program lazaret was not found on PATH: install it, which this package is only a",
+               "client of (Debian: the packages lazaret and lazaret-r), set the option",
+               "lazaret.program or the environment variable LAZARET to its path, or give",
+               "lazaret_server(program = ...)"))
 }
 
 lazaret_available <- function(program = NULL) {

@@ -20,9 +20,37 @@ test("a missing program is one clear sentence", {
     old <- Sys.getenv(c("LAZARET", "PATH"))
     Sys.setenv(LAZARET = "", PATH = "/nonexistent")
     on.exit(do.call(Sys.setenv, as.list(old)))
-    e <- raised(lazaret_server(), "lazaret_setup_failed", "was not found: install it")
+    find_program <- internal("find_program")
+    raised(find_program(packaged = "/nonexistent/lazaret"), "lazaret_setup_failed",
+           "was not found on PATH: install it.*Debian: the packages lazaret and lazaret-r")
     options(lazaret.program = "/nonexistent/other")
     raised(lazaret_server(), "lazaret_setup_failed", "option lazaret.program")
+    options(lazaret.program = NULL)
+    do.call(Sys.setenv, as.list(old))
+})
+
+test("where the program is looked for", {
+    find_program <- internal("find_program")
+    old <- Sys.getenv(c("LAZARET", "PATH"))
+    place <- function(name) {
+        file <- file.path(tempfile(), name)
+        dir.create(dirname(file))
+        file.copy(false_server(character()), file)
+        file
+    }
+    packaged <- place("lazaret")
+    on_path <- place("lazaret")
+    named <- place("named")
+    option <- place("option")
+    Sys.setenv(LAZARET = "", PATH = "/nonexistent")
+    same(find_program(packaged = packaged), packaged)
+    Sys.setenv(PATH = paste(dirname(on_path), old[["PATH"]], sep = ":"))
+    same(find_program(packaged = packaged), on_path)
+    Sys.setenv(LAZARET = named)
+    same(find_program(packaged = packaged), named)
+    options(lazaret.program = option)
+    same(find_program(packaged = packaged), option)
+    same(find_program(packaged, packaged = on_path), packaged)
     options(lazaret.program = NULL)
     do.call(Sys.setenv, as.list(old))
 })

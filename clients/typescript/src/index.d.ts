@@ -259,7 +259,7 @@ export type Approve = (approval: Approval) => unknown;
 // ---- servers ------------------------------------------------------------------------------------
 
 export interface ServerOptions {
-  /** The program `lazaret`; otherwise $LAZARET, beside this package, or on PATH. */
+  /** The program `lazaret`; otherwise $LAZARET, beside this package, of @lazaret/cli, or on PATH. */
   program?: string | URL;
   /** A configuration file. */
   config?: string;

@@ -2,6 +2,7 @@
 // How the program `lazaret` is found, and what its command line is.
 
 import { accessSync, constants, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,8 +26,23 @@ function which(name, path) {
     .find(isProgram);
 }
 
+/** The program of @lazaret/cli, and why there is none where that package is installed. */
+function ofPackage() {
+  const require = createRequire(import.meta.url);
+  try {
+    require.resolve('@lazaret/cli');
+  } catch {
+    return {};
+  }
+  try {
+    return { path: require('@lazaret/cli').program() };
+  } catch (error) {
+    return { problem: error.message };
+  }
+}
+
 /**
- * The path of the program: a given one, $LAZARET, beside this package, or on PATH.
+ * The path of the program: a given one, $LAZARET, beside this package, of @lazaret/cli, or on PATH.
  *
  * @param {string | undefined} program
  * @param {Record<string, string | undefined>} [env]
@@ -41,11 +57,14 @@ export function findProgram(program, env = process.env) {
     }
     return found;
   }
-  const found = [join(PACKAGE, 'bin', 'lazaret'), join(PACKAGE, 'lazaret')].find(isProgram) ??
-    which('lazaret', path);
+  const beside = [join(PACKAGE, 'bin', 'lazaret'), join(PACKAGE, 'lazaret')].find(isProgram);
+  if (beside) return beside;
+  const command = ofPackage();
+  const found = command.path ?? which('lazaret', path);
   if (!found) {
     throw new SetupFailed('the program lazaret was not found: install it, set the environment ' +
-      'variable LAZARET to its path, or give new Server({ program })');
+      'variable LAZARET to its path, or give new Server({ program })' +
+      (command.problem ? `; ${command.problem}` : ''));
   }
   return found;
 }

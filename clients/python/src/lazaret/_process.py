@@ -198,19 +198,21 @@ class ProcessChannel(Channel):
 # ---- opening ------------------------------------------------------------------------------------
 
 
+def packaged_program() -> Optional[str]:
+    """The program that this package brings along, if it does: a wheel (packaging/wheel)."""
+    program = Path(__file__).resolve().parent / "_program" / "bin" / "lazaret"
+    return str(program) if program.is_file() else None
+
+
 def find_program(program: Optional[str]) -> str:
-    """The path of the program `lazaret`: a given one, $LAZARET, beside this package, on PATH."""
+    """The path of the program `lazaret`: a given one, $LAZARET, in this package, on PATH."""
     for given, what in ((program, "program"), (os.environ.get("LAZARET"), "$LAZARET")):
         if given:
             found = shutil.which(given)
             if not found:
                 raise SetupFailed(f"{what} is {given!r}, which is not a program that can be executed")
             return found
-    here = Path(__file__).resolve().parent
-    for place in (here / "bin" / "lazaret", here / "lazaret"):
-        if place.is_file() and os.access(place, os.X_OK):
-            return str(place)
-    found = shutil.which("lazaret")
+    found = packaged_program() or shutil.which("lazaret")
     if not found:
         raise SetupFailed("the program lazaret was not found: install it, set the environment "
                           "variable LAZARET to its path, or give Server(program=...)")

@@ -33,7 +33,7 @@ _servers: "weakref.WeakSet[Server]" = weakref.WeakSet()
 class Server:
     """An engine that runs code: a process of its own, or with `path` one behind a Unix socket.
 
-    program: the program `lazaret`; otherwise $LAZARET, beside this package, or on PATH
+    program: the program `lazaret`; otherwise $LAZARET, in this package, or on PATH
     config: a configuration file
     settings: keys of the configuration, as {"session.timeout": "5s"}
     start_timeout: seconds to wait for the first message of the server
