@@ -33,6 +33,34 @@ packages_deb="debhelper lintian dpkg-dev debootstrap"
 packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make
     gcc-mingw-w64-x86-64-posix wine wine64 dpkg-dev xz-utils libpython3-dev r-base-core"
 
+# What the packages of packages_build are called elsewhere; "-": there is none, or none is needed. Names
+# that were not tried: CONTRIBUTING.md says where the build was.
+#   Debian              dnf                 pacman            zypper              apk               brew
+packages_names='
+    autoconf            autoconf            autoconf          autoconf            autoconf          autoconf
+    automake            automake            automake          automake            automake          automake
+    libtool             libtool             libtool           libtool             libtool           libtool
+    libltdl-dev         libtool-ltdl-devel  libtool           libtool             libltdl           libtool
+    autoconf-archive    autoconf-archive    autoconf-archive  autoconf-archive    autoconf-archive  autoconf-archive
+    pkg-config          pkgconf-pkg-config  pkgconf           pkgconf-pkg-config  pkgconf           pkgconf
+    gcc                 gcc                 gcc               gcc                 gcc               -
+    libc6-dev           glibc-devel         glibc             glibc-devel         musl-dev          -
+    make                make                make              make                make              -
+    libuv1-dev          libuv-devel         libuv             libuv-devel         libuv-dev         libuv
+    libcjson-dev        cjson-devel         cjson             cJSON-devel         cjson-dev         cjson
+    nettle-dev          nettle-devel        nettle            libnettle-devel     nettle-dev        nettle
+    libseccomp-dev      libseccomp-devel    libseccomp        libseccomp-devel    libseccomp-dev    -
+    bubblewrap          bubblewrap          bubblewrap        bubblewrap          bubblewrap        -
+    r-base-dev          R-core-devel        r                 R-base-devel        R-dev             r
+    libpython3-dev      python3-devel       python            python3-devel       python3-dev       python
+    liblua5.4-dev       lua-devel           lua54             lua54-devel         lua5.4-dev        lua@5.4
+    bash-builtins       bash-devel          bash              bash-devel          bash-dev          bash
+    libc-ares-dev       c-ares-devel        c-ares            c-ares-devel        c-ares-dev        -
+    libidn2-dev         libidn2-devel       libidn2           libidn2-devel       libidn2-dev       libidn2
+    libmicrohttpd-dev   libmicrohttpd-devel libmicrohttpd     libmicrohttpd-devel libmicrohttpd-dev libmicrohttpd
+    libcurl4-gnutls-dev libcurl-devel       curl              libcurl-devel       curl-dev          curl'
+packages_managers='dnf pacman zypper apk brew' # the columns
+
 say() {
     printf '%s: %s\n' "$script" "$*"
 }
@@ -95,11 +123,42 @@ packages_install() {
     apt-get install -y --no-install-recommends $1
 }
 
+# packages_told LIST - without apt-get: prints the command that installs the list with the manager that
+# is there, and what the system has not. It asks nobody what is installed: configure finds out.
+packages_told() {
+    column=1
+    for manager in $packages_managers; do
+        column=$((column + 1))
+        command -v "$manager" >/dev/null 2>&1 || continue
+        names=$(printf '%s\n' "$packages_names" | awk -v column="$column" -v list="$1" '
+            BEGIN { n = split(list, words); for (i = 1; i <= n; i++) wanted[words[i]] = 1 }
+            $1 in wanted && $column != "-" && !said[$column]++ { printf " %s", $column }')
+        case $manager in
+            dnf | zypper) told="sudo $manager install$names" ;;
+            pacman) told="sudo pacman -S --needed$names" ;;
+            apk) told="sudo apk add$names" ;;
+            brew) told="brew install$names" ;;
+        esac
+        say "the build needs these packages (their names were not tried):"
+        echo "    $told"
+        case $manager in
+            apk) echo "    with musl lazaret compiles and was not run; there is no package of it" ;;
+            brew) echo "    of the backends there is seatbelt alone: no namespaces, Landlock, control groups" ;;
+        esac
+        return 0
+    done
+    say "this system has none of apt-get, $packages_managers: configure says what is missing"
+}
+
 # Installs the missing packages of the list, or prints how to and exits with status 2.
 packages_need() {
+    if ! command -v apt-get >/dev/null 2>&1; then
+        packages_told "$1"
+        return 0
+    fi
     missing=$(packages_missing "$1")
     [ -n "$missing" ] || return 0
-    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    if [ "$(id -u)" -ne 0 ]; then
         say "packages are missing; install them with" >&2
         echo "    sudo apt-get install --no-install-recommends $missing" >&2
         exit 2

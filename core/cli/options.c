@@ -26,7 +26,8 @@ static const struct cli_option options[] = {
      "let the code write to it (sandbox.write)"},
     {0, "allow", "HOST[:PORT]", FIELD(allow), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
      "let the code reach it by the network (network.allow)"},
-    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP, "start in this directory, which is shown"},
+    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+     "start in this directory, which is shown"},
     {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
      "set a variable, or pass on one of this environment"},
     {0, "file", "NAME=PATH", FIELD(file), CLI_FOR_RUN,
@@ -164,9 +165,10 @@ static void option_unknown(struct cli *cli, const char *word, uint32_t commands)
     const char *bare = strncmp(name, "--", 2) == 0 ? name + 2 : name;
     laz_nearest_init(&nearest, bare);
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (!options[i].name)
+        const bool is_letter = options[i].letter && name[1] == options[i].letter && !name[2];
+        if (!options[i].name && !is_letter)
             continue;
-        if (bare != name && strcmp(bare, options[i].name) == 0) {
+        if (is_letter || (bare != name && strcmp(bare, options[i].name) == 0)) {
             cli_problem(cli, "option %s belongs to another subcommand; see lazaret --help", name);
             return;
         }
@@ -338,7 +340,8 @@ int cli_parse(struct cli *cli, int argc, char **argv)
     if (first == argc) {
         if (cli->help || cli->version)
             return 0;
-        cli_problem(cli, "a subcommand is needed; see lazaret --help");
+        cli_problem(
+            cli, "a subcommand is needed, such as lazaret run -e 'print(1)'; see lazaret --help");
         return CLI_USAGE;
     }
     if (parse_command(cli, argv[first]) != 0)

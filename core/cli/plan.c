@@ -106,8 +106,7 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
     session.has_network = parts->rules && laz_network_rules_ports(parts->rules, ports) > 0;
 
     if (code == 0)
-        code = laz_registry_runtime(parts->registry, laz_settings_runtime(values), &parts->runtime,
-                                    err);
+        code = laz_registry_usual(parts->registry, values, &parts->runtime, err);
     if (code == 0 && laz_backend_hides_files(parts->ops))
         code = laz_programs_new(values, parts->runtime, parts->platform, session.uid,
                                 session.has_network, &parts->programs, err);
@@ -289,6 +288,9 @@ static int plan_show(struct cli *cli)
         cli_notices(cli, parts.engine, parts.registry);
         if (!cli->json)
             plan_network_warn(&parts);
+        if (laz_registry_usual_why(parts.registry))
+            laz_log(&cli->log, LAZ_LOG_WARNING, "no runtime was named, and %s: the plan is of %s",
+                    laz_registry_usual_why(parts.registry), parts.runtime->name);
         if (tried)
             status = tried; /* the reason was printed */
         else if (refusal.code)

@@ -90,6 +90,13 @@ static int source_find_runtime(struct cli *cli, struct source *source)
     return 0;
 }
 
+/* The one that it has, or that a session gets which names none. */
+static const char *source_runtime(const struct cli *cli, const struct source *source)
+{
+    return source->runtime ? source->runtime
+                           : laz_registry_usual_name(source->registry, cli->values);
+}
+
 /* ---- its encoding ---------------------------------------------------------------------------- */
 
 #define ENCODING_NAME 64 /* bytes of a name */
@@ -172,7 +179,7 @@ static int source_decode(struct cli *cli, struct source *source,
 /* A file shows what its interpreter shows for one; at a prompt all values are shown. */
 static int source_find_language(struct cli *cli, struct source *source)
 {
-    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
+    const char *runtime = source_runtime(cli, source);
     const struct laz_language *language = NULL;
 
     (void)laz_registry_language(source->registry, runtime, &language, NULL);
@@ -212,7 +219,7 @@ static void source_take_file(struct cli *cli, struct source *source)
 {
     struct laz_look look;
     char *path = source_path(source), *real = laz_os_real_path(source->name);
-    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
+    const char *runtime = source_runtime(cli, source);
     const bool is_file =
         path && real && laz_os_look(real, true, &look) == 0 && look.kind == LAZ_LOOK_FILE;
 
@@ -296,11 +303,11 @@ static int source_take_program(struct cli *cli, struct source *source)
 
 bool source_has_status(struct cli *cli, struct source *source)
 {
-    const char *runtime = source->runtime ? source->runtime : laz_settings_runtime(cli->values);
     const struct laz_language *language = NULL;
 
     if (!source->registry && cli_registry(cli, true, &source->registry))
         return false;
+    const char *runtime = source_runtime(cli, source);
     (void)laz_registry_language(source->registry, runtime, &language, NULL);
     return language && language->statuses;
 }
@@ -323,8 +330,10 @@ int source_read(struct cli *cli, struct source *source)
         return 0;
     }
     if (!cli->n_operands)
-        return cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
-                           cli->command->name);
+        return cli_problem(cli,
+                           "%s: a file, - for standard input, or -e CODE is needed, such as "
+                           "lazaret %s -e 'print(1)'",
+                           cli->command->name, cli->command->name);
     if (strcmp(cli->operands[0], "-") == 0) {
         source->name = "standard input";
         source->is_input = true;

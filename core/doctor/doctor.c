@@ -200,7 +200,10 @@ static void doctor_judge_bits(struct laz_doctor *doctor, const struct doctor_bac
 static void doctor_judge_runtime(struct laz_doctor *doctor, const struct doctor_backend *backend)
 {
     const struct laz_settings_values *values = doctor->values;
-    const char *name = values->session.runtime, *used = laz_settings_runtime(values);
+    const char *name = values->session.runtime;
+    const char *used = laz_registry_usual_name(doctor->registry, values);
+    const struct laz_runtime_info *info;
+    struct laz_error err = {0};
 
     for (size_t i = 0; i < backend->n_runtimes; i++)
         if (strcmp(doctor->runtimes.items[i], used) == 0 && backend->runtimes[i])
@@ -208,6 +211,8 @@ static void doctor_judge_runtime(struct laz_doctor *doctor, const struct doctor_
                           used, backend->name, backend->runtimes[i]);
     if (name && !laz_strv_has(&doctor->runtimes, name))
         laz_strv_addf(&doctor->problems, "the runtime %s of the settings cannot be used", name);
+    else if (!name && laz_registry_usual(doctor->registry, values, &info, &err))
+        laz_strv_addf(&doctor->problems, "%s", err.text);
 }
 
 static void doctor_judge_list(struct laz_doctor *doctor, const struct doctor_backend *backend)

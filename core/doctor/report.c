@@ -243,6 +243,11 @@ static void report_header(const struct laz_doctor *doctor, struct laz_buf *text)
     if (user.has_uid)
         laz_buf_printf(text, " (uid %u)", laz_os_uid());
     report_words(text, "\nconfiguration  ", file ? file : "none: built-in defaults");
+    const char *usual = laz_registry_usual_name(doctor->registry, doctor->values);
+    if (laz_registry_usual_why(doctor->registry)) {
+        laz_buf_printf(text, "runtime        %s, where none is named: ", usual);
+        report_words(text, "", laz_registry_usual_why(doctor->registry));
+    }
     laz_buf_puts(text, "\n");
 }
 
@@ -390,6 +395,8 @@ static void json_header(struct laz_json_write *write, const struct laz_doctor *d
     laz_json_add_bool(write, "root", laz_os_is_root());
     laz_json_end_object(write);
     laz_json_add_text(write, "configuration", laz_settings_file(doctor->options.settings));
+    laz_json_add_text(write, "runtime", laz_registry_usual_name(doctor->registry, doctor->values));
+    laz_json_add_text(write, "runtime_why", laz_registry_usual_why(doctor->registry));
 }
 
 static void json_limits(struct laz_json_write *write, const struct laz_doctor *doctor)

@@ -194,7 +194,7 @@ static int engine_stub(struct laz_engine *engine, const char *name, const char *
     const struct laz_language *declared = NULL;
 
     if (!language)
-        language = laz_settings_runtime(engine->values);
+        language = laz_registry_usual_name(engine->registry, engine->values);
     int rc = laz_registry_language(engine->registry, language, &declared, err);
     if (!rc)
         rc = laz_tools_spell(&engine->tools, err);

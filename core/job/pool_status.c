@@ -64,14 +64,17 @@ const char *laz_pool_describe(struct laz_pool *pool)
     if (laz_driver_enter(driver, NULL))
         return "<pool [in use]>";
     pool_look(pool, &status);
-    const char *runtime = pool->session_options.runtime;
+    const char *runtime =
+        pool->session_options.runtime
+            ? pool->session_options.runtime
+            : laz_registry_usual_name(pool->shared->registry, pool->shared->values);
     if (pool->closed)
         snprintf(pool->description, sizeof pool->description, "<pool [closed]>");
     else
         snprintf(pool->description, sizeof pool->description,
-                 "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
-                 runtime ? runtime : laz_settings_runtime(pool->shared->values), status.total,
-                 status.idle, status.busy, status.starting, status.dead, status.waiting);
+                 "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>", runtime,
+                 status.total, status.idle, status.busy, status.starting, status.dead,
+                 status.waiting);
     laz_driver_leave(driver);
     return pool->description;
 }

@@ -35,7 +35,7 @@ void mcp_languages(struct laz_mcp *mcp, struct laz_strv *names)
 
 void mcp_describe_languages(struct laz_mcp *mcp, const struct laz_strv *names, struct laz_buf *text)
 {
-    const char *usual = laz_settings_runtime(mcp->values);
+    const char *usual = laz_registry_usual_name(mcp->engine->registry, mcp->values);
 
     for (size_t i = 0; i < names->n; i++)
         laz_buf_printf(text, "%s%s%s", i ? ", " : "", names->items[i],

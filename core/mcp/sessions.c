@@ -13,7 +13,10 @@
 
 struct laz_pool *mcp_session_ready(const struct laz_mcp *mcp, const char *runtime)
 {
-    return runtime && strcmp(runtime, laz_settings_runtime(mcp->values)) != 0 ? NULL : mcp->ready;
+    return runtime &&
+                   strcmp(runtime, laz_registry_usual_name(mcp->engine->registry, mcp->values)) != 0
+               ? NULL
+               : mcp->ready;
 }
 
 /* A session that nothing was executed in. */
@@ -52,7 +55,8 @@ int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_sessio
     int rc = session ? mcp_session_may_be(mcp, err) : laz_error_nomem(err);
 
     if (!rc &&
-        !(session->runtime = laz_strdup(runtime ? runtime : laz_settings_runtime(mcp->values))))
+        !(session->runtime = laz_strdup(
+              runtime ? runtime : laz_registry_usual_name(mcp->engine->registry, mcp->values))))
         rc = laz_error_nomem(err);
     if (!rc)
         rc = session_fresh(mcp, runtime, &session->session, err);
@@ -74,7 +78,8 @@ int mcp_session_open(struct laz_mcp *mcp, const char *runtime, struct mcp_sessio
 
 struct mcp_session *mcp_session_find_own(const struct mcp_peer *peer, const char *runtime)
 {
-    const char *name = runtime ? runtime : laz_settings_runtime(peer->mcp->values);
+    const char *name =
+        runtime ? runtime : laz_registry_usual_name(peer->mcp->engine->registry, peer->mcp->values);
     struct mcp_session *session = peer->mcp->sessions;
 
     while (session && (session->of != peer || strcmp(session->runtime, name) != 0))

@@ -282,7 +282,10 @@ static int tools_search(struct laz_mcp *mcp, const struct mcp_asked *asked,
 static int tools_details(struct laz_mcp *mcp, const struct mcp_asked *asked,
                          const struct tool_args *args, struct laz_error *err)
 {
-    const char *runtime = args->runtime ? args->runtime : laz_settings_runtime(mcp->values), *stub;
+    const char *runtime = args->runtime
+                              ? args->runtime
+                              : laz_registry_usual_name(mcp->engine->registry, mcp->values),
+               *stub;
     int rc = laz_engine_tool_stub(mcp->engine, args->name, runtime, &stub, err);
 
     if (rc == LAZ_ENOENT)

@@ -11,6 +11,9 @@
  * systems search neither. Not called in an application, to which the process belongs: there lazaret
  * opens its files by absolute paths, whatever the application has set. */
 void laz_library_secure(void);
+/* Has the list that the system's loader keeps of its libraries (ld.so.cache(5)) one of this name,
+ * and is that there? False: there may still be one, which only the loader can tell. */
+bool laz_library_is_listed(const char *name);
 /* Opens a library, by its path or by a name that the loader searches, and resolves every symbol
  * that it needs at once. `global`: its own symbols are available to all that is opened later, and
  * it is never unloaded. NULL: *words is the reason, borrowed until this thread opens another. */

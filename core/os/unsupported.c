@@ -20,6 +20,7 @@
 #include "os/helper.h"
 #include "os/landlock.h"
 #include "os/launcher.h"
+#include "os/library.h"
 #include "os/mappings.h"
 #include "os/namespaces.h"
 #include "os/network.h"
@@ -96,6 +97,8 @@ IGNORES(laz_os_landlock_close_others, const struct laz_landlock_kept *kept, int 
 IGNORES(laz_os_landlock_check_kept, struct laz_landlock_kept *kept)
 GIVES(bool, laz_os_landlock_close_kept, true, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
+
+GIVES(bool, laz_library_is_listed, false, const char *name)
 
 /* Settings of the allocator. */
 IGNORES(laz_heap_keep, int kept)

@@ -77,7 +77,7 @@ int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *p
 struct laz_runtime_info {
     const char *name, *version, *summary;
     const char *file; /* the shared object, absolute; borrowed from the registry */
-    struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
+    struct laz_strv suffixes, libraries, read, env, reserved_words, programs, needs;
     union {
         struct laz_field_list option_list;
         const struct laz_option *options; /* its items, and one with key NULL */

@@ -125,6 +125,27 @@ int laz_registry_language(struct laz_registry *registry, const char *name,
 void laz_registry_stubs(struct laz_registry *registry, struct laz_strv *names);
 /* Could a runtime of that name be installed, whether or not it is? */
 bool laz_registry_can_be_installed(struct laz_registry *registry, const char *runtime);
+/* For a message that no runtime works: appends a clause with the packages of Debian that have one.
+ * Nothing if no language declares to have one. */
+void laz_registry_tell_packages(struct laz_registry *registry, struct laz_buf *text);
+/* The runtime of whoever names none: session.runtime, or where that is not set the default if it
+ * works here, and else the first other language that does, by name. Errors:
+ * LAZ_ENOENT says why each of them does not work; those of laz_registry_runtime. usual.c. */
+int laz_registry_usual(struct laz_registry *registry, const struct laz_settings_values *values,
+                       const struct laz_runtime_info **info, struct laz_error *err);
+/* Its name; where none works, that of the default. Borrowed until laz_registry_free. */
+const char *laz_registry_usual_name(struct laz_registry *registry,
+                                    const struct laz_settings_values *values);
+/* Why it is another than the default ("NAME is not installed"), or NULL. */
+const char *laz_registry_usual_why(struct laz_registry *registry);
+/* As a registry keeps it for usual.c: empty until somebody asks. */
+struct laz_usual {
+    const struct laz_runtime_info *info; /* NULL: none works, and `problem` says so */
+    char *why;                           /* it is not the default's: why that was not taken */
+    char *problem;
+};
+struct laz_usual *laz_registry_usual_kept(struct laz_registry *registry);
+void laz_usual_fini(struct laz_usual *usual);
 /* The runtime whose suffix a file name has; NULL when none. */
 const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
                                                         const char *file);

@@ -50,6 +50,7 @@ struct laz_registry {
     struct laz_strv standard;    /* those that not only the settings name */
     struct laz_strv refused;     /* why others are ignored */
     struct registry_list objects, descriptions;
+    struct laz_usual usual;
 };
 
 /* ---- finding files -------------------------------------------------------------------------- */
@@ -257,6 +258,7 @@ void laz_registry_free(struct laz_registry *registry)
     laz_strv_fini(&registry->directories);
     laz_strv_fini(&registry->standard);
     laz_strv_fini(&registry->refused);
+    laz_usual_fini(&registry->usual);
     free(registry);
 }
 
@@ -454,6 +456,32 @@ bool laz_registry_can_be_installed(struct laz_registry *registry, const char *ru
            language->package;
 }
 
+void laz_registry_tell_packages(struct laz_registry *registry, struct laz_buf *text)
+{
+    struct laz_strv names = LAZ_STRV_INIT;
+
+    for (size_t i = 0; i < registry->descriptions.n; i++) {
+        const struct registry_file *file = &registry->descriptions.items[i];
+        if (file->kind == &laz_language_description && !laz_strv_has(&names, file->name) &&
+            laz_registry_can_be_installed(registry, file->name))
+            laz_strv_add(&names, file->name);
+    }
+    laz_strv_sort(&names, 0);
+    for (size_t i = 0; i < names.n; i++)
+        laz_buf_printf(text, "%slazaret-%s",
+                       !i                 ? "; install one (Debian: apt-get install "
+                       : i + 1 == names.n ? " or "
+                                          : ", ",
+                       names.items[i]);
+    laz_buf_puts(text, names.n ? ")" : "");
+    laz_strv_fini(&names);
+}
+
+struct laz_usual *laz_registry_usual_kept(struct laz_registry *registry)
+{
+    return &registry->usual;
+}
+
 static int registry_missing(struct laz_registry *registry, uint32_t kind, const char *name,
                             const struct registry_file *other, struct laz_error *err)
 {
@@ -471,9 +499,9 @@ static int registry_missing(struct laz_registry *registry, uint32_t kind, const 
         laz_buf_clear(&text);
     if (known && known->package)
         laz_buf_printf(&text,
-                       "the runtime \"%s\" is not installed: it is built where its interpreter "
-                       "can be embedded (Debian: apt-get install %s, then build again)",
-                       name, known->package);
+                       "the runtime \"%s\" is not installed (Debian: apt-get install lazaret-%s; "
+                       "from the sources: apt-get install %s, then build again)",
+                       name, name, known->package);
     else if (known)
         laz_buf_printf(&text, "the runtime \"%s\" is not available in this version", name);
     registry_list(registry, kind, name, &text);

@@ -78,6 +78,7 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
     info_add_list(&write, "env", ops->env);
     info_add_list(&write, "reserved_words", ops->reserved_words);
     info_add_list(&write, "programs", LAZ_HAS(ops, programs) ? ops->programs : NULL);
+    info_add_list(&write, "needs", LAZ_HAS(ops, needs) ? ops->needs : NULL);
     info_add_options(&write, plugin->options);
     laz_json_end_object(&write);
     laz_buf_putc(json, '\n');
@@ -128,6 +129,7 @@ static const struct laz_field info_rows[] = {
     LAZ_FIELD(laz_runtime_info, TEXTS, env, true),
     LAZ_FIELD(laz_runtime_info, TEXTS, reserved_words, true),
     LAZ_FIELD(laz_runtime_info, TEXTS, programs, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, needs, false),
     {.name = "options",
      .kind = LAZ_FIELD_LIST,
      .flags = LAZ_FIELD_REQUIRED,

@@ -160,6 +160,7 @@ static int session_new(struct serve_client *client, const struct serve_message *
 
 static void session_opened(const struct serve_session *session, int64_t id)
 {
+    const struct laz_engine *engine = session->client->server->engine;
     const struct serve_message opened = {
         .has_id = true,
         .id = id,
@@ -168,6 +169,8 @@ static void session_opened(const struct serve_session *session, int64_t id)
         .has_pool = session->pool,
         .pool = session->number,
         .name = session->session ? laz_session_id(session->session) : NULL,
+        .runtime = session->runtime ? session->runtime
+                                    : laz_registry_usual_name(engine->registry, engine->values),
     };
 
     serve_send(session->client, SERVE_OPENED, &opened);

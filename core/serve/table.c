@@ -238,6 +238,8 @@ static const struct laz_field opened_members[] = {
     SESSION("the session, for later requests"),
     POOL("or the pool"),
     {"name", LAZ_FIELD_TEXT, AT(name), .help = "of a session, as in results and the audit log"},
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime),
+     .help = "the language, also where the request named none"},
 };
 
 static const struct laz_field output_members[] = {

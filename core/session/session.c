@@ -107,21 +107,35 @@ static char *session_tools_json(const struct laz_session *session, const struct 
     return laz_buf_steal(&json);
 }
 
+/* The first session that names no runtime, and gets another than the default, says so. */
+static void session_tell_runtime(struct laz_session_shared *shared, const char *runtime)
+{
+    const char *why = laz_registry_usual_why(shared->registry);
+
+    if (why && !shared->runtime_told)
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING,
+                "no runtime was named, and %s: %s runs the code", why, runtime);
+    shared->runtime_told = true;
+}
+
 /* Makes everything of a session but its box. `given`: the name of its runtime; NULL: the settings
  * name it. */
 static int session_prepare(struct laz_session *session, const char *given, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
-    const char *runtime = given ? given : laz_settings_runtime(shared->values);
     char where[96];
+    int rc = given ? laz_registry_runtime(shared->registry, given, &session->runtime, err)
+                   : laz_registry_usual(shared->registry, shared->values, &session->runtime, err);
 
-    int rc = laz_registry_runtime(shared->registry, runtime, &session->runtime, err);
-    if (rc == LAZ_ENOENT && !given)
+    if (rc == LAZ_ENOENT && !given && shared->values->session.runtime)
         laz_settings_blame(shared->values, "session.runtime", NULL, err);
     if (!rc)
         rc = laz_random_name(session->id, sizeof session->id - 1, err);
     if (rc)
         return rc;
+    const char *runtime = session->runtime->name;
+    if (!given)
+        session_tell_runtime(shared, runtime);
     snprintf(where, sizeof where, "runtime.%s", runtime);
     rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "runtime", runtime),
                                     session->runtime->options, where, NULL,

@@ -142,7 +142,7 @@ static int inspect_runtime(struct inspection *inspection, const char *runtime,
 
 int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *err)
 {
-    const char *usual = laz_settings_runtime(shared->values), *section;
+    const char *usual, *section;
     struct inspection inspection = {.shared = shared};
     const struct laz_runtime_info *info;
     const struct laz_toml_node *table;
@@ -151,6 +151,7 @@ int laz_sessions_inspect(struct laz_session_shared *shared, struct laz_error *er
     if (rc)
         return rc;
     rc = inspect_runtime(&inspection, NULL, err);
+    usual = laz_registry_usual_name(shared->registry, shared->values);
     for (size_t i = 0; !rc && (table = laz_settings_plugin_table_at(shared->settings, i, &section));
          i++)
         if (strcmp(section, "runtime") == 0 && strcmp(table->key, usual) != 0 &&

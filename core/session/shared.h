@@ -24,6 +24,7 @@ struct laz_session_shared {
     const struct laz_settings *settings;
     const struct laz_settings_values *values;
     struct laz_registry *registry;
+    bool runtime_told; /* which one a session has that names none */
     struct laz_box_shared *boxes;
     struct laz_tools *tools;
     struct laz_audit *audit; /* NULL: none */

@@ -80,7 +80,9 @@ const char *laz_settings_runtime(const struct laz_settings_values *values)
 const struct schema_key laz_schema[] = {
     KEY("session.runtime", NAME, session.runtime, "\"" SCHEMA_RUNTIME "\"",
         .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
-                "If it is not set, `lazaret run FILE` chooses by the suffix of the file."),
+                "If it is not set, `lazaret run FILE` chooses by the suffix of the file; and code "
+                "that names none is of the default if that works here, else of the first other "
+                "language that does, by name, which a warning says."),
     KEY("session.directory", FILE, session.directory, "\"\"",
         .help =
             "Where code begins: a directory that `sandbox.read` or `sandbox.write` shows. `\"\"`: "

@@ -35,7 +35,7 @@ struct laz_settings_values {
     const struct laz_settings *settings; /* whose values they are; NULL: of no file */
     struct laz_mistakes *mistakes;       /* NULL: the first mistake ends what finds it */
     struct {
-        char *runtime; /* NULL: not set; laz_settings_runtime gives the default */
+        char *runtime; /* NULL: not set (plugin/plugin.h, laz_registry_usual) */
         uint64_t timeout_ms, approval_timeout_ms, deadline_ms, start_timeout_ms;
         char *directory; /* where code begins; NULL or "": its own */
         uint64_t interrupt_grace_ms;

@@ -444,11 +444,14 @@ static const struct {
     {BWRAP_RIGHTS, "kernel.apparmor_restrict_unprivileged_userns=1",
      "AppArmor denies the capabilities of user namespaces to programs without a profile, "
      "kernel.apparmor_restrict_unprivileged_userns is 1 (as on Ubuntu 24.04): install the "
-     "distribution's AppArmor profile for bwrap (bwrap-userns-restrict), or set that to 0 with "
-     "sysctl"},
+     "distribution's AppArmor profile for bwrap (bwrap-userns-restrict), or that in the "
+     "documentation (deployment.md, \"Where AppArmor restricts user namespaces\"), or set that to "
+     "0 "
+     "with sysctl"},
     {BWRAP_RIGHTS, "",
      "the system denies the capabilities of user namespaces (AppArmor does so on Ubuntu 24.04): "
-     "install the distribution's AppArmor profile for bwrap, or set "
+     "install the distribution's AppArmor profile for bwrap, or that in the documentation "
+     "(deployment.md, \"Where AppArmor restricts user namespaces\"), or set "
      "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
     {BWRAP_UIDS, "",
      "the uid of the session is not mapped in this container: set sandbox.uids to a range that "

@@ -84,7 +84,7 @@ expect() {
 }
 
 # ---- usage ---------------------------------------------------------------------------------------
-expect usage_needs_a_subcommand 2 '' 'a subcommand is needed'
+expect usage_needs_a_subcommand 2 '' "a subcommand is needed, such as lazaret run -e 'print(1)'"
 expect usage_offers_the_nearest_subcommand 2 '' 'did you mean plugins?' plguins
 expect usage_knows_what_comes_later 2 '' 'repl is not available in this version' repl
 expect usage_knows_later_words_with_options 2 '' 'not available in this version' repl --install x
@@ -93,7 +93,8 @@ expect usage_refuses_a_letter 2 '' 'unknown option -x' run -x
 expect usage_wants_an_argument 2 '' '--config needs an argument: FILE' run --config
 expect usage_takes_no_argument 2 '' '--json takes no argument' run --json=yes -e 1
 expect usage_option_of_another_subcommand 2 '' 'belongs to another subcommand' run --format r -e 1
-expect usage_run_needs_code 2 '' 'is needed' run
+expect usage_run_needs_code 2 '' "such as lazaret run -e 'print(1)'" run
+expect usage_code_needs_a_subcommand 2 '' 'option -e belongs to another subcommand' -e 1
 expect usage_code_has_one_origin 2 '' 'not from both' run -e 1 file.py
 expect usage_too_many_files 2 '' 'too many arguments: b.py' check a.py b.py
 expect help_goes_to_standard_output 0 '*' '' --help

@@ -12,6 +12,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/doctor-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 stage_open "$PWD/staged"
+top=$(cd "${srcdir:-.}" && pwd)
 mkdir "$work/home"
 chmod 777 "$work/home" # sessions started by root have other uids
 HOME=$work/home
@@ -157,7 +158,8 @@ all_is_well() {
     says well '{"ok":true,"version":"'
     says well_system ",\"system\":{\"name\":\"$(uname -s)\",\"release\":\"$(uname -r)\""
     says well_user ",\"uid\":$(id -u),"
-    says well_configuration '"configuration":null,"chosen":"bwrap"'
+    says well_configuration '"configuration":null,"runtime":"'
+    says well_chosen ',"chosen":"bwrap"'
     says well_templates '"templates":{"works":true,"problem":null}'
     says well_groups '"control_groups":{"works":'
     says well_limit "{\"limit\":\"limits.memory\",\"value\":\"$memory\",\"state\":\""
@@ -274,6 +276,10 @@ refusals() {
         >broken-bwrap
     chmod 755 broken-bwrap
     refused apparmor 'AppArmor profile for bwrap' $doctor $only $by="$work/broken-bwrap"
+    section=$(sed -n 's/.*deployment\.md, "\([^"]*\)".*/\1/p' out | head -n 1)
+    cases=$((cases + 1))
+    grep -qx "### ${section:-none}" "$top/docs/deployment.md" ||
+        wrong apparmor_section_is_there "docs/deployment.md has no section \"$section\""
     printf '#!/bin/sh\nexec sleep 3600\n' >broken-bwrap
     refused hangs 'built no box in time' "$lazaret" doctor $only $by="$work/broken-bwrap" --json \
         --set session.start_timeout=30 --set session.deadline=0

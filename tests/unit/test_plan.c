@@ -205,8 +205,8 @@ static void sim_bwrap_explains_known_failures(void)
         const char *output, *facts, *word, *second;
     } rows[] = {
         {"bwrap: setting up uid map: Permission denied\n", "", "AppArmor", APPARMOR "=0"},
-        {"bwrap: setting up uid map: Permission denied\n", APPARMOR "=1\n", "AppArmor",
-         APPARMOR " is 1"},
+        {"bwrap: setting up uid map: Permission denied\n", APPARMOR "=1\n",
+         "deployment.md, \"Where AppArmor restricts user namespaces\"", APPARMOR " is 1"},
         {"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n", "", "AppArmor", ""},
         {"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n",
          "container=docker\n" APPARMOR "=1\n", APPARMOR " is 1", "RTM_NEWADDR"},

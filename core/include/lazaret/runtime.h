@@ -222,6 +222,10 @@ struct laz_runtime_ops {
      * ahead of the old one is dropped. Buffers of the C library are the agent's. What eval has returned
      * stays. May be NULL. */
     void (*input_changed)(void *state);
+    /* Data for the host again: files and directories without which the interpreter does not start,
+     * as absolute paths. Where one is missing, the runtime is not taken for code that names none.
+     * Ends with NULL; may be NULL. */
+    const char *const *needs;
 };
 
 #ifdef __cplusplus

@@ -32,6 +32,8 @@ const char py_executable[] = PYTHON_PREFIX "/bin/python" PYTHON_VERSION;
 const char *const py_libraries[] = {PYTHON_SONAME, NULL};
 const char *const py_read_paths[] = {PY_PLACES_READ, NULL};
 const char *const py_programs[] = {PY_PLACES_PROGRAMS, NULL};
+/* The landmark of its library. */
+const char *const py_needs[] = {PYTHON_PREFIX "/lib/python" PYTHON_VERSION "/os.py", NULL};
 
 /* Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file over its limit raise errors in
  * Python. */

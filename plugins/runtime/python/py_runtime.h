@@ -119,7 +119,8 @@ struct python_state {
 /* ---- py_posix.c, py_windows.c: where an interpreter is, and what its process needs ----------- */
 
 extern const char py_executable[];
-extern const char *const py_libraries[], *const py_read_paths[], *const py_programs[];
+extern const char *const py_libraries[], *const py_read_paths[], *const py_programs[],
+    *const py_needs[];
 void py_prepare_process(void);
 
 /* ---- py_boot.c: the part in Python

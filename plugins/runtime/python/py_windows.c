@@ -19,6 +19,7 @@ const char *const py_read_paths[] = {
     NULL,
 };
 const char *const py_programs[] = {PYTHON_DIRECTORY "/python.exe", NULL};
+const char *const py_needs[] = {NULL}; /* its library is in one of two places */
 
 /* Nothing to do: windows-job gives the session NUL as standard input, and there are no signals. */
 void py_prepare_process(void)

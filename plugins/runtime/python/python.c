@@ -234,6 +234,7 @@ static const struct laz_runtime_ops python_ops = {
     .interrupt = python_interrupt,
     .write_out = py_write_out,
     .input_changed = py_input_changed,
+    .needs = py_needs,
 };
 
 LAZ_PLUGIN(python) = {

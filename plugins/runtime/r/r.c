@@ -310,6 +310,7 @@ static const char *const r_read_paths[] = {LAZ_R_READ, NULL};
 static const char *const r_programs[] = {
     "sh", "sed", "uname", "rm", "which", "grep", "wc", "R", "Rscript", LAZ_R_HOME "/bin", NULL,
 };
+static const char *const r_needs[] = {LAZ_R_HOME "/library/base", NULL};
 static const char *const r_reserved_words[] = {
     "if",       "else",        "repeat",        "while",
     "function", "for",         "next",          "break",
@@ -344,6 +345,7 @@ static const struct laz_runtime_ops r_ops = {
     .eval = r_eval,
     .destroy = r_destroy,
     .programs = r_programs,
+    .needs = r_needs,
 #ifdef R_TEMPLATE
     .preload = r_preload,
     .before_fork = r_before_fork,

@@ -528,6 +528,7 @@ static const char *const suffixes[] = {".sh", ".bash", NULL};
 static const char *const nothing[] = {NULL};
 static const char *const environment[] = {"SHELL=" SHELL_PROGRAM, NULL};
 static const char *const programs[] = {"any", NULL};
+static const char *const needs[] = {SHELL_PROGRAM, NULL};
 static const char *const reserved_words[] = {
     "case",     "coproc", "do", "done",   "elif", "else", "esac",  "fi",    "for",
     "function", "if",     "in", "select", "then", "time", "until", "while", NULL};
@@ -549,6 +550,7 @@ static const struct laz_runtime_ops ops = {
     .set_script = shell_set_script,
     .interrupt = shell_interrupt,
     .input_changed = shell_input_changed,
+    .needs = needs,
 };
 
 LAZ_PLUGIN(shell) = {
