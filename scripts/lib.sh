@@ -29,6 +29,8 @@ packages_packages="patchelf binutils dpkg-dev xz-utils python3 crossbuild-essent
     debian-archive-keyring"
 # To make packages of Debian, and try them in a fresh one.
 packages_deb="debhelper lintian dpkg-dev debootstrap"
+# To build for arm64 and run unit tests in qemu-user.
+packages_arm64="crossbuild-essential-arm64 qemu-user debian-archive-keyring"
 # To build for Windows and run the tests in Wine.
 packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make
     gcc-mingw-w64-x86-64-posix wine wine64 dpkg-dev xz-utils libpython3-dev r-base-core"
@@ -212,10 +214,11 @@ build_all() {
         ln -sfn stage/bin/lazaret "$top/build/lazaret"
 }
 
-# for_arm64 ROOT - what configure is given to build for Debian 12 on arm64: $arm64_cc, $arm64_run (runs a program)
-# and $arm64_bash (the version of bash), and the environment of pkg-config. ROOT is made by scripts/sysroot.
+# for_arm64 ROOT [PACKAGE...] - what configure is given to build for Debian 12 on arm64: $arm64_cc, $arm64_run (runs
+# a program) and $arm64_bash (the version of bash), and the environment of pkg-config. ROOT is made by
+# scripts/sysroot, with these packages as well.
 for_arm64() {
-    "$top/scripts/sysroot" bookworm arm64 "$1" libltdl-dev libcjson-dev nettle-dev libc-ares-dev libidn2-dev \
+    "$top/scripts/sysroot" bookworm arm64 "$@" libltdl-dev libcjson-dev nettle-dev libc-ares-dev libidn2-dev \
         libmicrohttpd-dev libcurl4-gnutls-dev liblua5.4-dev libseccomp-dev libcunit1-dev libuv1-dev libpython3-dev \
         bash bash-builtins || return 1
     arm64_cc="aarch64-linux-gnu-gcc --sysroot=$1"
