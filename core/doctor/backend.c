@@ -390,7 +390,7 @@ static int backend_try(struct laz_doctor *doctor, struct doctor_backend *backend
     if (!rc && session.session)
         backend_read_plan(backend, laz_session_isolation(session.session));
     if (!rc && acts)
-        rc = doctor_session_victim(&session, doctor->bait.secret, err);
+        rc = doctor_session_victim(&session, false, doctor->bait.secret, err);
     if (!rc && acts)
         rc = doctor_acts_try(doctor, backend, &session, false, false, err);
     if (!rc && doctor->acts_are_tried && wanted)

@@ -89,7 +89,7 @@ static int doctor_prepare(struct laz_doctor *doctor, struct laz_error *err)
         rc =
             doctor_bait_init(&doctor->bait, doctor->control.engine->directory, doctor->values, err);
     if (!rc)
-        rc = doctor_session_victim(&doctor->control, doctor->bait.secret, err);
+        rc = doctor_session_victim(&doctor->control, true, doctor->bait.secret, err);
     if (rc && rc != LAZ_ESETUP && rc != LAZ_ETIMEOUT)
         laz_error_prefix(err, "the session without isolation, which the others are compared with, "
                               "cannot be prepared: ");
@@ -302,7 +302,7 @@ int laz_doctor_examine(const struct laz_doctor_options *options, struct laz_doct
         return laz_error_nomem(err);
     doctor->options = *options;
     doctor->values = laz_settings_values(options->settings);
-    doctor->control = (struct doctor_session){.victim = LAZ_PROCESS_INIT};
+    doctor->control = (struct doctor_session)DOCTOR_SESSION_INIT;
     doctor->acts_are_tried = strcmp(laz_os_platform(), "windows") != 0; /* all would succeed */
     pthread_mutex_init(&doctor->lock, NULL);
     int rc = laz_interrupt_block(&doctor->interrupt, err);

@@ -90,8 +90,11 @@ struct doctor_session {
     struct laz_doctor *doctor;
     struct laz_engine *engine;
     struct laz_session *session; /* NULL: none was asked for */
-    struct laz_process victim;   /* a process of the host with the uid of the session */
+    struct laz_process victim;   /* a process outside of the session */
+    uint32_t lent_uid;           /* of the victim, to be given back; LAZ_SPAWN_SAME_ID: none */
 };
+#define DOCTOR_SESSION_INIT                                                                        \
+    {.victim = LAZ_PROCESS_INIT, .lent_uid = LAZ_SPAWN_SAME_ID}
 
 /* Appends the value of a key, as in the configuration and as JSON; each may be NULL. True: it was
  * set on the command line (--set). */
@@ -108,8 +111,10 @@ extern const struct laz_session_options doctor_acting; /* its runtime makes the 
 void doctor_session_close(struct doctor_session *session);
 /* Cancels what runs in those that are open. Any thread. */
 void doctor_sessions_cancel(struct laz_doctor *doctor);
-/* Starts a victim under the uid of the session, with `mark` in its command line. */
-int doctor_session_victim(struct doctor_session *session, const char *mark, struct laz_error *err);
+/* Starts a victim with `mark` in its command line: as a process of another session where sessions
+ * have uids of their own, except `reachable`, under the uid of this one. */
+int doctor_session_victim(struct doctor_session *session, bool reachable, const char *mark,
+                          struct laz_error *err);
 
 /* ---- acts.c ---------------------------------------------------------------------------------- */
 

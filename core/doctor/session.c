@@ -125,7 +125,8 @@ int doctor_session_open(struct laz_doctor *doctor, const char *const *pairs,
 {
     struct laz_settings *settings = NULL;
 
-    *session = (struct doctor_session){.doctor = doctor, .victim = LAZ_PROCESS_INIT};
+    *session = (struct doctor_session)DOCTOR_SESSION_INIT;
+    session->doctor = doctor;
     int rc = doctor_may_begin(doctor, err);
     if (!rc)
         rc = laz_settings_copy(doctor->options.settings, &settings, err);
@@ -147,6 +148,8 @@ void doctor_session_close(struct doctor_session *session)
         laz_process_wait(&session->victim, 1000, NULL);
         laz_process_close(&session->victim);
     }
+    if (session->lent_uid != LAZ_SPAWN_SAME_ID)
+        laz_uids_give_back(session->engine->boxes.uids, session->lent_uid);
     laz_session_free(session->session);
     if (session->engine) { /* before it is freed: another thread may cancel it until then */
         struct doctor_session **at = &session->doctor->open;
@@ -157,17 +160,25 @@ void doctor_session_close(struct doctor_session *session)
         pthread_mutex_unlock(&session->doctor->lock);
     }
     laz_engine_free(session->engine);
-    *session = (struct doctor_session){.victim = LAZ_PROCESS_INIT};
+    *session = (struct doctor_session)DOCTOR_SESSION_INIT;
 }
 
-int doctor_session_victim(struct doctor_session *session, const char *mark, struct laz_error *err)
+int doctor_session_victim(struct doctor_session *session, bool reachable, const char *mark,
+                          struct laz_error *err)
 {
     static const char *const nothing[] = {NULL};
     struct laz_engine *engine = session->engine;
     uint32_t uid = laz_session_uid(session->session);
     char *agent = NULL;
-    int rc = laz_stage_file(engine->directory, engine->agent, uid, true, &agent, err);
+    int rc = 0;
 
+    if (!reachable && uid != LAZ_SPAWN_SAME_ID) {
+        rc = laz_uids_take(engine->boxes.uids, &uid, err);
+        if (!rc)
+            session->lent_uid = uid;
+    }
+    if (!rc)
+        rc = laz_stage_file(engine->directory, engine->agent, uid, true, &agent, err);
     if (rc)
         return rc;
     const char *const argv[] = {agent, "--wait", mark, NULL};

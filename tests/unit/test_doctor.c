@@ -183,17 +183,35 @@ static void the_user_is_told_from_the_time(void)
     CU_ASSERT_EQUAL(doctor_ended(&doctor, LAZ_ECANCELLED, &err), LAZ_ECANCELLED);
 }
 
-static void what_is_required_and_not_proven_is_a_problem(void)
+/* What is judged are settings with a runtime that works. */
+static struct laz_settings *judged_settings(void)
 {
     struct laz_settings *settings = NULL;
     struct laz_error err = {0};
 
     setup();
     CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    CU_ASSERT_EQUAL(laz_settings_set(settings, "session.runtime", "mine", &err), 0);
+    laz_strv_add(&doctor.runtimes, "mine");
     doctor.values = laz_settings_values(settings);
     doctor.chosen = &backend;
     for (unsigned i = 0; laz_enforce_name(1u << i); i++)
         backend.bits[i].state = DOCTOR_IN_FORCE;
+    return settings;
+}
+
+static void judged_end(struct laz_settings *settings)
+{
+    laz_strv_fini(&doctor.problems);
+    laz_strv_fini(&doctor.runtimes);
+    laz_settings_free(settings);
+}
+
+static void what_is_required_and_not_proven_is_a_problem(void)
+{
+    struct laz_settings *settings = judged_settings();
+    struct laz_error err = {0};
+
     CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
     CU_ASSERT_EQUAL(doctor.problems.n, 0);
     backend.bits[0].state = DOCTOR_UNPROVEN;
@@ -202,8 +220,7 @@ static void what_is_required_and_not_proven_is_a_problem(void)
     CU_ASSERT_EQUAL_FATAL(doctor.problems.n, 1);
     UNIT_TEXT(doctor.problems.items[0],
               "sandbox.require asks for fs_read, which is not proven with the backend bwrap: wait");
-    laz_strv_fini(&doctor.problems);
-    laz_settings_free(settings);
+    judged_end(settings);
 }
 
 /* What the acts of a list come to, where the others were denied. `wanted`: begins so; NULL: there
@@ -249,24 +266,17 @@ static void a_list_has_to_reach_what_it_names(void)
 static void a_list_of_the_settings_needs_one_that_works(void)
 {
     char problem[] = "no";
-    struct laz_settings *settings = NULL;
+    struct laz_settings *settings = judged_settings();
     struct laz_error err = {0};
 
-    setup();
-    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
-    doctor.values = laz_settings_values(settings);
-    doctor.chosen = &backend;
     backend.list_problem = problem;
-    for (unsigned i = 0; laz_enforce_name(1u << i); i++)
-        backend.bits[i].state = DOCTOR_IN_FORCE;
     CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
     CU_ASSERT_EQUAL(doctor.problems.n, 0);
     CU_ASSERT_EQUAL(laz_settings_set(settings, "network.allow", "[\"a.test\"]", &err), 0);
     CU_ASSERT_EQUAL(doctor_judge(&doctor, &err), 0);
     CU_ASSERT_EQUAL_FATAL(doctor.problems.n, 1);
     UNIT_TEXT(doctor.problems.items[0], "the settings have a network list: no");
-    laz_strv_fini(&doctor.problems);
-    laz_settings_free(settings);
+    judged_end(settings);
 }
 
 static const struct unit_test tests[] = {
