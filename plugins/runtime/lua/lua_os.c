@@ -22,7 +22,7 @@ static int os_exit(lua_State *L)
 }
 
 /* os.execute([command]): Lua's own takes errno for the reason whenever the status is not 0. The
- * filter refuses clone3(2), after which glibc starts the child by clone(2), and since 2.38 it
+ * filter refuses clone3(2), after which glibc starts the child by clone(2), and that of 2.41
  * leaves ENOSYS in errno. */
 static int os_execute(lua_State *L)
 {
