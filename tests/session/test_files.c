@@ -460,7 +460,7 @@ static void what_is_left_in_the_working_directory(struct laz_session *unused, co
                "for _, name in ipairs({'a.csv', 'in.csv', '.hidden', 'b.csv', os.getenv('TMPDIR') "
                ".. '/z',\n"
                "                       os.getenv('HOME') .. '/y', 'artifacts/b.csv'}) do\n"
-               "  io.open(name, 'w'):write(name)\n"
+               "  local f = io.open(name, 'w'); f:write(name); f:close()\n"
                "end",
     };
     struct laz_engine *engine = test_engine_of(unused);
