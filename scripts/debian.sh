@@ -25,8 +25,9 @@ debian_make() {
     debian_tar=$top/build/debian/$1
     [ $# -eq 2 ] || debian_tar=$debian_tar-$(echo "$3" | sha256sum | cut -c 1-12)
     mkdir -p "$top/build/debian"
+    find "$top/build/debian" -maxdepth 1 -name '*.tar' -mtime +6 -exec rm -f {} +
     rm -rf --one-file-system "$2"
-    if [ -n "$(find "$debian_tar.tar" -mtime -7 2>/dev/null)" ]; then
+    if [ -f "$debian_tar.tar" ]; then
         mkdir -p "$2" && tar --numeric-owner --xattrs -C "$2" -xf "$debian_tar.tar"
         return
     fi

@@ -307,7 +307,11 @@ static void serve(int fd, int to, const char *group, enum manager_way way)
         while (read_message(fd, &heard)) {
             struct manager_asked asked = {.pid = peer_of(fd)};
             const char *unit = unit_of(&heard), *end = strrchr(unit, '.');
-            if (heard.type == MANAGER_CALL && find_text(&heard, "StartTransientUnit")) {
+            /* as a manager of before systemd 254, whom the process is then told by its number */
+            if (heard.type == MANAGER_CALL && find_text(&heard, "PIDFDs")) {
+                send_error(fd, heard.serial, "org.freedesktop.DBus.Error.PropertyReadOnly",
+                           "unknown");
+            } else if (heard.type == MANAGER_CALL && find_text(&heard, "StartTransientUnit")) {
                 asked.is_scope = end && strcmp(end, ".scope") == 0;
                 asked.is_delegated = property_is(&heard, "Delegate", "b", 0, 1);
                 asked.has_pid = property_is(&heard, "PIDs", "au", 0, 4) &&

@@ -364,8 +364,8 @@ static void each_uses_files(struct laz_session *session, const struct words *w)
     a_link_in_place_of_the_directory_is_not_followed(session, w);
 }
 
-/* Compressed, so that nothing but its end makes it whole: the last four bytes of such a file are
- * the length of what is in it. */
+/* Nothing but its end makes it whole: in R it is compressed, and then the last four bytes are the
+ * length of what is in it; in Python they are that, too, and all of it is in a buffer. */
 static void expect_whole(struct laz_engine *engine, const struct words *w, const char *code,
                          int status)
 {
@@ -389,13 +389,13 @@ static void files_of_code_that_runs_once_are_whole(struct laz_session *unused,
                                                    const struct words *w)
 {
     static const struct phrase leave = {
-        .python = "import atexit, gzip, threading\n"
+        .python = "import atexit, threading\n"
                   "def work():\n"
                   "    threading.main_thread().join()\n"
-                  "    f.write('b' * 100)\n"
+                  "    f.write(b'b' * 100 + bytes([200, 0, 0, 0]))\n"
                   "threading.Thread(target=work).start()\n"
-                  "f = gzip.open('artifacts/a.gz', 'wt')\n"
-                  "f.write('a' * 100)\n"
+                  "f = open('artifacts/a.gz', 'wb')\n"
+                  "f.write(b'a' * 100)\n"
                   "h = atexit.register(lambda: open('artifacts/late', 'w').write('x'))\n",
         .r = "con <- gzfile('artifacts/a.gz', 'w')\n"
              "cat(strrep('a', 100), file = con)\n"
@@ -460,7 +460,7 @@ static void what_is_left_in_the_working_directory(struct laz_session *unused, co
                "for _, name in ipairs({'a.csv', 'in.csv', '.hidden', 'b.csv', os.getenv('TMPDIR') "
                ".. '/z',\n"
                "                       os.getenv('HOME') .. '/y', 'artifacts/b.csv'}) do\n"
-               "  io.open(name, 'w'):write(name)\n"
+               "  local f = io.open(name, 'w'); f:write(name); f:close()\n"
                "end",
     };
     struct laz_engine *engine = test_engine_of(unused);

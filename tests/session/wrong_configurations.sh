@@ -273,7 +273,7 @@ refused_directories() {
         env LAZARET_PLUGIN_PATH=/nowhere "$lazaret" run -q --config wrong.toml code.lua
     says its_place_is_named "ignored: wrong.toml:1:17: plugins.path: $work/plugins: every user can"
     expect no_backend 2 '' 'ignored: LAZARET_PLUGIN_PATH: ' $few "$lazaret" config --check
-    says no_backend_or_runtime 'no runtime is called'
+    says no_backend_or_runtime 'no language can be run here'
 }
 
 # plan and config --check take the backend that run would.

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "settings/toml/toml.h"
 
+#include <ctype.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,13 +68,36 @@ static void trim_fraction(const char *text, char *out, size_t size)
              (int)(used ? used + 1 : 0), point, point + 1 + digits);
 }
 
+/* Texts of the JSON reader end at a NUL: of an expected tree its escapes become those of a
+ * character that no file has. */
+#define NUL_ESCAPE "\\uf8fe"
+#define NUL_TEXT   "\xef\xa3\xbe"
+
+static void escape_nul(char *json)
+{
+    for (char *p = strchr(json, '\\'); p && p[1]; p = strchr(p + 2, '\\'))
+        if (strncmp(p, "\\u0000", 6) == 0)
+            memcpy(p, NUL_ESCAPE, 6);
+}
+
+static bool text_matches(const char *text, size_t len, const char *value)
+{
+    for (size_t i = 0; i < len; i++) {
+        const char *wanted = text[i] ? (char[]){text[i], '\0'} : NUL_TEXT;
+        if (strncmp(value, wanted, strlen(wanted)) != 0)
+            return false;
+        value += strlen(wanted);
+    }
+    return !*value;
+}
+
 static bool scalar_matches(const struct laz_toml_node *node, const char *value)
 {
     char actual[128], expected[128];
 
     switch (node->type) {
     case LAZ_TOML_STRING:
-        return strlen(value) == node->len && memcmp(value, node->text, node->len) == 0;
+        return text_matches(node->text, node->len, value);
     case LAZ_TOML_INTEGER:
         return strtoll(value, NULL, 10) == node->integer;
     case LAZ_TOML_BOOLEAN:
@@ -110,19 +134,30 @@ static bool node_matches(const struct laz_toml_node *node, const struct laz_json
         return node->type == LAZ_TOML_ARRAY && !json && !item;
     }
     for (json = laz_json_first(json); json; json = laz_json_next(json), n++) {
-        const struct laz_toml_node *child = laz_toml_get(node, laz_json_key(json));
+        const struct laz_toml_node *child = node->first;
+        while (child && !text_matches(child->key, child->key_len, laz_json_key(json)))
+            child = child->next;
         if (!child || !node_matches(child, json))
             return false;
     }
     return node->type == LAZ_TOML_TABLE && node->n == n;
 }
 
-/* Files that this version of toml-test lists as excluded for TOML 1.0: the escape \e is of 1.1.
- * TOML 1.0: "All other escape sequences not listed above are reserved; if they are used, TOML
- * should produce an error." */
+/* Files that toml-test lists as excluded for TOML 1.0, since they are of 1.1: escapes (1.0: "All
+ * other escape sequences not listed above are reserved; if they are used, TOML should produce an
+ * error."), times without seconds, lines within inline tables, keys of any letters. */
 static bool is_later_than_1_0(const char *path)
 {
-    return has_suffix(path, "/valid/string/escape-esc.toml");
+    static const char *const later[] = {
+        "/valid/string/escape-esc.toml",   "/valid/string/hex-escape.toml",
+        "/valid/datetime/no-seconds.toml", "/valid/inline-table/newline.toml",
+        "/valid/key/unicode.toml",
+    };
+
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (has_suffix(path, later[i]))
+            return true;
+    return false;
 }
 
 static unsigned files_seen;
@@ -140,6 +175,7 @@ static int check_valid(const char *path, const struct stat *info, int kind, stru
     files_seen++;
     char *json_path = laz_strdupf("%.*s.json", (int)(strlen(path) - 5), path);
     CU_ASSERT_FATAL(json_path && read_whole(path, &text) && read_whole(json_path, &expected));
+    escape_nul(expected.data);
     int rc = laz_toml_parse(text.data, text.len, "f", &toml, &err);
     if (is_later_than_1_0(path)) {
         CU_ASSERT_EQUAL(rc, LAZ_EPARSE);
@@ -179,7 +215,8 @@ static void check_lines(const char *path, const struct laz_buf *text)
         size_t n = strcspn(p, "\n"), used = 0;
         for (size_t i = 0; i < n && used < sizeof line; i++) {
             unsigned code;
-            if (n - i >= 4 && sscanf(p + i, "\\x%2x", &code) == 1) {
+            if (n - i >= 4 && isxdigit((unsigned char)p[i + 2]) &&
+                sscanf(p + i, "\\x%2x", &code) == 1) {
                 line[used++] = (char)code;
                 i += 3;
             } else {

@@ -506,21 +506,6 @@ static int luart_check(void *state, const char *code, size_t len, struct laz_out
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-/* os.exit([code [, close]]): ends the process without closing the state. */
-static int luart_exit(lua_State *L)
-{
-    struct luart_state *st = lua_touserdata(L, lua_upvalueindex(1));
-    int status = 0;
-
-    if (lua_isboolean(L, 1))
-        status = lua_toboolean(L, 1) ? 0 : 1;
-    else
-        status = (int)luaL_optinteger(L, 1, 0);
-    fflush(NULL);
-    st->services->leave(st->services->agent, status & 0xff);
-    return 0;
-}
-
 /* Applies the options, a table on top of the stack. Directories are prepended in reverse order, so
  * that the first of the list is searched first. */
 static void luart_apply_options(lua_State *L)
@@ -609,10 +594,7 @@ static int luart_open(lua_State *L)
     luart_value_open(L);
     luart_follow_coroutines(st, L);
     luart_seed(L);
-    lua_getglobal(L, "os");
-    lua_pushlightuserdata(L, st);
-    lua_pushcclosure(L, luart_exit, 1);
-    lua_setfield(L, -2, "exit");
+    luart_os_open(st, L);
     luart_push_json(st, L, st->options, st->options_len);
     luart_apply_options(L);
     return 0;

@@ -119,4 +119,9 @@ void luart_tool_meant(const struct luart_state *st, const char *message, luaL_Bu
 /* tool_map(tool, list); upvalue: the state. */
 int luart_tool_map(lua_State *L);
 
+/* ---- lua_os.c ------------------------------------------------------------------------------- */
+
+/* Makes functions of `os` ours. May raise. */
+void luart_os_open(struct luart_state *st, lua_State *L);
+
 #endif

@@ -238,7 +238,7 @@ static size_t exchange_header(char *data, size_t size, size_t n, void *user)
         for (const char *c = value; *c && is_valid; c++)
             is_valid = *c > 0x20 && *c < 0x7f;
         if (is_valid)
-            snprintf(exchange->session, sizeof exchange->session, "%s", value);
+            memcpy(exchange->session, value, strlen(value) + 1);
     }
     return n;
 }
