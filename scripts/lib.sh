@@ -27,8 +27,8 @@ packages_mcp_clients="nodejs npm"
 # To make packages for other systems.
 packages_packages="patchelf binutils dpkg-dev xz-utils python3 crossbuild-essential-arm64 qemu-user
     debian-archive-keyring"
-# To make packages of Debian, and try them in a fresh one.
-packages_deb="debhelper lintian dpkg-dev debootstrap"
+# To try something in a fresh Debian.
+packages_fresh="debootstrap wget"
 # To build for arm64 and run unit tests in qemu-user.
 packages_arm64="crossbuild-essential-arm64 qemu-user debian-archive-keyring"
 # To build for Windows and run the tests in Wine.
