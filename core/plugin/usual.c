@@ -92,7 +92,11 @@ static int usual_ask(const struct laz_runtime_info *info, const struct laz_strv 
         rc = laz_spawner_new(&spawner, err);
     if (!rc) {
         const struct laz_spawn_fd fds[] = {{ends[1], 2}};
-        const struct laz_spawn spawn = {LAZ_SPAWN_OWN((const char *const *)argv.items, env, fds)};
+        const struct laz_spawn spawn = {
+            LAZ_SPAWN_OWN((const char *const *)argv.items, env, fds),
+            .no_priority = true,
+            .death_signal = SIGKILL,
+        };
         rc = laz_spawner_spawn(spawner, &spawn, &process, err);
     }
     laz_os_close(&ends[1]);
@@ -117,8 +121,8 @@ static int usual_check(const struct laz_runtime_info *info, struct laz_error *er
         rc = usual_missing(info->needs.items[i], err);
     for (size_t i = 0; !rc && i < libraries.n; i++) {
         const char *library = libraries.items[i];
-        if (laz_os_is_absolute(library))
-            rc = usual_missing(library, err);
+        if (laz_os_is_absolute(library) || strchr(library, '/'))
+            rc = laz_trust_file(library, err);
         else
             is_known = is_known && laz_library_is_listed(library);
     }

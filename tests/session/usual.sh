@@ -87,6 +87,40 @@ changed "$work/plugins/python.json" "s/\"libraries\":\\[[^]]*/&,\"libc.so.6\"/"
 expect libraries_are_found 0 python '' "$lazaret" run -e "$which"
 : >"$work/plugins/$library"
 expect library_beside_is_no_library 125 '' "$library: file too short" "$lazaret" run -e "$which"
+# The process that opens it is outside of a box: it opens only what no other user can change, and it ends
+# with this one.
+with python shell
+: >"$work/other.so"
+chmod o+w "$work/other.so"
+changed "$work/plugins/python.json" "s,\"libraries\":\\[[^]]*,\"libraries\":[\"$work/other.so\"\,\"libqqq.so.1\","
+expect library_of_others_is_not_opened 0 hi 'other.so: every user can write this file' \
+    "$lazaret" run -e 'echo hi'
+changed "$work/plugins/python.json" "s,\"$work,\"${work#/},"
+expect library_of_a_relative_path_is_not_opened 0 hi 'not an absolute path' \
+    "$lazaret" run -e 'echo hi'
+if [ -n "$staged_cc" ]; then
+    with python shell
+    cat >"$work/waits.c" <<END
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((constructor)) static void waits(void)
+{
+    FILE *file = fopen("$work/pid", "w");
+    fprintf(file, "%d\\n", getpid());
+    fclose(file);
+    sleep(600);
+}
+END
+    expect waits_builds 0 '' '' $staged_cc -shared -fPIC "$work/waits.c" -o "$work/plugins/waits.so"
+    changed "$work/plugins/python.json" 's/"libraries":\[[^]]*/"libraries":["waits.so","libqqq.so.1"/'
+    cases=$((cases + 1))
+    "$lazaret" run -e 'echo hi' >"$work/out" 2>"$work/err" &
+    until [ -s "$work/pid" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+    kill -KILL $!
+    wait $! || :
+    # The harness ends a test that hangs.
+    while kill -0 "$(cat "$work/pid")" 2>/dev/null; do sleep 0.05; done
+fi
 with python shell
 changed "$work/plugins/python.json" 's,"needs":\["[^"]*,"needs":["/nonexistent/os.py,'
 expect needed_file_is_missing 0 hi \
