@@ -214,20 +214,34 @@ build_all() {
         ln -sfn stage/bin/lazaret "$top/build/lazaret"
 }
 
-# for_arm64 ROOT [PACKAGE...] - what configure is given to build for Debian 12 on arm64: $arm64_cc, $arm64_run (runs
-# a program) and $arm64_bash (the version of bash), and the environment of pkg-config. ROOT is made by
-# scripts/sysroot, with these packages as well.
-for_arm64() {
-    "$top/scripts/sysroot" bookworm arm64 "$@" libltdl-dev libcjson-dev nettle-dev libc-ares-dev libidn2-dev \
+# for_machine MACHINE ROOT [PACKAGE...] - what configure is given to build for Debian 12 on x86_64 or aarch64, with the
+# libraries that Debian has today: $machine_cc, $machine_run (runs a program) and $machine_bash (the version of bash),
+# and the environment of pkg-config. ROOT is made by scripts/sysroot, with these packages as well.
+for_machine() {
+    machine_is=$1 machine_root=$2
+    shift 2
+    case $machine_is in
+        x86_64) set -- amd64 "$machine_root" "$@" ;;
+        aarch64) set -- arm64 "$machine_root" "$@" ;;
+    esac
+    "$top/scripts/sysroot" bookworm "$@" libltdl-dev libcjson-dev nettle-dev libc-ares-dev libidn2-dev \
         libmicrohttpd-dev libcurl4-gnutls-dev liblua5.4-dev libseccomp-dev libcunit1-dev libuv1-dev libpython3-dev \
         bash bash-builtins || return 1
-    arm64_cc="aarch64-linux-gnu-gcc --sysroot=$1"
-    arm64_run="qemu-aarch64 -L $1"
+    machine_libraries=lib/$machine_is-linux-gnu
+    if [ "$machine_is" = "$(uname -m)" ]; then
+        machine_cc="${CC-gcc} --sysroot=$machine_root"
+        machine_run=$(echo "$machine_root"/lib*/ld-linux-*.so.*)
+        machine_run="$machine_run --library-path $machine_root/$machine_libraries:$machine_root/usr/$machine_libraries"
+    else
+        machine_cc="$machine_is-linux-gnu-gcc --sysroot=$machine_root"
+        machine_run="qemu-$machine_is -L $machine_root"
+    fi
     # shellcheck disable=SC2016
-    arm64_bash=$($arm64_run "$1/bin/bash" -c 'echo "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}"') ||
-        return 1
-    PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR=$1
-    PKG_CONFIG_LIBDIR=$1/usr/lib/aarch64-linux-gnu/pkgconfig:$1/usr/lib/pkgconfig:$1/usr/share/pkgconfig
+    machine_bash=$($machine_run "$machine_root/bin/bash" -c \
+        'echo "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}"') || return 1
+    PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR=$machine_root
+    PKG_CONFIG_LIBDIR=$machine_root/usr/$machine_libraries/pkgconfig:$machine_root/usr/lib/pkgconfig
+    PKG_CONFIG_LIBDIR=$PKG_CONFIG_LIBDIR:$machine_root/usr/share/pkgconfig
     export PKG_CONFIG PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 }
 

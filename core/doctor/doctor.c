@@ -12,7 +12,10 @@
 #include "base/path.h"
 #include "box/box.h"
 #include "box/template.h"
+#include "os/files.h"
+#include "os/paths.h"
 #include "os/system.h"
+#include "os/trust.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +226,26 @@ static void doctor_judge_list(struct laz_doctor *doctor, const struct doctor_bac
                       backend->list_problem);
 }
 
+/* Who can change the program, or the libraries that a package brings along, has them run before
+ * anything can be checked. */
+static void doctor_judge_own(struct laz_doctor *doctor)
+{
+    char *own[] = {laz_os_own_program(), laz_installed_libraries()};
+    struct laz_look look;
+    struct laz_error why = {0};
+
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (own[i] && laz_os_look(own[i], true, &look) == 0 &&
+            (look.kind == LAZ_LOOK_DIRECTORY ? laz_trust_directory(own[i], &why)
+                                             : laz_trust_file(own[i], &why)) == LAZ_EREFUSED)
+            laz_strv_addf(&doctor->problems, "lazaret itself can be changed: %s", why.text);
+        free(own[i]);
+    }
+}
+
 int doctor_judge(struct laz_doctor *doctor, struct laz_error *err)
 {
+    doctor_judge_own(doctor);
     if (doctor->templates_problem && doctor->values->pool.warm == LAZ_WARM_TEMPLATE)
         laz_strv_addf(&doctor->problems, "pool.warm asks for templates: %s",
                       doctor->templates_problem);

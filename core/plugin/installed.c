@@ -9,6 +9,9 @@
 #include "os/current_process.h"
 #include "os/paths.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static char *installed_at(const char *path)
 {
     static const struct laz_layout layout = {LAZ_PREFIX, LAZ_BINDIR, LAZ_LIBDIR, LAZ_AGENT};
@@ -26,6 +29,16 @@ char *laz_installed_agent(void)
     const char *own = laz_os_getenv("LAZARET_AGENT");
 
     return own && own[0] ? laz_strdup(own) : installed_at(LAZ_AGENT);
+}
+
+char *laz_installed_libraries(void)
+{
+    char *plugins = laz_installed_plugins();
+    char *slash = plugins ? strrchr(plugins, '/') : NULL;
+    char *libraries = slash ? laz_strdupf("%.*s/libraries", (int)(slash - plugins), plugins) : NULL;
+
+    free(plugins);
+    return libraries;
 }
 
 char *laz_installed_templates(void)

@@ -73,6 +73,9 @@ const struct laz_plugin *laz_module_plugin(const struct laz_module *module);
  * process is set-id). New strings; NULL: out of memory. */
 char *laz_installed_plugins(void);
 char *laz_installed_agent(void);
+/* The directory of libraries that a package brings along for the program and plugins; there need be
+ * none. */
+char *laz_installed_libraries(void);
 /* The installed directory of templates for plugins. */
 char *laz_installed_templates(void);
 
@@ -130,7 +133,8 @@ bool laz_registry_can_be_installed(struct laz_registry *registry, const char *ru
 void laz_registry_tell_packages(struct laz_registry *registry, struct laz_buf *text);
 /* The runtime of whoever names none: session.runtime, or where that is not set the default if it
  * works here, and else the first other language that does, by name. Errors:
- * LAZ_ENOENT says why each of them does not work; those of laz_registry_runtime. usual.c. */
+ * LAZ_ENOENT says why each of them does not work; LAZ_ETIMEOUT: that could not be found out in time;
+ * those of laz_registry_runtime. usual.c. */
 int laz_registry_usual(struct laz_registry *registry, const struct laz_settings_values *values,
                        const struct laz_runtime_info **info, struct laz_error *err);
 /* Its name; where none works, that of the default. Borrowed until laz_registry_free. */

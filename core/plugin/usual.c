@@ -24,7 +24,7 @@
 #include "os/trust.h"
 #include "settings/settings.h"
 
-#define USUAL_ASK_MS 10000             /* for a process that opens a plugin */
+#define USUAL_ASK_MS 5000              /* for a process that opens a plugin */
 #define USUAL_WORDS  1024              /* bytes that it says of a failure, at most */
 #define USUAL_AGENT  "lazaret-agent: " /* before what it says */
 
@@ -55,7 +55,7 @@ static int usual_listen(struct laz_process *process, int words, struct laz_error
     if (!laz_process_wait(process, USUAL_ASK_MS, &how)) {
         laz_process_signal_group(process, SIGKILL);
         laz_process_wait(process, USUAL_ASK_MS, &how);
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "its plugin is not opened within %d seconds",
+        return laz_error_set(err, LAZ_ETIMEOUT, 0, "its plugin is not opened within %d seconds",
                              USUAL_ASK_MS / 1000);
     }
     if (how.known && !how.status && !how.signal)
@@ -132,6 +132,13 @@ static int usual_check(const struct laz_runtime_info *info, struct laz_error *er
     return rc;
 }
 
+/* A machine that has no time or memory says nothing of a runtime: that is an error, and nobody
+ * keeps it. */
+static bool usual_is_unknown(const struct laz_error *problem)
+{
+    return problem->code == LAZ_ETIMEOUT || laz_error_is_shortage(problem);
+}
+
 /* ---- the choice ----------------------------------------------------------------------------- */
 
 struct usual_search {
@@ -198,7 +205,7 @@ static int usual_try_others(struct laz_registry *registry, const char *first,
         struct laz_error problem = {0};
         if (!usual_check(search.others[i], &problem)) {
             rc = laz_registry_runtime(registry, search.others[i]->name, &usual->info, err);
-        } else if (laz_error_is_shortage(&problem)) {
+        } else if (usual_is_unknown(&problem)) {
             rc = problem.code;
             if (err)
                 *err = problem;
@@ -223,7 +230,7 @@ static int usual_choose(struct laz_registry *registry, const char *first, struct
     if (!rc)
         return 0;
     usual->info = NULL;
-    if (laz_error_is_shortage(&problem)) {
+    if (usual_is_unknown(&problem)) {
         if (err)
             *err = problem;
         return rc;

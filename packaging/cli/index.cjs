@@ -28,7 +28,8 @@ function reason(system, name) {
   if (!glibc()) return `${name} needs the C library of GNU, which this system does not use: ${sources}`;
   return `the package ${name} is not installed. It is an optional dependency of @lazaret/cli: install again ` +
     'without --omit=optional (or optional=false in .npmrc), and on the system where it is to run, not with a ' +
-    'copied node_modules or a lock file that was made on another one';
+    'copied node_modules or a lock file that was made on another one; files of packages go together, with ' +
+    'npm install --offline';
 }
 
 /**

@@ -221,6 +221,14 @@ else
     else
         may_be_missing pkg-config 'not installed'
     fi
+    # Libraries beside the program are loaded before anything can be checked: doctor tells.
+    mkdir "$libraries/lazaret/libraries"
+    expect libraries_are_trusted 0 '*' '' "$lazaret" doctor --set sandbox.backend='"none"' --set sandbox.require='[]'
+    chmod o+w "$libraries/lazaret/libraries"
+    expect libraries_are_not_trusted 1 '*' '' "$lazaret" doctor --set sandbox.backend='"none"' --set sandbox.require='[]'
+    cases=$((cases + 1))
+    grep -q 'lazaret itself can be changed: .*/libraries' "$work/out" || wrong libraries_are_named 'not told'
+    rmdir "$libraries/lazaret/libraries"
     # What was found is used by the rule for all files, and no other is taken instead.
     chmod o+w "$agent"
     cases=$((cases + 1))

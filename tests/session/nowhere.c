@@ -18,6 +18,11 @@ char *laz_installed_agent(void)
     return laz_strdup(own && own[0] ? own : "/nonexistent/lazaret/lazaret-agent");
 }
 
+char *laz_installed_libraries(void)
+{
+    return laz_strdup("/nonexistent/libraries");
+}
+
 char *laz_installed_templates(void)
 {
     const char *own = secure_getenv("LAZARET_TEST_TEMPLATES");
