@@ -65,7 +65,8 @@ answers() {
         wrong "as $answers_user by $answers_backend: $*: $answers_said $(cat "$root.errors")"
     answers_ms=$((($(date +%s%N) - answers_began) / 1000000))
     case $answers_said in
-        '{"ok":true,'*42*'"backend":"'"$answers_backend"'"'*) ;;
+        '{"ok":true,'*'"text":"42\n"'*'"backend":"'"$answers_backend"'"'*) ;;
+        '{"ok":true,"value":42'*'"backend":"'"$answers_backend"'"'*) ;;
         *) wrong "as $answers_user: not 42 by $answers_backend: $*: $answers_said" ;;
     esac
     say "$codename: as $answers_user by $answers_backend: 42 in $answers_ms ms: ${*##*/}"
