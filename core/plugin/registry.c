@@ -482,6 +482,19 @@ struct laz_usual *laz_registry_usual_kept(struct laz_registry *registry)
     return &registry->usual;
 }
 
+/* Where it is missing, since a package of Debian adds to the program of the same origin alone. */
+static void registry_tell_package(const struct laz_language *language, struct laz_buf *text)
+{
+    char *installed = laz_installed_plugins();
+
+    laz_buf_printf(text,
+                   "the runtime \"%s\" is not installed in %s (Debian: apt-get install lazaret-%s, "
+                   "for /usr/bin/lazaret; from the sources: apt-get install %s, then build again)",
+                   language->name, installed ? installed : "the installed directory",
+                   language->name, language->package);
+    free(installed);
+}
+
 static int registry_missing(struct laz_registry *registry, uint32_t kind, const char *name,
                             const struct registry_file *other, struct laz_error *err)
 {
@@ -498,10 +511,7 @@ static int registry_missing(struct laz_registry *registry, uint32_t kind, const 
     if (known)
         laz_buf_clear(&text);
     if (known && known->package)
-        laz_buf_printf(&text,
-                       "the runtime \"%s\" is not installed (Debian: apt-get install lazaret-%s; "
-                       "from the sources: apt-get install %s, then build again)",
-                       name, name, known->package);
+        registry_tell_package(known, &text);
     else if (known)
         laz_buf_printf(&text, "the runtime \"%s\" is not available in this version", name);
     registry_list(registry, kind, name, &text);

@@ -60,7 +60,8 @@ expect named_is_not_told 0 hi '' "$lazaret" run --runtime lua -e 'print("hi")'
 expect set_is_not_told 0 hi '' "$lazaret" run --set session.runtime=shell -e 'echo hi'
 expect named_is_not_replaced 2 '' 'the runtime "python" is not installed' \
     "$lazaret" run --runtime python -e 1
-says named_can_be_installed 'apt-get install lazaret-python'
+says named_can_be_installed 'apt-get install lazaret-python, for /usr/bin/lazaret'
+says named_is_missing_there '"python" is not installed in /'
 printf 'echo suffix\n' >"$work/code.sh"
 expect suffix_is_not_told 0 suffix '' "$lazaret" run "$work/code.sh"
 expect program_is_not_told 0 program '' "$lazaret" run -- echo program

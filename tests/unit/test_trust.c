@@ -120,7 +120,7 @@ static void owners_and_groups_on_the_way_count(void)
     } rows[] = {
         {"way/to/file", STRANGER, 0, 0644, "uid 54321, not root or uid 0, owns this file"},
         {"way/to", STRANGER, 0, 0755, "uid 54321, not root or uid 0, owns this directory"},
-        {"way", STRANGER, 0, 0755, "chown root /tmp/laz-test-trust-"},
+        {"way", STRANGER, 0, 0755, "or run lazaret as the owner of /tmp/laz-test-trust-"},
         {"way", STRANGER, 0, 01777, "uid 54321"}, /* its owner can remove its entries */
         {"way/to/file", 0, STRANGER, 0644, NULL},
         {"way/to/file", 0, STRANGER, 0664, "the group 54321 can write this file (mode 0664)"},

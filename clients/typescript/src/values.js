@@ -8,6 +8,10 @@
 
 import { types } from 'node:util';
 
+if (!String.prototype.isWellFormed) {
+  throw new Error(`@lazaret/client needs Node.js 20 or later, and this is ${process.version}`);
+}
+
 export const MAX_DEPTH = 60; // the server accepts 64 levels, of which a message needs some
 const MAX_LENGTH = 1 << 26; // of the text, unless the caller has another limit
 const MAX_DIGITS = 100_000; // reading an integer takes more than linear time

@@ -2,6 +2,7 @@
 // Values, results and settings; the program is not needed.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 
@@ -12,6 +13,13 @@ import { decode, encode } from '../src/values.js';
 
 const { CalendarDate, Frame, Result } = lazaret;
 const again = (value) => decode(JSON.parse(encode(value)));
+
+test('a Node.js that is too old is told so', () => {
+  const code = `delete String.prototype.isWellFormed; await import('${new URL('../src/index.js', import.meta.url)}')`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /needs Node\.js 20 or later, and this is v/);
+});
 
 test('values come back as they were', () => {
   for (const value of [null, true, 2, 2.5, 1e300, 2 ** 60, -0, NaN, -Infinity, 'ä😀', [1, [2]],

@@ -81,7 +81,9 @@ static int trust_judge(struct trust_walk *walk, const char *name, const struct s
     if (!trust_is_owner(walk, st->st_uid)) {
         snprintf(wrong, sizeof wrong, "uid %lu, not root or uid %lu, owns",
                  (unsigned long)st->st_uid, (unsigned long)geteuid());
-        return trust_refuse(walk, st, wrong, geteuid() ? "chown" : "chown root", err);
+        return trust_refuse(
+            walk, st, wrong,
+            geteuid() ? "chown" : "use a copy that is root's, or run lazaret as the owner of", err);
     }
     if (S_ISLNK(st->st_mode)) /* the mode of a link has no meaning */
         return 0;
