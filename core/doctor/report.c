@@ -6,10 +6,12 @@
 #include "base/enforce.h"
 #include "base/limits.h"
 #include "base/visible.h"
+#include "os/paths.h"
 #include "os/system.h"
 #include "os/users.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const report_came[] = {
@@ -235,7 +237,10 @@ static void report_header(const struct laz_doctor *doctor, struct laz_buf *text)
 
     laz_os_kernel(&kernel);
     laz_os_user(&user);
-    laz_buf_printf(text, "lazaret        %s\n", laz_version());
+    char *program = laz_os_own_program();
+    laz_buf_printf(text, "lazaret        %s", laz_version());
+    report_words(text, program ? ", " : "", program ? program : "");
+    free(program);
     laz_buf_printf(text, "system         %s %s %s\n", kernel.name, kernel.release, kernel.machine);
     laz_buf_puts(text, "user           ");
     laz_visible_line(text, user.name, strlen(user.name));
@@ -383,6 +388,9 @@ static void json_header(struct laz_json_write *write, const struct laz_doctor *d
     laz_os_kernel(&kernel);
     laz_os_user(&user);
     laz_json_add_text(write, "version", laz_version());
+    char *program = laz_os_own_program();
+    laz_json_add_text(write, "path", program);
+    free(program);
     laz_json_begin_object(write, "system");
     laz_json_add_text(write, "name", kernel.name);
     laz_json_add_text(write, "release", kernel.release);

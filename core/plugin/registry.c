@@ -418,8 +418,12 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
         laz_buf_puts(text, laz_buf_text(&list));
     } else {
         char *installed = laz_installed_plugins();
+        struct laz_look look;
         laz_buf_printf(text, "; none is installed in %s",
                        installed ? installed : "the installed directory");
+        if (installed && laz_os_look(installed, true, &look) == ENOENT)
+            laz_buf_puts(text, ", which does not exist: the program needs the files that it came "
+                               "with, so move all of them together, or make a link to it");
         free(installed);
     }
     laz_registry_ignored(registry, text);

@@ -263,8 +263,10 @@ static bool shell_greet(struct shell_state *st, struct laz_outcome *outcome)
     if (has_come && !*hello.message)
         return true;
     snprintf(st->message, sizeof st->message,
-             "%s cannot be used: %s; lazaret has to be built for the bash that is installed",
-             SHELL_PROGRAM, has_come ? hello.message : "it does not load the runtime");
+             "%s cannot be used: %s; this runtime is for bash %s, and another bash needs a lazaret "
+             "that was built for it",
+             SHELL_PROGRAM, has_come ? hello.message : "it does not load the runtime",
+             SHELL_VERSION);
     shell_join(st);
     shell_wrong(st, outcome);
     return false;
