@@ -5,8 +5,8 @@
 # usage: tests/packages/npm.sh PACKAGES
 #
 # PACKAGES is the directory of the packages. In each release of Debian @lazaret/cli is installed, as root for all
-# and by an ordinary user for a project and with npx, without scripts; code runs by landlock, and once bubblewrap is
-# installed by bwrap; the client opens a session, where Node is new enough for it. A program that is missing is said, with
+# and by an ordinary user for itself, for a project and with npx, without scripts; code runs by landlock, and once
+# bubblewrap is installed by bwrap; the client opens a session, where Node is new enough for it. A program that is missing is said, with
 # what to do, and so is a system without one. The command passes signals and statuses on. Times are printed. Exit
 # status: 0, 1, 77 where no such system can be made.
 set -eu
@@ -56,6 +56,7 @@ for codename in bookworm trixie; do
     command=$home/project/node_modules/.bin/lazaret
     inside runuser -u tester -- mkdir "$home/project" "$home/other"
     timed "installed for all" npm_as root / npm install -g @lazaret/cli
+    npm_as tester / npm install -g --prefix "$home/own" @lazaret/cli
     timed "installed in a project" npm_as tester "$home/project" npm install @lazaret/client
     for backend in landlock bwrap; do
         [ $backend != bwrap ] || bubblewrap
@@ -69,6 +70,7 @@ for codename in bookworm trixie; do
         done
         answers tester $backend "$command" run --json -- sh -c 'echo 42'
         answers tester $backend "$command" run --json -e 'print(6 * 7)'
+        answers tester $backend "$home/own/bin/lazaret" run --json -e 'print(6 * 7)'
     done
     # shellcheck disable=SC2086
     timed "npx, which installs" answers tester bwrap env -C "$home/other" \
