@@ -12,6 +12,7 @@
 #include "os/streams.h"
 #include "os/warden.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,9 +49,11 @@ static int main_run(enum agent_role role)
     int rc = agent_start(&agent, &err);
     if (!rc && role == AGENT_TEMPLATE && agent_template_serve(&agent, &status))
         rc = agent_start(&agent, &err); /* a copy, for one session */
-    if (rc)
+    /* A host that has given the session up knows why, and this would get into somebody's output. */
+    const bool is_unwanted = err.os_errno == ECONNREFUSED || err.os_errno == ECONNRESET;
+    if (rc && !is_unwanted)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
-    else if (agent.role != AGENT_TEMPLATE)
+    else if (!rc && agent.role != AGENT_TEMPLATE)
         status = agent_serve(&agent);
     agent_end_runtime(&agent);
     if (!rc && agent.role != AGENT_TEMPLATE)

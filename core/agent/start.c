@@ -14,6 +14,7 @@
 #include "os/signals.h"
 #include "os/sockets.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     }
     const struct laz_part parts[] = {{token, len}, {"\n", 1}};
     if (!laz_os_send_parts(fd, parts, 2))
-        rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
+        rc = laz_error_set(err, LAZ_ESETUP, ECONNRESET, "the host closed the connection");
 out:
     if (token && wipe)
         laz_wipe(token, len);
@@ -284,7 +285,8 @@ static int start_init(struct agent *agent, struct laz_error *err)
     size_t len;
 
     if (agent_commands_first(agent, &line, &len))
-        return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
+        return laz_error_set(err, LAZ_ESETUP, ECONNRESET,
+                             "the host closed the connection before init");
     int rc = laz_message_parse_host(line, len, LAZ_WIRE_STARTING, &init, err);
     if (rc)
         laz_error_prefix(err, "init: ");

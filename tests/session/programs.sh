@@ -54,6 +54,11 @@ own_statuses() {
     expect no_box 125 '' 'no backend' run --backend no-such -- true
     expect a_hook_that_refuses 125 '' 'blocked' \
         run --set 'session.pre_execute_hook=["/bin/false"]' -- true
+    # The message is one: an agent whose host no longer listens says nothing.
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' gone.sock
+    cases=$((cases + 1))
+    LAZARET_SOCKET=$work/gone.sock LAZARET_TOKEN=x "$LAZARET_AGENT" >out.gone 2>&1
+    [ $? -ne 0 ] && [ ! -s out.gone ] || wrong an_agent_without_a_host "it says $(cat out.gone)"
     expect a_clock 124 '' 'timed out' run --timeout 0.1 -- sleep 1000
     expect another_clock 124 '' 'deadline' run --set session.deadline=0.1 -- sleep 1000
     expect a_limit 137 '' 'CPU time' run --set limits.cpu=1 -- sh -c 'while :; do :; done'
