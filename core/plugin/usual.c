@@ -24,9 +24,8 @@
 #include "os/trust.h"
 #include "settings/settings.h"
 
-#define USUAL_ASK_MS 5000              /* for a process that opens a plugin */
-#define USUAL_WORDS  1024              /* bytes that it says of a failure, at most */
-#define USUAL_AGENT  "lazaret-agent: " /* before what it says */
+#define USUAL_WORDS 1024              /* bytes that it says of a failure, at most */
+#define USUAL_AGENT "lazaret-agent: " /* before what it says */
 
 void laz_usual_fini(struct laz_usual *usual)
 {
@@ -46,17 +45,18 @@ static int usual_missing(const char *path, struct laz_error *err)
 
 /* Waits for the process. Its end, or why the plugin cannot be opened: the first line that it says,
  * without its name. */
-static int usual_listen(struct laz_process *process, int words, struct laz_error *err)
+static int usual_listen(struct laz_process *process, uint64_t wait_ms, int words,
+                        struct laz_error *err)
 {
     char text[USUAL_WORDS];
     struct laz_exit how = {0};
     const char *said = text;
 
-    if (!laz_process_wait(process, USUAL_ASK_MS, &how)) {
+    if (!laz_process_wait(process, wait_ms, &how)) {
         laz_process_signal_group(process, SIGKILL);
-        laz_process_wait(process, USUAL_ASK_MS, &how);
-        return laz_error_set(err, LAZ_ETIMEOUT, 0, "its plugin is not opened within %d seconds",
-                             USUAL_ASK_MS / 1000);
+        laz_process_wait(process, wait_ms, &how);
+        return laz_error_set(err, LAZ_ETIMEOUT, 0,
+                             "its plugin is not opened within session.start_timeout");
     }
     if (how.known && !how.status && !how.signal)
         return 0;
@@ -70,8 +70,8 @@ static int usual_listen(struct laz_process *process, int words, struct laz_error
 
 /* Has the agent's program open the plugin, with the environment of a box as far as the loader goes:
  * none. */
-static int usual_ask(const struct laz_runtime_info *info, const struct laz_strv *libraries,
-                     struct laz_error *err)
+static int usual_ask(const struct laz_runtime_info *info, uint64_t wait_ms,
+                     const struct laz_strv *libraries, struct laz_error *err)
 {
     struct laz_process process = LAZ_PROCESS_INIT;
     struct laz_spawner *spawner = NULL;
@@ -101,7 +101,7 @@ static int usual_ask(const struct laz_runtime_info *info, const struct laz_strv 
     }
     laz_os_close(&ends[1]);
     if (!rc)
-        rc = usual_listen(&process, ends[0], err);
+        rc = usual_listen(&process, wait_ms, ends[0], err);
     laz_process_close(&process);
     laz_spawner_free(spawner);
     laz_os_close(&ends[0]);
@@ -111,7 +111,7 @@ static int usual_ask(const struct laz_runtime_info *info, const struct laz_strv 
 }
 
 /* 0, or why it does not work, as far as that shows before it is started. */
-static int usual_check(const struct laz_runtime_info *info, struct laz_error *err)
+static int usual_check(const struct laz_runtime_info *info, uint64_t wait_ms, struct laz_error *err)
 {
     struct laz_strv libraries = LAZ_STRV_INIT;
     bool is_known = true;
@@ -127,7 +127,7 @@ static int usual_check(const struct laz_runtime_info *info, struct laz_error *er
             is_known = is_known && laz_library_is_listed(library);
     }
     if (!rc && !is_known)
-        rc = usual_ask(info, &libraries, err);
+        rc = usual_ask(info, wait_ms, &libraries, err);
     laz_strv_fini(&libraries);
     return rc;
 }
@@ -190,10 +190,10 @@ static char *usual_problem(struct laz_registry *registry, const char *why)
 }
 
 /* The first of the others that works. The problems of those before it are appended to `why`. */
-static int usual_try_others(struct laz_registry *registry, const char *first,
+static int usual_try_others(struct laz_registry *registry, const struct laz_settings_values *values,
                             struct laz_usual *usual, struct laz_buf *why, struct laz_error *err)
 {
-    struct usual_search search = {.first = first};
+    struct usual_search search = {.first = laz_settings_runtime(values)};
     int rc = 0;
 
     laz_registry_visit_runtimes(registry, usual_visited, &search);
@@ -203,7 +203,7 @@ static int usual_try_others(struct laz_registry *registry, const char *first,
         qsort(search.others, search.n, sizeof *search.others, usual_compare);
     for (size_t i = 0; !rc && !usual->info && i < search.n; i++) {
         struct laz_error problem = {0};
-        if (!usual_check(search.others[i], &problem)) {
+        if (!usual_check(search.others[i], values->session.start_timeout_ms, &problem)) {
             rc = laz_registry_runtime(registry, search.others[i]->name, &usual->info, err);
         } else if (usual_is_unknown(&problem)) {
             rc = problem.code;
@@ -218,15 +218,16 @@ static int usual_try_others(struct laz_registry *registry, const char *first,
     return rc;
 }
 
-static int usual_choose(struct laz_registry *registry, const char *first, struct laz_usual *usual,
-                        struct laz_error *err)
+static int usual_choose(struct laz_registry *registry, const struct laz_settings_values *values,
+                        struct laz_usual *usual, struct laz_error *err)
 {
+    const char *first = laz_settings_runtime(values);
     struct laz_buf why = LAZ_BUF_INIT;
     struct laz_error problem = {0};
     int rc = laz_registry_runtime(registry, first, &usual->info, &problem);
 
     if (!rc)
-        rc = usual_check(usual->info, &problem);
+        rc = usual_check(usual->info, values->session.start_timeout_ms, &problem);
     if (!rc)
         return 0;
     usual->info = NULL;
@@ -236,7 +237,7 @@ static int usual_choose(struct laz_registry *registry, const char *first, struct
         return rc;
     }
     usual_tell(&why, first, &problem);
-    rc = usual_try_others(registry, first, usual, &why, err);
+    rc = usual_try_others(registry, values, usual, &why, err);
     if (!rc && !(usual->why = laz_buf_steal(&why)))
         rc = laz_error_nomem(err);
     laz_buf_fini(&why);
@@ -258,7 +259,7 @@ int laz_registry_usual(struct laz_registry *registry, const struct laz_settings_
     *info = NULL;
     if (values->session.runtime)
         return laz_registry_runtime(registry, first, info, err);
-    int rc = usual->info || usual->problem ? 0 : usual_choose(registry, first, usual, err);
+    int rc = usual->info || usual->problem ? 0 : usual_choose(registry, values, usual, err);
     if (!rc && usual->problem)
         return laz_error_set(err, LAZ_ENOENT, 0, "%s", usual->problem);
     *info = usual->info;

@@ -11,13 +11,7 @@
 # 77 where no such system can be made.
 set -eu
 
-[ $# -eq 1 ] || { echo "usage: tests/packages/deb.sh PACKAGES" >&2; exit 2; }
-packages=$(cd "$1" && pwd)
-cd "$(dirname "$0")/../.."
-top=$PWD
-. "$top/scripts/lib.sh"
-. "$top/scripts/debian.sh"
-. "$top/tests/packages/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 languages="lua python r shell"
 machine=$(dpkg --print-architecture)

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: MIT
-# lib.sh - what the tests of packages share. Read with `.` after scripts/lib.sh and scripts/debian.sh.
+# lib.sh - what the tests of packages share: their argument, and fresh systems. Read with `.` by each of them.
 #
 # Each test is in a fresh system ($root) with an ordinary user, tester. Times are wall clock of a command in it, printed and
 # never judged.
+
+[ $# -eq 1 ] || { echo "usage: tests/packages/${0##*/} PACKAGES" >&2; exit 2; }
+packages=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+top=$PWD
+. "$top/scripts/lib.sh"
+. "$top/scripts/debian.sh"
 
 wrong() {
     die "${codename-}: $*"

@@ -11,13 +11,7 @@
 # status: 0, 1, 77 where no such system can be made.
 set -eu
 
-[ $# -eq 1 ] || { echo "usage: tests/packages/npm.sh PACKAGES" >&2; exit 2; }
-packages=$(cd "$1" && pwd)
-cd "$(dirname "$0")/../.."
-top=$PWD
-. "$top/scripts/lib.sh"
-. "$top/scripts/debian.sh"
-. "$top/tests/packages/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 command -v node >/dev/null || die "node is missing (Debian: apt-get install nodejs)"
 mkdir -p "$top/build/debian"
@@ -79,9 +73,9 @@ for codename in bookworm trixie; do
     # It ends as the program does: by a status, by a signal that it alone was sent.
     fails 7 '' tester "$command" run --runtime lua -e 'os.exit(7)'
     # shellcheck disable=SC2016
-    fails 143 ready tester sh -c '"$0" run --runtime lua -e '\''print("ready") while true do end'\'' & pid=$!
-        until ps -o args= -A | grep -q "^.*/bin/lazaret run"; do sleep 0.1; done
-        sleep 1; kill -TERM $pid; wait $pid' "$command"
+    fails 143 ready tester sh -c '"$0" run --runtime lua -e '\''print("ready") while true do end'\'' >/tmp/said & pid=$!
+        until grep ready /tmp/said || ! kill -0 $pid; do sleep 0.1; done
+        kill -TERM $pid; wait $pid' "$command"
     ! inside sh -c 'ps -A -o args= | grep -q "[b]in/lazaret run"' || wrong "the program is left when its command is ended"
 
     # What is missing is said.
