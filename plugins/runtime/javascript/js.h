@@ -74,8 +74,6 @@ struct js_state {
     char name[32];   /* of the code in stacks */
     char *script;    /* name of the file whose code comes next; NULL: none */
     bool is_running; /* tools can be called */
-    bool exits;      /* process.exit() was called */
-    int exit_status;
     size_t prefix;     /* UTF-16 units before the code on its first line */
     size_t open;       /* calls of tools */
     JSValueRef failed; /* an error that no code has caught; protected; NULL: none */
@@ -162,7 +160,6 @@ void js_flush(struct js_state *js);
 enum js_end {
     JS_END_SETTLED, /* nothing is pending, and the main promise is settled */
     JS_END_FAILED,  /* js->failed */
-    JS_END_EXIT,    /* process.exit() */
     JS_END_INTERRUPTED,
     JS_END_STUCK, /* nothing is pending, but the main promise is */
 };
@@ -170,17 +167,13 @@ enum js_end {
 /* Runs timers, answers of tools and transfers until nothing is left to wait for. `has_main`: a
  * promise is followed. */
 enum js_end js_loop(struct js_state *js, bool has_main);
-/* Has the code ended itself, failed, or been interrupted? */
+/* Has the code failed, or been interrupted? */
 bool js_is_over(const struct js_state *js);
 
 /* ---- js_watch.c ------------------------------------------------------------------------------ */
 
-/* While code runs: it ends soon after js->is_interrupted or js->exits are set. */
+/* While code runs: it ends soon after js->is_interrupted is set. */
 void js_watch(struct js_state *js, bool on);
-/* The code that runs has set js->exits, and waits for its end. */
-void js_end_soon(struct js_state *js);
-/* Has the engine what is needed for it? */
-bool js_can_watch(void);
 
 /* ---- js_eval.c ------------------------------------------------------------------------------- */
 

@@ -232,7 +232,6 @@ static void eval_begin(struct js_state *js)
     const struct laz_agent_services *services = js->services;
 
     eval_forget(js);
-    js->exits = false;
     js->is_interrupted =
         LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent) != 0;
     js->executions++;
@@ -270,10 +269,6 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
     const bool has_main = followed && JSValueToBoolean(js->context, followed);
 
     switch (js_loop(js, has_main)) {
-    case JS_END_EXIT:
-        outcome->kind = LAZ_OUTCOME_EXIT;
-        outcome->exit_status = js->exit_status;
-        return NULL;
     case JS_END_INTERRUPTED:
         outcome_message(js, "interrupted", outcome);
         return NULL;
@@ -299,14 +294,10 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
 
 static void eval_threw(struct js_state *js, JSValueRef exception, struct laz_outcome *outcome)
 {
-    if (js->exits) {
-        outcome->kind = LAZ_OUTCOME_EXIT;
-        outcome->exit_status = js->exit_status;
-    } else if (js->is_interrupted) {
+    if (js->is_interrupted)
         outcome_message(js, "interrupted", outcome);
-    } else {
+    else
         outcome_error(js, exception, outcome);
-    }
 }
 
 int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome)

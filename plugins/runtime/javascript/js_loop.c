@@ -14,7 +14,7 @@
 
 bool js_is_over(const struct js_state *js)
 {
-    return js->failed || js->exits || js->is_interrupted;
+    return js->failed || js->is_interrupted;
 }
 
 /* The ms to the next timer; -1: there is none. */
@@ -23,7 +23,7 @@ static double loop_run_timers(struct js_state *js)
     JSValueRef exception = NULL;
     JSValueRef next = js_call(js, JS_TIMERS, 0, NULL, &exception);
 
-    if (!next && !js->failed && !js->exits && !js->is_interrupted) {
+    if (!next && !js_is_over(js)) {
         JSValueProtect(js->context, exception);
         js->failed = exception;
     }
@@ -50,8 +50,6 @@ enum js_end js_loop(struct js_state *js, bool has_main)
 {
     for (;;) {
         double next = js_is_over(js) ? -1 : loop_run_timers(js);
-        if (js->exits)
-            return JS_END_EXIT;
         if (js->is_interrupted)
             return JS_END_INTERRUPTED;
         if (js->failed)
