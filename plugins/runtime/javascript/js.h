@@ -52,6 +52,7 @@ enum js_function {
     JS_TOOLS,    /* tools: (json) defines tools */
     JS_SETTLE,   /* tools: (id, ok, text) an answer */
     JS_ABANDON,  /* tools: () the execution has ended */
+    JS_STRIP,    /* typescript: (source, name, keeps_imports) without types */
     JS_FUNCTIONS
 };
 

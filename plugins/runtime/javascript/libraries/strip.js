@@ -4,7 +4,7 @@
 //
 // exports.strip(source, {fileName, keepImports}) gives JavaScript with the same lines. With keepImports, names that are
 // imported and not used stay, for the next execution of a session; without, they are taken for types. A SyntaxError
-// has line and column, and fileName if that was given. What sucrase would drop or leave, and which is more than a
+// has line, column and sourceURL, as those of the engine have. What sucrase would drop or leave, and which is more than a
 // type, is refused here: namespaces, decorators.
 const loaded = {__proto__: null, Options: {validateOptions() {}}};
 
@@ -82,7 +82,7 @@ parser.parse = function (source, ...rest) {
   return file;
 };
 
-exports.strip = function (source, {fileName, keepImports = false} = {}) {
+exports.strip = function (source, {fileName, keepImports}) {
   try {
     return transform(source, {
       transforms: ['typescript'], disableESTransforms: true, keepUnusedImports: keepImports,
@@ -91,7 +91,6 @@ exports.strip = function (source, {fileName, keepImports = false} = {}) {
     if (!thrown.loc)
       throw thrown;
     const error = new SyntaxError(thrown.message.replace(/ \(\d+:\d+\)$/, ''));
-    Object.assign(error, {line: thrown.loc.line, column: thrown.loc.column}, fileName && {fileName});
-    throw error;
+    throw Object.assign(error, {line: thrown.loc.line, column: thrown.loc.column, sourceURL: fileName});
   }
 };
