@@ -72,10 +72,11 @@ struct js_state {
 
     /* ---- the execution that runs */
     uint64_t executions;
-    char name[32];   /* of the code in stacks */
-    char *script;    /* name of the file whose code comes next; NULL: none */
-    bool is_running; /* tools can be called */
-    bool exits;      /* process.exit() was called */
+    char code[32];    /* the name of code that is of no file */
+    const char *name; /* of the code in stacks */
+    char *script;     /* name of the file whose code comes next; NULL: none */
+    bool is_running;  /* tools can be called */
+    bool exits;       /* process.exit() was called */
     int exit_status;
     size_t prefix;     /* UTF-16 units before the code on its first line */
     size_t open;       /* calls of tools */

@@ -285,12 +285,11 @@ static void eval_begin(struct js_state *js)
     js->is_interrupted =
         LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent) != 0;
     js->executions++;
-    if (js->script)
-        snprintf(js->name, sizeof js->name, "%s", js->script);
-    else if (js->executions == 1)
-        snprintf(js->name, sizeof js->name, "%s", JS_CODE_NAME);
+    if (js->executions == 1)
+        snprintf(js->code, sizeof js->code, "%s", JS_CODE_NAME);
     else
-        snprintf(js->name, sizeof js->name, "<code %llu>", (unsigned long long)js->executions);
+        snprintf(js->code, sizeof js->code, "<code %llu>", (unsigned long long)js->executions);
+    js->name = js->script ? js->script : js->code;
 }
 
 static void eval_end(struct js_state *js)
