@@ -52,6 +52,7 @@ enum js_function {
     JS_TOOLS,    /* tools: (json) defines tools */
     JS_SETTLE,   /* tools: (id, ok, text) an answer */
     JS_ABANDON,  /* tools: () the execution has ended */
+    JS_STRIP,    /* typescript: (source, name, keeps_imports) without types */
     JS_FUNCTIONS
 };
 
@@ -71,9 +72,10 @@ struct js_state {
 
     /* ---- the execution that runs */
     uint64_t executions;
-    char name[32];   /* of the code in stacks */
-    char *script;    /* name of the file whose code comes next; NULL: none */
-    bool is_running; /* tools can be called */
+    char code[32];    /* the name of code that is of no file */
+    const char *name; /* of the code in stacks */
+    char *script;     /* name of the file whose code comes next; NULL: none */
+    bool is_running;  /* tools can be called */
     size_t prefix;     /* UTF-16 units before the code on its first line */
     size_t open;       /* calls of tools */
     JSValueRef failed; /* an error that no code has caught; protected; NULL: none */

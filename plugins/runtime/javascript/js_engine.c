@@ -245,6 +245,7 @@ static const struct {
     [JS_TOOLS] = {"tools", "define"},
     [JS_SETTLE] = {"tools", "settle"},
     [JS_ABANDON] = {"tools", "abandon"},
+    [JS_STRIP] = {"typescript", "strip"},
 };
 
 static JSObjectRef engine_function(struct js_state *js, enum js_function which,

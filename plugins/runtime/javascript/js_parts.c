@@ -15,11 +15,17 @@ PART(run)
 PART(start)
 #include "parts/start.inc"
 ;
+PART(sucrase)
+#include "libraries/sucrase.inc"
+;
 PART(timers)
 #include "parts/timers.inc"
 ;
 PART(tools)
 #include "parts/tools.inc"
+;
+PART(typescript)
+#include "parts/typescript.inc"
 ;
 PART(values)
 #include "parts/values.inc"
@@ -29,8 +35,10 @@ const struct js_part js_parts[] = {
     {"globals", part_globals},
     {"run", part_run},
     {"start", part_start},
+    {"sucrase", part_sucrase},
     {"timers", part_timers},
     {"tools", part_tools},
+    {"typescript", part_typescript},
     {"values", part_values},
     {NULL, NULL},
 };
