@@ -119,8 +119,21 @@ NATIVE(digest_system)
     return object;
 }
 
+/* Exported, but in no public header; NULL where the library has it not. */
+extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef) __attribute__((weak));
+
+/* isProxy(value) */
+NATIVE(digest_is_proxy)
+{
+    UNUSED;
+    return JSValueMakeBoolean(context, n && JSObjectGetProxyTarget &&
+                                           JSValueIsObject(context, arguments[0]) &&
+                                           JSObjectGetProxyTarget((JSObjectRef)arguments[0]));
+}
+
 const struct js_native js_natives_digest[] = {
     {"digest", digest_digest},
     {"system", digest_system},
+    {"isProxy", digest_is_proxy},
     {NULL, NULL},
 };
