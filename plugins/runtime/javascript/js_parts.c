@@ -6,8 +6,35 @@
 
 /* clang-format off */
 #define PART(name) static const char part_##name[] =
+PART(buffer)
+#include "parts/buffer.inc"
+;
+PART(clone)
+#include "parts/clone.inc"
+;
+PART(crypto)
+#include "parts/crypto.inc"
+;
+PART(encoding)
+#include "parts/encoding.inc"
+;
+PART(errors)
+#include "parts/errors.inc"
+;
+PART(events)
+#include "parts/events.inc"
+;
+PART(exception)
+#include "parts/exception.inc"
+;
 PART(globals)
 #include "parts/globals.inc"
+;
+PART(idn)
+#include "parts/idn.inc"
+;
+PART(querystring)
+#include "parts/querystring.inc"
 ;
 PART(run)
 #include "parts/run.inc"
@@ -21,16 +48,33 @@ PART(timers)
 PART(tools)
 #include "parts/tools.inc"
 ;
+PART(url)
+#include "parts/url.inc"
+;
+PART(url_module)
+#include "parts/url_module.inc"
+;
 PART(values)
 #include "parts/values.inc"
 ;
 
 const struct js_part js_parts[] = {
+    {"buffer", part_buffer},
+    {"clone", part_clone},
+    {"crypto", part_crypto},
+    {"encoding", part_encoding},
+    {"errors", part_errors},
+    {"events", part_events},
+    {"exception", part_exception},
     {"globals", part_globals},
+    {"idn", part_idn},
+    {"querystring", part_querystring},
     {"run", part_run},
     {"start", part_start},
     {"timers", part_timers},
     {"tools", part_tools},
+    {"url", part_url},
+    {"url_module", part_url_module},
     {"values", part_values},
     {NULL, NULL},
 };
