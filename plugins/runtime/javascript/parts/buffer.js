@@ -256,7 +256,7 @@ const methods = {
         if (typeof value !== 'object') return call(bytes.fill, this, value & 255, offset, end);
         checkBytes(value, 'value');
         if (value.length === 0) throw coded(TypeError, 'ERR_INVALID_ARG_VALUE', "The argument 'value' is invalid. Received <Buffer >");
-        end ??= this.length;
+        if (end === undefined) end = this.length;
         for (let at = offset ?? 0; at < end; at += value.length) {
             this.set(at + value.length > end ? value.subarray(0, end - at) : value, at);
         }
@@ -276,7 +276,7 @@ const methods = {
         if (typeof offset === 'string') [offset, length, name] = [undefined, undefined, offset];
         else if (typeof length === 'string') [length, name] = [undefined, length];
         if (typeof text !== 'string') throw coded(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a string');
-        offset ??= 0;
+        if (offset === undefined) offset = 0;
         checkPlace(offset, 'offset', this.length);
         length = length === undefined ? this.length - offset : min(length, this.length - offset);
         const target = call(bytes.subarray, this, offset, offset + max(length, 0));

@@ -161,18 +161,18 @@ const randomInt = (low, high, callback) => {
     for (const [value, name] of [[low, 'min'], [high, 'max']]) {
         if (!Number.isSafeInteger(value)) throw wrongType(name, 'a safe integer', value);
     }
-    if (high <= low) {
-        throw outOfRange('max', `greater than the value of "min" (${low})`, high);
-    }
+    if (high <= low) throw outOfRange('max', `greater than the value of "min" (${low})`, high);
     const range = high - low;
     if (range >= 2 ** 48) throw outOfRange(hasLow ? 'max - min' : 'max', `<= ${2 ** 48 - 1}`, range);
-    return later(callback && (error, value) => callback(undefined, value), () => {
-        const most = 2 ** 48 - 2 ** 48 % range;
+    // Numbers above would make the first ones of the range more likely.
+    const most = 2 ** 48 - 2 ** 48 % range;
+    const draw = () => {
         for (;;) {
             const value = native.random(new Uint8Array(6)).reduce((sum, byte) => sum * 256 + byte, 0);
             if (value < most) return low + value % range;
         }
-    });
+    };
+    return later(callback && ((error, value) => callback(undefined, value)), draw);
 };
 const timingSafeEqual = (a, b) => {
     for (const [value, name] of [[a, 'buf1'], [b, 'buf2']]) {
