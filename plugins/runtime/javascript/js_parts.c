@@ -1,47 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* js_parts.c - the texts of what is written in JavaScript. */
+/* js_parts.c - the texts of what is written in JavaScript. The build makes the table of the files
+ * that module.am lists. */
 #include "js.h"
 
 #include <string.h>
 
 /* clang-format off */
 #define PART(name) static const char part_##name[] =
-PART(globals)
-#include "parts/globals.inc"
-;
-PART(run)
-#include "parts/run.inc"
-;
-PART(start)
-#include "parts/start.inc"
-;
 PART(sucrase)
 #include "libraries/sucrase.inc"
 ;
-PART(timers)
-#include "parts/timers.inc"
-;
-PART(tools)
-#include "parts/tools.inc"
-;
-PART(typescript)
-#include "parts/typescript.inc"
-;
-PART(values)
-#include "parts/values.inc"
-;
-
-const struct js_part js_parts[] = {
-    {"globals", part_globals},
-    {"run", part_run},
-    {"start", part_start},
-    {"sucrase", part_sucrase},
-    {"timers", part_timers},
-    {"tools", part_tools},
-    {"typescript", part_typescript},
-    {"values", part_values},
-    {NULL, NULL},
-};
+#include "parts/table.inc"
 /* clang-format on */
 
 const struct js_part *js_part_find(const char *name)

@@ -3,7 +3,7 @@
 const table = {
     atob: 'encoding', btoa: 'encoding', TextDecoder: 'encoding', TextEncoder: 'encoding',
     structuredClone: 'clone',
-    AbortController: 'events', AbortSignal: 'events', CustomEvent: 'events', DOMException: 'events',
+    AbortController: 'events', AbortSignal: 'events', CustomEvent: 'events', DOMException: 'exception',
     Event: 'events', EventTarget: 'events',
     URL: 'url', URLSearchParams: 'url',
     Blob: 'buffer', Buffer: 'buffer', File: 'buffer',
