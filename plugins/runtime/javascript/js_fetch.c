@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,9 +26,8 @@
 #define FETCH_FUNCTIONS(each)                                                                      \
     each(global_init) each(easy_init) each(easy_cleanup) each(easy_setopt) each(easy_getinfo)      \
         each(easy_pause) each(slist_append) each(slist_free_all) each(multi_init)                  \
-            each(multi_setopt) each(multi_cleanup) each(multi_add_handle)                          \
-                each(multi_remove_handle) each(multi_poll) each(multi_perform)                     \
-                    each(multi_info_read)
+            each(multi_setopt) each(multi_add_handle) each(multi_remove_handle) each(multi_poll)   \
+                each(multi_perform) each(multi_info_read)
 #define FETCH_POINTER(name) __typeof__(curl_##name) *name;
 #define FETCH_NAME(name)    "curl_" #name,
 
@@ -128,7 +126,8 @@ static size_t fetch_came(char *data, size_t size, size_t n, void *user)
     return n;
 }
 
-/* One line of a header. There may be several headers ("100 Continue"), and lines behind the body. */
+/* One line of a header. There may be several headers ("100 Continue"), and lines behind the body.
+ */
 static size_t fetch_head_came(char *data, size_t size, size_t n, void *user)
 {
     struct fetch *fetch = user;
@@ -139,9 +138,8 @@ static size_t fetch_head_came(char *data, size_t size, size_t n, void *user)
         return n;
     if (n >= 5 && memcmp(data, "HTTP/", 5) == 0)
         fetch->head_len = 0;
-    char *longer = fetch->head_len + n <= FETCH_MAX_HEAD
-                       ? realloc(fetch->head, fetch->head_len + n)
-                       : NULL;
+    char *longer =
+        fetch->head_len + n <= FETCH_MAX_HEAD ? realloc(fetch->head, fetch->head_len + n) : NULL;
     if (!longer) {
         fetch->is_too_large = true;
         return 0;
@@ -410,33 +408,19 @@ bool js_fetch_open(const struct js_state *js)
     return false;
 }
 
-bool js_fetch_wait(struct js_state *js, int fd, int timeout_ms)
+void js_fetch_wait(struct js_state *js, int fd, int timeout_ms)
 {
     struct js_fetches *all = js->fetches;
-
-    if (!all) {
-        struct pollfd other = {.fd = fd, .events = POLLIN};
-        return poll(&other, 1, timeout_ms) > 0;
-    }
     struct curl_waitfd other = {.fd = fd, .events = CURL_WAIT_POLLIN};
+
     all->curl.multi_poll(all->multi, &other, fd >= 0, timeout_ms < 0 ? INT_MAX : timeout_ms, NULL);
     fetch_turn(all);
-    return other.revents != 0;
 }
 
 void js_fetch_abandon(struct js_state *js)
 {
     if (js->fetches)
         fetch_sweep(js->fetches, true);
-}
-
-void js_fetch_fini(struct js_state *js)
-{
-    js_fetch_abandon(js);
-    if (js->fetches)
-        js->fetches->curl.multi_cleanup(js->fetches->multi);
-    free(js->fetches);
-    js->fetches = NULL;
 }
 
 /* ---- natives --------------------------------------------------------------------------------- */

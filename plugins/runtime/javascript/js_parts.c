@@ -6,6 +6,12 @@
 
 /* clang-format off */
 #define PART(name) static const char part_##name[] =
+PART(blob)
+#include "parts/blob.inc"
+;
+PART(fetch)
+#include "parts/fetch.inc"
+;
 PART(globals)
 #include "parts/globals.inc"
 ;
@@ -14,6 +20,9 @@ PART(run)
 ;
 PART(start)
 #include "parts/start.inc"
+;
+PART(streams)
+#include "parts/streams.inc"
 ;
 PART(timers)
 #include "parts/timers.inc"
@@ -26,9 +35,12 @@ PART(values)
 ;
 
 const struct js_part js_parts[] = {
+    {"blob", part_blob},
+    {"fetch", part_fetch},
     {"globals", part_globals},
     {"run", part_run},
     {"start", part_start},
+    {"streams", part_streams},
     {"timers", part_timers},
     {"tools", part_tools},
     {"values", part_values},

@@ -739,4 +739,4 @@ function fetch(input, init = undefined) {
     });
 }
 
-Object.assign(exports, { fetch, Headers, Request, Response, FormData });
+Object.assign(exports, { fetch, Headers, Request, Response });
