@@ -467,7 +467,7 @@ const failure = ({ result, errno, text, isListed }, url) => {
         return causeOf(text, /does not match|subject name/.test(text) ? 'ERR_TLS_CERT_ALTNAME_INVALID'
             : /expired/.test(text) ? 'CERT_HAS_EXPIRED' : 'UNABLE_TO_VERIFY_LEAF_SIGNATURE');
     }
-    const refused = why(`${host}:${port} is not allowed by the network list of this session, or its server cannot be reached`);
+    const refused = why(`it ends so where the network list of this session does not allow ${host}:${port}, or its server cannot be reached`);
     if (name === 'ECONNRESET') return causeOf(`read ECONNRESET${refused}`, name, { errno: -errno, syscall: 'read' });
     if (result === 52 || result === 18 || result === 55 || result === 56) {
         return named('SocketError', `other side closed${result === 18 ? '' : refused}`, 'UND_ERR_SOCKET');
@@ -480,7 +480,7 @@ const failure = ({ result, errno, text, isListed }, url) => {
 const noTransfer = (status, url) => {
     const host = url.hostname + (url.protocol === 'https:' && !url.port ? '' : `:${portOf(url)}`);
     if (status === EPERM || status === EACCES || status === EAFNOSUPPORT) {
-        return new TypeError(`fetch: this session has no network; its list has to name ${host}`);
+        return new TypeError(`fetch: this session has no network; its network list has to name ${host}`);
     }
     if (status === ELIBACC) return new TypeError('fetch: libcurl is not installed (Debian: libcurl3-gnutls)');
     return causeOf(`fetch: socket: errno ${-status}`, undefined, { errno: status, syscall: 'socket' });
