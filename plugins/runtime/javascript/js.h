@@ -149,7 +149,7 @@ const struct js_part *js_part_find(const char *name);
 
 /* Each ends with a name that is NULL. */
 extern const struct js_native js_natives_base[], js_natives_digest[], js_natives_encode[],
-    js_natives_output[], js_natives_tools[];
+    js_natives_fetch[], js_natives_output[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 
@@ -172,6 +172,16 @@ enum js_end {
 enum js_end js_loop(struct js_state *js, bool has_main);
 /* Has the code failed, or been interrupted? */
 bool js_is_over(const struct js_state *js);
+
+/* ---- js_fetch.c ------------------------------------------------------------------------------ */
+
+/* Are transfers under way? Those that wait until their body is read do not count. */
+bool js_fetch_open(const struct js_state *js);
+/* While transfers are open: waits until something has happened to one, until `fd` (-1: none) can be
+ * read, a signal or timeout_ms (-1: no timeout), and settles what can be settled. */
+void js_fetch_wait(struct js_state *js, int fd, int timeout_ms);
+/* The execution has ended: so do its transfers. */
+void js_fetch_abandon(struct js_state *js);
 
 /* ---- js_watch.c ------------------------------------------------------------------------------ */
 

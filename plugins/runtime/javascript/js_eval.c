@@ -296,6 +296,7 @@ static void eval_end(struct js_state *js)
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
     js->open = 0;
+    js_fetch_abandon(js);
     js->is_running = false;
     if (js->failed)
         JSValueUnprotect(js->context, js->failed);
