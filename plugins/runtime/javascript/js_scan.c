@@ -279,7 +279,8 @@ static void write_all(struct js_reader *reader, struct js_scan *scan)
     if (!differs)
         return;
     add_returns(reader);
-    qsort(reader->edits, reader->n_edits, sizeof *reader->edits, edits_order);
+    if (reader->n_edits)
+        qsort(reader->edits, reader->n_edits, sizeof *reader->edits, edits_order);
     write_prefix(&writer);
     for (size_t i = 0; i < reader->n_edits; i++)
         if (edit_is_made(&reader->edits[i], scan->form))
