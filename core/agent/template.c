@@ -12,7 +12,8 @@
  *
  * A copy has no other threads, but the locks that they held.  So a runtime with threads first goes
  * through a fork(2) of the C library, which runs the handlers that such libraries have
- * (pthread_atfork(3)). */
+ * (pthread_atfork(3)).  A runtime whose libraries have none (LAZ_RUNTIME_ONE_THREAD) is copied when
+ * its threads have ended, and in every copy the process is looked at once more. */
 #include "agent/agent.h"
 
 #include "base/clock.h"
@@ -31,6 +32,8 @@
 
 #define TEMPLATE_READ    4096
 #define TEMPLATE_REST_MS 3   /* between a session and the making of the next */
+#define TEMPLATE_LOOK_MS 20  /* between looks at the threads */
+#define TEMPLATE_THREADS_MS 60000u
 #define TEMPLATE_LONG_MS 200 /* a session that lasts longer will last for long */
 
 /* What a spawn comes with, in this order. */
@@ -266,6 +269,13 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
     vessel_serve(agent, pid, inner[0], pid < 0 ? &err : NULL);
 }
 
+/* Is it copied only while it has one thread? */
+static bool template_is_alone(const struct agent *agent)
+{
+    return agent->ops->size > offsetof(struct laz_runtime_ops, traits) &&
+           agent->ops->traits & LAZ_RUNTIME_ONE_THREAD;
+}
+
 /* ---- the template --------------------------------------------------------------------------- */
 
 static void template_drop_vessel(struct template *t)
@@ -282,6 +292,9 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
     int pair[2], rc;
     uint64_t begun = laz_clock_us();
 
+    if (template_is_alone(t->agent) && laz_os_threads() > 1)
+        return laz_error_set(err, LAZ_ESETUP, 0, "the runtime %s has other threads",
+                             t->agent->plugin->name);
     if (laz_os_message_pair(pair))
         return laz_error_os(err, errno, "cannot create a way to a session");
     laz_os_landlock_check_kept(&t->agent->kept);
@@ -488,6 +501,22 @@ static int template_leave_threads(struct agent *agent, struct laz_error *err)
     _exit(WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
 }
 
+/* The threads of the runtime end by themselves. */
+static int template_await_threads(const struct agent *agent, struct laz_error *err)
+{
+    const uint64_t latest = laz_clock_ms() + TEMPLATE_THREADS_MS;
+
+    while (laz_os_threads() != 1) {
+        if (laz_os_await(agent->channel.fd, TEMPLATE_LOOK_MS))
+            return laz_error_set(err, LAZ_ECLOSED, 0, "the host does not wait for the template");
+        if (laz_clock_ms() > latest)
+            return laz_error_set(err, LAZ_ESETUP, 0,
+                                 "the runtime %s has other threads, and is copied only without",
+                                 agent->plugin->name);
+    }
+    return 0;
+}
+
 static int template_settle(struct agent *agent, struct laz_error *err)
 {
     int rc = 0;
@@ -499,7 +528,9 @@ static int template_settle(struct agent *agent, struct laz_error *err)
         close(null);
     if (LAZ_HAS(agent->ops, before_fork))
         agent->ops->before_fork(agent->state);
-    if (laz_os_threads() != 1)
+    if (template_is_alone(agent))
+        rc = template_await_threads(agent, err);
+    else if (laz_os_threads() != 1)
         rc = template_leave_threads(agent, err);
     if (!rc) {
         laz_heap_keep(AGENT_KEPT);

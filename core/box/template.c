@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEMPLATE_SETTLES_MS 75000u /* the agent gives its threads a minute */
 #define TEMPLATE_LINE 1024 /* bytes, more than a message to a template has but for `init` */
 
 /* ---- states --------------------------------------------------------------------------------- */
@@ -312,6 +313,16 @@ void laz_template_look(struct laz_template *t)
         template_lost_process(t);
     else if (t->box->channel < 0)
         laz_template_lose(t, LAZ_ESETUP, "it closed its connection");
+}
+
+bool laz_template_settles(const struct template_kind *kind)
+{
+    return laz_runtime_has(kind->runtime, LAZ_RUNTIME_ONE_THREAD);
+}
+
+bool laz_template_is_ready(const struct laz_template *t)
+{
+    return t->state == TEMPLATE_READY;
 }
 
 bool laz_template_is_up(const struct laz_template *t)
@@ -623,7 +634,8 @@ int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind
         return rc;
     }
     if (shared->values->session.start_timeout_ms)
-        laz_timer_start(t->timer, shared->values->session.start_timeout_ms);
+        laz_timer_start(t->timer, shared->values->session.start_timeout_ms +
+                                      (laz_template_settles(kind) ? TEMPLATE_SETTLES_MS : 0));
     *out = t;
     return 0;
 }

@@ -170,9 +170,9 @@ static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind
     if (!kind->successor && kind_start(shared, kind, &kind->successor, &why))
         laz_log(&shared->driver->log, LAZ_LOG_INFO, "no template to replace the present one: %s",
                 why.text);
-    if (current->made < most)
-        return;
     struct laz_template *successor = kind->successor;
+    if (current->made < most || (successor && !laz_template_is_ready(successor)))
+        return; /* the present one serves until then */
     laz_template_fade(current);
     kind->successor = NULL;
     kind->current = successor;
@@ -231,6 +231,9 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
     kind_renew(shared, kind);
     if (!kind->current && !shared->templates->refused)
         rc = kind_start(shared, kind, &kind->current, &why);
+    if (!rc && kind->current && warm == LAZ_WARM_AUTO && laz_template_settles(kind) &&
+        !laz_template_is_ready(kind->current))
+        return 0;
     if (!rc && kind->current) {
         purpose->kind = &laz_box_from_template;
         purpose->template_of = kind->current;
@@ -255,7 +258,8 @@ int laz_template_check(struct laz_box_shared *shared, const struct laz_template_
 
     if (!kind || (rc && !laz_box_is_short(&why)))
         return 0; /* no template can be had: nothing is known */
-    while (!rc && kind->current && !laz_template_is_up(kind->current))
+    const bool waits = !laz_template_settles(kind) || shared->values->pool.warm == LAZ_WARM_TEMPLATE;
+    while (!rc && waits && kind->current && !laz_template_is_up(kind->current))
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     if (!rc && kind->is_said)
         why = kind->last;

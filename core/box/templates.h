@@ -86,6 +86,9 @@ int laz_template_spawn(struct laz_template *template, struct laz_box *box, struc
 void laz_template_leave(struct laz_box *box);
 /* A process of it did what it never does: it is ended, with all that came from it. */
 void laz_template_distrust(struct laz_template *template, const char *why);
+/* Does it take long until it is ready, so that sessions start without it meanwhile? */
+bool laz_template_settles(const struct template_kind *kind);
+bool laz_template_is_ready(const struct laz_template *template);
 /* Has it come up, and loaded what it has to, or is it lost? */
 bool laz_template_is_up(const struct laz_template *template);
 /* Why it is lost; NULL: it is not. Borrowed until the next call. */

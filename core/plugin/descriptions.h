@@ -77,7 +77,7 @@ int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *p
 struct laz_runtime_info {
     const char *name, *version, *summary;
     const char *file; /* the shared object, absolute; borrowed from the registry */
-    struct laz_strv suffixes, libraries, read, env, reserved_words, programs, needs;
+    struct laz_strv suffixes, libraries, read, env, reserved_words, programs, needs, traits;
     union {
         struct laz_field_list option_list;
         const struct laz_option *options; /* its items, and one with key NULL */
@@ -89,6 +89,8 @@ struct laz_runtime_info {
 /* What the agent opens with global symbols before a runtime, in the order of `libraries`: one that
  * lies beside the plugin's file by its path, others by their names. Errors: LAZ_EREFUSED (another
  * user could change it; os/trust.h), LAZ_ENOMEM. */
+/* Does it declare this LAZ_RUNTIME_*? */
+bool laz_runtime_has(const struct laz_runtime_info *info, uint32_t trait);
 int laz_runtime_libraries(const struct laz_runtime_info *info, struct laz_strv *libraries,
                           struct laz_error *err);
 

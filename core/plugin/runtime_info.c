@@ -59,6 +59,31 @@ static void info_add_options(struct laz_json_write *write, const struct laz_opti
     laz_json_end_list(write);
 }
 
+static const struct {
+    uint32_t bit;
+    const char *word;
+} info_traits[] = {
+    {LAZ_RUNTIME_RESERVES, "reserves"},
+    {LAZ_RUNTIME_ONE_THREAD, "one_thread"},
+};
+
+static void info_add_traits(struct laz_json_write *write, uint32_t traits)
+{
+    laz_json_begin_list(write, "traits");
+    for (size_t i = 0; i < sizeof info_traits / sizeof *info_traits; i++)
+        if (traits & info_traits[i].bit)
+            laz_json_add_text(write, NULL, info_traits[i].word);
+    laz_json_end_list(write);
+}
+
+bool laz_runtime_has(const struct laz_runtime_info *info, uint32_t trait)
+{
+    for (size_t i = 0; i < sizeof info_traits / sizeof *info_traits; i++)
+        if (info_traits[i].bit == trait)
+            return laz_strv_has(&info->traits, info_traits[i].word);
+    return false;
+}
+
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 {
     const struct laz_runtime_ops *ops = plugin->ops;
@@ -79,6 +104,7 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
     info_add_list(&write, "reserved_words", ops->reserved_words);
     info_add_list(&write, "programs", LAZ_HAS(ops, programs) ? ops->programs : NULL);
     info_add_list(&write, "needs", LAZ_HAS(ops, needs) ? ops->needs : NULL);
+    info_add_traits(&write, ops->size > offsetof(struct laz_runtime_ops, traits) ? ops->traits : 0);
     info_add_options(&write, plugin->options);
     laz_json_end_object(&write);
     laz_buf_putc(json, '\n');
@@ -130,6 +156,7 @@ static const struct laz_field info_rows[] = {
     LAZ_FIELD(laz_runtime_info, TEXTS, reserved_words, true),
     LAZ_FIELD(laz_runtime_info, TEXTS, programs, true),
     LAZ_FIELD(laz_runtime_info, TEXTS, needs, false),
+    LAZ_FIELD(laz_runtime_info, TEXTS, traits, false),
     {.name = "options",
      .kind = LAZ_FIELD_LIST,
      .flags = LAZ_FIELD_REQUIRED,

@@ -144,6 +144,15 @@ struct laz_outcome {
 #define LAZ_WANTED_NATIVE    4u /* the value in the language's own form, where it has one */
 #define LAZ_WANTED_LAST      8u /* nothing runs after it: the interpreter may end with the code */
 
+/* The interpreter reserves far more address space than it uses, so a limit on the memory of each
+ * process (RLIMIT_DATA, RLIMIT_AS: setrlimit(2)) cannot be set; what counts the memory that is used
+ * still holds it. */
+#define LAZ_RUNTIME_RESERVES 1u
+/* A template is copied only when its process has one thread: a lock that another one holds would be
+ * held in the copy for ever. Threads that `before_fork` leaves behind must end by themselves within
+ * a minute; sessions start without a template until then. */
+#define LAZ_RUNTIME_ONE_THREAD 2u
+
 struct laz_runtime_ops {
     size_t size;
     /* Data for the host, read from outside: */
@@ -226,6 +235,8 @@ struct laz_runtime_ops {
      * as absolute paths. Where one is missing, the runtime is not taken for code that names none.
      * Ends with NULL; may be NULL. */
     const char *const *needs;
+    /* Data for the host again: LAZ_RUNTIME_*. */
+    uint32_t traits;
 };
 
 #ifdef __cplusplus

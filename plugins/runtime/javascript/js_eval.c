@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* js_eval.c - runs code and reports the outcome.
+ * Side: box.  Input trusted: no.
+ *
+ * js_scan.c says in which form the engine gets the code, so that what it declares lives on and may
+ * be declared again, and that it may wait at its top level. The engine judges the syntax of that
+ * form, and of the code as it is where it refuses the form. */
+#include "js.h"
+#include "js_scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVAL_FRAMES 200
+
+/* ---- outcomes -------------------------------------------------------------------------------- */
+
+static void eval_forget(struct js_state *js)
+{
+    for (size_t i = 0; i < js->n_frames; i++)
+        free(js->frames[i]);
+    free(js->frames);
+    free(js->value);
+    free(js->text);
+    free(js->message);
+    js->frames = NULL;
+    js->n_frames = 0;
+    js->value = js->text = js->message = NULL;
+}
+
+void js_rest(void *state)
+{
+    eval_forget(state);
+}
+
+void js_eval_fini(struct js_state *js)
+{
+    eval_forget(js);
+    free(js->script);
+    js->script = NULL;
+}
+
+static JSValueRef item_of(struct js_state *js, JSValueRef list, unsigned index)
+{
+    return JSObjectGetPropertyAtIndex(js->context, (JSObjectRef)(uintptr_t)list, index, NULL);
+}
+
+static int32_t number_of(struct js_state *js, JSValueRef list, unsigned index)
+{
+    const double number = JSValueToNumber(js->context, item_of(js, list, index), NULL);
+
+    return number >= 1 && number <= INT32_MAX ? (int32_t)number : 0;
+}
+
+/* The code begins behind what stands before it in its form. */
+static int32_t eval_column(const struct js_state *js, int32_t line, int32_t column)
+{
+    if (line != 1 || !js->prefix)
+        return column;
+    return (size_t)column > js->prefix ? column - (int32_t)js->prefix : 0;
+}
+
+/* An error that the code has not caught. */
+static void outcome_error(struct js_state *js, JSValueRef error, struct laz_outcome *outcome)
+{
+    const JSValueRef arguments[] = {error, js_number(js->context, (double)js->prefix)};
+    JSValueRef described = error ? js_call(js, JS_DESCRIBE, 2, arguments, NULL) : NULL;
+
+    outcome->kind = LAZ_OUTCOME_RUNTIME;
+    outcome->message = "an error that cannot be described";
+    if (!described || !JSValueIsObject(js->context, described))
+        return;
+    js->message = js_text(js->context, item_of(js, described, 0), NULL, NULL);
+    outcome->message = js->message ? js->message : outcome->message;
+    outcome->line = number_of(js, described, 1);
+    outcome->column = number_of(js, described, 2);
+    outcome->kind = (uint32_t)JSValueToNumber(js->context, item_of(js, described, 3), NULL);
+    const int32_t n = number_of(js, described, 4);
+    js->frames = calloc((size_t)n + 1, sizeof *js->frames);
+    for (int32_t i = 0; js->frames && i < n && i < EVAL_FRAMES; i++) {
+        js->frames[js->n_frames] =
+            js_text(js->context, item_of(js, described, 5 + (unsigned)i), NULL, NULL);
+        js->n_frames += js->frames[js->n_frames] != NULL;
+    }
+    outcome->traceback = (const char *const *)js->frames;
+    outcome->n_traceback = js->n_frames;
+}
+
+static void outcome_message(struct js_state *js, const char *text, struct laz_outcome *outcome)
+{
+    free(js->message);
+    js->message = strdup(text);
+    outcome->kind = LAZ_OUTCOME_RUNTIME;
+    outcome->message = js->message ? js->message : "out of memory";
+}
+
+static void outcome_syntax(struct js_state *js, JSValueRef error, struct laz_outcome *outcome)
+{
+    outcome_error(js, error, outcome);
+    outcome->kind = LAZ_OUTCOME_SYNTAX;
+    outcome->column = eval_column(js, outcome->line, outcome->column);
+    outcome->traceback = NULL;
+    outcome->n_traceback = 0;
+}
+
+/* The promise of the execution waits, and nothing is left that could settle it. */
+static void outcome_stuck(struct js_state *js, struct laz_outcome *outcome)
+{
+    JSValueRef line = js_call(js, JS_WHERE, 0, NULL, NULL);
+
+    outcome_message(js,
+                    "the code waits for a promise that is never settled: no timer, no call of a "
+                    "tool and no transfer is left that could do it",
+                    outcome);
+    outcome->line = line ? (int32_t)JSValueToNumber(js->context, line, NULL) : 0;
+}
+
+static void outcome_text(struct js_state *js, JSValueRef value, struct laz_outcome *outcome)
+{
+    const JSValueRef arguments[] = {value, js_number(js->context, (double)js->services->max_value)};
+    JSValueRef text = js_call(js, JS_TEXT, 2, arguments, NULL);
+
+    if (text && JSValueIsString(js->context, text))
+        js->text = js_text(js->context, text, &outcome->text_len, NULL);
+    outcome->text = js->text;
+}
+
+static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted,
+                          struct laz_outcome *outcome)
+{
+    const JSValueRef arguments[] = {value, js_number(js->context, (double)js->services->max_value)};
+    JSValueRef exception = NULL;
+
+    outcome->kind = LAZ_OUTCOME_VALUE;
+    outcome->visible = !JSValueIsUndefined(js->context, value);
+    JSValueRef text = js_call(js, JS_WRITE, 2, arguments, &exception);
+    if (text && JSValueIsString(js->context, text)) {
+        js->value = js_text(js->context, text, &outcome->value_len, NULL);
+        outcome->value = js->value;
+        if (!js->value || outcome->value_len > js->services->max_value)
+            outcome->kind = LAZ_OUTCOME_TOO_LARGE, outcome->value = NULL;
+    } else {
+        outcome->kind = LAZ_OUTCOME_TOO_LARGE;
+        js->message = exception ? js_text(js->context, exception, NULL, NULL) : NULL;
+        outcome->message = js->message;
+    }
+    if (wanted & LAZ_WANTED_TEXT && outcome->visible)
+        outcome_text(js, value, outcome);
+}
+
+/* ---- the text that the engine gets ----------------------------------------------------------- */
+
+struct eval_code {
+    struct js_scan scan;
+    const char *text;
+    size_t len;
+    enum js_form form;
+};
+
+static bool eval_parses(struct js_state *js, const char *text, size_t len, JSValueRef *exception)
+{
+    JSStringRef script = js_string_ref(text, len);
+    JSStringRef url = js_string_ref(js->name, strlen(js->name));
+    const bool parses = JSCheckScriptSyntax(js->context, script, url, 1, exception);
+
+    JSStringRelease(url);
+    JSStringRelease(script);
+    return parses;
+}
+
+/* False: *exception says why it does not parse. */
+static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
+                         JSValueRef *exception)
+{
+    JSValueRef plain = NULL;
+
+    js->prefix = 0;
+    *made = (struct eval_code){.text = code, .len = len};
+    if (js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, &made->scan) != 0)
+        return eval_parses(js, code, len, exception);
+    made->form = made->scan.form;
+    if (made->scan.text)
+        made->text = made->scan.text, made->len = made->scan.len;
+    js->prefix = made->scan.prefix;
+    if (eval_parses(js, made->text, made->len, exception))
+        return true;
+    if (made->form == JS_PLAIN)
+        return false;
+    if (eval_parses(js, code, len, &plain)) {
+        made->text = code;
+        made->len = len;
+        made->form = JS_PLAIN;
+        js->prefix = 0;
+        return true;
+    }
+    if (made->form == JS_BLOCK) { /* its message is the better one */
+        *exception = plain;
+        js->prefix = 0;
+    }
+    return false;
+}
+
+/* Global variables and functions are properties that a later execution may define anew. */
+static void eval_define(struct js_state *js, const struct eval_code *made)
+{
+    const char *names = made->scan.names;
+
+    if (!names || !*names || js->script || made->form == JS_ASYNC)
+        return;
+    for (; *names; names += strlen(names) + 1) {
+        JSValueRef name = js_string(js->context, names, strlen(names));
+        js_call(js, JS_DEFINE, 1, &name, NULL);
+    }
+}
+
+/* The value of the code, or the promise of it; NULL: *exception. */
+static JSValueRef eval_run(struct js_state *js, const struct eval_code *made, JSValueRef *exception)
+{
+    eval_define(js, made);
+    JSValueRef value = js_evaluate(js, made->text, made->len, js->name, exception);
+    if (value && made->form == JS_ASYNC)
+        value = JSObjectCallAsFunction(js->context, (JSObjectRef)(uintptr_t)value, NULL, 0, NULL,
+                                       exception);
+    return value;
+}
+
+/* ---- an execution ---------------------------------------------------------------------------- */
+
+static void eval_begin(struct js_state *js)
+{
+    const struct laz_agent_services *services = js->services;
+
+    eval_forget(js);
+    js->exits = false;
+    js->is_interrupted =
+        LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent) != 0;
+    js->executions++;
+    if (js->script)
+        snprintf(js->name, sizeof js->name, "%s", js->script);
+    else if (js->executions == 1)
+        snprintf(js->name, sizeof js->name, "%s", JS_CODE_NAME);
+    else
+        snprintf(js->name, sizeof js->name, "<code %llu>", (unsigned long long)js->executions);
+}
+
+static void eval_end(struct js_state *js)
+{
+    if (js->open)
+        js_call(js, JS_ABANDON, 0, NULL, NULL);
+    js->open = 0;
+    js->is_running = false;
+    if (js->failed)
+        JSValueUnprotect(js->context, js->failed);
+    js->failed = NULL;
+    js->is_interrupted = 0;
+    js_flush(js);
+    free(js->script);
+    js->script = NULL;
+}
+
+/* Follows what the code has returned until nothing is pending. The value of the execution, or NULL:
+ * the outcome is an error. */
+static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_async,
+                             struct laz_outcome *outcome)
+{
+    const JSValueRef arguments[] = {value, JSValueMakeBoolean(js->context, is_async)};
+    JSValueRef followed =
+        JSValueIsObject(js->context, value) ? js_call(js, JS_FOLLOW, 2, arguments, NULL) : NULL;
+    const bool has_main = followed && JSValueToBoolean(js->context, followed);
+
+    switch (js_loop(js, has_main)) {
+    case JS_END_EXIT:
+        outcome->kind = LAZ_OUTCOME_EXIT;
+        outcome->exit_status = js->exit_status;
+        return NULL;
+    case JS_END_INTERRUPTED:
+        outcome_message(js, "interrupted", outcome);
+        return NULL;
+    case JS_END_FAILED:
+        outcome_error(js, js->failed, outcome);
+        return NULL;
+    case JS_END_STUCK:
+        outcome_stuck(js, outcome);
+        return NULL;
+    case JS_END_SETTLED:
+        break;
+    }
+    if (!has_main)
+        return value;
+    JSValueRef result = js_call(js, JS_OUTCOME, 0, NULL, NULL);
+    if (!result || !JSValueIsObject(js->context, result))
+        return JSValueMakeUndefined(js->context);
+    if (JSValueToBoolean(js->context, item_of(js, result, 0)))
+        return item_of(js, result, 1);
+    outcome_error(js, item_of(js, result, 1), outcome);
+    return NULL;
+}
+
+static void eval_threw(struct js_state *js, JSValueRef exception, struct laz_outcome *outcome)
+{
+    if (js->exits) {
+        outcome->kind = LAZ_OUTCOME_EXIT;
+        outcome->exit_status = js->exit_status;
+    } else if (js->is_interrupted) {
+        outcome_message(js, "interrupted", outcome);
+    } else {
+        outcome_error(js, exception, outcome);
+    }
+}
+
+int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome)
+{
+    struct js_state *js = state;
+    struct eval_code made;
+    JSValueRef exception = NULL, value = NULL;
+
+    eval_begin(js);
+    if (!eval_prepare(js, code, len, &made, &exception)) {
+        outcome_syntax(js, exception, outcome);
+    } else {
+        js->is_running = true;
+        js_watch(js, true);
+        value = eval_run(js, &made, &exception);
+        if (!value)
+            eval_threw(js, exception, outcome);
+        else
+            value = eval_await(js, value, made.form == JS_ASYNC, outcome);
+        if (value) {
+            JSValueProtect(js->context, value);
+            outcome_value(js, value, wanted, outcome);
+            JSValueUnprotect(js->context, value);
+        }
+        js_watch(js, false);
+    }
+    eval_end(js);
+    js_scan_fini(&made.scan);
+    return 0;
+}
+
+int js_check(void *state, const char *code, size_t len, struct laz_outcome *outcome)
+{
+    struct js_state *js = state;
+    struct eval_code made;
+    JSValueRef exception = NULL;
+
+    eval_begin(js);
+    js->executions--;
+    outcome->kind = LAZ_OUTCOME_VALUE;
+    if (!eval_prepare(js, code, len, &made, &exception))
+        outcome_syntax(js, exception, outcome);
+    js_scan_fini(&made.scan);
+    return 0;
+}
+
+int js_set_script(void *state, const char *const *argv, size_t n, const char *directory)
+{
+    struct js_state *js = state;
+
+    free(js->script);
+    js->script = strdup(argv[0]);
+    JSValueRef *texts = calloc(n + 1, sizeof *texts);
+    if (!js->script || !texts) {
+        free((void *)texts);
+        return LAZ_ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        texts[i] = js_string(js->context, argv[i], strlen(argv[i]));
+    const JSValueRef arguments[] = {
+        JSObjectMakeArray(js->context, n, texts, NULL),
+        directory ? js_string(js->context, directory, strlen(directory))
+                  : JSValueMakeNull(js->context),
+    };
+    JSValueRef done = js_call(js, JS_BEGIN, 2, arguments, NULL);
+    free((void *)texts);
+    return done ? 0 : LAZ_ENOMEM;
+}

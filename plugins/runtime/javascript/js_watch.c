@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* js_watch.c - ends code that runs, when it is interrupted or has asked for it.
+ * Side: box.  Input trusted: no.
+ *
+ * The engine's time limit: a thread of the engine makes the running code call back after a while,
+ * and the answer ends it or not. What ends so runs no handler of the language, and the context
+ * stays good. The functions are exported, but in no header of this port. */
+#include "js.h"
+
+#define WATCH_SECONDS 0.05
+#define WATCH_SOON    0.001
+
+typedef bool js_should_terminate(JSContextRef context, void *user);
+__attribute__((weak)) void JSContextGroupSetExecutionTimeLimit(JSContextGroupRef group,
+                                                               double seconds,
+                                                               js_should_terminate *callback,
+                                                               void *user);
+__attribute__((weak)) void JSContextGroupClearExecutionTimeLimit(JSContextGroupRef group);
+
+/* The engine asks once; so it is told to ask again. */
+static bool watch_ends(JSContextRef context, void *user)
+{
+    struct js_state *js = user;
+
+    (void)context;
+    if (js->is_interrupted || js->exits)
+        return true;
+    JSContextGroupSetExecutionTimeLimit(js->group, WATCH_SECONDS, watch_ends, js);
+    return false;
+}
+
+static void watch_set(struct js_state *js, double seconds)
+{
+    if (!JSContextGroupSetExecutionTimeLimit || js->is_template) /* which has no other thread */
+        return;
+    JSContextGroupSetExecutionTimeLimit(js->group, seconds, watch_ends, js);
+}
+
+void js_watch(struct js_state *js, bool on)
+{
+    if (on)
+        watch_set(js, WATCH_SECONDS);
+    else if (JSContextGroupClearExecutionTimeLimit && !js->is_template)
+        JSContextGroupClearExecutionTimeLimit(js->group);
+}
+
+void js_end_soon(struct js_state *js)
+{
+    watch_set(js, WATCH_SOON);
+}
+
+bool js_can_watch(void)
+{
+    return JSContextGroupSetExecutionTimeLimit != NULL;
+}

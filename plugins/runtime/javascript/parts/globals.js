@@ -1,0 +1,51 @@
+// globals.js - names of the global object that are not the language's own: where each comes from.
+// They are loaded when they are used first.
+const table = {
+    atob: 'encoding', btoa: 'encoding', TextDecoder: 'encoding', TextEncoder: 'encoding',
+    structuredClone: 'clone',
+    AbortController: 'events', AbortSignal: 'events', CustomEvent: 'events', DOMException: 'events',
+    Event: 'events', EventTarget: 'events',
+    URL: 'url', URLSearchParams: 'url',
+    Blob: 'buffer', Buffer: 'buffer', File: 'buffer',
+    fetch: 'fetch', FormData: 'fetch', Headers: 'fetch', ReadableStream: 'fetch', Request: 'fetch',
+    Response: 'fetch',
+    clearImmediate: 'timers', clearInterval: 'timers', clearTimeout: 'timers', setImmediate: 'timers',
+    setInterval: 'timers', setTimeout: 'timers',
+};
+// Objects that are the exports of a part, or one of them.
+const objects = {
+    console: ['console', 'console'], crypto: ['crypto', 'webcrypto'], lazaret: ['tools', 'lazaret'],
+    performance: ['performance', 'performance'], process: ['process', 'process'],
+    require: ['modules', 'require'], tools: ['tools', 'tools'],
+};
+const define = Object.defineProperty;
+
+function lazily(name, part, key) {
+    const put = (value) =>
+        define(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+    define(globalThis, name, {
+        get() {
+            const value = internal(part)[key];
+            put(value);
+            return value;
+        },
+        set: put, configurable: true, enumerable: false,
+    });
+}
+
+for (const name of Object.keys(table))
+    if (native.hasPart(table[name]))
+        lazily(name, table[name], name);
+for (const name of Object.keys(objects))
+    if (native.hasPart(objects[name][0]))
+        lazily(name, objects[name][0], objects[name][1]);
+define(globalThis, 'global', { value: globalThis, writable: true, configurable: true, enumerable: false });
+const then = Promise.prototype.then, resolved = Promise.resolve(), apply = Reflect.apply;
+define(globalThis, 'queueMicrotask', {
+    value: function queueMicrotask(callback) {
+        if (typeof callback !== 'function')
+            throw new TypeError('The "callback" argument must be of type function.');
+        apply(then, resolved, [() => callback()]);
+    },
+    writable: true, configurable: true, enumerable: false,
+});

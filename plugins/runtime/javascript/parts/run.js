@@ -1,0 +1,271 @@
+// run.js - what an execution needs: names that live on, its promise, its errors, its text.
+// The host reads what these functions give, so they use nothing that code can change.
+const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf } = Object;
+const { apply } = Reflect;
+const then = Promise.prototype.then;
+const { indexOf, lastIndexOf, slice, split, startsWith, trim } = String.prototype;
+const { push, reverse } = Array.prototype;
+const toNumber = Number, toText = String, ErrorPrototype = Error.prototype;
+const call = (f, self, ...args) => apply(f, self, args);
+
+const KIND_RUNTIME = 1, KIND_MEMORY = 3, KIND_FSIZE = 6, FRAMES = 200;
+
+function hidden(name, value) {
+    defineProperty(globalThis, name, { value, writable: false, configurable: false, enumerable: false });
+}
+
+// ---- names ---------------------------------------------------------------------------------------
+
+// A variable or function of the code that comes is a property that can be defined again.
+exports.define = function (name) {
+    const old = getOwnPropertyDescriptor(globalThis, name);
+    if (old && (!old.configurable || (!old.get && !old.set)))
+        return;
+    defineProperty(globalThis, name,
+        { value: undefined, writable: true, configurable: true, enumerable: true });
+};
+
+// The names that code declares at its top level: accessors of its own variables.
+hidden('__publish', function (names) {
+    const keys = getOwnPropertyNames(names);
+    for (let i = 0; i < keys.length; i++) {
+        const accessor = getOwnPropertyDescriptor(names, keys[i]);
+        const old = getOwnPropertyDescriptor(globalThis, keys[i]);
+        if (old && !old.configurable) {
+            if (internal('tools').isTool(keys[i]))
+                throw new TypeError(internal('tools').refusal(keys[i]));
+            continue; // of the language: undefined, NaN, Infinity, globalThis
+        }
+        accessor.enumerable = false;
+        defineProperty(globalThis, keys[i], accessor);
+    }
+});
+
+// ---- where it waits ------------------------------------------------------------------------------
+
+let line = 0;
+hidden('__at', (number) => { line = number; });
+exports.where = () => line;
+
+// ---- modules -------------------------------------------------------------------------------------
+
+let script = null, directory = null;
+exports.script = () => script;
+exports.directory = () => directory;
+exports.argv = [];
+exports.begin = function (argv, place) {
+    exports.argv = argv;
+    script = argv[0];
+    directory = place;
+    return true;
+};
+hidden('__import', function (name, options) {
+    return internal('modules').importModule(name, script, options);
+});
+defineProperty(globalThis, '__meta', {
+    get: () => internal('modules').metaOf(script), configurable: false, enumerable: false,
+});
+
+// ---- the promise of an execution -------------------------------------------------------------------
+
+let outcome;
+exports.follow = function (value) {
+    outcome = undefined;
+    try {
+        apply(then, value, [(result) => { outcome = [true, result]; },
+            (error) => { outcome = [false, error]; }]);
+    } catch {
+        return false; // it is no promise
+    }
+    return true;
+};
+exports.outcome = () => outcome;
+
+exports.uncaught = function (error) {
+    const process = internal.loaded('process');
+    return Boolean(process && process.uncaught && process.uncaught(error));
+};
+exports.rejected = function (promise, reason) {
+    const process = internal.loaded('process');
+    if (process && process.unhandled && process.unhandled(reason, promise))
+        return;
+    native.fail(reason);
+};
+exports.finish = function () {
+    const process = internal.loaded('process');
+    if (process && process.finish)
+        process.finish();
+    return true;
+};
+
+// ---- errors ----------------------------------------------------------------------------------------
+
+function isError(value) {
+    if (value === null || typeof value !== 'object')
+        return false;
+    try {
+        for (let p = value, i = 0; p !== null && i < 100; p = getPrototypeOf(p), i++)
+            if (p === ErrorPrototype)
+                return true;
+    } catch {
+    }
+    return false;
+}
+
+function field(object, name) {
+    try {
+        const value = object[name];
+        return value === undefined ? undefined : value;
+    } catch {
+        return undefined;
+    }
+}
+
+function textOf(value) {
+    if (native.hasPart('inspect')) {
+        try {
+            return internal('inspect').inspect(value, { budget: 10000 });
+        } catch {
+        }
+    }
+    try {
+        return toText(value);
+    } catch {
+        return 'a value without a text';
+    }
+}
+
+function headOf(error) {
+    const name = field(error, 'name'), message = field(error, 'message');
+    const head = name === undefined ? 'Error' : typeof name === 'string' ? name : textOf(name);
+    const text = message === undefined ? '' : typeof message === 'string' ? message : textOf(message);
+    return text === '' ? head : head === '' ? text : head + ': ' + text;
+}
+
+function messageOf(error, depth) {
+    if (!isError(error))
+        return (depth ? '' : 'Uncaught ') + textOf(error);
+    let text = headOf(error);
+    if (depth > 4)
+        return text;
+    const errors = field(error, 'errors');
+    if (field(error, 'name') === 'AggregateError' && errors && typeof errors === 'object') {
+        const n = toNumber(field(errors, 'length'));
+        for (let i = 0; i < n && i < 10; i++)
+            text += '\n  ' + messageOf(field(errors, i), depth + 1);
+    }
+    const cause = field(error, 'cause');
+    if (cause !== undefined)
+        text += '\n  cause: ' + messageOf(cause, depth + 1);
+    return text;
+}
+
+// 'name@file:line:column', a line of the engine's stack. Null: no place in code.
+function frameOf(entry, prefix) {
+    const at = call(lastIndexOf, entry, '@');
+    const place = call(slice, entry, at + 1);
+    const last = call(lastIndexOf, place, ':');
+    const before = last > 0 ? call(lastIndexOf, place, ':', last - 1) : -1;
+    if (before <= 0)
+        return null;
+    const file = call(slice, place, 0, before);
+    if (call(startsWith, file, 'lazaret:'))
+        return null;
+    let column = toNumber(call(slice, place, last + 1));
+    const row = toNumber(call(slice, place, before + 1, last));
+    if (!(row >= 1) || !(column >= 0))
+        return null;
+    const own = file === script || call(startsWith, file, '<code');
+    if (own && row === 1 && prefix > 0)
+        column = column > prefix ? column - prefix : 0;
+    let name = at > 0 ? call(slice, entry, 0, at) : '';
+    if (name === 'global code' || name === 'eval code' || name === 'module code')
+        name = '';
+    const where = file + ':' + row + (column ? ':' + column : '');
+    return { own, row, column, text: name === '' ? 'at ' + where : 'at ' + name + ' (' + where + ')' };
+}
+
+function framesOf(error, prefix) {
+    const stack = field(error, 'stack'), frames = [];
+    if (typeof stack !== 'string')
+        return frames;
+    const lines = call(split, stack, '\n', 2 * FRAMES);
+    for (let i = 0; i < lines.length && frames.length < FRAMES; i++) {
+        const frame = frameOf(lines[i], prefix);
+        if (frame)
+            call(push, frames, frame);
+    }
+    return frames;
+}
+
+function kindOf(error) {
+    if (!isError(error))
+        return KIND_RUNTIME;
+    const message = field(error, 'message');
+    if (field(error, 'code') === 'EFBIG')
+        return KIND_FSIZE;
+    if (message === 'Out of memory' || message === 'Out of memory: ')
+        return KIND_MEMORY;
+    return KIND_RUNTIME;
+}
+
+// [message, line, column, kind, number of frames, frames from the outermost on]
+exports.describe = function (error, prefix) {
+    const frames = isError(error) ? framesOf(error, prefix) : [];
+    let row = 0, column = 0;
+    for (let i = 0; i < frames.length; i++)
+        if (frames[i].own) {
+            row = frames[i].row;
+            column = frames[i].column;
+            break;
+        }
+    if (!row && isError(error)) {
+        const file = field(error, 'sourceURL');
+        if (typeof file === 'string' && (file === script || call(startsWith, file, '<code'))) {
+            row = toNumber(field(error, 'line')) || 0;
+            column = toNumber(field(error, 'column')) || 0;
+        }
+    }
+    const result = [messageOf(error, 0), row, column, kindOf(error), frames.length];
+    call(reverse, frames);
+    for (let i = 0; i < frames.length; i++)
+        call(push, result, frames[i].text);
+    return result;
+};
+
+exports.framesOf = framesOf;
+
+// ---- the text of a value -----------------------------------------------------------------------------
+
+exports.text = function (value, budget) {
+    if (!native.hasPart('inspect'))
+        return textOf(value);
+    return internal('inspect').inspect(value, { budget });
+};
+
+// ---- what differs between copies of a template -------------------------------------------------------
+
+// xoshiro128** (Blackman, Vigna 2018), with 53 bits of two numbers.
+let s0 = 1, s1 = 2, s2 = 3, s3 = 4;
+const { imul } = Math;
+function next() {
+    const five = imul(s1, 5), turned = (five << 7) | (five >>> 25), t = s1 << 9;
+    s2 ^= s0;
+    s3 ^= s1;
+    s1 ^= s2;
+    s0 ^= s3;
+    s2 ^= t;
+    s3 = (s3 << 11) | (s3 >>> 21);
+    return imul(turned, 9);
+}
+defineProperty(Math, 'random', {
+    value: { random() { return ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992; } }.random,
+    writable: true, configurable: true, enumerable: false,
+});
+exports.renew = function (a, b, c, d) {
+    s0 = a | 0;
+    s1 = b | 0;
+    s2 = c | 0;
+    s3 = d | 1;
+    return true;
+};

@@ -1,0 +1,189 @@
+// tools.js - the host's tools as functions that give promises.
+const { apply } = Reflect;
+const { create, defineProperty, keys: keysOf } = Object;
+const { isArray } = Array, { isInteger } = Number;
+const { get, set, delete: remove, has, clear } = Map.prototype;
+const { push, shift, join } = Array.prototype;
+const values = internal('values');
+const PromiseOf = Promise, stringify = JSON.stringify;
+
+class ToolError extends Error {
+    constructor(message, tool) {
+        super(message);
+        defineProperty(this, 'tool', { value: tool, writable: true, configurable: true, enumerable: false });
+    }
+}
+defineProperty(ToolError.prototype, 'name', { value: 'ToolError', writable: true, configurable: true, enumerable: false });
+
+const tools = create(null);
+const named = new Map(); // by the global name
+const open = new Map(), waiting = [];
+let lastId = 0;
+
+exports.tools = tools;
+exports.lazaret = { ToolError, rows: values.rows, tools };
+exports.isTool = (name) => apply(has, named, [name]);
+exports.refusal = (name) => `'${name}' is a tool of the host and cannot be replaced`;
+
+// ---- arguments -------------------------------------------------------------------------------------
+
+function typeOf(value) {
+    return value === null ? 'null' : isArray(value) ? 'array' : typeof value;
+}
+
+const checks = {
+    __proto__: null,
+    string: (v) => typeof v === 'string',
+    number: (v) => typeof v === 'number' || typeof v === 'bigint',
+    integer: (v) => typeof v === 'bigint' || (typeof v === 'number' && isInteger(v)),
+    boolean: (v) => typeof v === 'boolean',
+    array: (v) => typeof v === 'object' && v !== null &&
+        (isArray(v) || v instanceof Set || (ArrayBuffer.isView(v) && !(v instanceof DataView))),
+    object: (v) => typeof v === 'object' && v !== null && !isArray(v),
+};
+
+function parameterOf(tool, name) {
+    for (const p of tool.parameters)
+        if (p.spelling === name || p.name === name)
+            return p;
+}
+
+function isPlain(value) {
+    if (typeof value !== 'object' || value === null || isArray(value))
+        return false;
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || prototype === Object.prototype;
+}
+
+// Is the one argument the object of all arguments by name? Yes, unless the first parameter could be
+// that object itself; then only when all keys are names of parameters and the first is among them.
+function areNamed(tool, args) {
+    if (args.length !== 1 || !isPlain(args[0]))
+        return false;
+    const first = tool.parameters[0];
+    if (!first)
+        return true;
+    if (first.type !== '' && first.type !== 'object')
+        return true;
+    const names = keysOf(args[0]);
+    let hasFirst = false;
+    for (const name of names) {
+        const p = parameterOf(tool, name);
+        if (!p)
+            return false;
+        hasFirst = hasFirst || p === first;
+    }
+    return hasFirst;
+}
+
+function positions(tool, args) {
+    const given = [];
+    if (areNamed(tool, args)) {
+        const unexpected = [];
+        for (const name of keysOf(args[0])) {
+            const p = parameterOf(tool, name);
+            if (p)
+                given[p.index] = args[0][name];
+            else
+                apply(push, unexpected, [`'${name}'`]);
+        }
+        if (unexpected.length)
+            throw new TypeError(`Unexpected arguments for tool '${tool.name}': ${apply(join, unexpected, [', '])}`);
+        return given;
+    }
+    if (args.length > tool.parameters.length)
+        throw new TypeError(`Tool '${tool.name}' takes ${tool.parameters.length} argument` +
+            `${tool.parameters.length === 1 ? '' : 's'}, got ${args.length}`);
+    for (let i = 0; i < args.length; i++)
+        given[i] = args[i];
+    return given;
+}
+
+function argumentsOf(tool, args) {
+    const given = positions(tool, args);
+    let text = '{';
+    for (const p of tool.parameters) {
+        const value = given[p.index];
+        if (value === undefined || (value === null && !p.required)) {
+            if (p.required)
+                throw new TypeError(`Tool '${tool.name}': argument '${p.name}' is missing`);
+            continue;
+        }
+        if (p.type !== '' && checks[p.type] && !checks[p.type](value))
+            throw new TypeError(`Tool '${tool.name}': argument '${p.name}' must be ${p.typeName}, got ${typeOf(value)}`);
+        text += (text === '{' ? '' : ',') + stringify(p.name) + ':' +
+            values.writeArgument(value, `Tool '${tool.name}': argument '${p.name}'`);
+    }
+    return text + '}';
+}
+
+// ---- calls -----------------------------------------------------------------------------------------
+
+function send(call) {
+    const id = ++lastId;
+    const refused = native.begin(id, call.tool, call.args);
+    if (refused === false)
+        return false;
+    if (refused !== undefined)
+        call.reject(new ToolError(refused, call.tool));
+    else
+        apply(set, open, [id, call]);
+    return true;
+}
+
+function callTool(tool, args) {
+    return new PromiseOf((resolve, reject) => {
+        const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject };
+        if (waiting.length || !send(call))
+            apply(push, waiting, [call]);
+    });
+}
+
+exports.settle = function (id, ok, text) {
+    const call = apply(get, open, [id]);
+    if (!call)
+        return true;
+    apply(remove, open, [id]);
+    while (waiting.length && send(waiting[0]))
+        apply(shift, waiting, []);
+    if (ok)
+        call.resolve(values.read(text));
+    else
+        call.reject(new ToolError(text, call.tool));
+    return true;
+};
+
+// The execution has ended: nobody waits for what is under way.
+exports.abandon = function () {
+    apply(clear, open, []);
+    waiting.length = 0;
+    return true;
+};
+
+// ---- definitions -----------------------------------------------------------------------------------
+
+function functionOf(tool) {
+    const f = async function (...args) { return callTool(tool, args); };
+    defineProperty(f, 'name', { value: tool.spelling });
+    defineProperty(f, 'length', { value: tool.parameters.filter((p) => p.required).length });
+    if (tool.description)
+        defineProperty(f, 'description', { value: tool.description });
+    return f;
+}
+
+exports.define = function (text) {
+    for (const tool of JSON.parse(text)) {
+        tool.parameters.forEach((p, i) => { p.index = i; });
+        const value = functionOf(tool);
+        tools[tool.spelling] = value;
+        if (tool.name !== tool.spelling)
+            defineProperty(tools, tool.name, { value, enumerable: false });
+        apply(set, named, [tool.spelling, tool]);
+        defineProperty(globalThis, tool.spelling, {
+            get: () => value,
+            set() { throw new TypeError(exports.refusal(tool.spelling)); },
+            enumerable: false, configurable: false,
+        });
+    }
+    return true;
+};
