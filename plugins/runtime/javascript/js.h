@@ -148,7 +148,8 @@ const struct js_part *js_part_find(const char *name);
 /* ---- natives --------------------------------------------------------------------------------- */
 
 /* Each ends with a name that is NULL. */
-extern const struct js_native js_natives_base[], js_natives_output[], js_natives_tools[];
+extern const struct js_native js_natives_base[], js_natives_output[], js_natives_files[],
+    js_natives_process[], js_natives_spawn[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 const { coded, wrongType, wrongValue, outOfRange, checkString, checkFunction } = internal('errors');
 const { nameOf } = internal('failures');
 const { EventEmitter } = internal('events');
-const { Readable, Writable } = internal('streams');
+const { Readable, Writable } = internal('stream');
 const { setImmediate, setTimeout } = internal('timers');
 const { signalOf, signals } = internal('process');
 const { isArray } = Array;

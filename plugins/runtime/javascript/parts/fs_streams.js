@@ -1,5 +1,5 @@
 // fs_streams.js - files as streams, and as objects with a descriptor.
-const { Readable, Writable } = internal('streams');
+const { Readable, Writable } = internal('stream');
 const { EventEmitter } = internal('events');
 const { wrongType, outOfRange, coded } = internal('errors');
 const fs = internal('fs');

@@ -13,8 +13,8 @@ const table = {
     console: ['console', 'console'], crypto: 'crypto', events: 'events', fs: 'fs', 'fs/promises': ['fs', 'promises'],
     os: 'os', path: 'path', 'path/posix': ['path', 'posix'], 'path/win32': ['path', 'win32'],
     perf_hooks: 'performance', process: 'process', querystring: 'querystring', readline: 'readline',
-    'readline/promises': ['readline', 'promises'], stream: 'streams', 'stream/promises': ['streams', 'promises'],
-    string_decoder: 'string_decoder', timers: 'timers', 'timers/promises': ['timers', 'promises'], url: 'url',
+    'readline/promises': ['readline', 'promises'], stream: 'stream', 'stream/promises': ['stream', 'promises'],
+    string_decoder: 'string_decoder', timers: 'timers', 'timers/promises': ['timers', 'promises'], url: 'url_module',
     util: 'util', 'util/types': ['util', 'types'],
 };
 const builtins = [...keys(table).filter(name => native.hasPart([table[name]].flat()[0])), 'module'].sort();

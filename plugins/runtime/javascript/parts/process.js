@@ -100,7 +100,7 @@ exports.unhandled = (reason, promise) => process.emit('unhandledRejection', reas
 // ---- the standard streams
 
 const output = (fd) => {
-    const { Writable } = internal('streams');
+    const { Writable } = internal('stream');
     const stream = new Writable({
         decodeStrings: false,
         write(chunk, encoding, callback) {
@@ -124,7 +124,7 @@ const output = (fd) => {
     return stream;
 };
 const input = () => {
-    const { Readable } = internal('streams');
+    const { Readable } = internal('stream');
     const fs = internal('fs');
     const stream = new Readable({
         read(size) {

@@ -1,4 +1,4 @@
-// streams.js - streams as Node.js has them, in a small form: the same events and methods, but what
+// stream.js - streams as Node.js has them, in a small form: the same events and methods, but what
 // is read is limited by the reader's calls and not by marks.
 const { coded, wrongType, checkFunction } = internal('errors');
 const { EventEmitter } = internal('events');
