@@ -73,6 +73,7 @@ int js_renew(void *state, struct laz_error *err)
 
     js->pid = getpid();
     js->is_template = false;
-    template_warm_up(js, 1); /* pages are copied and threads started now, and not while a user waits */
+    template_warm_up(js,
+                     1); /* pages are copied and threads started now, and not while a user waits */
     return js_seed(js, err);
 }
