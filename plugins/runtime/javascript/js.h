@@ -92,6 +92,7 @@ struct js_state {
     char *out;
     size_t out_len;
     int out_stream;
+    bool is_silent; /* a template is warmed */
 
     char **libraries; /* files of runtime.javascript.libraries */
     bool has_jit;
