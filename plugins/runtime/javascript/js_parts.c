@@ -33,6 +33,12 @@ PART(globals)
 PART(idn)
 #include "parts/idn.inc"
 ;
+PART(os)
+#include "parts/os.inc"
+;
+PART(performance)
+#include "parts/performance.inc"
+;
 PART(querystring)
 #include "parts/querystring.inc"
 ;
@@ -42,8 +48,14 @@ PART(run)
 PART(start)
 #include "parts/start.inc"
 ;
+PART(string_decoder)
+#include "parts/string_decoder.inc"
+;
 PART(timers)
 #include "parts/timers.inc"
+;
+PART(timers_promises)
+#include "parts/timers_promises.inc"
 ;
 PART(tools)
 #include "parts/tools.inc"
@@ -68,10 +80,14 @@ const struct js_part js_parts[] = {
     {"exception", part_exception},
     {"globals", part_globals},
     {"idn", part_idn},
+    {"os", part_os},
+    {"performance", part_performance},
     {"querystring", part_querystring},
     {"run", part_run},
     {"start", part_start},
+    {"string_decoder", part_string_decoder},
     {"timers", part_timers},
+    {"timers_promises", part_timers_promises},
     {"tools", part_tools},
     {"url", part_url},
     {"url_module", part_url_module},

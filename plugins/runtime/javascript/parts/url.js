@@ -585,4 +585,5 @@ for (const Class of [URL, URLSearchParams]) {
 }
 Object.defineProperty(URLSearchParams.prototype, Symbol.iterator,
     { value: URLSearchParams.prototype.entries, writable: true, configurable: true });
-Object.assign(exports, { URL, URLSearchParams, record, serialize, unpercent, invalid });
+Object.assign(exports, { URL, URLSearchParams, record, serialize, unpercent });
+Object.defineProperty(exports, 'module', { get: () => internal('url_module') });
