@@ -192,11 +192,12 @@ make_in() {
 }
 
 # build_prepared PACKAGES - the first steps of quickstart and check: what the build needs, and
-# configure itself.
+# configure itself. Without the network what takes the types off TypeScript is missing, which is said.
 build_prepared() {
     [ -w "$top" ] || die "$top cannot be written by $(id -un 2>/dev/null || id -u); clone it anew"
     mkdir -p "$top/build" || exit 1
     packages_need "$1"
+    "$top/scripts/javascript-libraries" --optional || exit 1
     if [ ! -f "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
         step autogen "$top/autogen.sh" || exit 1
     elif [ -f "$top/build/tree/Makefile" ]; then

@@ -56,7 +56,7 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     int rc = js ? laz_options_read(services->json, text, len, fields, &given, err)
                 : laz_fail(err, LAZ_ENOMEM, "javascript: its start: out of memory");
 
-    if (!rc && !LAZ_HAS(services, is_interrupted))
+    if (!rc && !LAZ_HAS(services, switch_output))
         rc = laz_fail(err, LAZ_EPLUGIN,
                       "javascript: its start: lazaret-agent is older than this runtime");
     if (rc) {

@@ -52,6 +52,7 @@ enum js_function {
     JS_TOOLS,    /* tools: (json) defines tools */
     JS_SETTLE,   /* tools: (id, ok, text) an answer */
     JS_ABANDON,  /* tools: () the execution has ended */
+    JS_STRIP,    /* typescript: (source, name, keeps_imports) without types */
     JS_FUNCTIONS
 };
 
@@ -71,11 +72,10 @@ struct js_state {
 
     /* ---- the execution that runs */
     uint64_t executions;
-    char name[32];   /* of the code in stacks */
-    char *script;    /* name of the file whose code comes next; NULL: none */
-    bool is_running; /* tools can be called */
-    bool exits;      /* process.exit() was called */
-    int exit_status;
+    char code[32];    /* the name of code that is of no file */
+    const char *name; /* of the code in stacks */
+    char *script;     /* name of the file whose code comes next; NULL: none */
+    bool is_running;  /* tools can be called */
     size_t prefix;     /* UTF-16 units before the code on its first line */
     size_t open;       /* calls of tools */
     JSValueRef failed; /* an error that no code has caught; protected; NULL: none */
@@ -149,7 +149,7 @@ const struct js_part *js_part_find(const char *name);
 
 /* Each ends with a name that is NULL. */
 extern const struct js_native js_natives_base[], js_natives_digest[], js_natives_encode[],
-    js_natives_output[], js_natives_tools[];
+    js_natives_fetch[], js_natives_output[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 
@@ -163,7 +163,6 @@ void js_flush(struct js_state *js);
 enum js_end {
     JS_END_SETTLED, /* nothing is pending, and the main promise is settled */
     JS_END_FAILED,  /* js->failed */
-    JS_END_EXIT,    /* process.exit() */
     JS_END_INTERRUPTED,
     JS_END_STUCK, /* nothing is pending, but the main promise is */
 };
@@ -171,17 +170,23 @@ enum js_end {
 /* Runs timers, answers of tools and transfers until nothing is left to wait for. `has_main`: a
  * promise is followed. */
 enum js_end js_loop(struct js_state *js, bool has_main);
-/* Has the code ended itself, failed, or been interrupted? */
+/* Has the code failed, or been interrupted? */
 bool js_is_over(const struct js_state *js);
+
+/* ---- js_fetch.c ------------------------------------------------------------------------------ */
+
+/* Are transfers under way? Those that wait until their body is read do not count. */
+bool js_fetch_open(const struct js_state *js);
+/* While transfers are open: waits until something has happened to one, until `fd` (-1: none) can be
+ * read, a signal or timeout_ms (-1: no timeout), and settles what can be settled. */
+void js_fetch_wait(struct js_state *js, int fd, int timeout_ms);
+/* The execution has ended: so do its transfers. */
+void js_fetch_abandon(struct js_state *js);
 
 /* ---- js_watch.c ------------------------------------------------------------------------------ */
 
-/* While code runs: it ends soon after js->is_interrupted or js->exits are set. */
+/* While code runs: it ends soon after js->is_interrupted is set. */
 void js_watch(struct js_state *js, bool on);
-/* The code that runs has set js->exits, and waits for its end. */
-void js_end_soon(struct js_state *js);
-/* Has the engine what is needed for it? */
-bool js_can_watch(void);
 
 /* ---- js_eval.c ------------------------------------------------------------------------------- */
 

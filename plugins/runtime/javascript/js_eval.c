@@ -153,6 +153,7 @@ static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted
 
 struct eval_code {
     struct js_scan scan;
+    char *stripped; /* TypeScript without its types; NULL: it was none */
     const char *text;
     size_t len;
     enum js_form form;
@@ -170,13 +171,14 @@ static bool eval_parses(struct js_state *js, const char *text, size_t len, JSVal
 }
 
 /* False: *exception says why it does not parse. */
-static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
-                         JSValueRef *exception)
+static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
+                       JSValueRef *exception)
 {
     JSValueRef plain = NULL;
 
     js->prefix = 0;
-    *made = (struct eval_code){.text = code, .len = len};
+    made->text = code;
+    made->len = len;
     if (js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, &made->scan) != 0)
         return eval_parses(js, code, len, exception);
     made->form = made->scan.form;
@@ -199,6 +201,53 @@ static bool eval_prepare(struct js_state *js, const char *code, size_t len, stru
         js->prefix = 0;
     }
     return false;
+}
+
+static bool eval_is_typescript(const char *script)
+{
+    static const char *const suffixes[] = {".ts", ".mts", ".cts"};
+    const char *dot = script ? strrchr(script, '.') : NULL;
+
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(dot, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A file is TypeScript by its name, other code by being no JavaScript, and JavaScript without its
+ * types. False: *exception says why it does not parse. */
+static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
+                         JSValueRef *exception)
+{
+    const bool is_typescript = eval_is_typescript(js->script);
+    JSValueRef otherwise = NULL;
+    size_t stripped_len = 0;
+
+    *made = (struct eval_code){.text = code};
+    if (!is_typescript && eval_shape(js, code, len, made, exception))
+        return true;
+    if (!is_typescript && js->script)
+        return false;
+    const JSValueRef arguments[] = {
+        js_string(js->context, code, len),
+        js_string(js->context, js->name, strlen(js->name)),
+        JSValueMakeBoolean(js->context, !js->script),
+    };
+    JSValueRef stripped = js_call(js, JS_STRIP, 3, arguments, &otherwise);
+    made->stripped = stripped ? js_text(js->context, stripped, &stripped_len, &otherwise) : NULL;
+    js_scan_fini(&made->scan);
+    made->scan = (struct js_scan){0};
+    if (made->stripped && eval_shape(js, made->stripped, stripped_len, made, &otherwise))
+        return true;
+    if (is_typescript)
+        *exception = otherwise;
+    return false;
+}
+
+static void eval_code_fini(struct eval_code *made)
+{
+    js_scan_fini(&made->scan);
+    free(made->stripped);
 }
 
 /* Global variables and functions are properties that a later execution may define anew. */
@@ -232,16 +281,14 @@ static void eval_begin(struct js_state *js)
     const struct laz_agent_services *services = js->services;
 
     eval_forget(js);
-    js->exits = false;
     js->is_interrupted =
         LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent) != 0;
     js->executions++;
-    if (js->script)
-        snprintf(js->name, sizeof js->name, "%s", js->script);
-    else if (js->executions == 1)
-        snprintf(js->name, sizeof js->name, "%s", JS_CODE_NAME);
+    if (js->executions == 1)
+        snprintf(js->code, sizeof js->code, "%s", JS_CODE_NAME);
     else
-        snprintf(js->name, sizeof js->name, "<code %llu>", (unsigned long long)js->executions);
+        snprintf(js->code, sizeof js->code, "<code %llu>", (unsigned long long)js->executions);
+    js->name = js->script ? js->script : js->code;
 }
 
 static void eval_end(struct js_state *js)
@@ -249,6 +296,7 @@ static void eval_end(struct js_state *js)
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
     js->open = 0;
+    js_fetch_abandon(js);
     js->is_running = false;
     if (js->failed)
         JSValueUnprotect(js->context, js->failed);
@@ -270,10 +318,6 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
     const bool has_main = followed && JSValueToBoolean(js->context, followed);
 
     switch (js_loop(js, has_main)) {
-    case JS_END_EXIT:
-        outcome->kind = LAZ_OUTCOME_EXIT;
-        outcome->exit_status = js->exit_status;
-        return NULL;
     case JS_END_INTERRUPTED:
         outcome_message(js, "interrupted", outcome);
         return NULL;
@@ -299,14 +343,10 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
 
 static void eval_threw(struct js_state *js, JSValueRef exception, struct laz_outcome *outcome)
 {
-    if (js->exits) {
-        outcome->kind = LAZ_OUTCOME_EXIT;
-        outcome->exit_status = js->exit_status;
-    } else if (js->is_interrupted) {
+    if (js->is_interrupted)
         outcome_message(js, "interrupted", outcome);
-    } else {
+    else
         outcome_error(js, exception, outcome);
-    }
 }
 
 int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome)
@@ -334,7 +374,7 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         js_watch(js, false);
     }
     eval_end(js);
-    js_scan_fini(&made.scan);
+    eval_code_fini(&made);
     return 0;
 }
 
@@ -349,7 +389,7 @@ int js_check(void *state, const char *code, size_t len, struct laz_outcome *outc
     outcome->kind = LAZ_OUTCOME_VALUE;
     if (!eval_prepare(js, code, len, &made, &exception))
         outcome_syntax(js, exception, outcome);
-    js_scan_fini(&made.scan);
+    eval_code_fini(&made);
     return 0;
 }
 

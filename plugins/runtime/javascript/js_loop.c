@@ -14,7 +14,7 @@
 
 bool js_is_over(const struct js_state *js)
 {
-    return js->failed || js->exits || js->is_interrupted;
+    return js->failed || js->is_interrupted;
 }
 
 /* The ms to the next timer; -1: there is none. */
@@ -23,7 +23,7 @@ static double loop_run_timers(struct js_state *js)
     JSValueRef exception = NULL;
     JSValueRef next = js_call(js, JS_TIMERS, 0, NULL, &exception);
 
-    if (!next && !js->failed && !js->exits && !js->is_interrupted) {
+    if (!next && !js_is_over(js)) {
         JSValueProtect(js->context, exception);
         js->failed = exception;
     }
@@ -46,23 +46,34 @@ static bool loop_is_settled(struct js_state *js)
     return outcome && !JSValueIsUndefined(js->context, outcome);
 }
 
+/* Waits for transfers, and for answers of tools beside them. */
+static void loop_wait_for_fetches(struct js_state *js, int timeout_ms)
+{
+    const struct laz_agent_services *services = js->services;
+
+    if (js->open && js_take_answer(js, 0))
+        return;
+    js_fetch_wait(js, js->open ? services->answers_fd(services->agent) : -1, timeout_ms);
+}
+
 enum js_end js_loop(struct js_state *js, bool has_main)
 {
     for (;;) {
         double next = js_is_over(js) ? -1 : loop_run_timers(js);
-        if (js->exits)
-            return JS_END_EXIT;
         if (js->is_interrupted)
             return JS_END_INTERRUPTED;
         if (js->failed)
             return JS_END_FAILED;
-        if (next < 0 && !js->open)
+        const bool fetches = js_fetch_open(js);
+        if (next < 0 && !js->open && !fetches)
             return has_main && !loop_is_settled(js) ? JS_END_STUCK : JS_END_SETTLED;
         if (next > LOOP_LONGEST_MS)
             next = LOOP_LONGEST_MS;
         if (next != 0)
             js_flush(js);
-        if (js->open)
+        if (fetches)
+            loop_wait_for_fetches(js, next < 0 ? -1 : (int)(next + 0.999));
+        else if (js->open)
             js_take_answer(js, next < 0 ? -1 : (int)(next + 0.999));
         else if (next > 0)
             loop_sleep(next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* js_watch.c - ends code that runs, when it is interrupted or has asked for it.
+/* js_watch.c - ends code that runs, when it is interrupted.
  * Side: box.  Input trusted: no.
  *
  * The engine's time limit: a thread of the engine makes the running code call back after a while,
@@ -8,7 +8,6 @@
 #include "js.h"
 
 #define WATCH_SECONDS 0.05
-#define WATCH_SOON    0.001
 
 typedef bool js_should_terminate(JSContextRef context, void *user);
 __attribute__((weak)) void JSContextGroupSetExecutionTimeLimit(JSContextGroupRef group,
@@ -23,7 +22,7 @@ static bool watch_ends(JSContextRef context, void *user)
     struct js_state *js = user;
 
     (void)context;
-    if (js->is_interrupted || js->exits)
+    if (js->is_interrupted)
         return true;
     JSContextGroupSetExecutionTimeLimit(js->group, WATCH_SECONDS, watch_ends, js);
     return false;
@@ -42,14 +41,4 @@ void js_watch(struct js_state *js, bool on)
         watch_set(js, WATCH_SECONDS);
     else if (JSContextGroupClearExecutionTimeLimit && !js->is_template)
         JSContextGroupClearExecutionTimeLimit(js->group);
-}
-
-void js_end_soon(struct js_state *js)
-{
-    watch_set(js, WATCH_SOON);
-}
-
-bool js_can_watch(void)
-{
-    return JSContextGroupSetExecutionTimeLimit != NULL;
 }

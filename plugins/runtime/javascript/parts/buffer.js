@@ -1,6 +1,6 @@
-// buffer.js - Buffer, Blob and File, and the module buffer.
+// buffer.js - Buffer, and the module buffer.
 const { coded, wrongType, wrongValue, outOfRange, checkNumber } = internal('errors');
-const { bytesOf, isBuffer: isArrayBuffer, utf8Into, atob, btoa, tag } = internal('encoding');
+const { bytesOf, isBuffer: isArrayBuffer, utf8Into, atob, btoa } = internal('encoding');
 const { utf8Encode, utf8Decode, utf8Length, utf16Encode, utf16Decode, latin1Encode, latin1Decode } = native;
 const { isView } = ArrayBuffer;
 const { fromBase64, fromHex } = Uint8Array;
@@ -403,68 +403,14 @@ Object.assign(Buffer.prototype, methods);
 Object.defineProperty(Buffer.prototype, 'parent', { get() { return this.buffer; }, enumerable: true, configurable: true });
 Object.defineProperty(Buffer.prototype, 'offset', { get() { return this.byteOffset; }, enumerable: true, configurable: true });
 
-// ---- Blob and File ----
-
-class Blob {
-    #bytes;
-    #type;
-    constructor(parts = [], options = undefined) {
-        if (parts === null || typeof parts !== 'object' || typeof parts[Symbol.iterator] !== 'function') {
-            throw wrongType('sources', 'a sequence', parts);
-        }
-        const { type = '', endings } = options ?? {};
-        this.#bytes = Buffer.concat(Array.from(parts, part => part instanceof Blob ? part.#bytes
-            : isView(part) || isArrayBuffer(part) ? bytesOf(part, 'sources')
-                : utf8Encode(endings === 'native' ? `${part}`.replace(/\r\n?/g, '\n') : `${part}`)));
-        this.#type = /[^\x20-\x7e]/.test(type) ? '' : `${type}`.toLowerCase();
-    }
-    get size() { return this.#bytes.length; }
-    get type() { return this.#type; }
-    slice(start, end, type = '') {
-        const length = this.#bytes.length;
-        const from = bound(start, length, 0);
-        return new Blob([this.#bytes.subarray(from, max(from, bound(end, length, length)))], { type });
-    }
-    async arrayBuffer() { return new Uint8Array(this.#bytes).buffer; }
-    async bytes() { return new Uint8Array(this.#bytes); }
-    async text() { return utf8Decode(this.#bytes); }
-    stream() {
-        const source = new Uint8Array(this.#bytes);
-        return new globalThis.ReadableStream({
-            start(controller) {
-                if (source.length) controller.enqueue(source);
-                controller.close();
-            },
-        });
-    }
-    [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
-        return depth < 0 ? `[${this.constructor.name}]` : `Blob ${inspect({ size: this.size, type: this.type }, options)}`;
-    }
-}
-class File extends Blob {
-    #name;
-    #lastModified;
-    constructor(parts, name, options = undefined) {
-        if (arguments.length < 2) throw internal('errors').missing('sources', 'fileName');
-        super(parts, options);
-        this.#name = `${name}`.toWellFormed();
-        this.#lastModified = options?.lastModified === undefined ? Date.now() : Math.trunc(+options.lastModified) || 0;
-    }
-    get name() { return this.#name; }
-    get lastModified() { return this.#lastModified; }
-    [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
-        const { size, type, name, lastModified } = this;
-        return depth < 0 ? `[${this.constructor.name}]` : `File ${inspect({ size, type, name, lastModified }, options)}`;
-    }
-}
-tag(Blob, 'Blob');
-tag(File, 'File');
-
 Object.assign(exports, {
-    Buffer, Blob, File, atob, btoa, INSPECT_MAX_BYTES: 50, kMaxLength: longest, kStringMaxLength: 2 ** 31 - 1,
+    Buffer, atob, btoa, INSPECT_MAX_BYTES: 50, kMaxLength: longest, kStringMaxLength: 2 ** 31 - 1,
     constants: { MAX_LENGTH: longest, MAX_STRING_LENGTH: 2 ** 31 - 1 },
     SlowBuffer: size => Buffer.allocUnsafe(size),
     isUtf8: value => utf8Decode(bytesOf(value, 'input'), true) !== undefined,
     isAscii: value => bytesOf(value, 'input').every(byte => byte < 128),
     transcode: (source, a, b) => from(source.toString(a), b),
 });
+for (const name of ['Blob', 'File']) {
+    Object.defineProperty(exports, name, { get: () => internal('blob')[name], enumerable: true });
+}
