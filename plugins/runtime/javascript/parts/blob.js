@@ -1,5 +1,5 @@
 // blob.js - Blob, File, FormData, and FormData as the body of a request.
-const { coded } = internal('errors');
+const { coded, wrongType } = internal('errors');
 const { published } = internal('streams');
 const { utf8Encode, utf8Decode, latin1Decode } = native;
 const { isView } = ArrayBuffer;
@@ -25,7 +25,7 @@ class Blob {
     static { inner = blob => blob.#bytes; }
     constructor(parts = [], { type = '', endings = 'transparent' } = {}) {
         if (parts === null || typeof parts !== 'object' || typeof parts[Symbol.iterator] !== 'function') {
-            throw coded(TypeError, 'ERR_INVALID_ARG_TYPE', 'The "sources" argument must be an instance of Sequence.');
+            throw wrongType('sources', 'a sequence', parts);
         }
         const bytes = part => part instanceof Blob ? part.#bytes : copied(part)
             ?? utf8Encode(endings === 'native' ? `${part}`.replace(/\r\n?/g, '\n') : `${part}`);
