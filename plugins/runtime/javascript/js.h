@@ -149,7 +149,8 @@ const struct js_part *js_part_find(const char *name);
 
 /* Each ends with a name that is NULL. */
 extern const struct js_native js_natives_base[], js_natives_digest[], js_natives_encode[],
-    js_natives_fetch[], js_natives_output[], js_natives_tools[];
+    js_natives_fetch[], js_natives_files[], js_natives_inspect[], js_natives_output[],
+    js_natives_process[], js_natives_spawn[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 // blob.js - Blob, File, FormData, and FormData as the body of a request.
-const { coded, wrongType } = internal('errors');
+const { wrongType, missing } = internal('errors');
 const { published } = internal('streams');
 const { utf8Encode, utf8Decode, latin1Decode } = native;
 const { isView } = ArrayBuffer;
@@ -63,10 +63,10 @@ class File extends Blob {
     #name;
     #time;
     constructor(parts, name, options = {}) {
-        if (arguments.length < 2) throw coded(TypeError, 'ERR_MISSING_ARGS', 'The "fileBits" and "fileName" arguments must be specified');
+        if (arguments.length < 2) throw missing('sources', 'fileName');
         super(parts, options);
-        this.#name = `${name}`;
-        this.#time = Number(options.lastModified ?? Date.now());
+        this.#name = `${name}`.toWellFormed();
+        this.#time = options.lastModified === undefined ? Date.now() : Math.trunc(+options.lastModified) || 0;
     }
     get name() { return this.#name; }
     get lastModified() { return this.#time; }

@@ -412,5 +412,5 @@ Object.assign(exports, {
     transcode: (source, a, b) => from(source.toString(a), b),
 });
 for (const name of ['Blob', 'File']) {
-    Object.defineProperty(exports, name, { get: () => internal('blob')[name], enumerable: true });
+    Object.defineProperty(exports, name, { get: () => internal('blob')[name], enumerable: true, configurable: true });
 }

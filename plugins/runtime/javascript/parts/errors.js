@@ -3,7 +3,7 @@ const { defineProperty, getPrototypeOf } = Object;
 
 exports.coded = (Class, code, message) => {
     const error = new Class(message);
-    error.code = code;
+    internal('stacks').coded(error, code);
     defineProperty(error, 'toString', {
         value() { return `${this.name} [${code}]: ${this.message}`; },
         writable: true, configurable: true, enumerable: false,
