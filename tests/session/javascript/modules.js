@@ -1,4 +1,5 @@
 // string_decoder, os, perf_hooks, timers/promises.
+const main = async () => {
 const attempt = (name, work) => {
     try {
         console.log(name, String(work()));
@@ -59,3 +60,5 @@ const wait = require('timers/promises');
         console.log('interval', error.name);
     }
 }
+};
+main();
