@@ -8,11 +8,11 @@ const { apply } = Reflect;
 const started = native.now();
 const codes = native.signals();
 
-const process = Object.create(Object.create(EventEmitter.prototype, {
-    constructor: { value: class process extends EventEmitter {}.prototype.constructor, writable: true, configurable: true },
+const process = new EventEmitter();
+Object.setPrototypeOf(process, Object.create(EventEmitter.prototype, {
+    constructor: { value: function process() {}, writable: true, configurable: true },
     [Symbol.toStringTag]: { value: 'process', configurable: true },
 }));
-EventEmitter.call ? Object.assign(process, new EventEmitter()) : process;
 exports.process = exports.module = process;
 
 // ---- the environment
@@ -222,7 +222,6 @@ const signalOf = signal => {
 exports.signalOf = signalOf;
 exports.signals = codes;
 const kill = (pid, signal) => {
-    // eslint-disable-next-line eqeqeq
     if (pid != (pid | 0)) throw wrongType('pid', 'of type number', pid);
     const number = native.signal(pid | 0, signalOf(signal));
     if (number < 0) {

@@ -104,6 +104,12 @@ const tellEnd = stream => {
     if (stream[WRITE] && stream.allowHalfOpen === false) stream.end();
     closeWhenDone(stream);
 };
+const decoderOf = encoding => {
+    if (native.hasPart('string_decoder')) return new (internal('string_decoder').StringDecoder)(encoding);
+    if (!/^utf-?8$/i.test(encoding)) return { write: bytes => bytes.toString(encoding), end: () => '' };
+    const decoder = new (internal('encoding').TextDecoder)('utf-8', { ignoreBOM: true });
+    return { write: bytes => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
+};
 const take = (stream, chunk) => {
     const state = stream[READ];
     if (state.objects) return chunk;
@@ -113,7 +119,7 @@ const take = (stream, chunk) => {
     }
     chunk = bufferOf(chunk);
     if (!state.encoding) return chunk;
-    if (!state.decoder) state.decoder = new (internal('string_decoder').StringDecoder)(state.encoding);
+    state.decoder ??= decoderOf(state.encoding);
     return state.decoder.write(chunk);
 };
 
