@@ -24,7 +24,8 @@ struct js_options {
 static const struct laz_option options[] = {
     LAZ_OPTION(
         "libraries", LAZ_OPT_PATHS, "[]",
-        "files of JavaScript without modules, which require() and import give by their names"),
+        "files of JavaScript, or directories of packages, that need nothing else: require() and "
+               "import give them by their names"),
     LAZ_OPTION("jit", LAZ_OPT_BOOLEAN, "true",
                "compile code to machine code; without it loops are slower, and no memory is both "
                "writable and executable"),
@@ -83,6 +84,8 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     rc = js_engine_start(js, err);
     if (!rc)
         rc = js_seed(js, err);
+    if (!rc)
+        rc = js_load_libraries(js, err);
     if (rc)
         javascript_destroy(js);
     else

@@ -37,26 +37,28 @@ struct js_part {
 
 /* Functions of parts that C calls, each looked up once. */
 enum js_function {
-    JS_DEFINE,   /* run: (names) makes global properties that code may define again */
-    JS_FOLLOW,   /* run: (value, has_main) follows the promise of an execution */
-    JS_OUTCOME,  /* run: () what became of it: undefined, or [state, value] */
-    JS_DESCRIBE, /* run: (error) gives [message, line, column, kind, frames...] */
-    JS_TEXT,     /* run: (value, budget) as the prompt prints it */
-    JS_BEGIN,    /* run: (script, argv, directory) before an execution */
-    JS_FINISH,   /* run: (status) listeners of the end of the process */
-    JS_REJECTED, /* run: (promise, reason) nobody handles it */
-    JS_WHERE,    /* run: () line of the statement that waits */
-    JS_RENEW,    /* run: (seeds) in a copy of a template */
-    JS_WRITE,    /* values: (value, limit) gives the text of a JSON value */
-    JS_TIMERS,   /* timers: () runs what is due; gives the ms to the next, or -1 */
-    JS_TOOLS,    /* tools: (json) defines tools */
-    JS_SETTLE,   /* tools: (id, ok, text) an answer */
-    JS_ABANDON,  /* tools: () the execution has ended */
-    JS_STRIP,    /* typescript: (source, name, keeps_imports) without types */
+    JS_DEFINE,    /* run: (names) makes global properties that code may define again */
+    JS_FOLLOW,    /* run: (value, has_main) follows the promise of an execution */
+    JS_OUTCOME,   /* run: () what became of it: undefined, or [state, value] */
+    JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */
+    JS_TEXT,      /* run: (value, budget) as the prompt prints it */
+    JS_BEGIN,     /* run: (script, argv, directory) before an execution */
+    JS_FINISH,    /* run: (status) listeners of the end of the process */
+    JS_REJECTED,  /* run: (promise, reason) nobody handles it */
+    JS_WHERE,     /* run: () line of the statement that waits */
+    JS_RENEW,     /* run: (seeds) in a copy of a template */
+    JS_WRITE,     /* values: (value, limit) gives the text of a JSON value */
+    JS_TIMERS,    /* timers: () runs what is due; gives the ms to the next, or -1 */
+    JS_TOOLS,     /* tools: (json) defines tools */
+    JS_SETTLE,    /* tools: (id, ok, text) an answer */
+    JS_ABANDON,   /* tools: () the execution has ended */
+    JS_STRIP,     /* typescript: (source, name, keeps_imports) without types */
+    JS_LIBRARIES, /* libraries: () loads those of the configuration */
     JS_FUNCTIONS
 };
 
 struct js_fetches; /* js_fetch.c */
+struct js_scan;    /* js_scan.h */
 
 struct js_state {
     const struct laz_agent_services *services;
@@ -72,13 +74,13 @@ struct js_state {
 
     /* ---- the execution that runs */
     uint64_t executions;
-    char code[32];    /* the name of code that is of no file */
-    const char *name; /* of the code in stacks */
-    char *script;     /* name of the file whose code comes next; NULL: none */
-    bool is_running;  /* tools can be called */
-    size_t prefix;     /* UTF-16 units before the code on its first line */
-    size_t open;       /* calls of tools */
-    JSValueRef failed; /* an error that no code has caught; protected; NULL: none */
+    char code[32];              /* the name of code that is of no file */
+    const char *name;           /* of the code in stacks */
+    char *script;               /* name of the file whose code comes next; NULL: none */
+    bool is_running;            /* tools can be called */
+    const struct js_scan *scan; /* of the code; NULL: the engine gets it as it is */
+    size_t open;                /* calls of tools */
+    JSValueRef failed;          /* an error that no code has caught; protected; NULL: none */
     volatile sig_atomic_t is_interrupted;
 
     /* ---- memory of the last outcome */
@@ -90,6 +92,7 @@ struct js_state {
     char *out;
     size_t out_len;
     int out_stream;
+    bool is_silent; /* a template is warmed */
 
     char **libraries; /* files of runtime.javascript.libraries */
     bool has_jit;
@@ -149,8 +152,9 @@ const struct js_part *js_part_find(const char *name);
 
 /* Each ends with a name that is NULL. */
 extern const struct js_native js_natives_base[], js_natives_digest[], js_natives_encode[],
-    js_natives_fetch[], js_natives_files[], js_natives_inspect[], js_natives_output[],
-    js_natives_process[], js_natives_spawn[], js_natives_tools[];
+    js_natives_eval[], js_natives_fetch[], js_natives_files[], js_natives_inspect[],
+    js_natives_modules[], js_natives_output[], js_natives_process[], js_natives_spawn[],
+    js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 
@@ -204,6 +208,11 @@ void js_before_fork(void *state);
 int js_renew(void *state, struct laz_error *err);
 /* Seeds what is random in the language. */
 int js_seed(struct js_state *js, struct laz_error *err);
+
+/* ---- js_modules.c ---------------------------------------------------------------------------- */
+
+/* Evaluates runtime.javascript.libraries. LAZ_ECONFIG. */
+int js_load_libraries(struct js_state *js, struct laz_error *err);
 
 /* ---- js_tools.c ------------------------------------------------------------------------------ */
 

@@ -53,19 +53,10 @@ static int32_t number_of(struct js_state *js, JSValueRef list, unsigned index)
     return number >= 1 && number <= INT32_MAX ? (int32_t)number : 0;
 }
 
-/* The code begins behind what stands before it in its form. */
-static int32_t eval_column(const struct js_state *js, int32_t line, int32_t column)
-{
-    if (line != 1 || !js->prefix)
-        return column;
-    return (size_t)column > js->prefix ? column - (int32_t)js->prefix : 0;
-}
-
 /* An error that the code has not caught. */
 static void outcome_error(struct js_state *js, JSValueRef error, struct laz_outcome *outcome)
 {
-    const JSValueRef arguments[] = {error, js_number(js->context, (double)js->prefix)};
-    JSValueRef described = error ? js_call(js, JS_DESCRIBE, 2, arguments, NULL) : NULL;
+    JSValueRef described = error ? js_call(js, JS_DESCRIBE, 1, &error, NULL) : NULL;
 
     outcome->kind = LAZ_OUTCOME_RUNTIME;
     outcome->message = "an error that cannot be described";
@@ -99,7 +90,6 @@ static void outcome_syntax(struct js_state *js, JSValueRef error, struct laz_out
 {
     outcome_error(js, error, outcome);
     outcome->kind = LAZ_OUTCOME_SYNTAX;
-    outcome->column = eval_column(js, outcome->line, outcome->column);
     outcome->traceback = NULL;
     outcome->n_traceback = 0;
 }
@@ -171,20 +161,32 @@ static bool eval_parses(struct js_state *js, const char *text, size_t len, JSVal
 }
 
 /* False: *exception says why it does not parse. */
+/* A file is run as it is, unless it is a module or waits at its top level. */
+static int eval_scan(struct js_state *js, const char *code, size_t len, struct js_scan *scan)
+{
+    int rc = js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, scan);
+
+    if (rc || !js->script ||
+        !(scan->has_await || scan->has_return || scan->has_import || scan->has_export))
+        return rc;
+    js_scan_fini(scan);
+    return js_scan(code, len, JS_WANT_ASYNC, scan);
+}
+
 static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
                        JSValueRef *exception)
 {
     JSValueRef plain = NULL;
 
-    js->prefix = 0;
+    js->scan = NULL;
     made->text = code;
     made->len = len;
-    if (js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, &made->scan) != 0)
+    if (eval_scan(js, code, len, &made->scan) != 0)
         return eval_parses(js, code, len, exception);
     made->form = made->scan.form;
     if (made->scan.text)
         made->text = made->scan.text, made->len = made->scan.len;
-    js->prefix = made->scan.prefix;
+    js->scan = &made->scan;
     if (eval_parses(js, made->text, made->len, exception))
         return true;
     if (made->form == JS_PLAIN)
@@ -193,12 +195,12 @@ static bool eval_shape(struct js_state *js, const char *code, size_t len, struct
         made->text = code;
         made->len = len;
         made->form = JS_PLAIN;
-        js->prefix = 0;
+        js->scan = NULL;
         return true;
     }
     if (made->form == JS_BLOCK) { /* its message is the better one */
         *exception = plain;
-        js->prefix = 0;
+        js->scan = NULL;
     }
     return false;
 }
@@ -244,8 +246,9 @@ static bool eval_prepare(struct js_state *js, const char *code, size_t len, stru
     return false;
 }
 
-static void eval_code_fini(struct eval_code *made)
+static void eval_code_fini(struct js_state *js, struct eval_code *made)
 {
+    js->scan = NULL;
     js_scan_fini(&made->scan);
     free(made->stripped);
 }
@@ -374,7 +377,7 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         js_watch(js, false);
     }
     eval_end(js);
-    eval_code_fini(&made);
+    eval_code_fini(js, &made);
     return 0;
 }
 
@@ -389,7 +392,7 @@ int js_check(void *state, const char *code, size_t len, struct laz_outcome *outc
     outcome->kind = LAZ_OUTCOME_VALUE;
     if (!eval_prepare(js, code, len, &made, &exception))
         outcome_syntax(js, exception, outcome);
-    eval_code_fini(&made);
+    eval_code_fini(js, &made);
     return 0;
 }
 
@@ -415,3 +418,27 @@ int js_set_script(void *state, const char *const *argv, size_t n, const char *di
     free((void *)texts);
     return done ? 0 : LAZ_ENOMEM;
 }
+
+/* column(file, line, column): that of the code as it was given, for one of the text that the engine
+ * got. */
+static JSValueRef native_column(JSContextRef context, JSObjectRef function, JSObjectRef this,
+                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+{
+    struct js_state *js = js_here;
+    char *file = n ? js_text(context, arguments[0], NULL, exception) : NULL;
+    const double line = js_argument(context, n, arguments, 1, 0);
+    double column = js_argument(context, n, arguments, 2, 0);
+
+    (void)function;
+    (void)this;
+    if (file && js->scan && js->name && strcmp(file, js->name) == 0 && line >= 1 && column >= 1 &&
+        line < INT32_MAX && column < INT32_MAX)
+        column = (double)js_scan_column(js->scan, (size_t)line, (size_t)column);
+    free(file);
+    return js_number(context, column);
+}
+
+const struct js_native js_natives_eval[] = {
+    {"column", native_column},
+    {NULL, NULL},
+};

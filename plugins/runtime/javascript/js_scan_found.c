@@ -31,11 +31,12 @@ void js_declare(struct js_reader *reader, const struct js_token *name, unsigned 
 {
     size_t at = reader->spellings.len;
 
-    if (!kind || !js_room(reader, &reader->names, reader->n_names, &reader->cap_names,
-                          sizeof *reader->names))
+    if (!kind || reader->unsure ||
+        !js_room(reader, &reader->names, reader->n_names, &reader->cap_names,
+                 sizeof *reader->names))
         return;
     js_spell(reader, name, &reader->spellings);
-    if (reader->spellings.failed)
+    if (reader->spellings.failed || reader->unsure)
         return;
     const char *text = reader->spellings.data + at;
     size_t len = reader->spellings.len - at;

@@ -45,12 +45,13 @@ static void template_warm_up(struct js_state *js, int rounds)
     };
     struct laz_outcome outcome;
 
+    js->is_silent = true;
     for (int i = 0; i < rounds; i++)
         for (size_t j = 0; j < sizeof codes / sizeof *codes; j++) {
             outcome = (struct laz_outcome){.size = sizeof outcome};
             js_eval(js, codes[j], strlen(codes[j]), LAZ_WANTED_TEXT, &outcome);
-            js->out_len = 0;
         }
+    js->is_silent = false;
     js_rest(js);
     js->executions = 0;
 }
@@ -73,6 +74,7 @@ int js_renew(void *state, struct laz_error *err)
 
     js->pid = getpid();
     js->is_template = false;
-    template_warm_up(js, 1); /* pages are copied and threads started now, and not while a user waits */
+    template_warm_up(js,
+                     1); /* pages are copied and threads started now, and not while a user waits */
     return js_seed(js, err);
 }

@@ -1,4 +1,5 @@
 // Buffer, Blob and File.
+const main = async () => {
 const attempt = (name, work) => {
     try {
         console.log(name, String(work()));
@@ -105,3 +106,5 @@ console.log(Buffer.of(1, 2).length);
     console.log(file.name, file.size, file.lastModified, file instanceof Blob, await file.text());
     attempt('Blob', () => new Blob('x'));
 }
+};
+main();

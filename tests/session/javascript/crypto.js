@@ -1,4 +1,5 @@
 // The global crypto, and the module crypto.
+const main = async () => {
 const attempt = (name, work) => {
     try {
         console.log(name, String(work()));
@@ -67,3 +68,5 @@ for (const name of ['SHA-1', 'sha-256', { name: 'SHA-384' }, 'SHA-512']) {
 }
 await crypto.subtle.digest('MD5', new Uint8Array(1)).catch(error => console.log(error.name, error.message));
 console.log(Object.prototype.toString.call(crypto.subtle));
+};
+main();

@@ -1,4 +1,5 @@
 // EventEmitter, Event, EventTarget, AbortController, AbortSignal.
+const main = async () => {
 const attempt = (name, work) => {
     try {
         console.log(name, String(work()));
@@ -148,3 +149,5 @@ console.log(EventEmitter.EventEmitter === EventEmitter, EventEmitter.defaultMaxL
     await new Promise(resolve => { timed.onabort = resolve; });
     console.log(timed.reason.name, timed.reason.code, timed.reason.message);
 }
+};
+main();

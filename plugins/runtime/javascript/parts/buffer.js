@@ -174,17 +174,14 @@ const bound = (value, length, otherwise) => {
 };
 const checkPlace = (value, name, most) => checkNumber(value, name, 0, most);
 const findBytes = (whole, part, at, last) => {
-    if (last) {
-        for (at = min(at, whole.length - part.length); at >= 0; at--) {
-            at = part.length ? call(bytes.lastIndexOf, whole, part[0], at) : at;
-            if (at < 0 || compare(part, whole.subarray(at, at + part.length)) === 0) return at;
-        }
-        return -1;
-    }
-    for (; at + part.length <= whole.length; at++) {
-        at = part.length ? call(bytes.indexOf, whole, part[0], at) : at;
-        if (at < 0 || at + part.length > whole.length) return -1;
-        if (compare(part, whole.subarray(at, at + part.length)) === 0) return at;
+    const most = whole.length - part.length;
+    const step = last ? -1 : 1;
+    for (at = last ? min(at, most) : at; at >= 0 && at <= most; at += step) {
+        at = last ? call(bytes.lastIndexOf, whole, part[0], at) : call(bytes.indexOf, whole, part[0], at);
+        if (at < 0 || at > most) return -1;
+        let same = 1;
+        while (same < part.length && whole[at + same] === part[same]) same++;
+        if (same === part.length) return at;
     }
     return -1;
 };

@@ -41,6 +41,14 @@ for (const name of Object.keys(table))
 for (const name of Object.keys(objects))
     if (native.hasPart(objects[name][0]))
         lazily(name, objects[name][0], objects[name][1]);
+// What a file without import and export finds: exports, module, and its own name.
+['exports', , 'module', '__filename', '__dirname'].forEach((name, i) => {
+    define(globalThis, name, {
+        get: () => internal('modules').mainValues()[i],
+        set: (value) => define(globalThis, name, { value, writable: true, configurable: true, enumerable: false }),
+        configurable: true, enumerable: false,
+    });
+});
 define(globalThis, 'global', { value: globalThis, writable: true, configurable: true, enumerable: false });
 const then = Promise.prototype.then, resolved = Promise.resolve(), apply = Reflect.apply;
 define(globalThis, 'queueMicrotask', {

@@ -161,7 +161,7 @@ function messageOf(error, depth) {
 }
 
 // 'name@file:line:column', a line of the engine's stack. Null: no place in code.
-function frameOf(entry, prefix) {
+function frameOf(entry) {
     const at = call(lastIndexOf, entry, '@');
     const place = call(slice, entry, at + 1);
     const last = call(lastIndexOf, place, ':');
@@ -176,8 +176,8 @@ function frameOf(entry, prefix) {
     if (!(row >= 1) || !(column >= 0))
         return null;
     const own = file === script || call(startsWith, file, '<code');
-    if (own && row === 1 && prefix > 0)
-        column = column > prefix ? column - prefix : 0;
+    if (own)
+        column = native.column(file, row, column);
     let name = at > 0 ? call(slice, entry, 0, at) : '';
     if (name === 'global code' || name === 'eval code' || name === 'module code')
         name = '';
@@ -185,13 +185,13 @@ function frameOf(entry, prefix) {
     return { own, row, column, text: name === '' ? 'at ' + where : 'at ' + name + ' (' + where + ')' };
 }
 
-function framesOf(error, prefix) {
+function framesOf(error) {
     const stack = field(error, 'stack'), frames = [];
     if (typeof stack !== 'string')
         return frames;
     const lines = call(split, stack, '\n', 2 * FRAMES);
     for (let i = 0; i < lines.length && frames.length < FRAMES; i++) {
-        const frame = frameOf(lines[i], prefix);
+        const frame = frameOf(lines[i]);
         if (frame)
             call(push, frames, frame);
     }
@@ -210,8 +210,8 @@ function kindOf(error) {
 }
 
 // [message, line, column, kind, number of frames, frames from the outermost on]
-exports.describe = function (error, prefix) {
-    const frames = isError(error) ? framesOf(error, prefix) : [];
+exports.describe = function (error) {
+    const frames = isError(error) ? framesOf(error) : [];
     let row = 0, column = 0;
     for (let i = 0; i < frames.length; i++)
         if (frames[i].own) {
@@ -223,7 +223,7 @@ exports.describe = function (error, prefix) {
         const file = field(error, 'sourceURL');
         if (typeof file === 'string' && (file === script || call(startsWith, file, '<code'))) {
             row = toNumber(field(error, 'line')) || 0;
-            column = toNumber(field(error, 'column')) || 0;
+            column = native.column(file, row, toNumber(field(error, 'column')) || 0);
         }
     }
     const result = [messageOf(error, 0), row, column, kindOf(error), frames.length];

@@ -219,3 +219,5 @@ exports.clear = function () {
     immediates = [];
     nextImmediates = [];
 };
+
+Object.defineProperty(exports, 'promises', { get: () => internal('timers_promises'), enumerable: true });

@@ -569,10 +569,10 @@ class URL {
     toJSON() { return this.href; }
     [inspectSymbol](depth, options, inspect) {
         if (depth < 0) return `[${this.constructor.name}]`;
-        const shown = { __proto__: { constructor: this.constructor === URL ? URL : this.constructor } };
+        const shown = {};
         for (const name of ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname',
             'search', 'searchParams', 'hash']) shown[name] = this[name];
-        return inspect(shown, options);
+        return `${this.constructor.name} ${inspect(shown, options)}`;
     }
 }
 const { record } = URL;
@@ -585,4 +585,5 @@ for (const Class of [URL, URLSearchParams]) {
 }
 Object.defineProperty(URLSearchParams.prototype, Symbol.iterator,
     { value: URLSearchParams.prototype.entries, writable: true, configurable: true });
-Object.assign(exports, { URL, URLSearchParams, record, serialize, unpercent, invalid });
+Object.assign(exports, { URL, URLSearchParams, record, serialize, unpercent });
+Object.defineProperty(exports, 'module', { get: () => internal('url_module') });
