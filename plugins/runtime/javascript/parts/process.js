@@ -52,6 +52,8 @@ const env = new Proxy({}, {
 
 let exitCode;
 let ending = false;
+let isLast = false; // the interpreter ends
+const over = {};
 const checkCode = code => {
     if (code == null) return code;
     const number = typeof code === 'string' && code !== '' ? Number(code) : code;
@@ -74,16 +76,22 @@ const exit = code => {
     code = checkCode(code);
     if (code !== undefined) exitCode = code;
     if (!ending) tellExit();
+    if (isLast) throw over;
     native.exit(exitCode ?? 0);
     for (;;); // the engine ends the code
 };
 
-// For the loop: the code has ended by itself.
+// The interpreter ends.
 exports.finish = () => {
-    tellExit();
-    if (exitCode) native.exit(exitCode);
-    exitCode = undefined;
+    isLast = true;
+    try {
+        tellExit();
+    } catch (error) {
+        if (error !== over) throw error;
+    }
 };
+// The status that the code has asked for; undefined: none.
+exports.status = () => exitCode;
 // Nothing is pending any more; true: listeners were told, and may have started something.
 exports.beforeExit = () => process.emit('beforeExit', exitCode ?? 0);
 let capture = null;

@@ -115,7 +115,7 @@ const take = (stream, chunk) => {
     if (state.objects) return chunk;
     if (typeof chunk === 'string' && state.encoding) return chunk;
     if (typeof chunk !== 'string' && !isView(chunk)) {
-        throw wrongType('chunk', 'of type string or an instance of Buffer or Uint8Array', chunk);
+        throw wrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', chunk);
     }
     chunk = bufferOf(chunk);
     if (!state.encoding) return chunk;
@@ -362,7 +362,7 @@ class Writable extends Stream {
         if (typeof encoding === 'function') [encoding, callback] = [undefined, encoding];
         if (chunk === null) throw coded(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
         if (!state.objects && typeof chunk !== 'string' && !isView(chunk)) {
-            throw wrongType('chunk', 'of type string or an instance of Buffer or Uint8Array', chunk);
+            throw wrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', chunk);
         }
         if (state.ending || this[STATE].destroyed) {
             const error = state.ending ? coded(Error, 'ERR_STREAM_WRITE_AFTER_END', 'write after end')
