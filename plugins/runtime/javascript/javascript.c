@@ -38,14 +38,23 @@ static const struct laz_option_field fields[] = {
     {NULL, 0, 0},
 };
 
-#ifdef SIGXFSZ
-/* A write beyond the limit on file size is to fail and not to end the process. This is a handler
- * because programs started by the code would inherit SIG_IGN. */
+/* A write beyond the limit on file size, and one to a pipe that nobody reads, are to fail and not
+ * to end the process. This is a handler because programs started by the code would inherit SIG_IGN.
+ */
 static void javascript_on_signal(int number)
 {
     (void)number;
 }
+
+static void javascript_bear_signals(void)
+{
+    const struct sigaction action = {.sa_handler = javascript_on_signal, .sa_flags = SA_RESTART};
+
+#ifdef SIGXFSZ
+    sigaction(SIGXFSZ, &action, NULL);
 #endif
+    sigaction(SIGPIPE, &action, NULL);
+}
 
 static void javascript_destroy(void *state);
 
@@ -71,11 +80,7 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     js->pid = getpid();
     js->libraries = given.libraries;
     js->has_jit = given.jit;
-#ifdef SIGXFSZ
-    sigaction(SIGXFSZ,
-              &(struct sigaction){.sa_handler = javascript_on_signal, .sa_flags = SA_RESTART},
-              NULL);
-#endif
+    javascript_bear_signals();
     rc = js_engine_start(js, err);
     if (!rc)
         rc = js_seed(js, err);
