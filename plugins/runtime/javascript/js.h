@@ -71,6 +71,8 @@ struct js_state {
     struct js_fetches *fetches; /* NULL: none yet */
     pid_t pid;                  /* of the session; a forked child has another */
     bool is_template;
+    bool is_watched;
+    bool has_timers; /* parts/timers.js has to be asked for the next one */
 
     /* ---- the execution that runs */
     uint64_t executions;
@@ -151,10 +153,10 @@ const struct js_part *js_part_find(const char *name);
 /* ---- natives --------------------------------------------------------------------------------- */
 
 /* Each ends with a name that is NULL. */
-extern const struct js_native js_natives_base[], js_natives_digest[], js_natives_encode[],
-    js_natives_eval[], js_natives_fetch[], js_natives_files[], js_natives_inspect[],
-    js_natives_modules[], js_natives_output[], js_natives_process[], js_natives_spawn[],
-    js_natives_tools[];
+extern const struct js_native js_natives_base[], js_natives_loop[], js_natives_digest[],
+    js_natives_encode[], js_natives_eval[], js_natives_fetch[], js_natives_files[],
+    js_natives_inspect[], js_natives_modules[], js_natives_output[], js_natives_process[],
+    js_natives_spawn[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 
@@ -190,8 +192,8 @@ void js_fetch_abandon(struct js_state *js);
 
 /* ---- js_watch.c ------------------------------------------------------------------------------ */
 
-/* While code runs: it ends soon after js->is_interrupted is set. */
-void js_watch(struct js_state *js, bool on);
+/* From here on code that runs ends soon after js->is_interrupted is set. */
+void js_watch(struct js_state *js);
 
 /* ---- js_eval.c ------------------------------------------------------------------------------- */
 

@@ -342,9 +342,10 @@ void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef context, JS
 int js_engine_start(struct js_state *js, struct laz_error *err)
 {
     static const struct js_native *const tables[] = {
-        js_natives_base,   js_natives_digest,  js_natives_encode,  js_natives_eval,
-        js_natives_fetch,  js_natives_files,   js_natives_inspect, js_natives_modules,
-        js_natives_output, js_natives_process, js_natives_spawn,   js_natives_tools};
+        js_natives_base,    js_natives_loop,   js_natives_digest,  js_natives_encode,
+        js_natives_eval,    js_natives_fetch,  js_natives_files,   js_natives_inspect,
+        js_natives_modules, js_natives_output, js_natives_process, js_natives_spawn,
+        js_natives_tools};
     const struct js_part *start = js_part_find("start");
     JSValueRef exception = NULL;
 

@@ -8,6 +8,7 @@
 #include "js.h"
 #include "js_scan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,30 @@ static void outcome_text(struct js_state *js, JSValueRef value, struct laz_outco
     outcome->text = js->text;
 }
 
+/* A value that needs no search: its JSON, which is what the prompt prints. */
+static bool outcome_is_plain(struct js_state *js, JSValueRef value, char *text, size_t size)
+{
+    switch (JSValueGetType(js->context, value)) {
+    case kJSTypeUndefined:
+    case kJSTypeNull:
+        snprintf(text, size, "null");
+        return true;
+    case kJSTypeBoolean:
+        snprintf(text, size, "%s", JSValueToBoolean(js->context, value) ? "true" : "false");
+        return true;
+    case kJSTypeNumber: {
+        const double number = JSValueToNumber(js->context, value, NULL);
+        if (!(number > -1e15 && number < 1e15) || number != (double)(int64_t)number ||
+            (number == 0 && signbit(number)))
+            return false;
+        snprintf(text, size, "%lld", (long long)number);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
 static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted,
                           struct laz_outcome *outcome)
 {
@@ -124,6 +149,17 @@ static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted
 
     outcome->kind = LAZ_OUTCOME_VALUE;
     outcome->visible = !JSValueIsUndefined(js->context, value);
+    char plain[32];
+    if (outcome_is_plain(js, value, plain, sizeof plain)) {
+        js->value = strdup(plain);
+        outcome->value = js->value;
+        outcome->value_len = js->value ? strlen(js->value) : 0;
+        if (wanted & LAZ_WANTED_TEXT && outcome->visible) {
+            outcome->text = js->value;
+            outcome->text_len = outcome->value_len;
+        }
+        return;
+    }
     JSValueRef text = js_call(js, JS_WRITE, 2, arguments, &exception);
     if (text && JSValueIsString(js->context, text)) {
         js->value = js_text(js->context, text, &outcome->value_len, NULL);
@@ -363,7 +399,7 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         outcome_syntax(js, exception, outcome);
     } else {
         js->is_running = true;
-        js_watch(js, true);
+        js_watch(js);
         value = eval_run(js, &made, &exception);
         if (!value)
             eval_threw(js, exception, outcome);
@@ -374,7 +410,6 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
             outcome_value(js, value, wanted, outcome);
             JSValueUnprotect(js->context, value);
         }
-        js_watch(js, false);
     }
     eval_end(js);
     eval_code_fini(js, &made);
