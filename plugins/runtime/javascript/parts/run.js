@@ -142,10 +142,19 @@ function headOf(error) {
     return text === '' ? head : head === '' ? text : head + ': ' + text;
 }
 
+function meant(error) {
+    const message = field(error, 'message');
+    try {
+        return typeof message === 'string' ? internal('tools').meant(message) : '';
+    } catch {
+        return '';
+    }
+}
+
 function messageOf(error, depth) {
     if (!isError(error))
         return (depth ? '' : 'Uncaught ') + textOf(error);
-    let text = headOf(error);
+    let text = headOf(error) + meant(error);
     if (depth > 4)
         return text;
     const errors = field(error, 'errors');
