@@ -25,7 +25,7 @@ static const struct laz_option options[] = {
     LAZ_OPTION(
         "libraries", LAZ_OPT_PATHS, "[]",
         "files of JavaScript, or directories of packages, that need nothing else: require() and "
-               "import give them by their names"),
+        "import give them by their names"),
     LAZ_OPTION("jit", LAZ_OPT_BOOLEAN, "true",
                "compile code to machine code; without it loops are slower, and no memory is both "
                "writable and executable"),
@@ -110,7 +110,7 @@ static void javascript_destroy(void *state)
 
     if (!js)
         return;
-    if (js->internal && getpid() == js->pid && js->executions)
+    if (js->internal && getpid() == js->pid && js->executions && !js->has_ended)
         js_call(js, JS_FINISH, 0, NULL, NULL);
     js_flush(js);
     js_eval_fini(js);

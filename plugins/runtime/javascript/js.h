@@ -43,6 +43,7 @@ enum js_function {
     JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */
     JS_TEXT,      /* run: (value, budget) as the prompt prints it */
     JS_BEGIN,     /* run: (script, argv, directory) before an execution */
+    JS_ENDING,    /* run: () nothing is pending in a file that ran; listeners may go on */
     JS_FINISH,    /* run: (status) listeners of the end of the process */
     JS_REJECTED,  /* run: (promise, reason) nobody handles it */
     JS_WHERE,     /* run: () line of the statement that waits */
@@ -79,6 +80,7 @@ struct js_state {
     char code[32];              /* the name of code that is of no file */
     const char *name;           /* of the code in stacks */
     char *script;               /* name of the file whose code comes next; NULL: none */
+    bool has_ended;             /* listeners of the end of the process were told */
     bool is_running;            /* tools can be called */
     const struct js_scan *scan; /* of the code; NULL: the engine gets it as it is */
     size_t open;                /* calls of tools */
@@ -177,6 +179,8 @@ enum js_end {
 /* Runs timers, answers of tools and transfers until nothing is left to wait for. `has_main`: a
  * promise is followed. */
 enum js_end js_loop(struct js_state *js, bool has_main);
+/* Is anything pending? */
+bool js_has_more(const struct js_state *js);
 /* Has the code failed, or been interrupted? */
 bool js_is_over(const struct js_state *js);
 

@@ -236,6 +236,7 @@ static const struct {
     [JS_DESCRIBE] = {"run", "describe"},
     [JS_TEXT] = {"run", "text"},
     [JS_BEGIN] = {"run", "begin"},
+    [JS_ENDING] = {"run", "ending"},
     [JS_FINISH] = {"run", "finish"},
     [JS_REJECTED] = {"run", "rejected"},
     [JS_WHERE] = {"run", "where"},

@@ -380,6 +380,29 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
     return NULL;
 }
 
+/* A file has run to its end: as a program does, it may find more to do, and ends with the status
+ * that it has set. */
+static JSValueRef eval_finish(struct js_state *js, JSValueRef value, struct laz_outcome *outcome)
+{
+    JSValueRef exception = NULL, result = value, status = NULL;
+
+    JSValueProtect(js->context, value);
+    while (result && js_call(js, JS_ENDING, 0, NULL, &exception) && js_has_more(js))
+        result = eval_await(js, value, false, outcome);
+    if (result && !exception)
+        status = js_call(js, JS_FINISH, 0, NULL, &exception);
+    js->has_ended = true;
+    if (result && !status)
+        outcome_error(js, exception, outcome);
+    JSValueUnprotect(js->context, value);
+    const int code = status ? (int)JSValueToNumber(js->context, status, NULL) & 0xff : 0;
+    if (code) {
+        js_flush(js);
+        js->services->leave(js->services->agent, code);
+    }
+    return status ? result : NULL;
+}
+
 static void eval_threw(struct js_state *js, JSValueRef exception, struct laz_outcome *outcome)
 {
     if (js->is_interrupted)
@@ -405,6 +428,8 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
             eval_threw(js, exception, outcome);
         else
             value = eval_await(js, value, made.form == JS_ASYNC, outcome);
+        if (value && js->script)
+            value = eval_finish(js, value, outcome);
         if (value) {
             JSValueProtect(js->context, value);
             outcome_value(js, value, wanted, outcome);

@@ -12,6 +12,11 @@
 
 #define LOOP_LONGEST_MS 3600000.0
 
+bool js_has_more(const struct js_state *js)
+{
+    return js->has_timers || js->open || js_fetch_open(js);
+}
+
 bool js_is_over(const struct js_state *js)
 {
     return js->failed || js->is_interrupted;

@@ -91,11 +91,18 @@ exports.rejected = function (promise, reason) {
         return;
     native.fail(reason);
 };
+exports.ending = function () {
+    const process = internal.loaded('process');
+    if (process)
+        process.beforeExit();
+    return true;
+};
 exports.finish = function () {
     const process = internal.loaded('process');
-    if (process && process.finish)
-        process.finish();
-    return true;
+    if (!process)
+        return 0;
+    process.finish();
+    return process.status() ?? 0;
 };
 
 // ---- errors ----------------------------------------------------------------------------------------
