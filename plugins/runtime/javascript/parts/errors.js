@@ -147,4 +147,4 @@ exports.invalidArgument = function (name, expected, value) {
     );
 };
 
-Object.assign(exports, { stackOf, errorText });
+Object.assign(exports, { stackOf, errorText, received });
