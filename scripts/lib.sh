@@ -16,7 +16,8 @@ jobs=$(nproc 2>/dev/null || echo 2)
 # tests of clients/ look for more.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
-    liblua5.4-dev bash-builtins libc-ares-dev libidn2-dev libmicrohttpd-dev libcurl4-gnutls-dev"
+    libjavascriptcoregtk-4.1-dev liblua5.4-dev bash-builtins libc-ares-dev libidn2-dev libmicrohttpd-dev
+    libcurl4-gnutls-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
     zsh fish git patch curl wget openssl iproute2 openssh-client openssh-server postgresql musl-tools nodejs
@@ -55,6 +56,7 @@ packages_names='
     bubblewrap          bubblewrap          bubblewrap        bubblewrap          bubblewrap        -
     r-base-dev          R-core-devel        r                 R-base-devel        R-dev             r
     libpython3-dev      python3-devel       python            python3-devel       python3-dev       python
+    libjavascriptcoregtk-4.1-dev javascriptcoregtk4.1-devel webkit2gtk-4.1 webkit2gtk3-devel webkit2gtk-4.1-dev -
     liblua5.4-dev       lua-devel           lua54             lua54-devel         lua5.4-dev        lua@5.4
     bash-builtins       bash-devel          bash              bash-devel          bash-dev          bash
     libc-ares-dev       c-ares-devel        c-ares            c-ares-devel        c-ares-dev        -
@@ -192,11 +194,12 @@ make_in() {
 }
 
 # build_prepared PACKAGES - the first steps of quickstart and check: what the build needs, and
-# configure itself.
+# configure itself. Without the network what takes the types off TypeScript is missing, which is said.
 build_prepared() {
     [ -w "$top" ] || die "$top cannot be written by $(id -un 2>/dev/null || id -u); clone it anew"
     mkdir -p "$top/build" || exit 1
     packages_need "$1"
+    "$top/scripts/javascript-libraries" --optional || exit 1
     if [ ! -f "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
         step autogen "$top/autogen.sh" || exit 1
     elif [ -f "$top/build/tree/Makefile" ]; then

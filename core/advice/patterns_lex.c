@@ -58,6 +58,12 @@ static bool lex_is_triple(const struct patterns_lexer *lexer)
            lex_peek(lexer, 2) == quote;
 }
 
+/* True for a quote of strings that may have several lines. */
+static bool lex_is_text(const struct patterns_lexer *lexer, char quote)
+{
+    return lexer->syntax->text_quotes && quote && strchr(lexer->syntax->text_quotes, quote);
+}
+
 /* Reads a string between quotes, of which `n` stand on each side, one or three. A backslash escapes
  * the next character. */
 static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token, size_t n)
@@ -67,7 +73,8 @@ static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *toke
     lex_advance(lexer, n);
     const char *start = lexer->at;
     while (lexer->at < lexer->end && !(*lexer->at == quote && (n == 1 || lex_is_triple(lexer)))) {
-        if (*lexer->at == '\n' && n == 1 && !lexer->syntax->multiline_strings)
+        if (*lexer->at == '\n' && n == 1 && !lexer->syntax->multiline_strings &&
+            !lex_is_text(lexer, quote))
             break;
         lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
     }
@@ -176,6 +183,20 @@ static bool lex_long(struct patterns_lexer *lexer, struct patterns_token *token)
     return true;
 }
 
+/* A comment that is closed, or goes on to the end. */
+static bool lex_closed_comment(struct patterns_lexer *lexer)
+{
+    const struct laz_language_lexer *syntax = lexer->syntax;
+
+    if (!syntax->comment_open || !lex_starts(lexer, syntax->comment_open))
+        return false;
+    lex_advance(lexer, strlen(syntax->comment_open));
+    while (lexer->at < lexer->end && !lex_starts(lexer, syntax->comment_close))
+        lex_advance(lexer, 1);
+    lex_advance(lexer, strlen(syntax->comment_close));
+    return true;
+}
+
 /* ---- all languages -------------------------------------------------------------------------- */
 
 /* Length in bytes of a member operator of the list at the position; 0: none. */
@@ -275,15 +296,15 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
         if (lex_raw(lexer, token) || lex_prefixed(lexer, token) || lex_long(lexer, token)) {
             if (token->type == PATTERNS_STRING)
                 return;
-        } else if (!lex_skip_blank(lexer)) {
+        } else if (!lex_closed_comment(lexer) && !lex_skip_blank(lexer)) {
             break;
         }
     }
     char c = *lexer->at;
-    if (c == '`') {
+    if (c == '`' && !lex_is_text(lexer, c)) {
         lex_quoted(lexer, token, 1);
         token->type = PATTERNS_NAME;
-    } else if (c == '"' || c == '\'') {
+    } else if (c == '"' || c == '\'' || lex_is_text(lexer, c)) {
         lex_quoted(lexer, token, 1);
     } else if (isdigit((unsigned char)c) || lex_is_name(lexer, c) ||
                (c == '.' && isdigit((unsigned char)lex_peek(lexer, 1)))) {

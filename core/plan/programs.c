@@ -111,7 +111,7 @@ static const struct programs_row programs_network[] = {
     {"/usr/libexec/git-core", "the same, elsewhere"},
     {"ssh", "sessions, and git over them"},
     {"psql", "databases"},
-    {"node", "JavaScript"},
+    {"node", "programs in JavaScript"},
     {"npm", "its packages"},
 };
 

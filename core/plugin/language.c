@@ -26,6 +26,11 @@ static const struct laz_field stub_rows[] = {
     STUB(TEXT, returns, false), STUB(TEXT, between_values, false),
     STUB(TEXT, string_open, false), STUB(TEXT, string_close, false), STUB(PAIRS, escapes, false),
     STUB(TEXT, by_name, false), STUB(TEXT, together, false), STUB(PAIRS, types, false),
+    STUB(TEXT, after_result, false), STUB(TEXT, optional_name, false),
+    STUB(TEXT, named_open, false), STUB(TEXT, named_close, false),
+    STUB(TEXT, between_named, false), STUB(TEXT, between_choices, false),
+    STUB(TEXT, list_type_open, false), STUB(TEXT, list_type_close, false),
+    STUB(TEXT, any_key, false),
     STUB(BOOLEAN, decimal_escapes, false), STUB(BOOLEAN, docstring, false),
     STUB(BOOLEAN, defaults, false), STUB(BOOLEAN, signature_first, false),
 };
@@ -35,14 +40,22 @@ static const struct laz_fields stub_fields = LAZ_FIELDS(laz_language_stub, stub_
 
 #define LEXER(is, name, must) LAZ_FIELD(laz_language_lexer, is, name, must)
 
-static const struct laz_field lexer_rows[] = {
-    LEXER(TEXT, comment, true),           LEXER(TEXT, name_characters, true),
-    LEXER(TEXTS, members, false),         LEXER(TEXTS, object_members, false),
-    LEXER(TEXT, raw_letters, false),      LEXER(TEXT, raw_fill, false),
-    LEXER(TEXT, raw_brackets, false),     LEXER(TEXT, prefix_letters, false),
-    LEXER(TEXT, long_brackets, false),    LEXER(BOOLEAN, triple_quotes, false),
-    LEXER(BOOLEAN, newlines, false),      LEXER(BOOLEAN, multiline_strings, false),
-    LEXER(BOOLEAN, single_members, false)};
+static const struct laz_field lexer_rows[] = {LEXER(TEXT, comment, true),
+                                              LEXER(TEXT, name_characters, true),
+                                              LEXER(TEXTS, members, false),
+                                              LEXER(TEXTS, object_members, false),
+                                              LEXER(TEXT, raw_letters, false),
+                                              LEXER(TEXT, raw_fill, false),
+                                              LEXER(TEXT, raw_brackets, false),
+                                              LEXER(TEXT, prefix_letters, false),
+                                              LEXER(TEXT, long_brackets, false),
+                                              LEXER(BOOLEAN, triple_quotes, false),
+                                              LEXER(BOOLEAN, newlines, false),
+                                              LEXER(BOOLEAN, multiline_strings, false),
+                                              LEXER(BOOLEAN, single_members, false),
+                                              LEXER(TEXT, comment_open, false),
+                                              LEXER(TEXT, comment_close, false),
+                                              LEXER(TEXT, text_quotes, false)};
 
 static const struct laz_fields lexer_fields = LAZ_FIELDS(laz_language_lexer, lexer_rows);
 
@@ -121,6 +134,9 @@ static const char *language_lexer(const struct laz_language_lexer *lexer)
 
     if (lexer->comment && !*lexer->comment)
         return "comment";
+    if ((lexer->comment_open != NULL) != (lexer->comment_close != NULL) ||
+        (lexer->comment_open && (!*lexer->comment_open || !*lexer->comment_close)))
+        return "comment_open";
     if (raw != (lexer->raw_fill != NULL) || raw != (lexer->raw_brackets != NULL))
         return "raw_letters";
     if (raw && strlen(lexer->raw_fill) != 1)

@@ -30,6 +30,11 @@ struct laz_language_stub {
     const char *before_default;                   /* " = " */
     const char *before_bare_default;              /* of one without a type: as before_default */
     const char *before_result;                    /* its type; NULL: it is not in the signature */
+    const char *after_result;                     /* "" */
+    const char *optional_name; /* after the name of one that may be left out: "" */
+    /* A second signature, whose arguments are members of one object; NULL: there is none. Then a
+     * required one behind an optional one is declared in it alone. */
+    const char *named_open, *named_close, *between_named;
     const char *returns; /* in the documentation, before what is returned: "returns " */
     /* Of values, in the same way. */
     const char *between_values;             /* ", " */
@@ -38,17 +43,25 @@ struct laz_language_stub {
                                 the quotation mark, the backslash and the newline, by a backslash */
     const char *by_name;     /* before required parameters behind optional ones; may be NULL */
     const char *together;    /* comment on how to make several calls at once; may be NULL */
-    struct laz_strv types; /* pairs: a word of JSON Schema, the type; empty: no types are written */
-    bool decimal_escapes;  /* control bytes in strings are \001, not \u0001 */
-    bool docstring;        /* documentation is a string literal: "\\" is escaped */
-    bool defaults;         /* a signature shows defaults */
-    bool signature_first;  /* before the documentation */
+    struct laz_strv types; /* pairs: a word of JSON Schema, or "any", the type; empty: no types are
+                              written */
+    const char *between_choices; /* values of an enumeration as a type; NULL: it is no type */
+    /* Of the type of a result, which is written in full where all three are declared. */
+    const char *list_type_open, *list_type_close; /* around the type of the elements */
+    const char *any_key;                          /* before the type of members of any name */
+    bool decimal_escapes; /* control bytes in strings are \001, not \u0001 */
+    bool docstring;       /* documentation is a string literal: "\\" is escaped */
+    bool defaults;        /* a signature shows defaults */
+    bool signature_first; /* before the documentation */
 };
 
 /* How names, strings and comments are written: enough to tell a name from the inside of a comment.
  */
 struct laz_language_lexer {
     const char *comment; /* begins a comment to the end of the line; NULL: no lexer is declared */
+    const char *comment_open,
+        *comment_close;             /* around one that may have several lines; both or none */
+    const char *text_quotes;        /* quotes of strings that may have several lines; may be NULL */
     const char *name_characters;    /* besides letters and digits, in a name */
     struct laz_strv members;        /* member operators, longer ones first */
     struct laz_strv object_members; /* those that access a field of an object, which has no path */
@@ -119,7 +132,7 @@ struct laz_language {
     bool echoes;            /* its interpreter shows the values of the expressions in a file */
     bool tool_commands; /* tools are commands in it, and so they are for programs of any language,
                            by the names that they have in this one */
-    bool statuses; /* the value of code is an exit status, and one that is not 0 no error */
+    bool statuses;      /* the value of code is an exit status, and one that is not 0 no error */
     bool commands; /* code is a command line, a JSON list of texts: no language that is written */
     struct laz_language_probe probe;
     struct laz_language_names names;

@@ -146,6 +146,7 @@ static const struct {
     {"getaddrinfo ENOTFOUND ", true, NULL},                /* node */
     {"getaddrinfo EAI_AGAIN ", true, NULL},                /* node */
     {"could not translate host name ", true, NULL},        /* libpq */
+    {"its network list has to name ", true, NULL},         /* fetch */
     {"Failed to connect to ", true, NULL},                 /* libcurl */
     {"Couldn't resolve host name", false, NULL},           /* R */
     {"Name or service not known", false, NULL},            /* glibc */

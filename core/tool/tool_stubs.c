@@ -114,6 +114,17 @@ static void stub_value(const struct laz_language_stub *stub, const char *value,
     laz_buf_fini(&plain);
 }
 
+/* The values of an enumeration without brackets. */
+static void stub_choices(const struct laz_language_stub *stub, const char *between,
+                         const char *enumeration, struct laz_buf *text)
+{
+    struct laz_language_stub bare = *stub;
+
+    bare.list_open = bare.list_close = "";
+    bare.between_values = between;
+    stub_value(&bare, enumeration, text);
+}
+
 /* Appends untrusted text, each line after `prefix`. A space is put into sequences that would end a
  * comment or a docstring in any of the languages. */
 static void stub_comment(const struct laz_language_stub *stub, const char *prefix,
@@ -167,10 +178,8 @@ static void stub_parameter(const struct laz_language_stub *stub,
         laz_buf_puts(&words, ", optional");
     }
     if (parameter->enumeration) {
-        struct laz_language_stub bare = *stub;
-        bare.list_open = bare.list_close = "";
         laz_buf_puts(&words, ", one of ");
-        stub_value(&bare, parameter->enumeration, &words);
+        stub_choices(stub, stub->between_values, parameter->enumeration, &words);
     }
     if (*parameter->description)
         laz_buf_printf(&words, ": %s", parameter->description);
@@ -191,26 +200,91 @@ static const char *stub_word(const struct laz_language_stub *stub, const char *w
     return NULL;
 }
 
-static const char *stub_type(const struct laz_language_stub *stub,
-                             const struct laz_tool_parameter *parameter)
+/* Appends the type of a parameter; false: none is written. */
+static bool stub_type(const struct laz_language_stub *stub,
+                      const struct laz_tool_parameter *parameter, struct laz_buf *text)
 {
-    return laz_type_is_plain(parameter) ? stub_word(stub, laz_type_name(parameter->type)) : NULL;
+    const char *word =
+        laz_type_is_plain(parameter) ? stub_word(stub, laz_type_name(parameter->type)) : NULL;
+
+    word = word ? word : stub_word(stub, "any");
+    if (parameter->enumeration && stub->between_choices)
+        stub_choices(stub, stub->between_choices, parameter->enumeration, text);
+    else if (word)
+        laz_buf_puts(text, word);
+    return word || (parameter->enumeration && stub->between_choices);
 }
 
-/* The same of what a tool returns. */
-static const char *stub_result(const struct laz_language_stub *stub, const char *returns)
+/* The type for a word of tool_returns.c, or NULL. */
+static const char *stub_neutral_word(const struct laz_language_stub *stub, const char *word,
+                                     size_t len)
+{
+    for (size_t i = 0; i + 1 < stub->types.n; i += 2) {
+        const char *neutral = laz_type_neutral(stub->types.items[i]);
+        if (strlen(neutral) == len && memcmp(neutral, word, len) == 0)
+            return stub->types.items[i + 1];
+    }
+    return NULL;
+}
+
+#define TYPE_WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* One piece of a type as tool_returns.c writes it: a string, a name, a word, "...". Returns its
+ * end. */
+static const char *stub_piece(const struct laz_language_stub *stub, const char *type,
+                              const char *at, struct laz_buf *text)
+{
+    size_t len = strspn(at, TYPE_WORD);
+    const char *word = len ? stub_neutral_word(stub, at, len) : NULL;
+
+    if (*at == '"') {
+        for (len = 1; at[len] && at[len] != '"'; len++)
+            len += at[len] == '\\' && at[len + 1];
+        len += at[len] == '"';
+    } else if (strncmp(at, "...", 3) == 0) { /* members that are not shown, or a type that is not */
+        len = 3;
+        word = stub_word(stub, "any");
+        if (at - type >= 2 && (at[-1] == '{' || at[-2] == ','))
+            laz_buf_puts(text, stub->any_key);
+    } else if (strncmp(at, "[str]: ", 7) == 0) {
+        len = 7;
+        word = stub->any_key;
+    } else if (*at == '[' || *at == ']') {
+        len = 1;
+        word = *at == '[' ? stub->list_type_open : stub->list_type_close;
+    } else if (!len) {
+        len = 1;
+    } else if (at[len] == ':' || (at[len] == '?' && at[len + 1] == ':')) {
+        word = NULL; /* the name of a member */
+    }
+    if (word)
+        laz_buf_puts(text, word);
+    else
+        laz_buf_append(text, at, len);
+    return at + len;
+}
+
+/* Appends the type of what a tool returns; nothing where it is not known. */
+static void stub_result(const struct laz_language_stub *stub, const char *returns,
+                        struct laz_buf *text)
 {
     const size_t len = strlen(returns);
-    const char last = len ? returns[len - 1] : '\0';
+    const char last = len ? returns[len - 1] : '\0', *word;
 
-    if (returns[0] == '{' && last == '}')
-        return stub_word(stub, "object");
-    if (returns[0] == '[' && last == ']')
-        return stub_word(stub, "array");
-    for (size_t i = 0; i + 1 < stub->types.n; i += 2)
-        if (strcmp(laz_type_neutral(stub->types.items[i]), returns) == 0)
-            return stub->types.items[i + 1];
-    return NULL;
+    if (!stub->types.n) {
+        laz_buf_puts(text, returns);
+    } else if (stub->any_key && stub->list_type_open && stub->list_type_close) {
+        for (const char *at = len ? returns : "any"; *at;)
+            at = stub_piece(stub, returns, at, text);
+    } else {
+        if (returns[0] == '{' && last == '}')
+            word = stub_word(stub, "object");
+        else if (returns[0] == '[' && last == ']')
+            word = stub_word(stub, "array");
+        else
+            word = len ? stub_neutral_word(stub, returns, len) : NULL;
+        laz_buf_puts(text, stub_text(word, ""));
+    }
 }
 
 /* How the tool and its parameters are written. */
@@ -223,14 +297,19 @@ struct stub_names {
 static void stub_argument(const struct laz_language_stub *stub, const char *spelled,
                           const struct laz_tool_parameter *parameter, struct laz_buf *text)
 {
-    const char *type = stub_type(stub, parameter);
     const char *before = stub_text(stub->before_default, " = ");
+    struct laz_buf type_of = LAZ_BUF_INIT;
+    const bool type = stub_type(stub, parameter, &type_of);
 
     if (!parameter->required)
         laz_buf_puts(text, stub_text(stub->before_optional, ""));
     laz_buf_puts(text, spelled);
+    if (!parameter->required)
+        laz_buf_puts(text, stub_text(stub->optional_name, ""));
     if (type)
-        laz_buf_printf(text, "%s%s", stub_text(stub->before_type, ": "), type);
+        laz_buf_printf(text, "%s%s", stub_text(stub->before_type, ": "), laz_buf_text(&type_of));
+    text->failed |= type_of.failed;
+    laz_buf_fini(&type_of);
     if (!parameter->required && stub->defaults) {
         laz_buf_puts(text, type ? before : stub_text(stub->before_bare_default, before));
         stub_value(stub, parameter->default_value ? parameter->default_value : "null", text);
@@ -267,10 +346,34 @@ static void stub_signature(const struct laz_language_stub *stub, const struct st
     laz_buf_puts(text, names->tool);
     laz_buf_puts(text, stub->after_name);
     stub_arguments(stub, names, tool, text);
-    const char *type = stub->types.n ? stub_result(stub, tool->returns) : tool->returns;
-    if (stub->before_result && type && *type)
-        laz_buf_printf(text, "%s%s", stub->before_result, type);
+    struct laz_buf type = LAZ_BUF_INIT;
+    stub_result(stub, tool->returns, &type);
+    if (stub->before_result && type.len)
+        laz_buf_printf(text, "%s%s%s", stub->before_result, laz_buf_text(&type),
+                       stub_text(stub->after_result, ""));
+    text->failed |= type.failed;
+    laz_buf_fini(&type);
     laz_buf_puts(text, stub->after_arguments);
+}
+
+/* The arguments in order, and once more as members of an object, where the language has that. */
+static void stub_signatures(const struct laz_language_stub *stub, const struct stub_names *names,
+                            const struct laz_tool_entry *tool, struct laz_buf *text)
+{
+    struct laz_language_stub named = *stub;
+    bool optional = false, mixed = false; /* a required one behind an optional one */
+
+    named.arguments_open = stub->named_open;
+    named.arguments_close = stub->named_close;
+    named.between_arguments = stub->between_named;
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        mixed |= optional && tool->parameters[i].required;
+        optional |= !tool->parameters[i].required;
+    }
+    if (!stub->named_open || !mixed)
+        stub_signature(stub, names, tool, text);
+    if (stub->named_open && tool->n_parameters)
+        stub_signature(&named, names, tool, text);
 }
 
 static void stub_documentation(const struct laz_language_stub *stub,
@@ -314,10 +417,10 @@ static void stub_tool(const struct laz_language_stub *stub, const struct laz_spe
     text->failed |= names.parameters.failed;
     if (!text->failed) {
         if (stub->signature_first)
-            stub_signature(stub, &names, tool, text);
+            stub_signatures(stub, &names, tool, text);
         stub_documentation(stub, spelling, &names, tool, text);
         if (!stub->signature_first)
-            stub_signature(stub, &names, tool, text);
+            stub_signatures(stub, &names, tool, text);
     }
     laz_strv_fini(&names.parameters);
 }
@@ -371,11 +474,8 @@ static void neutral_argument(const struct laz_tool_parameter *parameter, const c
 
     laz_buf_puts(text, spelled);
     if (parameter->enumeration && strlen(parameter->enumeration) <= NEUTRAL_ENUM) {
-        struct laz_language_stub bare = stub_neutral;
-        bare.list_open = bare.list_close = "";
-        bare.between_values = " | ";
         laz_buf_puts(text, ": ");
-        stub_value(&bare, parameter->enumeration, text);
+        stub_choices(&stub_neutral, " | ", parameter->enumeration, text);
     } else if (parameter->type != LAZ_TYPE_ANY) {
         laz_buf_printf(text, ": %s", type);
     }

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #define BENCH_NAME_SIZE 64
-#define N_LANGUAGES     3
+#define N_LANGUAGES     4
 
 /* A runtime, with the code to be measured in its language: @n is a count, @b a size in bytes. */
 struct bench_language {
@@ -237,6 +237,7 @@ void bench_let_rest(const pid_t *pids, int n);
 extern const char *const bench_bwrap_true[];
 extern const char *const bench_bwrap_lua[], *const bench_bwrap_python[], *const bench_bwrap_r[];
 extern const char *const bench_lua[], *const bench_python[], *const bench_r[];
+extern const char *const bench_bwrap_node[], *const bench_node[];
 /* One round trip of messages of these sizes, in microseconds; the other process is kept for later
  * calls. */
 double bench_pingpong(struct bench *bench, size_t request, size_t answer);

@@ -33,12 +33,15 @@ const char *const bench_bwrap_true[] = {BWRAP, "/usr/bin/true", NULL};
 #define LUA    "/usr/bin/lua5.4", "-e", "return 1", NULL
 #define PYTHON "/usr/bin/python3", "-I", "-c", "1", NULL
 #define R      "/usr/bin/R", "--vanilla", "-s", "-e", "1", NULL
+#define NODE   "/usr/bin/node", "-e", "1", NULL
 const char *const bench_bwrap_lua[] = {BWRAP, LUA};
 const char *const bench_bwrap_python[] = {BWRAP, PYTHON};
 const char *const bench_bwrap_r[] = {BWRAP, R};
 const char *const bench_lua[] = {LUA};
 const char *const bench_python[] = {PYTHON};
 const char *const bench_r[] = {R};
+const char *const bench_bwrap_node[] = {BWRAP, NODE};
+const char *const bench_node[] = {NODE};
 static const char *const bare_true[] = {"/usr/bin/true", NULL};
 
 double bench_pingpong(struct bench *bench, size_t request, size_t answer)

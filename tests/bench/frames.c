@@ -19,6 +19,9 @@ static const struct {
      "n]}\nfor i in range(@n): keep(f)"},
     {"r", "for (i in 1:@n) frame(@b)",
      "i <- 1:@b; f <- data.frame(x = i, y = i / 4, z = i * 1.37); for (i in 1:@n) keep(f)"},
+    {"javascript", "for (let i = 0; i < @n; i++) await frame(@b);",
+     "{ const n = Array.from({length: @b}, (_, i) => i + 1); const f = {x: n, y: n.map((i) => i / "
+     "4), z: n.map((i) => i * 1.37)}; for (let i = 0; i < @n; i++) await keep(f); }"},
 };
 
 const char *bench_frame_code(const struct bench_language *language, bool out)

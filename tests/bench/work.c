@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work.c - the engine, tools and sessions of lazaret-bench, and the same work in three languages.
+/* work.c - the engine, tools and sessions of lazaret-bench, and the same work in four languages.
  */
 #include "bench.h"
 
@@ -38,6 +38,17 @@ const struct bench_language bench_languages[N_LANGUAGES] = {
         .floor = bench_bwrap_r,
         .bare = bench_bwrap_r,
         .interpreter = bench_r,
+    },
+    {
+        .name = "javascript",
+        .calls = "for (let i = 0; i < @n; i++) await add(1, 2);",
+        .big_in = "{ const bytes = @b; for (let i = 0; i < @n; i++) await give(bytes); }",
+        .big_out = "{ const text = 'x'.repeat(@b); for (let i = 0; i < @n; i++) await take(text); }",
+        .lines = "for (let i = 1; i <= @n; i++) console.log(String(i).padStart(23, '0'));",
+        .busy = "for (;;);",
+        .floor = bench_bwrap_true,
+        .bare = bench_bwrap_node,
+        .interpreter = bench_node,
     },
 };
 
@@ -173,6 +184,8 @@ static int bench_settings(struct laz_settings **settings, int sessions, struct l
         rc = laz_settings_set(*settings, "session.max_message_size", "64MiB", err);
     if (rc == 0) /* for a busy machine */
         rc = laz_settings_set(*settings, "session.start_timeout", "600", err);
+    if (rc == 0) /* a session that may come from a template waits for it */
+        rc = laz_settings_set(*settings, "pool.warm", "template", err);
     snprintf(number, sizeof number, "%d", sessions);
     if (rc == 0) /* refused on systems without this limit */
         (void)laz_settings_set(*settings, "pool.max_sessions", number, NULL);

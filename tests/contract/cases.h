@@ -9,7 +9,8 @@
  *
  *     --- options {"path":["/x"]}   [runtime.NAME], before the first step
  *     --- limit memory 67108864     or fsize, of the process, before the runtime starts; memory
- *                                   is skipped under sanitizers
+ *                                   is skipped under sanitizers, and not set for a runtime that
+ *                                   reserves
  *     --- max_message 1000          bytes of a line to the host (the default is 1 MiB)
  *     --- when CODE                 skips the rest unless the value of CODE is true
  *     --- code CODE                 a step: parses and runs it

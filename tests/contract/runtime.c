@@ -331,6 +331,9 @@ static void trial_limit(struct trial *t, const char *text)
         dprintf(t->report, "    skipped: sanitizers need memory of their own\n");
         _exit(ENDED_SKIPPED);
     }
+    if (strcmp(name, "memory") == 0 && LAZ_HAS(t->ops, traits) &&
+        t->ops->traits & LAZ_RUNTIME_RESERVES)
+        return; /* an engine with limits of its own */
     int which = strcmp(name, "memory") == 0  ? RLIMIT_DATA
                 : strcmp(name, "fsize") == 0 ? RLIMIT_FSIZE
                                              : -1;
@@ -353,9 +356,9 @@ static bool trial_create(struct trial *t)
     const struct laz_plugin *plugin = trial_open(t);
     if (!plugin)
         return false;
+    t->ops = plugin->ops;
     if (limit)
         trial_limit(t, limit);
-    t->ops = plugin->ops;
     options = options ? options : "{}";
     if (t->ops->create(&t->host.services, options, strlen(options), &t->state, &err)) {
         trial_complain(t, "create: %s", err.text);

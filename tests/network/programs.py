@@ -6,6 +6,7 @@ servers, cold and from a template, where it has to print the same; and in one wh
 not, and something must be denied. --outside: only the first."""
 
 import concurrent.futures
+import glob
 import json
 import os
 import re
@@ -46,6 +47,8 @@ class Row:
             elif name.startswith("r:"):
                 there = subprocess.run(["Rscript", "-e", "loadNamespace('%s')" % name[2:]], check=False,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+            elif name == "runtime:javascript":
+                there = glob.glob(os.path.join(os.path.dirname(sys.argv[1]), "../lib/**/javascript.so"), recursive=True)
             elif name in ("sshd", "postgres"):
                 with open(os.environ["LAZARET_WORLD"], encoding="utf-8") as file:
                     there = {"sshd": "ssh"}.get(name, name) in json.load(file)["ports"]
@@ -69,7 +72,7 @@ class Place:
             said = json.load(file)
         self.directory = os.path.join(os.path.dirname(os.environ["LAZARET_WORLD"]), "given")
         os.mkdir(self.directory)
-        self.set = {"CA": BUNDLE, "PIP_RETRIES": "0", "NPM_CONFIG_FETCH_RETRIES": "0", "LC_ALL": "C.UTF-8",
+        self.set = {"CA": BUNDLE, "NODE_EXTRA_CA_CERTS": BUNDLE, "PIP_RETRIES": "0", "NPM_CONFIG_FETCH_RETRIES": "0", "LC_ALL": "C.UTF-8",
                     "GIT_PATH": os.path.join(os.path.dirname(said["ca"]), "git/tiny.git"),
                     "SSH_KEY": os.path.join(self.directory, "key"),
                     "SSH_KNOWN": os.path.join(self.directory, "known"),
@@ -89,7 +92,7 @@ class Place:
                 "session.timeout": 0, "session.deadline": 0, "session.start_timeout": 600}
 
 
-PLAIN = {"shell": ["bash", "-c"], "python": ["python3", "-c"], "r": ["Rscript", "-e"]}
+PLAIN = {"shell": ["bash", "-c"], "python": ["python3", "-c"], "r": ["Rscript", "-e"], "javascript": ["node", "-e"]}
 
 
 def outside(place, row):

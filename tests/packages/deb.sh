@@ -13,7 +13,7 @@ set -eu
 
 . "$(dirname "$0")/lib.sh"
 
-languages="lua python r shell"
+languages="javascript lua python r shell"
 machine=$(dpkg --print-architecture)
 
 # left WHEN [FILE...] - only these files are left of the packages.
@@ -27,6 +27,7 @@ left() {
 # code_of LANGUAGE - prints code that writes 42.
 code_of() {
     case $1 in
+        javascript) echo '6 * 7 as number' ;;
         shell) echo 'echo $((6 * 7))' ;;
         *) echo 'print(6 * 7)' ;;
     esac

@@ -24,7 +24,7 @@ fi
 with() {
     rm -rf "$work/plugins"
     cp -R "$built" "$work/plugins"
-    for name in lua python r shell; do
+    for name in javascript lua python r shell; do
         case " $* " in
             *" $name "*) ;;
             *) rm -f "$work/plugins/$name.so" "$work/plugins/$name.json" ;;
@@ -134,7 +134,7 @@ expect description_is_not_trusted 0 hi 'python.json: every user can write this f
 
 with
 none='no language can be run here: python is not installed; install one (Debian: apt-get install '
-none="${none}lazaret-lua, lazaret-python, lazaret-r or lazaret-shell); \`lazaret plugins\`"
+none="${none}lazaret-javascript, lazaret-lua, lazaret-python, lazaret-r or lazaret-shell); \`lazaret plugins\`"
 expect none_works 2 '' "$none" "$lazaret" run -e 1
 expect none_works_for_a_plan 2 '' "$none" "$lazaret" plan
 with shell

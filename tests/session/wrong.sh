@@ -207,8 +207,10 @@ wrong_plugins() {
         $run --set 'sandbox.backend=["bwrap","docker"]' -e "$code"
     fails runtime_unknown 2 setup_failed 'no runtime is called "lau" (did you mean "lua"?)' \
         "$lazaret" run --runtime lau -e "$code"
-    fails runtime_of_later 2 setup_failed '"javascript" is not available in this version' \
-        "$lazaret" run --runtime javascript -e "$code"
+    mkdir later
+    echo '{"kind": "language", "abi": "1.0", "name": "ruby"}' >later/ruby.language.json
+    fails runtime_of_later 2 setup_failed '"ruby" is not available in this version' \
+        env LAZARET_PLUGIN_PATH="$work/later:$LAZARET_PLUGIN_PATH" "$lazaret" run --runtime ruby -e "$code"
 
     fails program_unknown 2 setup_failed 'sandbox.programs: the program no-such-one is not installed' \
         $run --set 'sandbox.programs=["sh", "no-such-one"]' -e "$code"
@@ -741,7 +743,7 @@ looking() {
 # Every installed runtime answers 2, with the usual programs: R does not start without some of them.
 runtimes() {
     sed '/^sandbox\.programs/d' "$HOME/.config/lazaret/lazaret.toml" >usual.toml
-    for runtime in r python lua; do
+    for runtime in r python lua javascript; do
         if [ ! -e "$LAZARET_PLUGIN_PATH/$runtime.so" ]; then
             may_be_missing "$runtime" 'not installed'
             continue

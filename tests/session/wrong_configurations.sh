@@ -16,6 +16,11 @@ HOME=$work
 export HOME
 be_patient
 cd "$work" || exit 1
+# A language without a runtime.
+mkdir languages
+echo '{"kind": "language", "abi": "1.0", "name": "ruby"}' >languages/ruby.language.json
+plugins=$LAZARET_PLUGIN_PATH
+LAZARET_PLUGIN_PATH=$plugins:$work/languages
 : >out
 : >err
 
@@ -120,7 +125,7 @@ END
 [runtime.lua]\npath = ["/nowhere"]|2:9: runtime.lua: /nowhere: no such file
 [runtime.lua]\npath = ["@open"]|2:9: runtime.lua: @open: every user can write this directory
 session.runtime = "lau"|1:9: session.runtime: no runtime is called "lau" (did you mean "lua"?)
-session.runtime = "javascript"|1:9: session.runtime: the runtime "javascript" is not available
+session.runtime = "ruby"|1:9: session.runtime: the runtime "ruby" is not available
 END
     # ---- tools: T stands for the beginning of a declaration, four lines
     sed 's|^T|[[tools]]\\nprovider = "command"\\n[[tools.tool]]\\nname = "t"\\n|' <<'END'
@@ -261,7 +266,7 @@ END
 # The directory of plugins that is refused is named where it is missed.
 refused_directories() {
     mkdir plugins
-    cp "$LAZARET_PLUGIN_PATH"/lua* plugins
+    cp "$plugins"/lua* plugins
     chmod 777 plugins
     echo 'return 1' >code.lua
     few="env LAZARET_PLUGIN_PATH=$work/plugins"
@@ -329,7 +334,7 @@ what_has_no_row() {
     packages
 }
 
-if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
+if [ ! -e "$plugins/lua.so" ]; then
     may_be_missing lua 'not installed'
 elif ! "$lazaret" plan --runtime lua 2>err | grep -q '^backend bwrap'; then
     cat err

@@ -236,7 +236,8 @@ static void languages_name_the_package_of_their_runtime(void)
     } known[] = {{"python", "libpython3-dev"},
                  {"r", "r-base-dev"},
                  {"lua", "liblua5.4-dev"},
-                 {"shell", "bash-builtins"}};
+                 {"shell", "bash-builtins"},
+                 {"javascript", "libjavascriptcoregtk-4.1-dev"}};
 
     work_begin();
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -302,6 +303,8 @@ static void language_descriptions_are_read_strictly(void)
         {"\"lexer\":{\"comment\":\"\",\"name_characters\":\"_\"}", "comment: expected what"},
         {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"raw_fill\":\"-\"}",
          "raw_letters: expected what"},
+        {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"comment_open\":\"/*\"}",
+         "comment_open: expected what"},
         {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"long_brackets\":\"[\"}",
          "long_brackets: expected what"},
         {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"members\":[\"\"]}",

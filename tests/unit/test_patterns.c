@@ -157,9 +157,33 @@ static void patterns_lua_knows_the_language(void)
     check_rows("lua", rows);
 }
 
+static void patterns_javascript_knows_the_language(void)
+{
+    static const struct row rows[] = {
+        {"const r = await fetch('http://x')", "line 1: call of `fetch()`\n"},
+        {"globalThis.fetch(u); new WebSocket(u)",
+         "line 1: call of `fetch()`\nline 1: call of `WebSocket()`\n"},
+        {"const http = require('http')\nhttp.get(u)",
+         "line 1: loading of `http`\nline 2: call of `http.get()`\n"},
+        {"require(\"node:net\")", "line 1: loading of `node:net`\n"},
+        {"child_process\n  .exec('ls')", "line 1: call of `child_process.exec()`\n"},
+        {"const { execSync } = require('child_process')\nexecSync(`ls\n`)",
+         "line 2: call of `execSync()`\n"},
+        {"/* fetch(u)\n'*/ fetch(u) // fetch(u)", "line 2: call of `fetch()`\n"},
+        {"const s = `fetch(u)\n'${u} \\` fetch(u)`; 'fetch(u)'", ""},
+        {"/re/.exec('x'); api?.fetch(u); this.fetch(u); $fetch(u)", ""},
+        {"async function fetch(u) {}\nclass A { async fetch(u) {} }", ""},
+        {"require('fs'); require('./http')", ""},
+        {"/* never ends fetch(u)", ""},
+        {"`never ends fetch(u)", ""},
+        {NULL, NULL},
+    };
+
+    check_rows("javascript", rows);
+}
+
 static void patterns_of_other_languages_are_none(void)
 {
-    check_rows("javascript", (struct row[]){{"eval('1'); system('x')", ""}, {NULL, NULL}});
     check_rows("", (struct row[]){{"eval('1'); system('x')", ""}, {NULL, NULL}});
 }
 
@@ -242,6 +266,7 @@ static const struct unit_test tests[] = {
     UNIT(patterns_r_knows_the_language),
     UNIT(patterns_python_knows_the_language),
     UNIT(patterns_lua_knows_the_language),
+    UNIT(patterns_javascript_knows_the_language),
     UNIT(patterns_of_other_languages_are_none),
     UNIT(patterns_are_those_of_what_is_refused),
     UNIT(patterns_stop_at_a_hundred),

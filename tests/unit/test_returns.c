@@ -162,7 +162,9 @@ static void each_stub_says_what_is_returned(void)
         {"python", {"def get_user(id: int) -> dict:\n", "    Returns: {name: str}\n"}},
         {"r", {"#' @return {name: str}\n", "get_user <- function(id) { }"}},
         {"lua", {"-- @return {name: str}\n", "function get_user(id) end"}},
-        {"javascript", {" * @returns {name: str}\n", "function get_user(id) {}"}},
+        {"javascript",
+         {"declare function get_user(id: number): Promise<{name: string}>;\n",
+          "declare function get_user(named: {id: number}): Promise<{name: string}>;\n"}},
     };
     struct laz_tool_set set = {0};
 
@@ -186,12 +188,53 @@ static void each_stub_says_what_is_returned(void)
     laz_tool_set_fini(&set);
 }
 
+/* A language that has types for all of it. */
+static void the_type_of_a_result_is_written_in_a_language(void)
+{
+    static const struct {
+        const char *schema, *type;
+    } rows[] = {
+        {"{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":[\"integer\","
+         "\"null\"]}}}",
+         "Array<Array<number | null>>"},
+        {"{\"type\":\"object\",\"properties\":{\"str\":{\"type\":\"number\"},\"a: [str] \\\"\":"
+         "{\"type\":\"array\"},\"list\":{\"type\":\"object\"}},\"required\":[\"str\"]}",
+         "{str: number, \"a: [str] \\\"\"?: any[], list?: Record<string, any>}"},
+        {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\",\"items\":{\"type\":"
+         "\"boolean\"}}}",
+         "{[key: string]: Array<boolean>}"},
+        {"{\"enum\":[\"str\",-1.5,true,null,{}]}", "\"str\" | -1.5 | true | null | any"},
+        {"{\"anyOf\":[{\"type\":\"string\"},{\"$ref\":\"#/$defs/none\"}]}", "string | any"},
+        {"{\"$ref\":\"#/$defs/T\",\"$defs\":{\"T\":{\"properties\":{\"down\":"
+         "{\"$ref\":\"#/$defs/T\"}," TYPE("name", "string") "}}}}",
+         "{down: {down: {down: {[key: string]: any}, name: string}, name: string}, name: string}"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_tool_set set = {0};
+        struct laz_buf text = LAZ_BUF_INIT, wanted = LAZ_BUF_INIT;
+        CU_ASSERT_EQUAL_FATAL(add(&set, NULL, rows[i].schema, NULL), 0);
+        CU_ASSERT_EQUAL(
+            laz_tool_set_format(&set, "javascript", languages_get("javascript"), NULL, &text, NULL),
+            0);
+        laz_buf_printf(&wanted, "declare function get_user(): Promise<%s>;\n", rows[i].type);
+        const bool has = strstr(laz_buf_text(&text), laz_buf_text(&wanted)) != NULL;
+        if (!has)
+            printf("\n%s", laz_buf_text(&text));
+        CU_ASSERT(has);
+        laz_buf_fini(&wanted);
+        laz_buf_fini(&text);
+        laz_tool_set_fini(&set);
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_schema_is_shown_as_a_type),
     UNIT(what_is_no_schema_is_refused),
     UNIT(a_type_is_short),
     UNIT(a_signature_stands_for_all_languages),
     UNIT(each_stub_says_what_is_returned),
+    UNIT(the_type_of_a_result_is_written_in_a_language),
     {0},
 };
 

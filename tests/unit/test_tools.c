@@ -554,6 +554,10 @@ static void fill(struct laz_tool_set *set)
     "\n-- tool_map(NAME, {{...}, {...}}) calls a tool once for each list of arguments; the calls " \
     "run\n-- side by side.\n"
 
+#define TOGETHER_JAVASCRIPT                                                                        \
+    "\n// Calls give promises: await NAME(...), with arguments in this order, or by name in one "  \
+    "object.\n// await Promise.all([NAME(...), NAME(...)]) makes calls that run side by side.\n"
+
 static const struct {
     const char *format, *text;
 } stubs[] = {
@@ -612,13 +616,13 @@ static const struct {
      " * @param note string, optional\n"
      " * @param last any value\n"
      " */\n"
-     "function look_up(id, full = false, unit = \"k\\\"m\", extra = {\"a\": [1, null, true], "
-     "\"b c\": {}}, note = null, last) {}\n"
+     "declare function look_up(named: {id: number; full?: boolean; unit?: \"k\\\"m\" | "
+     "\"mi\\u0001\"; extra?: any; note?: string; last: any}): Promise<any>;\n"
      "\n"
      "/**\n"
      " * now\n"
      " */\n"
-     "function now() {}\n"},
+     "declare function now(): Promise<any>;\n" TOGETHER_JAVASCRIPT},
 };
 
 static void stubs_are_signatures_with_documentation(void)
@@ -634,6 +638,36 @@ static void stubs_are_signatures_with_documentation(void)
         laz_buf_fini(&text);
         laz_tool_set_fini(&set);
     }
+}
+
+/* The arguments in order, and by name; an enumeration is a type. */
+static void what_a_language_declares_of_types_is_in_the_signature(void)
+{
+    static const char parameters[] =
+        "[{\"name\":\"class\",\"type\":\"integer\"},{\"name\":\"how\",\"enum\":[\"a\",2,null]},"
+        "{\"name\":\"rows\",\"type\":\"data.frame\",\"required\":false},"
+        "{\"name\":\"tags\",\"type\":\"array\",\"default\":[]}]";
+    struct laz_tool_set set = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(add(&set, "fetch", parameters, &err), 0);
+    CU_ASSERT_EQUAL(
+        laz_tool_set_format(&set, "javascript", languages_get("javascript"), NULL, &text, &err), 0);
+    UNIT_TEXT(text.data,
+              "/**\n"
+              " * fetch\n"
+              " * @param class_ integer\n"
+              " * @param how any value, one of \"a\", 2, null\n"
+              " * @param rows data.frame, optional\n"
+              " * @param tags array, default []\n"
+              " */\n"
+              "declare function fetch_(class_: number, how: \"a\" | 2 | null, rows?: any, "
+              "tags?: any[]): Promise<any>;\n"
+              "declare function fetch_(named: {class_: number; how: \"a\" | 2 | null; "
+              "rows?: any; tags?: any[]}): Promise<any>;\n" TOGETHER_JAVASCRIPT);
+    laz_buf_fini(&text);
+    laz_tool_set_fini(&set);
 }
 
 static void names_and_types_of_one_language_stay_right_in_others(void)
@@ -733,6 +767,7 @@ static const struct unit_test tests[] = {
     UNIT(earlier_text_of_the_buffer_is_kept),
     UNIT(hostile_arguments_take_linear_time),
     UNIT(stubs_are_signatures_with_documentation),
+    UNIT(what_a_language_declares_of_types_is_in_the_signature),
     UNIT(names_and_types_of_one_language_stay_right_in_others),
     UNIT(sets_are_shown_to_people_and_as_json),
     UNIT(defaults_are_exact),

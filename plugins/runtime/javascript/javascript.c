@@ -24,7 +24,8 @@ struct js_options {
 static const struct laz_option options[] = {
     LAZ_OPTION(
         "libraries", LAZ_OPT_PATHS, "[]",
-        "files of JavaScript without modules, which require() and import give by their names"),
+        "files of JavaScript, or directories of packages, that need nothing else: require() and "
+        "import give them by their names"),
     LAZ_OPTION("jit", LAZ_OPT_BOOLEAN, "true",
                "compile code to machine code; without it loops are slower, and no memory is both "
                "writable and executable"),
@@ -37,14 +38,23 @@ static const struct laz_option_field fields[] = {
     {NULL, 0, 0},
 };
 
-#ifdef SIGXFSZ
-/* A write beyond the limit on file size is to fail and not to end the process. This is a handler
- * because programs started by the code would inherit SIG_IGN. */
+/* A write beyond the limit on file size, and one to a pipe that nobody reads, are to fail and not
+ * to end the process. This is a handler because programs started by the code would inherit SIG_IGN.
+ */
 static void javascript_on_signal(int number)
 {
     (void)number;
 }
+
+static void javascript_bear_signals(void)
+{
+    const struct sigaction action = {.sa_handler = javascript_on_signal, .sa_flags = SA_RESTART};
+
+#ifdef SIGXFSZ
+    sigaction(SIGXFSZ, &action, NULL);
 #endif
+    sigaction(SIGPIPE, &action, NULL);
+}
 
 static void javascript_destroy(void *state);
 
@@ -56,7 +66,7 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     int rc = js ? laz_options_read(services->json, text, len, fields, &given, err)
                 : laz_fail(err, LAZ_ENOMEM, "javascript: its start: out of memory");
 
-    if (!rc && !LAZ_HAS(services, is_interrupted))
+    if (!rc && !LAZ_HAS(services, switch_output))
         rc = laz_fail(err, LAZ_EPLUGIN,
                       "javascript: its start: lazaret-agent is older than this runtime");
     if (rc) {
@@ -70,14 +80,12 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     js->pid = getpid();
     js->libraries = given.libraries;
     js->has_jit = given.jit;
-#ifdef SIGXFSZ
-    sigaction(SIGXFSZ,
-              &(struct sigaction){.sa_handler = javascript_on_signal, .sa_flags = SA_RESTART},
-              NULL);
-#endif
+    javascript_bear_signals();
     rc = js_engine_start(js, err);
     if (!rc)
         rc = js_seed(js, err);
+    if (!rc)
+        rc = js_load_libraries(js, err);
     if (rc)
         javascript_destroy(js);
     else
@@ -102,7 +110,7 @@ static void javascript_destroy(void *state)
 
     if (!js)
         return;
-    if (js->internal && getpid() == js->pid && js->executions)
+    if (js->internal && getpid() == js->pid && js->executions && !js->has_ended)
         js_call(js, JS_FINISH, 0, NULL, NULL);
     js_flush(js);
     js_eval_fini(js);

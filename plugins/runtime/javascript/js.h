@@ -37,25 +37,29 @@ struct js_part {
 
 /* Functions of parts that C calls, each looked up once. */
 enum js_function {
-    JS_DEFINE,   /* run: (names) makes global properties that code may define again */
-    JS_FOLLOW,   /* run: (value, has_main) follows the promise of an execution */
-    JS_OUTCOME,  /* run: () what became of it: undefined, or [state, value] */
-    JS_DESCRIBE, /* run: (error) gives [message, line, column, kind, frames...] */
-    JS_TEXT,     /* run: (value, budget) as the prompt prints it */
-    JS_BEGIN,    /* run: (script, argv, directory) before an execution */
-    JS_FINISH,   /* run: (status) listeners of the end of the process */
-    JS_REJECTED, /* run: (promise, reason) nobody handles it */
-    JS_WHERE,    /* run: () line of the statement that waits */
-    JS_RENEW,    /* run: (seeds) in a copy of a template */
-    JS_WRITE,    /* values: (value, limit) gives the text of a JSON value */
-    JS_TIMERS,   /* timers: () runs what is due; gives the ms to the next, or -1 */
-    JS_TOOLS,    /* tools: (json) defines tools */
-    JS_SETTLE,   /* tools: (id, ok, text) an answer */
-    JS_ABANDON,  /* tools: () the execution has ended */
+    JS_DEFINE,    /* run: (names) makes global properties that code may define again */
+    JS_FOLLOW,    /* run: (value, has_main) follows the promise of an execution */
+    JS_OUTCOME,   /* run: () what became of it: undefined, or [state, value] */
+    JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */
+    JS_TEXT,      /* run: (value, budget) as the prompt prints it */
+    JS_BEGIN,     /* run: (script, argv, directory) before an execution */
+    JS_ENDING,    /* run: () nothing is pending in a file that ran; listeners may go on */
+    JS_FINISH,    /* run: (status) listeners of the end of the process */
+    JS_REJECTED,  /* run: (promise, reason) nobody handles it */
+    JS_WHERE,     /* run: () line of the statement that waits */
+    JS_RENEW,     /* run: (seeds) in a copy of a template */
+    JS_WRITE,     /* values: (value, limit) gives the text of a JSON value */
+    JS_TIMERS,    /* timers: () runs what is due; gives the ms to the next, or -1 */
+    JS_TOOLS,     /* tools: (json) defines tools */
+    JS_SETTLE,    /* tools: (id, ok, text) an answer */
+    JS_ABANDON,   /* tools: () the execution has ended */
+    JS_STRIP,     /* typescript: (source, name, keeps_imports) without types */
+    JS_LIBRARIES, /* libraries: () loads those of the configuration */
     JS_FUNCTIONS
 };
 
 struct js_fetches; /* js_fetch.c */
+struct js_scan;    /* js_scan.h */
 
 struct js_state {
     const struct laz_agent_services *services;
@@ -68,17 +72,19 @@ struct js_state {
     struct js_fetches *fetches; /* NULL: none yet */
     pid_t pid;                  /* of the session; a forked child has another */
     bool is_template;
+    bool is_watched;
+    bool has_timers; /* parts/timers.js has to be asked for the next one */
 
     /* ---- the execution that runs */
     uint64_t executions;
-    char name[32];   /* of the code in stacks */
-    char *script;    /* name of the file whose code comes next; NULL: none */
-    bool is_running; /* tools can be called */
-    bool exits;      /* process.exit() was called */
-    int exit_status;
-    size_t prefix;     /* UTF-16 units before the code on its first line */
-    size_t open;       /* calls of tools */
-    JSValueRef failed; /* an error that no code has caught; protected; NULL: none */
+    char code[32];              /* the name of code that is of no file */
+    const char *name;           /* of the code in stacks */
+    char *script;               /* name of the file whose code comes next; NULL: none */
+    bool has_ended;             /* listeners of the end of the process were told */
+    bool is_running;            /* tools can be called */
+    const struct js_scan *scan; /* of the code; NULL: the engine gets it as it is */
+    size_t open;                /* calls of tools */
+    JSValueRef failed;          /* an error that no code has caught; protected; NULL: none */
     volatile sig_atomic_t is_interrupted;
 
     /* ---- memory of the last outcome */
@@ -90,6 +96,7 @@ struct js_state {
     char *out;
     size_t out_len;
     int out_stream;
+    bool is_silent; /* a template is warmed */
 
     char **libraries; /* files of runtime.javascript.libraries */
     bool has_jit;
@@ -148,8 +155,10 @@ const struct js_part *js_part_find(const char *name);
 /* ---- natives --------------------------------------------------------------------------------- */
 
 /* Each ends with a name that is NULL. */
-extern const struct js_native js_natives_base[], js_natives_inspect[], js_natives_output[],
-    js_natives_tools[];
+extern const struct js_native js_natives_base[], js_natives_loop[], js_natives_digest[],
+    js_natives_encode[], js_natives_eval[], js_natives_fetch[], js_natives_files[],
+    js_natives_inspect[], js_natives_modules[], js_natives_output[], js_natives_process[],
+    js_natives_spawn[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 
@@ -163,7 +172,6 @@ void js_flush(struct js_state *js);
 enum js_end {
     JS_END_SETTLED, /* nothing is pending, and the main promise is settled */
     JS_END_FAILED,  /* js->failed */
-    JS_END_EXIT,    /* process.exit() */
     JS_END_INTERRUPTED,
     JS_END_STUCK, /* nothing is pending, but the main promise is */
 };
@@ -171,17 +179,25 @@ enum js_end {
 /* Runs timers, answers of tools and transfers until nothing is left to wait for. `has_main`: a
  * promise is followed. */
 enum js_end js_loop(struct js_state *js, bool has_main);
-/* Has the code ended itself, failed, or been interrupted? */
+/* Is anything pending? */
+bool js_has_more(const struct js_state *js);
+/* Has the code failed, or been interrupted? */
 bool js_is_over(const struct js_state *js);
+
+/* ---- js_fetch.c ------------------------------------------------------------------------------ */
+
+/* Are transfers under way? Those that wait until their body is read do not count. */
+bool js_fetch_open(const struct js_state *js);
+/* While transfers are open: waits until something has happened to one, until `fd` (-1: none) can be
+ * read, a signal or timeout_ms (-1: no timeout), and settles what can be settled. */
+void js_fetch_wait(struct js_state *js, int fd, int timeout_ms);
+/* The execution has ended: so do its transfers. */
+void js_fetch_abandon(struct js_state *js);
 
 /* ---- js_watch.c ------------------------------------------------------------------------------ */
 
-/* While code runs: it ends soon after js->is_interrupted or js->exits are set. */
-void js_watch(struct js_state *js, bool on);
-/* The code that runs has set js->exits, and waits for its end. */
-void js_end_soon(struct js_state *js);
-/* Has the engine what is needed for it? */
-bool js_can_watch(void);
+/* From here on code that runs ends soon after js->is_interrupted is set. */
+void js_watch(struct js_state *js);
 
 /* ---- js_eval.c ------------------------------------------------------------------------------- */
 
@@ -198,6 +214,11 @@ void js_before_fork(void *state);
 int js_renew(void *state, struct laz_error *err);
 /* Seeds what is random in the language. */
 int js_seed(struct js_state *js, struct laz_error *err);
+
+/* ---- js_modules.c ---------------------------------------------------------------------------- */
+
+/* Evaluates runtime.javascript.libraries. LAZ_ECONFIG. */
+int js_load_libraries(struct js_state *js, struct laz_error *err);
 
 /* ---- js_tools.c ------------------------------------------------------------------------------ */
 

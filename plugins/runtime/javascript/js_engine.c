@@ -236,6 +236,7 @@ static const struct {
     [JS_DESCRIBE] = {"run", "describe"},
     [JS_TEXT] = {"run", "text"},
     [JS_BEGIN] = {"run", "begin"},
+    [JS_ENDING] = {"run", "ending"},
     [JS_FINISH] = {"run", "finish"},
     [JS_REJECTED] = {"run", "rejected"},
     [JS_WHERE] = {"run", "where"},
@@ -245,6 +246,8 @@ static const struct {
     [JS_TOOLS] = {"tools", "define"},
     [JS_SETTLE] = {"tools", "settle"},
     [JS_ABANDON] = {"tools", "abandon"},
+    [JS_LIBRARIES] = {"libraries", "load"},
+    [JS_STRIP] = {"typescript", "strip"},
 };
 
 static JSObjectRef engine_function(struct js_state *js, enum js_function which,
@@ -339,8 +342,11 @@ void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef context, JS
 
 int js_engine_start(struct js_state *js, struct laz_error *err)
 {
-    static const struct js_native *const tables[] = {js_natives_base, js_natives_inspect,
-                                                     js_natives_output, js_natives_tools};
+    static const struct js_native *const tables[] = {
+        js_natives_base,    js_natives_loop,   js_natives_digest,  js_natives_encode,
+        js_natives_eval,    js_natives_fetch,  js_natives_files,   js_natives_inspect,
+        js_natives_modules, js_natives_output, js_natives_process, js_natives_spawn,
+        js_natives_tools};
     const struct js_part *start = js_part_find("start");
     JSValueRef exception = NULL;
 

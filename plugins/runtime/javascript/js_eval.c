@@ -8,6 +8,7 @@
 #include "js.h"
 #include "js_scan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,19 +54,10 @@ static int32_t number_of(struct js_state *js, JSValueRef list, unsigned index)
     return number >= 1 && number <= INT32_MAX ? (int32_t)number : 0;
 }
 
-/* The code begins behind what stands before it in its form. */
-static int32_t eval_column(const struct js_state *js, int32_t line, int32_t column)
-{
-    if (line != 1 || !js->prefix)
-        return column;
-    return (size_t)column > js->prefix ? column - (int32_t)js->prefix : 0;
-}
-
 /* An error that the code has not caught. */
 static void outcome_error(struct js_state *js, JSValueRef error, struct laz_outcome *outcome)
 {
-    const JSValueRef arguments[] = {error, js_number(js->context, (double)js->prefix)};
-    JSValueRef described = error ? js_call(js, JS_DESCRIBE, 2, arguments, NULL) : NULL;
+    JSValueRef described = error ? js_call(js, JS_DESCRIBE, 1, &error, NULL) : NULL;
 
     outcome->kind = LAZ_OUTCOME_RUNTIME;
     outcome->message = "an error that cannot be described";
@@ -99,7 +91,6 @@ static void outcome_syntax(struct js_state *js, JSValueRef error, struct laz_out
 {
     outcome_error(js, error, outcome);
     outcome->kind = LAZ_OUTCOME_SYNTAX;
-    outcome->column = eval_column(js, outcome->line, outcome->column);
     outcome->traceback = NULL;
     outcome->n_traceback = 0;
 }
@@ -126,6 +117,30 @@ static void outcome_text(struct js_state *js, JSValueRef value, struct laz_outco
     outcome->text = js->text;
 }
 
+/* A value that needs no search: its JSON, which is what the prompt prints. */
+static bool outcome_is_plain(struct js_state *js, JSValueRef value, char *text, size_t size)
+{
+    switch (JSValueGetType(js->context, value)) {
+    case kJSTypeUndefined:
+    case kJSTypeNull:
+        snprintf(text, size, "null");
+        return true;
+    case kJSTypeBoolean:
+        snprintf(text, size, "%s", JSValueToBoolean(js->context, value) ? "true" : "false");
+        return true;
+    case kJSTypeNumber: {
+        const double number = JSValueToNumber(js->context, value, NULL);
+        if (!(number > -1e15 && number < 1e15) || number != (double)(int64_t)number ||
+            (number == 0 && signbit(number)))
+            return false;
+        snprintf(text, size, "%lld", (long long)number);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
 static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted,
                           struct laz_outcome *outcome)
 {
@@ -134,6 +149,17 @@ static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted
 
     outcome->kind = LAZ_OUTCOME_VALUE;
     outcome->visible = !JSValueIsUndefined(js->context, value);
+    char plain[32];
+    if (outcome_is_plain(js, value, plain, sizeof plain)) {
+        js->value = strdup(plain);
+        outcome->value = js->value;
+        outcome->value_len = js->value ? strlen(js->value) : 0;
+        if (wanted & LAZ_WANTED_TEXT && outcome->visible) {
+            outcome->text = js->value;
+            outcome->text_len = outcome->value_len;
+        }
+        return;
+    }
     JSValueRef text = js_call(js, JS_WRITE, 2, arguments, &exception);
     if (text && JSValueIsString(js->context, text)) {
         js->value = js_text(js->context, text, &outcome->value_len, NULL);
@@ -153,6 +179,7 @@ static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted
 
 struct eval_code {
     struct js_scan scan;
+    char *stripped; /* TypeScript without its types; NULL: it was none */
     const char *text;
     size_t len;
     enum js_form form;
@@ -170,19 +197,32 @@ static bool eval_parses(struct js_state *js, const char *text, size_t len, JSVal
 }
 
 /* False: *exception says why it does not parse. */
-static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
-                         JSValueRef *exception)
+/* A file is run as it is, unless it is a module or waits at its top level. */
+static int eval_scan(struct js_state *js, const char *code, size_t len, struct js_scan *scan)
+{
+    int rc = js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, scan);
+
+    if (rc || !js->script ||
+        !(scan->has_await || scan->has_return || scan->has_import || scan->has_export))
+        return rc;
+    js_scan_fini(scan);
+    return js_scan(code, len, JS_WANT_ASYNC, scan);
+}
+
+static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
+                       JSValueRef *exception)
 {
     JSValueRef plain = NULL;
 
-    js->prefix = 0;
-    *made = (struct eval_code){.text = code, .len = len};
-    if (js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, &made->scan) != 0)
+    js->scan = NULL;
+    made->text = code;
+    made->len = len;
+    if (eval_scan(js, code, len, &made->scan) != 0)
         return eval_parses(js, code, len, exception);
     made->form = made->scan.form;
     if (made->scan.text)
         made->text = made->scan.text, made->len = made->scan.len;
-    js->prefix = made->scan.prefix;
+    js->scan = &made->scan;
     if (eval_parses(js, made->text, made->len, exception))
         return true;
     if (made->form == JS_PLAIN)
@@ -191,14 +231,62 @@ static bool eval_prepare(struct js_state *js, const char *code, size_t len, stru
         made->text = code;
         made->len = len;
         made->form = JS_PLAIN;
-        js->prefix = 0;
+        js->scan = NULL;
         return true;
     }
     if (made->form == JS_BLOCK) { /* its message is the better one */
         *exception = plain;
-        js->prefix = 0;
+        js->scan = NULL;
     }
     return false;
+}
+
+static bool eval_is_typescript(const char *script)
+{
+    static const char *const suffixes[] = {".ts", ".mts", ".cts"};
+    const char *dot = script ? strrchr(script, '.') : NULL;
+
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(dot, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A file is TypeScript by its name, other code by being no JavaScript, and JavaScript without its
+ * types. False: *exception says why it does not parse. */
+static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
+                         JSValueRef *exception)
+{
+    const bool is_typescript = eval_is_typescript(js->script);
+    JSValueRef otherwise = NULL;
+    size_t stripped_len = 0;
+
+    *made = (struct eval_code){.text = code};
+    if (!is_typescript && eval_shape(js, code, len, made, exception))
+        return true;
+    if (!is_typescript && js->script)
+        return false;
+    const JSValueRef arguments[] = {
+        js_string(js->context, code, len),
+        js_string(js->context, js->name, strlen(js->name)),
+        JSValueMakeBoolean(js->context, !js->script),
+    };
+    JSValueRef stripped = js_call(js, JS_STRIP, 3, arguments, &otherwise);
+    made->stripped = stripped ? js_text(js->context, stripped, &stripped_len, &otherwise) : NULL;
+    js_scan_fini(&made->scan);
+    made->scan = (struct js_scan){0};
+    if (made->stripped && eval_shape(js, made->stripped, stripped_len, made, &otherwise))
+        return true;
+    if (is_typescript)
+        *exception = otherwise;
+    return false;
+}
+
+static void eval_code_fini(struct js_state *js, struct eval_code *made)
+{
+    js->scan = NULL;
+    js_scan_fini(&made->scan);
+    free(made->stripped);
 }
 
 /* Global variables and functions are properties that a later execution may define anew. */
@@ -232,16 +320,14 @@ static void eval_begin(struct js_state *js)
     const struct laz_agent_services *services = js->services;
 
     eval_forget(js);
-    js->exits = false;
     js->is_interrupted =
         LAZ_HAS(services, is_interrupted) && services->is_interrupted(services->agent) != 0;
     js->executions++;
-    if (js->script)
-        snprintf(js->name, sizeof js->name, "%s", js->script);
-    else if (js->executions == 1)
-        snprintf(js->name, sizeof js->name, "%s", JS_CODE_NAME);
+    if (js->executions == 1)
+        snprintf(js->code, sizeof js->code, "%s", JS_CODE_NAME);
     else
-        snprintf(js->name, sizeof js->name, "<code %llu>", (unsigned long long)js->executions);
+        snprintf(js->code, sizeof js->code, "<code %llu>", (unsigned long long)js->executions);
+    js->name = js->script ? js->script : js->code;
 }
 
 static void eval_end(struct js_state *js)
@@ -249,6 +335,7 @@ static void eval_end(struct js_state *js)
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
     js->open = 0;
+    js_fetch_abandon(js);
     js->is_running = false;
     if (js->failed)
         JSValueUnprotect(js->context, js->failed);
@@ -270,10 +357,6 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
     const bool has_main = followed && JSValueToBoolean(js->context, followed);
 
     switch (js_loop(js, has_main)) {
-    case JS_END_EXIT:
-        outcome->kind = LAZ_OUTCOME_EXIT;
-        outcome->exit_status = js->exit_status;
-        return NULL;
     case JS_END_INTERRUPTED:
         outcome_message(js, "interrupted", outcome);
         return NULL;
@@ -297,16 +380,35 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
     return NULL;
 }
 
+/* A file has run to its end: as a program does, it may find more to do, and ends with the status
+ * that it has set. */
+static JSValueRef eval_finish(struct js_state *js, JSValueRef value, struct laz_outcome *outcome)
+{
+    JSValueRef exception = NULL, result = value, status = NULL;
+
+    JSValueProtect(js->context, value);
+    while (result && js_call(js, JS_ENDING, 0, NULL, &exception) && js_has_more(js))
+        result = eval_await(js, value, false, outcome);
+    if (result && !exception)
+        status = js_call(js, JS_FINISH, 0, NULL, &exception);
+    js->has_ended = true;
+    if (result && !status)
+        outcome_error(js, exception, outcome);
+    JSValueUnprotect(js->context, value);
+    const int code = status ? (int)JSValueToNumber(js->context, status, NULL) & 0xff : 0;
+    if (code) {
+        js_flush(js);
+        js->services->leave(js->services->agent, code);
+    }
+    return status ? result : NULL;
+}
+
 static void eval_threw(struct js_state *js, JSValueRef exception, struct laz_outcome *outcome)
 {
-    if (js->exits) {
-        outcome->kind = LAZ_OUTCOME_EXIT;
-        outcome->exit_status = js->exit_status;
-    } else if (js->is_interrupted) {
+    if (js->is_interrupted)
         outcome_message(js, "interrupted", outcome);
-    } else {
+    else
         outcome_error(js, exception, outcome);
-    }
 }
 
 int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct laz_outcome *outcome)
@@ -320,21 +422,22 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         outcome_syntax(js, exception, outcome);
     } else {
         js->is_running = true;
-        js_watch(js, true);
+        js_watch(js);
         value = eval_run(js, &made, &exception);
         if (!value)
             eval_threw(js, exception, outcome);
         else
             value = eval_await(js, value, made.form == JS_ASYNC, outcome);
+        if (value && js->script)
+            value = eval_finish(js, value, outcome);
         if (value) {
             JSValueProtect(js->context, value);
             outcome_value(js, value, wanted, outcome);
             JSValueUnprotect(js->context, value);
         }
-        js_watch(js, false);
     }
     eval_end(js);
-    js_scan_fini(&made.scan);
+    eval_code_fini(js, &made);
     return 0;
 }
 
@@ -349,7 +452,7 @@ int js_check(void *state, const char *code, size_t len, struct laz_outcome *outc
     outcome->kind = LAZ_OUTCOME_VALUE;
     if (!eval_prepare(js, code, len, &made, &exception))
         outcome_syntax(js, exception, outcome);
-    js_scan_fini(&made.scan);
+    eval_code_fini(js, &made);
     return 0;
 }
 
@@ -375,3 +478,27 @@ int js_set_script(void *state, const char *const *argv, size_t n, const char *di
     free((void *)texts);
     return done ? 0 : LAZ_ENOMEM;
 }
+
+/* column(file, line, column): that of the code as it was given, for one of the text that the engine
+ * got. */
+static JSValueRef native_column(JSContextRef context, JSObjectRef function, JSObjectRef this,
+                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+{
+    struct js_state *js = js_here;
+    char *file = n ? js_text(context, arguments[0], NULL, exception) : NULL;
+    const double line = js_argument(context, n, arguments, 1, 0);
+    double column = js_argument(context, n, arguments, 2, 0);
+
+    (void)function;
+    (void)this;
+    if (file && js->scan && js->name && strcmp(file, js->name) == 0 && line >= 1 && column >= 1 &&
+        line < INT32_MAX && column < INT32_MAX)
+        column = (double)js_scan_column(js->scan, (size_t)line, (size_t)column);
+    free(file);
+    return js_number(context, column);
+}
+
+const struct js_native js_natives_eval[] = {
+    {"column", native_column},
+    {NULL, NULL},
+};

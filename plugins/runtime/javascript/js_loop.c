@@ -12,22 +12,32 @@
 
 #define LOOP_LONGEST_MS 3600000.0
 
+bool js_has_more(const struct js_state *js)
+{
+    return js->has_timers || js->open || js_fetch_open(js);
+}
+
 bool js_is_over(const struct js_state *js)
 {
-    return js->failed || js->exits || js->is_interrupted;
+    return js->failed || js->is_interrupted;
 }
 
 /* The ms to the next timer; -1: there is none. */
 static double loop_run_timers(struct js_state *js)
 {
     JSValueRef exception = NULL;
+
+    if (!js->has_timers)
+        return -1;
     JSValueRef next = js_call(js, JS_TIMERS, 0, NULL, &exception);
 
-    if (!next && !js->failed && !js->exits && !js->is_interrupted) {
+    if (!next && !js_is_over(js)) {
         JSValueProtect(js->context, exception);
         js->failed = exception;
     }
-    return next ? JSValueToNumber(js->context, next, NULL) : -1;
+    const double ms = next ? JSValueToNumber(js->context, next, NULL) : -1;
+    js->has_timers = ms >= 0;
+    return ms;
 }
 
 static void loop_sleep(double ms)
@@ -46,25 +56,54 @@ static bool loop_is_settled(struct js_state *js)
     return outcome && !JSValueIsUndefined(js->context, outcome);
 }
 
+/* Waits for transfers, and for answers of tools beside them. */
+static void loop_wait_for_fetches(struct js_state *js, int timeout_ms)
+{
+    const struct laz_agent_services *services = js->services;
+
+    if (js->open && js_take_answer(js, 0))
+        return;
+    js_fetch_wait(js, js->open ? services->answers_fd(services->agent) : -1, timeout_ms);
+}
+
 enum js_end js_loop(struct js_state *js, bool has_main)
 {
     for (;;) {
         double next = js_is_over(js) ? -1 : loop_run_timers(js);
-        if (js->exits)
-            return JS_END_EXIT;
         if (js->is_interrupted)
             return JS_END_INTERRUPTED;
         if (js->failed)
             return JS_END_FAILED;
-        if (next < 0 && !js->open)
+        const bool fetches = js_fetch_open(js);
+        if (next < 0 && !js->open && !fetches)
             return has_main && !loop_is_settled(js) ? JS_END_STUCK : JS_END_SETTLED;
         if (next > LOOP_LONGEST_MS)
             next = LOOP_LONGEST_MS;
         if (next != 0)
             js_flush(js);
-        if (js->open)
+        if (fetches)
+            loop_wait_for_fetches(js, next < 0 ? -1 : (int)(next + 0.999));
+        else if (js->open)
             js_take_answer(js, next < 0 ? -1 : (int)(next + 0.999));
         else if (next > 0)
             loop_sleep(next);
     }
 }
+
+/* timers(): there are some. */
+static JSValueRef native_timers(JSContextRef context, JSObjectRef function, JSObjectRef this,
+                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+{
+    (void)function;
+    (void)this;
+    (void)n;
+    (void)arguments;
+    (void)exception;
+    js_here->has_timers = true;
+    return JSValueMakeUndefined(context);
+}
+
+const struct js_native js_natives_loop[] = {
+    {"timers", native_timers},
+    {NULL, NULL},
+};

@@ -92,17 +92,13 @@ NATIVE(native_compile)
     return value ? value : JSValueMakeUndefined(context);
 }
 
-/* exit(status): the code ends; the caller then waits for the engine to see it. */
+/* exit(status): the process ends. */
 NATIVE(native_exit)
 {
     UNUSED;
-    js_here->exits = true;
-    js_here->exit_status = (int)js_argument(context, n, arguments, 0, 0) & 0xff;
-    if (!js_can_watch()) {
-        js_flush(js_here);
-        js_here->services->leave(js_here->services->agent, js_here->exit_status);
-    }
-    js_end_soon(js_here);
+    js_flush(js_here);
+    js_here->services->leave(js_here->services->agent,
+                             (int)js_argument(context, n, arguments, 0, 0) & 0xff);
     return JSValueMakeUndefined(context);
 }
 

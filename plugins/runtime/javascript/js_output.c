@@ -22,6 +22,8 @@ void js_flush(struct js_state *js)
 
 void js_write(struct js_state *js, int stream, const char *text, size_t len)
 {
+    if (js->is_silent)
+        return;
     if (!js->out)
         js->out = malloc(OUTPUT_MOST);
     if (stream != js->out_stream || len > OUTPUT_MOST - js->out_len)

@@ -41,19 +41,19 @@ static void template_warm_up(struct js_state *js, int rounds)
         "await null; 'text'",
         "console.log('', 1, {a: 1}); [1, 2, 3].map((x) => x * 2)",
         "throw new Error('x')",
+        "delete globalThis.lazaret_warm",
     };
     struct laz_outcome outcome;
 
-    js->is_template = true;
+    js->is_silent = true;
     for (int i = 0; i < rounds; i++)
         for (size_t j = 0; j < sizeof codes / sizeof *codes; j++) {
             outcome = (struct laz_outcome){.size = sizeof outcome};
             js_eval(js, codes[j], strlen(codes[j]), LAZ_WANTED_TEXT, &outcome);
-            js->out_len = 0;
         }
+    js->is_silent = false;
     js_rest(js);
     js->executions = 0;
-    js->is_template = false;
 }
 
 void js_before_fork(void *state)
@@ -61,6 +61,7 @@ void js_before_fork(void *state)
     struct js_state *js = state;
     struct laz_error err = {0};
 
+    js->is_template = true; /* no other threads */
     if (js_look_up(js, &err) == 0)
         template_warm_up(js, TEMPLATE_ROUNDS);
     JSGarbageCollect(js->context);
@@ -72,5 +73,8 @@ int js_renew(void *state, struct laz_error *err)
     struct js_state *js = state;
 
     js->pid = getpid();
+    js->is_template = false;
+    template_warm_up(js,
+                     1); /* pages are copied and threads started now, and not while a user waits */
     return js_seed(js, err);
 }

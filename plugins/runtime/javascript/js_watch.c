@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* js_watch.c - ends code that runs, when it is interrupted or has asked for it.
+/* js_watch.c - ends code that runs, when it is interrupted.
  * Side: box.  Input trusted: no.
  *
  * The engine's time limit: a thread of the engine makes the running code call back after a while,
@@ -8,14 +8,12 @@
 #include "js.h"
 
 #define WATCH_SECONDS 0.05
-#define WATCH_SOON    0.001
 
 typedef bool js_should_terminate(JSContextRef context, void *user);
 __attribute__((weak)) void JSContextGroupSetExecutionTimeLimit(JSContextGroupRef group,
                                                                double seconds,
                                                                js_should_terminate *callback,
                                                                void *user);
-__attribute__((weak)) void JSContextGroupClearExecutionTimeLimit(JSContextGroupRef group);
 
 /* The engine asks once; so it is told to ask again. */
 static bool watch_ends(JSContextRef context, void *user)
@@ -23,33 +21,17 @@ static bool watch_ends(JSContextRef context, void *user)
     struct js_state *js = user;
 
     (void)context;
-    if (js->is_interrupted || js->exits)
+    if (js->is_interrupted)
         return true;
     JSContextGroupSetExecutionTimeLimit(js->group, WATCH_SECONDS, watch_ends, js);
     return false;
 }
 
-static void watch_set(struct js_state *js, double seconds)
+/* Once: the engine starts its clock whenever code is entered. A template has no other thread. */
+void js_watch(struct js_state *js)
 {
-    if (!JSContextGroupSetExecutionTimeLimit || js->is_template) /* which has no other thread */
+    if (js->is_watched || js->is_template || !JSContextGroupSetExecutionTimeLimit)
         return;
-    JSContextGroupSetExecutionTimeLimit(js->group, seconds, watch_ends, js);
-}
-
-void js_watch(struct js_state *js, bool on)
-{
-    if (on)
-        watch_set(js, WATCH_SECONDS);
-    else if (JSContextGroupClearExecutionTimeLimit && !js->is_template)
-        JSContextGroupClearExecutionTimeLimit(js->group);
-}
-
-void js_end_soon(struct js_state *js)
-{
-    watch_set(js, WATCH_SOON);
-}
-
-bool js_can_watch(void)
-{
-    return JSContextGroupSetExecutionTimeLimit != NULL;
+    JSContextGroupSetExecutionTimeLimit(js->group, WATCH_SECONDS, watch_ends, js);
+    js->is_watched = true;
 }

@@ -2,7 +2,8 @@
 const { inspect } = internal('inspect');
 const { equal } = internal('equal');
 const { isError } = internal('brands');
-const { coded, invalidArgument, received } = internal('errors');
+const { coded } = internal('stacks');
+const { wrongType } = internal('errors');
 const { apply } = Reflect;
 
 const show = (value) =>
@@ -148,7 +149,7 @@ function generated(actual, expected, operator) {
 class AssertionError extends Error {
     constructor(options) {
         if (options === null || typeof options !== 'object')
-            throw invalidArgument('options', 'of type object', options);
+            throw wrongType('options', 'of type object', options);
         const { message, operator, actual, expected, stackStartFn } = options;
         super(
             message === undefined || message === null
@@ -221,14 +222,14 @@ for (const name of Object.keys(relations)) {
 function matching(name, wanted, sentence) {
     assert[name] = (text, pattern, message) => {
         if (!(pattern instanceof RegExp))
-            throw invalidArgument('regexp', 'an instance of RegExp', pattern);
+            throw wrongType('regexp', 'an instance of RegExp', pattern);
         if (typeof text === 'string' && pattern.test(text) === wanted) return;
         const own = message === undefined;
         if (own)
             message =
                 typeof text === 'string'
                     ? `${sentence(pattern)} Input:\n\n${inspect(text)}\n`
-                    : invalidArgument('string', 'of type string', text).message;
+                    : wrongType('string', 'of type string', text).message;
         fail(text, pattern, message, name, own);
     };
 }
@@ -264,7 +265,7 @@ assert.ifError = (value) => {
 
 const NOTHING = Symbol('no exception');
 function thrownBy(run) {
-    if (typeof run !== 'function') throw invalidArgument('fn', 'of type function', run);
+    if (typeof run !== 'function') throw wrongType('fn', 'of type function', run);
     try {
         run();
     } catch (error) {
@@ -278,7 +279,7 @@ async function rejectionOf(promise) {
         if (typeof promise?.then !== 'function')
             throw coded(
                 new TypeError(
-                    `Expected instance of Promise to be returned from the "promiseFn" function but got ${received(promise)}.`
+                    `Expected instance of Promise to be returned from the "promiseFn" function but got ${typeof promise}.`
                 ),
                 'ERR_INVALID_RETURN_VALUE'
             );
@@ -287,7 +288,7 @@ async function rejectionOf(promise) {
         typeof promise !== 'object' ||
         typeof promise.then !== 'function'
     )
-        throw invalidArgument('promiseFn', 'of type function or an instance of Promise', promise);
+        throw wrongType('promiseFn', 'of type function or an instance of Promise', promise);
     try {
         await promise;
     } catch (error) {
@@ -324,7 +325,7 @@ function expectError(operator, error, expected, message) {
 function check(operator, error, expected, message) {
     if (typeof expected !== 'function') {
         if (expected === null || typeof expected !== 'object')
-            throw invalidArgument(
+            throw wrongType(
                 'expected',
                 'of type function or an instance of Error, RegExp, or Object',
                 expected
@@ -434,4 +435,5 @@ Object.assign(strict, assert, {
 });
 assert.strict = strict.strict = strict;
 
-exports.assert = assert;
+exports.module = assert;
+exports.strict = strict;

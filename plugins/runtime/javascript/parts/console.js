@@ -4,7 +4,8 @@
 const { inspect } = internal('inspect');
 const { format } = internal('format');
 const { width } = internal('text');
-const { stackOf, invalidArgument } = internal('errors');
+const { stackOf } = internal('stacks');
+const { wrongType } = internal('errors');
 const { output, now } = native;
 
 let indent = '';
@@ -174,7 +175,7 @@ const methods = {
     table(data, wanted) {
         if (data === null || typeof data !== 'object') return methods.log(data);
         if (wanted !== undefined && !Array.isArray(wanted)) {
-            throw invalidArgument('properties', 'an instance of Array', wanted);
+            throw wrongType('properties', 'an instance of Array', wanted);
         }
         write(1, tableText(data, wanted));
     },

@@ -5,7 +5,7 @@ const { apply } = Reflect;
 const { inspect } = internal('inspect');
 const { behind, prototypeOf, read } = internal('brands');
 const { number } = internal('text');
-const { invalidArgument } = internal('errors');
+const { wrongType } = internal('errors');
 const functionSource = Function.prototype.toString;
 
 // The signs of the first argument take the next ones, the others follow after a space.
@@ -114,7 +114,7 @@ function formatArguments(options, list) {
 const format = (...list) => (list.length === 0 ? '' : formatArguments(undefined, list));
 const formatWithOptions = (options, ...list) => {
     if (options === null || typeof options !== 'object') {
-        throw invalidArgument('inspectOptions', 'of type object', options);
+        throw wrongType('inspectOptions', 'of type object', options);
     }
     return list.length === 0 ? '' : formatArguments(options, list);
 };

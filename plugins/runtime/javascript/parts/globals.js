@@ -3,12 +3,14 @@
 const table = {
     atob: 'encoding', btoa: 'encoding', TextDecoder: 'encoding', TextEncoder: 'encoding',
     structuredClone: 'clone',
-    AbortController: 'events', AbortSignal: 'events', CustomEvent: 'events', DOMException: 'events',
+    AbortController: 'events', AbortSignal: 'events', CustomEvent: 'events', DOMException: 'exception',
     Event: 'events', EventTarget: 'events',
     URL: 'url', URLSearchParams: 'url',
-    Blob: 'buffer', Buffer: 'buffer', File: 'buffer',
-    fetch: 'fetch', FormData: 'fetch', Headers: 'fetch', ReadableStream: 'fetch', Request: 'fetch',
-    Response: 'fetch',
+    Buffer: 'buffer',
+    Blob: 'blob', File: 'blob', FormData: 'blob',
+    fetch: 'fetch', Headers: 'fetch', Request: 'fetch', Response: 'fetch',
+    ReadableStream: 'streams', ReadableStreamDefaultController: 'streams', ReadableStreamDefaultReader: 'streams',
+    TextDecoderStream: 'streams', TextEncoderStream: 'streams', TransformStream: 'streams', WritableStream: 'streams',
     clearImmediate: 'timers', clearInterval: 'timers', clearTimeout: 'timers', setImmediate: 'timers',
     setInterval: 'timers', setTimeout: 'timers',
 };
@@ -39,6 +41,14 @@ for (const name of Object.keys(table))
 for (const name of Object.keys(objects))
     if (native.hasPart(objects[name][0]))
         lazily(name, objects[name][0], objects[name][1]);
+// What a file without import and export finds: exports, module, and its own name.
+['exports', , 'module', '__filename', '__dirname'].forEach((name, i) => {
+    define(globalThis, name, {
+        get: () => internal('modules').mainValues()[i],
+        set: (value) => define(globalThis, name, { value, writable: true, configurable: true, enumerable: false }),
+        configurable: true, enumerable: false,
+    });
+});
 define(globalThis, 'global', { value: globalThis, writable: true, configurable: true, enumerable: false });
 const then = Promise.prototype.then, resolved = Promise.resolve(), apply = Reflect.apply;
 define(globalThis, 'queueMicrotask', {

@@ -45,7 +45,7 @@ const {
     behind,
     knowsPromises,
 } = internal('brands');
-const { errorText } = internal('errors');
+const { errorText } = internal('stacks');
 const custom = Symbol.for('nodejs.util.inspect.custom');
 const tagSymbol = Symbol.toStringTag;
 

@@ -91,11 +91,18 @@ exports.rejected = function (promise, reason) {
         return;
     native.fail(reason);
 };
+exports.ending = function () {
+    const process = internal.loaded('process');
+    if (process)
+        process.beforeExit();
+    return true;
+};
 exports.finish = function () {
     const process = internal.loaded('process');
-    if (process && process.finish)
-        process.finish();
-    return true;
+    if (!process)
+        return 0;
+    process.finish();
+    return process.status() ?? 0;
 };
 
 // ---- errors ----------------------------------------------------------------------------------------
@@ -142,10 +149,19 @@ function headOf(error) {
     return text === '' ? head : head === '' ? text : head + ': ' + text;
 }
 
+function meant(error) {
+    const message = field(error, 'message');
+    try {
+        return typeof message === 'string' ? internal('tools').meant(message) : '';
+    } catch {
+        return '';
+    }
+}
+
 function messageOf(error, depth) {
     if (!isError(error))
         return (depth ? '' : 'Uncaught ') + textOf(error);
-    let text = headOf(error);
+    let text = headOf(error) + meant(error);
     if (depth > 4)
         return text;
     const errors = field(error, 'errors');
@@ -161,7 +177,7 @@ function messageOf(error, depth) {
 }
 
 // 'name@file:line:column', a line of the engine's stack. Null: no place in code.
-function frameOf(entry, prefix) {
+function frameOf(entry) {
     const at = call(lastIndexOf, entry, '@');
     const place = call(slice, entry, at + 1);
     const last = call(lastIndexOf, place, ':');
@@ -176,8 +192,8 @@ function frameOf(entry, prefix) {
     if (!(row >= 1) || !(column >= 0))
         return null;
     const own = file === script || call(startsWith, file, '<code');
-    if (own && row === 1 && prefix > 0)
-        column = column > prefix ? column - prefix : 0;
+    if (own)
+        column = native.column(file, row, column);
     let name = at > 0 ? call(slice, entry, 0, at) : '';
     if (name === 'global code' || name === 'eval code' || name === 'module code')
         name = '';
@@ -185,13 +201,13 @@ function frameOf(entry, prefix) {
     return { own, row, column, text: name === '' ? 'at ' + where : 'at ' + name + ' (' + where + ')' };
 }
 
-function framesOf(error, prefix) {
+function framesOf(error) {
     const stack = field(error, 'stack'), frames = [];
     if (typeof stack !== 'string')
         return frames;
     const lines = call(split, stack, '\n', 2 * FRAMES);
     for (let i = 0; i < lines.length && frames.length < FRAMES; i++) {
-        const frame = frameOf(lines[i], prefix);
+        const frame = frameOf(lines[i]);
         if (frame)
             call(push, frames, frame);
     }
@@ -210,8 +226,8 @@ function kindOf(error) {
 }
 
 // [message, line, column, kind, number of frames, frames from the outermost on]
-exports.describe = function (error, prefix) {
-    const frames = isError(error) ? framesOf(error, prefix) : [];
+exports.describe = function (error) {
+    const frames = isError(error) ? framesOf(error) : [];
     let row = 0, column = 0;
     for (let i = 0; i < frames.length; i++)
         if (frames[i].own) {
@@ -223,7 +239,7 @@ exports.describe = function (error, prefix) {
         const file = field(error, 'sourceURL');
         if (typeof file === 'string' && (file === script || call(startsWith, file, '<code'))) {
             row = toNumber(field(error, 'line')) || 0;
-            column = toNumber(field(error, 'column')) || 0;
+            column = native.column(file, row, toNumber(field(error, 'column')) || 0);
         }
     }
     const result = [messageOf(error, 0), row, column, kindOf(error), frames.length];

@@ -5,6 +5,7 @@ const { isArray } = Array, { isInteger } = Number;
 const { get, set, delete: remove, has, clear } = Map.prototype;
 const { push, shift, join } = Array.prototype;
 const values = internal('values');
+const isPromise = (value) => value instanceof PromiseOf;
 const PromiseOf = Promise, stringify = JSON.stringify;
 
 class ToolError extends Error {
@@ -131,6 +132,33 @@ function send(call) {
     return true;
 }
 
+// A promise among the arguments stands for its value, so that calls can be put into each other.
+function hasPromise(args) {
+    if (args.length === 1 && isPlain(args[0])) {
+        for (const name of keysOf(args[0]))
+            if (isPromise(args[0][name]))
+                return true;
+        return false;
+    }
+    for (let i = 0; i < args.length; i++)
+        if (isPromise(args[i]))
+            return true;
+    return false;
+}
+
+async function settled(args) {
+    if (args.length === 1 && isPlain(args[0])) {
+        const given = {};
+        for (const name of keysOf(args[0]))
+            given[name] = isPromise(args[0][name]) ? await args[0][name] : args[0][name];
+        return [given];
+    }
+    const given = [];
+    for (let i = 0; i < args.length; i++)
+        given[i] = isPromise(args[i]) ? await args[i] : args[i];
+    return given;
+}
+
 function callTool(tool, args) {
     return new PromiseOf((resolve, reject) => {
         const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject };
@@ -160,10 +188,30 @@ exports.abandon = function () {
     return true;
 };
 
+// ---- a name that is not there ----------------------------------------------------------------------
+
+function letters(name) {
+    return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+// "; here it is get_user" where a message of the engine misses a name that is much like that of a tool.
+exports.meant = function (message) {
+    const missed = /^Can't find variable: (.+)$|^(?:codemode|tools)\.([^ ]+) is not a function/.exec(message);
+    if (!missed)
+        return '';
+    const name = letters(missed[1] ?? missed[2]), alike = [];
+    for (const spelling of keysOf(tools))
+        if (name !== '' && letters(spelling) === name)
+            apply(push, alike, [missed[1] ? spelling : `tools.${spelling}`]);
+    return alike.length ? `; here it is ${apply(join, alike, [' or '])}` : '';
+};
+
 // ---- definitions -----------------------------------------------------------------------------------
 
 function functionOf(tool) {
-    const f = async function (...args) { return callTool(tool, args); };
+    const f = async function (...args) {
+        return await callTool(tool, hasPromise(args) ? await settled(args) : args);
+    };
     defineProperty(f, 'name', { value: tool.spelling });
     defineProperty(f, 'length', { value: tool.parameters.filter((p) => p.required).length });
     if (tool.description)

@@ -3,12 +3,13 @@ const { inspect } = internal('inspect');
 const { format, formatWithOptions } = internal('format');
 const { withoutCodes, colors } = internal('text');
 const { branded, behind, isError, prototypeOf, typedName } = internal('brands');
-const { invalidArgument, coded } = internal('errors');
+const { coded } = internal('stacks');
+const { wrongType } = internal('errors');
 const { apply } = Reflect;
 const { toString: objectString } = Object.prototype;
 
 function needFunction(name, value) {
-    if (typeof value !== 'function') throw invalidArgument(name, 'of type function', value);
+    if (typeof value !== 'function') throw wrongType(name, 'of type function', value);
 }
 
 // ---- functions with callbacks, and promises --------------------------------------------------------
@@ -71,7 +72,7 @@ function inherits(type, above) {
     needFunction('ctor', type);
     needFunction('superCtor', above);
     if (above.prototype === undefined)
-        throw invalidArgument('superCtor.prototype', 'of type object', above.prototype);
+        throw wrongType('superCtor.prototype', 'of type object', above.prototype);
     Object.defineProperty(type, 'super_', { value: above, writable: true, configurable: true });
     Object.setPrototypeOf(type.prototype, above.prototype);
 }
@@ -104,7 +105,7 @@ function debuglog() {
 }
 
 function styleText(style, text) {
-    if (typeof text !== 'string') throw invalidArgument('text', 'of type string', text);
+    if (typeof text !== 'string') throw wrongType('text', 'of type string', text);
     let left = '',
         right = '';
     for (const name of Array.isArray(style) ? style : [style]) {
@@ -125,7 +126,7 @@ function styleText(style, text) {
 }
 
 function stripVTControlCharacters(text) {
-    if (typeof text !== 'string') throw invalidArgument('str', 'of type string', text);
+    if (typeof text !== 'string') throw wrongType('str', 'of type string', text);
     return withoutCodes(text);
 }
 
