@@ -520,6 +520,20 @@ Object.assign(exports, {
     importModule: (name, from, options) => importFor(name, from && path.isAbsolute(from)
         ? cache[from] ?? { filename: from, directory: path.dirname(from), children: [] } : mainOf(), options),
     metaOf: from => metaFor(from && path.isAbsolute(from) ? from : mainFile() ?? path.join(path.resolve(''), '<code>')),
+    // The exports of a library of the configuration: a file, or the directory of a package.
+    loadLibrary(place) {
+        const find = (isImport) => inPackage(place, packageOf(place), '', conditionsOf(isImport), place);
+        let file = place;
+        if (isDirectory(place)) {
+            try {
+                file = find(false);
+            } catch {
+                file = find(true);
+            }
+            file ??= notThere(place);
+        }
+        return loadFile(file, new Module(file), true).exports;
+    },
     // What a file is run with that is no module: [exports, require, module, __filename, __dirname].
     mainValues() {
         const module = mainOf();
