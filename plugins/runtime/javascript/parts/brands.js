@@ -20,6 +20,15 @@ function read(object, key) {
     }
 }
 
+// "[object Arguments]" and the like.
+function languageTag(value) {
+    try {
+        return apply(objectString, value, []);
+    } catch {
+        return '';
+    }
+}
+
 // Brands: prototypes of the language, with a function that fails or says undefined for objects
 // that only inherit from them.
 const brands = new Map();
@@ -79,8 +88,7 @@ function branded(value) {
         if (last === null && value !== Object.prototype) {
             for (const found of brands.values())
                 if (
-                    (found.kind !== 'error' ||
-                        apply(objectString, value, []) === '[object Error]') &&
+                    (found.kind !== 'error' || languageTag(value) === '[object Error]') &&
                     found.probe !== undefined &&
                     holds(found, value)
                 )
@@ -133,6 +141,7 @@ Object.assign(exports, {
     branded,
     prototypeOf,
     isInstance,
+    languageTag,
     behind,
     isError,
     knowsPromises,

@@ -12,7 +12,7 @@ const {
 const { apply } = Reflect;
 const { isArray } = Array;
 const { min, max, sqrt, round, floor } = Math;
-const { hasOwnProperty, propertyIsEnumerable, toString: objectString } = Object.prototype;
+const { hasOwnProperty, propertyIsEnumerable } = Object.prototype;
 const functionSource = Function.prototype.toString;
 const { promiseState, promiseResult } = native;
 const {
@@ -42,6 +42,7 @@ const {
     branded,
     prototypeOf,
     isInstance,
+    languageTag,
     behind,
     knowsPromises,
 } = internal('brands');
@@ -452,7 +453,7 @@ function printProperty(ctx, value, level, key, kind) {
     } catch {
         property = { value: undefined, enumerable: true };
     }
-    if (property.value !== undefined) {
+    if (property.value !== undefined || apply(hasOwnProperty, property, ['value'])) {
         const step = ctx.compact !== true || kind !== 0 ? 2 : 3;
         ctx.indent += step;
         text = print(ctx, property.value, level);
@@ -460,8 +461,11 @@ function printProperty(ctx, value, level, key, kind) {
             space = `\n${' '.repeat(ctx.indent)}`;
         ctx.indent -= step;
     } else if (property.get !== undefined) text = printGetter(ctx, value, level, property);
-    else if (property.set !== undefined) text = ctx.stylize('[Setter]', 'special');
-    else text = ctx.stylize('undefined', 'undefined');
+    else
+        text = ctx.stylize(
+            property.set !== undefined ? '[Setter]' : 'undefined',
+            property.set !== undefined ? 'special' : 'undefined'
+        );
     if (kind === 1) return text;
     const name = keyText(ctx, key, property);
     ctx.left -= name.length + 4;
@@ -576,7 +580,7 @@ function printObject(ctx, value, level, inTyped) {
     if (typeof value === 'function') kind = 'function';
     else if (isArray(value)) kind = 'array';
     else if (prototypeOf(value) === Object.prototype)
-        form.arguments = tag === '' && apply(objectString, value, []) === '[object Arguments]';
+        form.arguments = tag === '' && languageTag(value) === '[object Arguments]';
     else if ((found = branded(value)) !== undefined) kind = found.kind;
     form.name = className(ctx, value, level, found);
     const whole = kinds[kind](ctx, form, value, level, found, inTyped);
