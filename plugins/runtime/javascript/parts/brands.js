@@ -4,10 +4,7 @@ const { getOwnPropertyDescriptor: own, getPrototypeOf } = Object;
 const { apply } = Reflect;
 const { isArray } = Array;
 const { toString: objectString } = Object.prototype;
-const { proxyTarget, promiseState } = native;
-
-// Can the state of a promise be told?
-const knowsPromises = promiseState !== undefined && promiseState(Promise.resolve()) === 1;
+const { proxyTarget } = native;
 
 // The getter of a property.
 const getter = (object, key) => own(object, key).get;
@@ -47,14 +44,7 @@ brand('set', Set, setSize);
 brand('date', Date, getTime);
 brand('regexp', RegExp, getter(RegExp.prototype, 'global'));
 brand('error', Error, () => true);
-brand(
-    'promise',
-    Promise,
-    knowsPromises &&
-        function () {
-            return promiseState(this) < 0 ? undefined : true;
-        }
-);
+brand('promise', Promise, false); // the engine does not tell its state
 brand('buffer', ArrayBuffer, getter(ArrayBuffer.prototype, 'byteLength'));
 if (typeof SharedArrayBuffer === 'function')
     brand('buffer', SharedArrayBuffer, getter(SharedArrayBuffer.prototype, 'byteLength'));
@@ -144,5 +134,4 @@ Object.assign(exports, {
     languageTag,
     behind,
     isError,
-    knowsPromises,
 });

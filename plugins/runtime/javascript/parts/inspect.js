@@ -14,7 +14,6 @@ const { isArray } = Array;
 const { min, max, sqrt, round, floor } = Math;
 const { hasOwnProperty, propertyIsEnumerable } = Object.prototype;
 const functionSource = Function.prototype.toString;
-const { promiseState, promiseResult } = native;
 const {
     colors,
     styles,
@@ -44,7 +43,6 @@ const {
     isInstance,
     languageTag,
     behind,
-    knowsPromises,
 } = internal('brands');
 const { errorText } = internal('stacks');
 const custom = Symbol.for('nodejs.util.inspect.custom');
@@ -251,8 +249,7 @@ const kinds = {
     promise(ctx, form, value) {
         form.open = `${prefix(form.name, form.tag, 'Promise')}{`;
         form.keys = shownKeys(ctx, value);
-        form.entries = promiseEntries;
-        return !knowsPromises && form.keys.length === 0 ? `${form.open}}` : undefined;
+        return form.keys.length === 0 ? `${form.open}}` : undefined;
     },
     weak(ctx, form, value, level, found) {
         form.open = `${prefix(form.name, form.tag, found.name)}{`;
@@ -432,16 +429,6 @@ function bufferEntries(ctx, value) {
     const text = hex(bytes, shown) + (rest > 0 ? ` ... ${plural(rest, 'more byte')}` : '');
     return [`${ctx.stylize('[Uint8Contents]', 'special')}: <${text}>`];
 }
-function promiseEntries(ctx, value, level) {
-    const state = knowsPromises ? promiseState(value) : -1;
-    if (state < 0) return [];
-    if (state === 0) return [ctx.stylize('<pending>', 'special')];
-    ctx.indent += 2;
-    const text = print(ctx, promiseResult(value), level);
-    ctx.indent -= 2;
-    return [state === 2 ? `${ctx.stylize('<rejected>', 'special')} ${text}` : text];
-}
-
 // The text of one property; `kind` is 0 in objects, 1 for an element of a list, 2 for another
 // property of a list.
 function printProperty(ctx, value, level, key, kind) {
