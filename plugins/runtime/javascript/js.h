@@ -50,6 +50,7 @@ enum js_function {
     JS_RENEW,     /* run: (seeds) in a copy of a template */
     JS_WRITE,     /* values: (value, limit) gives the text of a JSON value */
     JS_TIMERS,    /* timers: () runs what is due; gives the ms to the next, or -1 */
+    JS_CLEAR,     /* timers: () none is pending */
     JS_TOOLS,     /* tools: (json) defines tools */
     JS_SETTLE,    /* tools: (id, ok, text) an answer */
     JS_ABANDON,   /* tools: () the execution has ended */

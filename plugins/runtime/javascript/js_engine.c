@@ -243,7 +243,7 @@ static const struct {
     [JS_RENEW] = {"run", "renew"},
     [JS_WRITE] = {"values", "writeResult"},
     [JS_TIMERS] = {"timers", "run"},
-    [JS_TOOLS] = {"tools", "define"},
+    [JS_CLEAR] = {"timers", "clear"}, [JS_TOOLS] = {"tools", "define"},
     [JS_SETTLE] = {"tools", "settle"},
     [JS_ABANDON] = {"tools", "abandon"},
     [JS_LIBRARIES] = {"libraries", "load"},

@@ -330,17 +330,20 @@ static void eval_begin(struct js_state *js)
     js->name = js->script ? js->script : js->code;
 }
 
-static void eval_end(struct js_state *js)
+/* An execution that has failed leaves nothing that would run in the next one. */
+static void eval_end(struct js_state *js, bool failed)
 {
+    js->is_interrupted = 0; /* what follows is not to be ended by it */
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
+    if (js->has_timers && failed)
+        js_call(js, JS_CLEAR, 0, NULL, NULL);
     js->open = 0;
     js_fetch_abandon(js);
     js->is_running = false;
     if (js->failed)
         JSValueUnprotect(js->context, js->failed);
     js->failed = NULL;
-    js->is_interrupted = 0;
     js_flush(js);
     free(js->script);
     js->script = NULL;
@@ -433,10 +436,12 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         if (value) {
             JSValueProtect(js->context, value);
             outcome_value(js, value, wanted, outcome);
+            if (js->is_interrupted) /* while it was written */
+                outcome_message(js, "interrupted", outcome);
             JSValueUnprotect(js->context, value);
         }
     }
-    eval_end(js);
+    eval_end(js, !value || outcome->kind == LAZ_OUTCOME_RUNTIME);
     eval_code_fini(js, &made);
     return 0;
 }
