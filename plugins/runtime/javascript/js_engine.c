@@ -246,6 +246,7 @@ static const struct {
     [JS_SETTLE] = {"tools", "settle"},
     [JS_ABANDON] = {"tools", "abandon"},
     [JS_LIBRARIES] = {"libraries", "load"},
+    [JS_PROGRAM] = {"surface", "program"},
     [JS_STRIP] = {"typescript", "strip"},
 };
 
