@@ -59,7 +59,7 @@ async function checked(name, schema, args) {
   throw new ToolError(`Tool '${name}': ${checking.error?.message ?? 'wrong arguments'}`);
 }
 
-async function toolOf(name, declared, asSchema, count) {
+async function toolOf(name, declared, asSchema, count, outer) {
   const schema = asSchema(declared.inputSchema);
   const returns = declared.outputSchema && readSchema(
     await asSchema(declared.outputSchema).jsonSchema);
@@ -70,21 +70,24 @@ async function toolOf(name, declared, asSchema, count) {
     ...(returns && Object.keys(returns).length ? { returns } : {}),
     approve: Boolean(declared.needsApproval),
     execute: async (args, { signal }) => lastOf(declared.execute(await checked(name, schema, args),
-      { toolCallId: `lazaret-${++count.calls}`, messages: [], abortSignal: signal })),
+      { messages: [], ...outer, toolCallId: `lazaret-${++count.calls}`, abortSignal: signal })),
   };
+}
+
+/** `outer`: what tools are told of the call that has run the code. */
+async function toolsOf(toolSet, outer) {
+  const { asSchema } = await sdk();
+  const count = { calls: 0 };
+  return Promise.all(Object.entries(toolSet)
+    .filter(([, declared]) => typeof declared.execute === 'function')
+    .map(([name, declared]) => toolOf(name, declared, asSchema, count, outer)));
 }
 
 /**
  * Tools for a session, of those of the AI SDK that have a function `execute`. One with
  * `needsApproval` needs an approval here, too: see `approve` of a session.
  */
-export async function aiTools(toolSet) {
-  const { asSchema } = await sdk();
-  const count = { calls: 0 };
-  return Promise.all(Object.entries(toolSet)
-    .filter(([, declared]) => typeof declared.execute === 'function')
-    .map(([name, declared]) => toolOf(name, declared, asSchema, count)));
-}
+export const aiTools = (toolSet) => toolsOf(toolSet, {});
 
 // ---- a tool of the SDK that runs code -----------------------------------------------------------
 
@@ -285,15 +288,16 @@ function describeCodeMode(toolSet, asSchema) {
   return lines.join('\n');
 }
 
+/** A value as JSON has it: a date is a text, and what is no number null. */
+const plain = (value) => (value === undefined ? value : JSON.parse(JSON.stringify(value)));
+
 /** All that a tool is given is one object, whatever its parameters are. */
 function withOneObject(made) {
   return { ...made, parameters: [{ name: ARGUMENT, required: false }],
-    execute: (args, context) => made.execute(args[ARGUMENT] ?? {}, context) };
+    execute: async (args, context) => plain(await made.execute(args[ARGUMENT] ?? {}, context)) };
 }
 
 function codeModeOf(ai, toolSet, options) {
-  const tools = aiTools(toolSet).then((all) => all.map(withOneObject));
-  tools.catch(() => {}); // it is an error of each call
   return ai.tool({
     description: describeCodeMode(toolSet, ai.asSchema),
     inputSchema: ai.jsonSchema({
@@ -302,10 +306,11 @@ function codeModeOf(ai, toolSet, options) {
       required: ['js'],
       additionalProperties: false,
     }),
-    execute: async ({ js }, { abortSignal } = {}) => {
+    execute: async ({ js }, { abortSignal, ...outer } = {}) => {
+      const tools = (await toolsOf(toolSet, outer)).map(withOneObject);
       const result = await execute(js,
-        { ...options, runtime: 'javascript', tools: await tools, signal: abortSignal });
-      return result.text === null ? undefined : result.value;
+        { ...options, runtime: 'javascript', tools, signal: abortSignal });
+      return result.text === null ? undefined : plain(result.value);
     },
   });
 }

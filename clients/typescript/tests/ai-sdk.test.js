@@ -183,20 +183,23 @@ test('code mode of the SDK', javascript && (ai?.experimental_toolCaller ? javasc
   const find = ai.tool({ description: 'Finds.', inputSchema: ai.jsonSchema({ type: 'object',
     properties: { where: { type: 'object' }, most: { type: 'integer' } } }),
   outputSchema: ai.jsonSchema({ type: 'array', items: { type: 'string' } }),
-  execute: async (input) => [JSON.stringify(input)] });
+  execute: async (input, { experimental_context: context, messages }) =>
+    [JSON.stringify(input), context?.user ?? messages.length, new Date(0)] });
   const run = await codeModeTool({ server: serverFor(t) });
   const js = `const [a, b] = await Promise.all([tools.find({ most: 1 }), tools.price({ item: 'tea' })]);
-    return { a, b };`;
+    return { a, b, c: new Date(0), d: NaN };`;
   const told = [];
   const { steps } = await ai.generateText({
     model: player(js, told, { js }), tools: { run, find, price: priceTool() },
     experimental_toolCallers: { find: ['run'], price: ['run'] },
     stopWhen: ai.stepCountIs(3), prompt: 'Go.',
   });
+  const zero = '1970-01-01T00:00:00.000Z';
   assert.deepEqual(told.tools.map(({ name }) => name), ['run']);
   assert.ok(told.tools[0].description.includes(`  /** Finds. */
   find: (input: {where?: Record<string, any>; most?: number}) => Promise<Array<string>>;`));
-  assert.deepEqual(steps[0].toolResults[0].output, { a: ['{"most":1}'], b: 2.5 });
+  assert.deepEqual(steps[0].toolResults[0].output, { a: ['{"most":1}', 1, zero], b: 2.5,
+    c: zero, d: null });
 });
 
 test('only a session is taken for one', withPackage, async () => {
