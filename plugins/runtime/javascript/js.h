@@ -55,6 +55,7 @@ enum js_function {
     JS_SETTLE,    /* tools: (id, ok, text) an answer */
     JS_ABANDON,   /* tools: () the execution has ended */
     JS_STRIP,     /* typescript: (source, name, keeps_imports) without types */
+    JS_PROGRAM,   /* surface: (source) gives [text, is it a function] */
     JS_LIBRARIES, /* libraries: () loads those of the configuration */
     JS_FUNCTIONS
 };
@@ -83,6 +84,7 @@ struct js_state {
     char *script;               /* name of the file whose code comes next; NULL: none */
     bool has_ended;             /* listeners of the end of the process were told */
     bool is_running;            /* tools can be called */
+    bool is_expression;         /* the code stands behind a parenthesis */
     const struct js_scan *scan; /* of the code; NULL: the engine gets it as it is */
     size_t open;                /* calls of tools */
     JSValueRef failed;          /* an error that no code has caught; protected; NULL: none */
@@ -100,6 +102,7 @@ struct js_state {
     bool is_silent; /* a template is warmed */
 
     char **libraries; /* files of runtime.javascript.libraries */
+    char *dialect;    /* "", "codemode", "ai-sdk" */
     bool has_jit;
 };
 

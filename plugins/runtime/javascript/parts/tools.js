@@ -58,7 +58,13 @@ function isPlain(value) {
 
 // Is the one argument the object of all arguments by name? Yes, unless the first parameter could be
 // that object itself; then only when all keys are names of parameters and the first is among them.
+// In a dialect there is no other form.
 function areNamed(tool, args) {
+    if (native.dialect()) {
+        if (args.length > 1 || (args.length && !isPlain(args[0])))
+            throw new TypeError(`Tool '${tool.name}' takes one object of named arguments`);
+        return args.length === 1;
+    }
     if (args.length !== 1 || !isPlain(args[0]))
         return false;
     const first = tool.parameters[0];
