@@ -316,6 +316,10 @@ static void engine_add_natives(struct js_state *js, const struct js_native *nati
     }
 }
 
+/* Memory that the engine takes the machine to have. It only says how much garbage may be there
+ * before it is collected: by the machine's own size that is more than a session's limit. */
+#define ENGINE_MEMORY (256u << 20)
+
 /* The collector and the compilers work on the main thread, so that a process that has done nothing
  * for a while has no other thread and can be copied. */
 static void engine_set_options(const struct js_state *js)
@@ -323,6 +327,7 @@ static void engine_set_options(const struct js_state *js)
     jsc_options_set_boolean("useConcurrentGC", FALSE);
     jsc_options_set_boolean("useConcurrentJIT", FALSE);
     jsc_options_set_uint("numberOfGCMarkers", 1);
+    jsc_options_set_size("forceRAMSize", ENGINE_MEMORY);
     if (!js->has_jit)
         jsc_options_set_boolean(JSC_OPTIONS_USE_JIT, FALSE);
 }
