@@ -31,11 +31,11 @@ uint64_t laz_limit_value(const struct laz_limit_values *limits, const struct laz
     return value;
 }
 
-struct laz_limits laz_limits_of_plan(const struct laz_limit_values *values)
+struct laz_limits laz_limits_of_plan(const struct laz_limit_values *values, bool reserves)
 {
     return (struct laz_limits){
         .cpu_s = values->session_cpu_s,
-        .memory_bytes = values->memory_bytes,
+        .memory_bytes = reserves ? LAZ_UNLIMITED : values->memory_bytes,
         .fsize_bytes = values->fsize_bytes,
         .nproc = values->nproc,
         .nofile = values->nofile,

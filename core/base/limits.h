@@ -93,7 +93,7 @@ extern const struct laz_limit laz_limit_table[LAZ_N_LIMITS]; /* by enum laz_limi
 const struct laz_limit *laz_limit_of_bit(uint32_t bit);
 uint64_t laz_limit_value(const struct laz_limit_values *limits, const struct laz_limit *limit);
 /* The limits that a plan serves. Its CPU time is that of the whole life: only the host can tell
- * executions apart. */
-struct laz_limits laz_limits_of_plan(const struct laz_limit_values *values);
+ * executions apart. `reserves`: the runtime is one of LAZ_RUNTIME_RESERVES. */
+struct laz_limits laz_limits_of_plan(const struct laz_limit_values *values, bool reserves);
 
 #endif

@@ -171,8 +171,10 @@ static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind
         laz_log(&shared->driver->log, LAZ_LOG_INFO, "no template to replace the present one: %s",
                 why.text);
     struct laz_template *successor = kind->successor;
-    if (current->made < most || (successor && !laz_template_is_ready(successor)))
-        return; /* the present one serves until then */
+    if (current->made < most)
+        return;
+    if (successor && laz_template_settles(kind) && !laz_template_is_ready(successor))
+        return; /* it takes long: the present one serves until then */
     laz_template_fade(current);
     kind->successor = NULL;
     kind->current = successor;

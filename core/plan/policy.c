@@ -691,16 +691,6 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     return rc ? rc : laz_policy_paths_sort(&work->memory->paths, err);
 }
 
-/* What each process may use by itself; the host counts the memory of a session in another way. */
-static struct laz_limits policy_limits(const struct policy_work *work)
-{
-    struct laz_limits limits = laz_limits_of_plan(&work->values->limits);
-
-    if (work->runtime && laz_runtime_has(work->runtime, LAZ_RUNTIME_RESERVES))
-        limits.memory_bytes = LAZ_UNLIMITED;
-    return limits;
-}
-
 /* What the backend gets, which borrows from the memory. */
 static struct laz_policy policy_for_backend(const struct policy_work *work)
 {
@@ -715,7 +705,9 @@ static struct laz_policy policy_for_backend(const struct policy_work *work)
         .env = (const char *const *)memory->env.items,
         .home = memory->home,
         .tmp_size = work->values->sandbox.tmp_size,
-        .limits = policy_limits(work),
+        .limits = laz_limits_of_plan(&work->values->limits,
+                                     work->runtime &&
+                                         laz_runtime_has(work->runtime, LAZ_RUNTIME_RESERVES)),
         .own_uid = work->session->uid != LAZ_SPAWN_SAME_ID,
         .box_uid = LAZ_BOX_UID,
         .command = (const char *const *)memory->command.items,

@@ -39,4 +39,33 @@ for expected in "$programs"/*.out; do
         wrong "$name" "it prints something else"
     fi
 done
+
+# Libraries: a file that exports, one that defines a global name, packages.
+libraries=$work/libraries
+mkdir -p "$libraries/plain/lib" "$libraries/new/dist"
+cat >"$libraries/both.min.js" <<'END'
+(function (root, make) {
+    typeof exports === 'object' ? module.exports = make() : root.both = make();
+})(this, function () { return { two: 2 }; });
+END
+echo 'var Named = (function () { return { three: 3 }; })();' >"$libraries/named.js"
+echo '{"name": "plain", "main": "./lib/index.js"}' >"$libraries/plain/package.json"
+echo 'exports.four = require("./other").value;' >"$libraries/plain/lib/index.js"
+echo 'exports.value = 4;' >"$libraries/plain/lib/other.js"
+echo '{"name": "new", "type": "module", "exports": {".": {"default": "./dist/index.mjs"}}}' >"$libraries/new/package.json"
+echo 'export const five = 5; export default class Six {}' >"$libraries/new/dist/index.mjs"
+echo 'exports = {' >"$libraries/wrong.js"
+chmod -R a+rX "$libraries"
+expect libraries 0 '[ 2, 3, 4, 5 ]' '' "$lazaret" run --runtime javascript \
+    --set "runtime.javascript.libraries=['$libraries/both.min.js', '$libraries/named.js', '$libraries/plain', '$libraries/new']" \
+    -e 'import {five} from "new"; const named = await import("named");
+        [require("both").two, named.default.three, require("plain").four, five]'
+expect a_library_is_missing 2 '' 'no such file' "$lazaret" run --runtime javascript \
+    --set "runtime.javascript.libraries=['$libraries/none.js']" -e 1
+expect a_library_is_wrong 125 '' 'wrong.js: Unexpected token' "$lazaret" run --runtime javascript \
+    --set "runtime.javascript.libraries=['$libraries/wrong.js']" -e 1
+expect modules_are_listed 1 '' 'the libraries both;' "$lazaret" run --runtime javascript \
+    --set "runtime.javascript.libraries=['$libraries/both.min.js']" -e 'require("axios")'
+printf 'process.exitCode = 3\nconsole.log("ran")\n' >"$work/status.js"
+expect a_status_of_its_own 3 ran '' "$lazaret" run "$work/status.js"
 finish

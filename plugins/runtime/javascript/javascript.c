@@ -43,14 +43,23 @@ static const struct laz_option_field fields[] = {
     {NULL, 0, 0},
 };
 
-#ifdef SIGXFSZ
-/* A write beyond the limit on file size is to fail and not to end the process. This is a handler
- * because programs started by the code would inherit SIG_IGN. */
+/* A write beyond the limit on file size, and one to a pipe that nobody reads, are to fail and not
+ * to end the process. This is a handler because programs started by the code would inherit SIG_IGN.
+ */
 static void javascript_on_signal(int number)
 {
     (void)number;
 }
+
+static void javascript_bear_signals(void)
+{
+    const struct sigaction action = {.sa_handler = javascript_on_signal, .sa_flags = SA_RESTART};
+
+#ifdef SIGXFSZ
+    sigaction(SIGXFSZ, &action, NULL);
 #endif
+    sigaction(SIGPIPE, &action, NULL);
+}
 
 static void javascript_destroy(void *state);
 
@@ -77,11 +86,7 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     js->libraries = given.libraries;
     js->dialect = given.dialect;
     js->has_jit = given.jit;
-#ifdef SIGXFSZ
-    sigaction(SIGXFSZ,
-              &(struct sigaction){.sa_handler = javascript_on_signal, .sa_flags = SA_RESTART},
-              NULL);
-#endif
+    javascript_bear_signals();
     rc = js_engine_start(js, err);
     if (!rc)
         rc = js_seed(js, err);
@@ -111,7 +116,7 @@ static void javascript_destroy(void *state)
 
     if (!js)
         return;
-    if (js->internal && getpid() == js->pid && js->executions)
+    if (js->internal && getpid() == js->pid && js->executions && !js->has_ended)
         js_call(js, JS_FINISH, 0, NULL, NULL);
     js_flush(js);
     js_eval_fini(js);

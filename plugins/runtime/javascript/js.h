@@ -43,12 +43,14 @@ enum js_function {
     JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */
     JS_TEXT,      /* run: (value, budget) as the prompt prints it */
     JS_BEGIN,     /* run: (script, argv, directory) before an execution */
+    JS_ENDING,    /* run: () nothing is pending in a file that ran; listeners may go on */
     JS_FINISH,    /* run: (status) listeners of the end of the process */
     JS_REJECTED,  /* run: (promise, reason) nobody handles it */
     JS_WHERE,     /* run: () line of the statement that waits */
     JS_RENEW,     /* run: (seeds) in a copy of a template */
     JS_WRITE,     /* values: (value, limit) gives the text of a JSON value */
     JS_TIMERS,    /* timers: () runs what is due; gives the ms to the next, or -1 */
+    JS_CLEAR,     /* timers: () none is pending */
     JS_TOOLS,     /* tools: (json) defines tools */
     JS_SETTLE,    /* tools: (id, ok, text) an answer */
     JS_ABANDON,   /* tools: () the execution has ended */
@@ -72,12 +74,15 @@ struct js_state {
     struct js_fetches *fetches; /* NULL: none yet */
     pid_t pid;                  /* of the session; a forked child has another */
     bool is_template;
+    bool is_watched;
+    bool has_timers; /* parts/timers.js has to be asked for the next one */
 
     /* ---- the execution that runs */
     uint64_t executions;
     char code[32];              /* the name of code that is of no file */
     const char *name;           /* of the code in stacks */
     char *script;               /* name of the file whose code comes next; NULL: none */
+    bool has_ended;             /* listeners of the end of the process were told */
     bool is_running;            /* tools can be called */
     bool is_expression;         /* the code stands behind a parenthesis */
     const struct js_scan *scan; /* of the code; NULL: the engine gets it as it is */
@@ -97,7 +102,7 @@ struct js_state {
     bool is_silent; /* a template is warmed */
 
     char **libraries; /* files of runtime.javascript.libraries */
-    char *dialect; /* "", "codemode", "ai-sdk" */
+    char *dialect;    /* "", "codemode", "ai-sdk" */
     bool has_jit;
 };
 
@@ -154,10 +159,10 @@ const struct js_part *js_part_find(const char *name);
 /* ---- natives --------------------------------------------------------------------------------- */
 
 /* Each ends with a name that is NULL. */
-extern const struct js_native js_natives_base[], js_natives_digest[], js_natives_encode[],
-    js_natives_eval[], js_natives_fetch[], js_natives_files[], js_natives_inspect[],
-    js_natives_modules[], js_natives_output[], js_natives_process[], js_natives_spawn[],
-    js_natives_tools[];
+extern const struct js_native js_natives_base[], js_natives_loop[], js_natives_digest[],
+    js_natives_encode[], js_natives_eval[], js_natives_fetch[], js_natives_files[],
+    js_natives_inspect[], js_natives_modules[], js_natives_output[], js_natives_process[],
+    js_natives_spawn[], js_natives_tools[];
 
 /* ---- js_output.c ----------------------------------------------------------------------------- */
 
@@ -178,6 +183,8 @@ enum js_end {
 /* Runs timers, answers of tools and transfers until nothing is left to wait for. `has_main`: a
  * promise is followed. */
 enum js_end js_loop(struct js_state *js, bool has_main);
+/* Is anything pending? */
+bool js_has_more(const struct js_state *js);
 /* Has the code failed, or been interrupted? */
 bool js_is_over(const struct js_state *js);
 
@@ -193,8 +200,8 @@ void js_fetch_abandon(struct js_state *js);
 
 /* ---- js_watch.c ------------------------------------------------------------------------------ */
 
-/* While code runs: it ends soon after js->is_interrupted is set. */
-void js_watch(struct js_state *js, bool on);
+/* From here on code that runs ends soon after js->is_interrupted is set. */
+void js_watch(struct js_state *js);
 
 /* ---- js_eval.c ------------------------------------------------------------------------------- */
 

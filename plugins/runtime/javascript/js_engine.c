@@ -230,24 +230,16 @@ JSValueRef js_evaluate(struct js_state *js, const char *text, size_t len, const 
 static const struct {
     const char *part, *name;
 } engine_functions[JS_FUNCTIONS] = {
-    [JS_DEFINE] = {"run", "define"},
-    [JS_FOLLOW] = {"run", "follow"},
-    [JS_OUTCOME] = {"run", "outcome"},
-    [JS_DESCRIBE] = {"run", "describe"},
-    [JS_TEXT] = {"run", "text"},
-    [JS_BEGIN] = {"run", "begin"},
-    [JS_FINISH] = {"run", "finish"},
-    [JS_REJECTED] = {"run", "rejected"},
-    [JS_WHERE] = {"run", "where"},
-    [JS_RENEW] = {"run", "renew"},
-    [JS_WRITE] = {"values", "writeResult"},
-    [JS_TIMERS] = {"timers", "run"},
-    [JS_TOOLS] = {"tools", "define"},
-    [JS_SETTLE] = {"tools", "settle"},
-    [JS_ABANDON] = {"tools", "abandon"},
-    [JS_LIBRARIES] = {"libraries", "load"},
-    [JS_PROGRAM] = {"surface", "program"},
-    [JS_STRIP] = {"typescript", "strip"},
+    [JS_DEFINE] = {"run", "define"},       [JS_FOLLOW] = {"run", "follow"},
+    [JS_OUTCOME] = {"run", "outcome"},     [JS_DESCRIBE] = {"run", "describe"},
+    [JS_TEXT] = {"run", "text"},           [JS_BEGIN] = {"run", "begin"},
+    [JS_ENDING] = {"run", "ending"},       [JS_FINISH] = {"run", "finish"},
+    [JS_REJECTED] = {"run", "rejected"},   [JS_WHERE] = {"run", "where"},
+    [JS_RENEW] = {"run", "renew"},         [JS_WRITE] = {"values", "writeResult"},
+    [JS_TIMERS] = {"timers", "run"},       [JS_CLEAR] = {"timers", "clear"},
+    [JS_TOOLS] = {"tools", "define"},      [JS_SETTLE] = {"tools", "settle"},
+    [JS_ABANDON] = {"tools", "abandon"},   [JS_LIBRARIES] = {"libraries", "load"},
+    [JS_PROGRAM] = {"surface", "program"}, [JS_STRIP] = {"typescript", "strip"},
 };
 
 static JSObjectRef engine_function(struct js_state *js, enum js_function which,
@@ -324,6 +316,10 @@ static void engine_add_natives(struct js_state *js, const struct js_native *nati
     }
 }
 
+/* Memory that the engine takes the machine to have. It only says how much garbage may be there
+ * before it is collected: by the machine's own size that is more than a session's limit. */
+#define ENGINE_MEMORY (256u << 20)
+
 /* The collector and the compilers work on the main thread, so that a process that has done nothing
  * for a while has no other thread and can be copied. */
 static void engine_set_options(const struct js_state *js)
@@ -331,6 +327,7 @@ static void engine_set_options(const struct js_state *js)
     jsc_options_set_boolean("useConcurrentGC", FALSE);
     jsc_options_set_boolean("useConcurrentJIT", FALSE);
     jsc_options_set_uint("numberOfGCMarkers", 1);
+    jsc_options_set_size("forceRAMSize", ENGINE_MEMORY);
     if (!js->has_jit)
         jsc_options_set_boolean(JSC_OPTIONS_USE_JIT, FALSE);
 }
@@ -343,9 +340,10 @@ void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef context, JS
 int js_engine_start(struct js_state *js, struct laz_error *err)
 {
     static const struct js_native *const tables[] = {
-        js_natives_base,   js_natives_digest,  js_natives_encode,  js_natives_eval,
-        js_natives_fetch,  js_natives_files,   js_natives_inspect, js_natives_modules,
-        js_natives_output, js_natives_process, js_natives_spawn,   js_natives_tools};
+        js_natives_base,    js_natives_loop,   js_natives_digest,  js_natives_encode,
+        js_natives_eval,    js_natives_fetch,  js_natives_files,   js_natives_inspect,
+        js_natives_modules, js_natives_output, js_natives_process, js_natives_spawn,
+        js_natives_tools};
     const struct js_part *start = js_part_find("start");
     JSValueRef exception = NULL;
 

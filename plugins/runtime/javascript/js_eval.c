@@ -8,6 +8,7 @@
 #include "js.h"
 #include "js_scan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,30 @@ static void outcome_text(struct js_state *js, JSValueRef value, struct laz_outco
     outcome->text = js->text;
 }
 
+/* A value that needs no search: its JSON, which is what the prompt prints. */
+static bool outcome_is_plain(struct js_state *js, JSValueRef value, char *text, size_t size)
+{
+    switch (JSValueGetType(js->context, value)) {
+    case kJSTypeUndefined:
+    case kJSTypeNull:
+        snprintf(text, size, "null");
+        return true;
+    case kJSTypeBoolean:
+        snprintf(text, size, "%s", JSValueToBoolean(js->context, value) ? "true" : "false");
+        return true;
+    case kJSTypeNumber: {
+        const double number = JSValueToNumber(js->context, value, NULL);
+        if (!(number > -1e15 && number < 1e15) || number != (double)(int64_t)number ||
+            (number == 0 && signbit(number)))
+            return false;
+        snprintf(text, size, "%lld", (long long)number);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
 static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted,
                           struct laz_outcome *outcome)
 {
@@ -124,6 +149,17 @@ static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted
 
     outcome->kind = LAZ_OUTCOME_VALUE;
     outcome->visible = !JSValueIsUndefined(js->context, value);
+    char plain[32];
+    if (outcome_is_plain(js, value, plain, sizeof plain)) {
+        js->value = strdup(plain);
+        outcome->value = js->value;
+        outcome->value_len = js->value ? strlen(js->value) : 0;
+        if (wanted & LAZ_WANTED_TEXT && outcome->visible) {
+            outcome->text = js->value;
+            outcome->text_len = outcome->value_len;
+        }
+        return;
+    }
     JSValueRef text = js_call(js, JS_WRITE, 2, arguments, &exception);
     if (text && JSValueIsString(js->context, text)) {
         js->value = js_text(js->context, text, &outcome->value_len, NULL);
@@ -345,17 +381,20 @@ static void eval_begin(struct js_state *js)
     js->name = js->script ? js->script : js->code;
 }
 
-static void eval_end(struct js_state *js)
+/* An execution that has failed leaves nothing that would run in the next one. */
+static void eval_end(struct js_state *js, bool failed)
 {
+    js->is_interrupted = 0; /* what follows is not to be ended by it */
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
+    if (js->has_timers && failed)
+        js_call(js, JS_CLEAR, 0, NULL, NULL);
     js->open = 0;
     js_fetch_abandon(js);
     js->is_running = false;
     if (js->failed)
         JSValueUnprotect(js->context, js->failed);
     js->failed = NULL;
-    js->is_interrupted = 0;
     js_flush(js);
     free(js->script);
     js->script = NULL;
@@ -395,6 +434,29 @@ static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_asyn
     return NULL;
 }
 
+/* A file has run to its end: as a program does, it may find more to do, and ends with the status
+ * that it has set. */
+static JSValueRef eval_finish(struct js_state *js, JSValueRef value, struct laz_outcome *outcome)
+{
+    JSValueRef exception = NULL, result = value, status = NULL;
+
+    JSValueProtect(js->context, value);
+    while (result && js_call(js, JS_ENDING, 0, NULL, &exception) && js_has_more(js))
+        result = eval_await(js, value, false, outcome);
+    if (result && !exception)
+        status = js_call(js, JS_FINISH, 0, NULL, &exception);
+    js->has_ended = true;
+    if (result && !status)
+        outcome_error(js, exception, outcome);
+    JSValueUnprotect(js->context, value);
+    const int code = status ? (int)JSValueToNumber(js->context, status, NULL) & 0xff : 0;
+    if (code) {
+        js_flush(js);
+        js->services->leave(js->services->agent, code);
+    }
+    return status ? result : NULL;
+}
+
 static void eval_threw(struct js_state *js, JSValueRef exception, struct laz_outcome *outcome)
 {
     if (js->is_interrupted)
@@ -414,20 +476,23 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         outcome_syntax(js, exception, outcome);
     } else {
         js->is_running = true;
-        js_watch(js, true);
+        js_watch(js);
         value = eval_run(js, &made, &exception);
         if (!value)
             eval_threw(js, exception, outcome);
         else
             value = eval_await(js, value, made.form == JS_ASYNC || made.expression, outcome);
+        if (value && js->script)
+            value = eval_finish(js, value, outcome);
         if (value) {
             JSValueProtect(js->context, value);
             outcome_value(js, value, wanted, outcome);
+            if (js->is_interrupted) /* while it was written */
+                outcome_message(js, "interrupted", outcome);
             JSValueUnprotect(js->context, value);
         }
-        js_watch(js, false);
     }
-    eval_end(js);
+    eval_end(js, !value || outcome->kind == LAZ_OUTCOME_RUNTIME);
     eval_code_fini(js, &made);
     return 0;
 }

@@ -12,6 +12,11 @@
 
 #define LOOP_LONGEST_MS 3600000.0
 
+bool js_has_more(const struct js_state *js)
+{
+    return js->has_timers || js->open || js_fetch_open(js);
+}
+
 bool js_is_over(const struct js_state *js)
 {
     return js->failed || js->is_interrupted;
@@ -21,13 +26,18 @@ bool js_is_over(const struct js_state *js)
 static double loop_run_timers(struct js_state *js)
 {
     JSValueRef exception = NULL;
+
+    if (!js->has_timers)
+        return -1;
     JSValueRef next = js_call(js, JS_TIMERS, 0, NULL, &exception);
 
     if (!next && !js_is_over(js)) {
         JSValueProtect(js->context, exception);
         js->failed = exception;
     }
-    return next ? JSValueToNumber(js->context, next, NULL) : -1;
+    const double ms = next ? JSValueToNumber(js->context, next, NULL) : -1;
+    js->has_timers = ms >= 0;
+    return ms;
 }
 
 static void loop_sleep(double ms)
@@ -79,3 +89,21 @@ enum js_end js_loop(struct js_state *js, bool has_main)
             loop_sleep(next);
     }
 }
+
+/* timers(): there are some. */
+static JSValueRef native_timers(JSContextRef context, JSObjectRef function, JSObjectRef this,
+                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+{
+    (void)function;
+    (void)this;
+    (void)n;
+    (void)arguments;
+    (void)exception;
+    js_here->has_timers = true;
+    return JSValueMakeUndefined(context);
+}
+
+const struct js_native js_natives_loop[] = {
+    {"timers", native_timers},
+    {NULL, NULL},
+};

@@ -8,9 +8,9 @@
 /* clang-format off */
 #define PART(name) static const char part_##name[] =
 PART(sucrase)
-#include "libraries/sucrase.inc"
+#include "sucrase.inc"
 ;
-#include "parts/table.inc"
+#include "table.inc"
 /* clang-format on */
 
 const struct js_part *js_part_find(const char *name)

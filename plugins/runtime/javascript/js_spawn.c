@@ -53,7 +53,7 @@ struct spawn {
     pid_t pid;
     int status;
     bool has_ended;
-    int failure;     /* ETIMEDOUT, ENOBUFS; 0: none */
+    int failure;     /* ETIMEDOUT, ENOBUFS, EPIPE; 0: none */
     double deadline; /* of what comes next; 0: none */
     bool is_ending;  /* the signal was sent; SIGKILL comes next */
 };
@@ -379,7 +379,8 @@ static void spawn_output(struct spawn *spawn, struct spawn_stream *stream)
         spawn_end(spawn, ENOBUFS, spawn->signal, SPAWN_GRACE_MS);
 }
 
-static void spawn_input(struct spawn_stream *stream)
+/* What the program has not read when it closes its input is an error, as in Node.js. */
+static void spawn_input(struct spawn *spawn, struct spawn_stream *stream)
 {
     ssize_t put = 0;
 
@@ -387,6 +388,8 @@ static void spawn_input(struct spawn_stream *stream)
         put = write(stream->ours, stream->bytes + stream->at, stream->len - stream->at);
     if (put > 0)
         stream->at += (size_t)put;
+    if (put < 0 && errno == EPIPE && !spawn->failure)
+        spawn->failure = EPIPE;
     if (stream->at == stream->len || (put < 0 && errno != EAGAIN && errno != EINTR))
         spawn_close(&stream->ours);
 }
@@ -414,7 +417,7 @@ static bool spawn_poll(struct spawn *spawn, int wait_ms)
         if (!fds[i].revents || stream->ours < 0)
             continue;
         if (stream->kind == SPAWN_INPUT)
-            spawn_input(stream);
+            spawn_input(spawn, stream);
         else
             spawn_output(spawn, stream);
     }

@@ -14,7 +14,6 @@ __attribute__((weak)) void JSContextGroupSetExecutionTimeLimit(JSContextGroupRef
                                                                double seconds,
                                                                js_should_terminate *callback,
                                                                void *user);
-__attribute__((weak)) void JSContextGroupClearExecutionTimeLimit(JSContextGroupRef group);
 
 /* The engine asks once; so it is told to ask again. */
 static bool watch_ends(JSContextRef context, void *user)
@@ -28,17 +27,11 @@ static bool watch_ends(JSContextRef context, void *user)
     return false;
 }
 
-static void watch_set(struct js_state *js, double seconds)
+/* Once: the engine starts its clock whenever code is entered. A template has no other thread. */
+void js_watch(struct js_state *js)
 {
-    if (!JSContextGroupSetExecutionTimeLimit || js->is_template) /* which has no other thread */
+    if (js->is_watched || js->is_template || !JSContextGroupSetExecutionTimeLimit)
         return;
-    JSContextGroupSetExecutionTimeLimit(js->group, seconds, watch_ends, js);
-}
-
-void js_watch(struct js_state *js, bool on)
-{
-    if (on)
-        watch_set(js, WATCH_SECONDS);
-    else if (JSContextGroupClearExecutionTimeLimit && !js->is_template)
-        JSContextGroupClearExecutionTimeLimit(js->group);
+    JSContextGroupSetExecutionTimeLimit(js->group, WATCH_SECONDS, watch_ends, js);
+    js->is_watched = true;
 }

@@ -36,15 +36,16 @@ const LINES = 50; // of a message
 // Lines that are in both, in order; [sign, line]. Long texts are compared at their ends only.
 function differences(actual, expected) {
     const key = (line) => (line.endsWith(',') ? line.slice(0, -1) : line);
+    const longer = (left, right) => (left.length > right.length ? left : right);
     const result = [],
         tail = [];
     let first = 0,
         a = actual.length,
         b = expected.length;
     while (first < a && first < b && key(actual[first]) === key(expected[first]))
-        result.push([' ', actual[first++]]);
+        result.push([' ', longer(actual[first], expected[first++])]);
     while (a > first && b > first && key(actual[a - 1]) === key(expected[b - 1]))
-        tail.unshift([' ', actual[(--a, --b, a)]]);
+        tail.unshift([' ', longer(actual[--a], expected[--b])]);
     const rows = a - first,
         columns = b - first;
     const lengths =
@@ -66,8 +67,7 @@ function differences(actual, expected) {
             j < columns &&
             key(actual[first + i]) === key(expected[first + j])
         ) {
-            result.push([' ', actual[first + i++]]);
-            j++;
+            result.push([' ', longer(actual[first + i++], expected[first + j++])]);
         } else if (
             i < rows &&
             (!lengths || j === columns || lengths[i + 1][j] >= lengths[i][j + 1])
@@ -99,10 +99,9 @@ function comparison(list) {
     }
     return [lines.join('\n'), skipped];
 }
-function differenceText(actual, expected, operator) {
+function differenceText(actual, expected, title) {
     const left = show(actual),
         right = show(expected);
-    let title = titles[operator];
     if (left === right && !isPrimitive(actual))
         return `Values have same structure but are not reference-equal:\n\n${left}\n`;
     const single = !left.includes('\n') && !right.includes('\n');
@@ -125,7 +124,7 @@ function differenceText(actual, expected, operator) {
 }
 function generated(actual, expected, operator) {
     if (operator === 'strictEqual' || operator === 'deepStrictEqual')
-        return differenceText(actual, expected, operator);
+        return differenceText(actual, expected, titles[operator]);
     const cut = (text, end = '') => {
         const lines = text.split('\n');
         return lines.length > LINES
@@ -141,7 +140,7 @@ function generated(actual, expected, operator) {
             operator === 'notStrictEqual' && !isPrimitive(actual)
                 ? titles.notStrictEqualObject
                 : titles[operator];
-        if (!left.includes('\n') && isPrimitive(actual)) return `${title} ${left}`;
+        if (!left.includes('\n')) return `${title} ${left}`;
         return `${title}\n\n${cut(left, operator === 'notDeepEqual' ? '' : '\n')}`;
     }
     return `${left} ${operator} ${right}`;
@@ -210,23 +209,16 @@ for (const name of Object.keys(relations)) {
             );
         const [actual, expected, message] = list;
         if (holds(actual, expected)) return;
+        // A message of the user's takes the place of the first line.
+        const compares = operator === 'strictEqual' || operator === 'deepStrictEqual';
         const text =
-            operator === 'strictEqual' && typeof message === 'string'
-                ? withValues(message, actual, expected)
+            compares && typeof message === 'string'
+                ? differenceText(actual, expected, message)
                 : message;
         fail(actual, expected, text, operator);
     };
     Object.defineProperty(assert[name], 'name', { value: name, configurable: true });
 }
-// A message of the user's stands above short values.
-function withValues(message, actual, expected) {
-    const left = show(actual),
-        right = show(expected);
-    if (!isPrimitive(actual) || !isPrimitive(expected) || left.length + right.length > 12)
-        return message;
-    return `${message}\n\n${left} !== ${right}\n`;
-}
-
 function matching(name, wanted, sentence) {
     assert[name] = (text, pattern, message) => {
         if (!(pattern instanceof RegExp))
@@ -443,4 +435,5 @@ Object.assign(strict, assert, {
 });
 assert.strict = strict.strict = strict;
 
-exports.assert = assert;
+exports.module = assert;
+exports.strict = strict;

@@ -58,14 +58,7 @@ function drawTable(heads, table) {
     const line = (left, middle, right) =>
         left + widths.map((size) => '─'.repeat(size)).join(middle) + right;
     const row = (cells) =>
-        '│' +
-        cells
-            .map((cell, i) => {
-                const space = widths[i] - width(cell, true);
-                return ' '.repeat(Math.floor(space / 2)) + cell + ' '.repeat(Math.ceil(space / 2));
-            })
-            .join('│') +
-        '│';
+        `│${cells.map((cell, i) => ` ${cell}${' '.repeat(widths[i] - width(cell, true) - 1)}`).join('│')}│`;
     const lines = [line('┌', '┬', '┐'), row(heads), line('├', '┼', '┤')];
     for (let i = 0; i < rows; i++) lines.push(row(table.map((column) => column[i] ?? '')));
     lines.push(line('└', '┴', '┘'));
@@ -99,7 +92,7 @@ function tableText(data, wanted) {
     index.forEach((name, i) => {
         const item = data[name];
         const flat = !isObject(item);
-        if (flat) values[i] = cellText(item);
+        if (flat && wanted === undefined) values[i] = cellText(item);
         for (const key of wanted ?? (flat ? [] : Object.keys(item))) {
             if (!columns.has(key)) columns.set(key, []);
             columns.get(key)[i] = !flat && Object.hasOwn(item, key) ? cellText(item[key]) : '';
@@ -147,6 +140,18 @@ const methods = {
         list[0] = `Assertion failed${list.length === 0 ? '' : `: ${list[0]}`}`;
         print(2, list);
     },
+    debug(...list) {
+        print(1, list);
+    },
+    info(...list) {
+        print(1, list);
+    },
+    dirxml(...list) {
+        print(1, list);
+    },
+    error(...list) {
+        print(2, list);
+    },
     clear() {},
     count(label = 'default') {
         label = `${label}`;
@@ -161,6 +166,9 @@ const methods = {
         if (list.length > 0) print(1, list);
         indent += '  ';
     },
+    groupCollapsed(...list) {
+        methods.group(...list);
+    },
     groupEnd() {
         indent = indent.slice(2);
     },
@@ -172,26 +180,31 @@ const methods = {
         write(1, tableText(data, wanted));
     },
 };
+const { log, warn, dir, time, timeEnd, timeLog, trace, assert, clear, count, countReset } = methods;
+const { group, groupEnd, table, debug, info, dirxml, error, groupCollapsed } = methods;
 const console = {
-    log: methods.log,
-    warn: methods.warn,
-    dir: methods.dir,
-    time: methods.time,
-    timeEnd: methods.timeEnd,
-    timeLog: methods.timeLog,
-    trace: methods.trace,
-    assert: methods.assert,
-    clear: methods.clear,
-    count: methods.count,
-    countReset: methods.countReset,
-    group: methods.group,
-    groupEnd: methods.groupEnd,
-    table: methods.table,
-    debug: methods.log,
-    info: methods.log,
-    dirxml: methods.log,
-    error: methods.warn,
-    groupCollapsed: methods.group,
+    log,
+    warn,
+    dir,
+    time,
+    timeEnd,
+    timeLog,
+    trace,
+    assert,
+    clear,
+    count,
+    countReset,
+    group,
+    groupEnd,
+    table,
+    debug,
+    info,
+    dirxml,
+    error,
+    groupCollapsed,
+    timeStamp() {},
+    profile() {},
+    profileEnd() {},
 };
 Object.defineProperty(console, Symbol.toStringTag, { value: 'console', configurable: true });
 

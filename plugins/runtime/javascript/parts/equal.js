@@ -61,7 +61,6 @@ const contents = {
             return false; // of two types
         }
     },
-    weak: () => false,
     buffer: sameBytes,
     view: sameBytes,
     typed: (a, b, strict) =>

@@ -315,7 +315,7 @@ const copyTree = (from, to, options) => {
 };
 const copyDirectory = (from, to, source, target, options) => {
     if (!options.recursive) {
-        throw compound('ERR_FS_EISDIR', 'cp', 'EISDIR', 21, `${from} is a directory (not copied)`, from,
+        throw compound('ERR_FS_EISDIR', 'cp', 'EISDIR', 22, `${from} is a directory (not copied)`, from,
             'Path is a directory');
     }
     if (target && !target.isDirectory()) {
@@ -588,7 +588,7 @@ const promised = (name, call) => named(name, async (...values) => {
     return call(...values);
 });
 const withCallback = (name, call) => named(name, (...values) => {
-    const callback = values.pop();
+    const callback = values.length > 1 ? values.pop() : undefined;
     checkFunction(callback, 'cb');
     // read and write give the buffer as well
     const more = /^(read|write)v?$/.test(name) ? [values[1]] : [];

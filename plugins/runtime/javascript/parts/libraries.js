@@ -38,7 +38,7 @@ function load(file) {
     const name = nameOf(file);
     let value;
     try {
-        value = modules.makeRequire('/')(file);
+        value = modules.loadLibrary(file);
         if (isEmpty(value) && fs.statSync(file).isFile())
             value = globalOf(file, name);
     } catch (error) {

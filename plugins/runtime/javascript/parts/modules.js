@@ -449,7 +449,7 @@ const requireOf = module => {
         throw notFound(name, module, false);
     };
     require.resolve.paths = name => isBuiltin(name) ? null : module.paths;
-    require.main = mainModule;
+    require.main = mainModule?.filename ? mainModule : undefined;
     require.cache = cache;
     require.extensions = create(null);
     return require;
@@ -479,8 +479,10 @@ const mainOf = () => {
     const id = file ?? path.join(path.resolve(''), '<code>');
     if (mainModule?.id !== id) {
         mainModule = new Module(id);
-        if (file) mainModule.filename = file;
-        mainModule.id = id;
+        if (file) {
+            mainModule.filename = file;
+            cache[file] ??= mainModule;
+        }
     }
     return mainModule;
 };
@@ -489,7 +491,7 @@ const require = requireOf({
     get filename() { return mainOf().filename; }, get directory() { return mainOf().directory; },
     get paths() { return mainOf().paths; }, parent: undefined,
 });
-defineProperty(require, 'main', { get: mainOf, enumerable: true, configurable: true });
+defineProperty(require, 'main', { get: () => mainOf().filename ? mainOf() : undefined, enumerable: true, configurable: true });
 
 const urlOf = file => {
     if (native.hasPart('url') && internal('url').pathToFileURL) return internal('url').pathToFileURL(file).href;
@@ -518,6 +520,20 @@ Object.assign(exports, {
     importModule: (name, from, options) => importFor(name, from && path.isAbsolute(from)
         ? cache[from] ?? { filename: from, directory: path.dirname(from), children: [] } : mainOf(), options),
     metaOf: from => metaFor(from && path.isAbsolute(from) ? from : mainFile() ?? path.join(path.resolve(''), '<code>')),
+    // The exports of a library of the configuration: a file, or the directory of a package.
+    loadLibrary(place) {
+        const find = (isImport) => inPackage(place, packageOf(place), '', conditionsOf(isImport), place);
+        let file = place;
+        if (isDirectory(place)) {
+            try {
+                file = find(false);
+            } catch {
+                file = find(true);
+            }
+            file ??= notThere(place);
+        }
+        return loadFile(file, new Module(file), true).exports;
+    },
     // What a file is run with that is no module: [exports, require, module, __filename, __dirname].
     mainValues() {
         const module = mainOf();

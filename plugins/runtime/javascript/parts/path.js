@@ -243,3 +243,4 @@ const win32 = {
 posix.win32 = win32.win32 = win32;
 posix.posix = win32.posix = posix;
 Object.assign(exports, posix);
+exports.module = posix;

@@ -8,11 +8,11 @@ const { apply } = Reflect;
 const started = native.now();
 const codes = native.signals();
 
-const process = Object.create(Object.create(EventEmitter.prototype, {
-    constructor: { value: class process extends EventEmitter {}.prototype.constructor, writable: true, configurable: true },
+const process = new EventEmitter();
+Object.setPrototypeOf(process, Object.create(EventEmitter.prototype, {
+    constructor: { value: function process() {}, writable: true, configurable: true },
     [Symbol.toStringTag]: { value: 'process', configurable: true },
 }));
-EventEmitter.call ? Object.assign(process, new EventEmitter()) : process;
 exports.process = exports.module = process;
 
 // ---- the environment
@@ -52,6 +52,8 @@ const env = new Proxy({}, {
 
 let exitCode;
 let ending = false;
+let isLast = false; // the interpreter ends
+const over = {};
 const checkCode = code => {
     if (code == null) return code;
     const number = typeof code === 'string' && code !== '' ? Number(code) : code;
@@ -74,16 +76,22 @@ const exit = code => {
     code = checkCode(code);
     if (code !== undefined) exitCode = code;
     if (!ending) tellExit();
+    if (isLast) throw over;
     native.exit(exitCode ?? 0);
     for (;;); // the engine ends the code
 };
 
-// For the loop: the code has ended by itself.
+// The interpreter ends.
 exports.finish = () => {
-    tellExit();
-    if (exitCode) native.exit(exitCode);
-    exitCode = undefined;
+    isLast = true;
+    try {
+        tellExit();
+    } catch (error) {
+        if (error !== over) throw error;
+    }
 };
+// The status that the code has asked for; undefined: none.
+exports.status = () => exitCode;
 // Nothing is pending any more; true: listeners were told, and may have started something.
 exports.beforeExit = () => process.emit('beforeExit', exitCode ?? 0);
 let capture = null;
@@ -222,7 +230,6 @@ const signalOf = signal => {
 exports.signalOf = signalOf;
 exports.signals = codes;
 const kill = (pid, signal) => {
-    // eslint-disable-next-line eqeqeq
     if (pid != (pid | 0)) throw wrongType('pid', 'of type number', pid);
     const number = native.signal(pid | 0, signalOf(signal));
     if (number < 0) {

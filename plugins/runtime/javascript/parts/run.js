@@ -91,11 +91,18 @@ exports.rejected = function (promise, reason) {
         return;
     native.fail(reason);
 };
+exports.ending = function () {
+    const process = internal.loaded('process');
+    if (process)
+        process.beforeExit();
+    return true;
+};
 exports.finish = function () {
     const process = internal.loaded('process');
-    if (process && process.finish)
-        process.finish();
-    return true;
+    if (!process)
+        return 0;
+    process.finish();
+    return process.status() ?? 0;
 };
 
 // ---- errors ----------------------------------------------------------------------------------------
@@ -142,10 +149,19 @@ function headOf(error) {
     return text === '' ? head : head === '' ? text : head + ': ' + text;
 }
 
+function meant(error) {
+    const message = field(error, 'message');
+    try {
+        return typeof message === 'string' ? internal('tools').meant(message) : '';
+    } catch {
+        return '';
+    }
+}
+
 function messageOf(error, depth) {
     if (!isError(error))
         return (depth ? '' : 'Uncaught ') + textOf(error);
-    let text = headOf(error);
+    let text = headOf(error) + meant(error);
     if (depth > 4)
         return text;
     const errors = field(error, 'errors');

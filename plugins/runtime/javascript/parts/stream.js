@@ -104,16 +104,22 @@ const tellEnd = stream => {
     if (stream[WRITE] && stream.allowHalfOpen === false) stream.end();
     closeWhenDone(stream);
 };
+const decoderOf = encoding => {
+    if (native.hasPart('string_decoder')) return new (internal('string_decoder').StringDecoder)(encoding);
+    if (!/^utf-?8$/i.test(encoding)) return { write: bytes => bytes.toString(encoding), end: () => '' };
+    const decoder = new (internal('encoding').TextDecoder)('utf-8', { ignoreBOM: true });
+    return { write: bytes => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
+};
 const take = (stream, chunk) => {
     const state = stream[READ];
     if (state.objects) return chunk;
     if (typeof chunk === 'string' && state.encoding) return chunk;
     if (typeof chunk !== 'string' && !isView(chunk)) {
-        throw wrongType('chunk', 'of type string or an instance of Buffer or Uint8Array', chunk);
+        throw wrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', chunk);
     }
     chunk = bufferOf(chunk);
     if (!state.encoding) return chunk;
-    if (!state.decoder) state.decoder = new (internal('string_decoder').StringDecoder)(state.encoding);
+    state.decoder ??= decoderOf(state.encoding);
     return state.decoder.write(chunk);
 };
 
@@ -356,7 +362,7 @@ class Writable extends Stream {
         if (typeof encoding === 'function') [encoding, callback] = [undefined, encoding];
         if (chunk === null) throw coded(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
         if (!state.objects && typeof chunk !== 'string' && !isView(chunk)) {
-            throw wrongType('chunk', 'of type string or an instance of Buffer or Uint8Array', chunk);
+            throw wrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', chunk);
         }
         if (state.ending || this[STATE].destroyed) {
             const error = state.ending ? coded(Error, 'ERR_STREAM_WRITE_AFTER_END', 'write after end')

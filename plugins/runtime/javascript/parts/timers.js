@@ -62,6 +62,7 @@ function insert(timer) {
     up(timer, heap.length - 1);
     if (timer._ref)
         referenced++;
+    native.timers();
 }
 
 const byId = new Map();
@@ -84,6 +85,7 @@ class Timeout {
     ref() {
         if (!this._ref && this._at >= 0)
             referenced++;
+        native.timers();
         this._ref = true;
         return this;
     }
@@ -152,6 +154,7 @@ exports.setImmediate = function setImmediate(callback, ...args) {
     check(callback);
     const immediate = new Immediate(callback, args);
     nextImmediates.push(immediate);
+    native.timers();
     return immediate;
 };
 exports.clearTimeout = function clearTimeout(timer) {
@@ -218,6 +221,7 @@ exports.clear = function () {
         exports.clearTimeout(timer);
     immediates = [];
     nextImmediates = [];
+    return true;
 };
 
 Object.defineProperty(exports, 'promises', { get: () => internal('timers_promises'), enumerable: true });

@@ -194,6 +194,24 @@ exports.abandon = function () {
     return true;
 };
 
+// ---- a name that is not there ----------------------------------------------------------------------
+
+function letters(name) {
+    return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+// "; here it is get_user" where a message of the engine misses a name that is much like that of a tool.
+exports.meant = function (message) {
+    const missed = /^Can't find variable: (.+)$|^(?:codemode|tools)\.([^ ]+) is not a function/.exec(message);
+    if (!missed)
+        return '';
+    const name = letters(missed[1] ?? missed[2]), alike = [];
+    for (const spelling of keysOf(tools))
+        if (name !== '' && letters(spelling) === name)
+            apply(push, alike, [missed[1] ? spelling : `tools.${spelling}`]);
+    return alike.length ? `; here it is ${apply(join, alike, [' or '])}` : '';
+};
+
 // ---- definitions -----------------------------------------------------------------------------------
 
 function functionOf(tool) {

@@ -1,0 +1,1 @@
+exports.early=1;const b=require('./b');exports.seen=b.seen;exports.late=2

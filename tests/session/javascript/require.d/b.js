@@ -1,0 +1,1 @@
+const a=require('./a');exports.seen=[a.early,a.late]

@@ -1,0 +1,1 @@
+export const helper=()=>'helped'; export const other=5;

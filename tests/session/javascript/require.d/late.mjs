@@ -1,0 +1,1 @@
+export const late = await new Promise(r=>setTimeout(r,1,'waited'));

@@ -1,0 +1,1 @@
+import { helper } from './helper.mjs'; export const twice = helper() + helper();
