@@ -148,6 +148,7 @@ export async function adapters(session: Session): Promise<void> {
     { name: 'codemode', fns: { add: async ({ a }: { a: number }) => a } },
   ]);
   executed.logs?.join();
-  // @ts-expect-error a runtime has to be named
-  new LazaretExecutor({});
+  new LazaretExecutor();
+  // @ts-expect-error a runtime is a name
+  new LazaretExecutor({ runtime: 5 });
 }
