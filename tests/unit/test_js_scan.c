@@ -10,11 +10,12 @@
 #include <string.h>
 
 /* What publishes names, and what is around the code. */
-#define A                   "__publish({get a(){return a},set a(v){a=v}});"
-#define F                   "__publish({get f(){return f},set f(v){f=v}});"
-#define AB                  "__publish({get a(){return a},set a(v){a=v},get b(){return b},set b(v){b=v}});"
-#define BLOCK(before, text) "{" before text "\n}"
-#define ASYNC(before, text) "(async()=>{" before text "\n})"
+#define A                    "__publish({get a(){return a},set a(v){a=v}});"
+#define F                    "__publish({get f(){return f},set f(v){f=v}});"
+#define AB                   "__publish({get a(){return a},set a(v){a=v},get b(){return b},set b(v){b=v}});"
+#define BLOCK(before, text)  "{" before text "\n}"
+#define ASYNC(before, text)  "(async()=>{" before text "\n})"
+#define STRICT(before, text) "(async()=>{'use strict';" before text "\n})"
 
 struct row {
     const char *code, *text; /* NULL: as the code is */
@@ -178,26 +179,38 @@ static void the_last_expression_is_returned_from_its_branch(void)
 static void imports_of_an_execution_come_first(void)
 {
     static const struct row rows[] = {
-        {"import 'b'\nc", ASYNC("await __import('b');", ";         \n__at(2);return (c)"), NULL},
+        {"import 'b'\nc", STRICT("await __import('b');", ";         \n__at(2);return (c)"), NULL},
         {"import a, {c as b} from 'd'; b",
-         ASYNC("const {default:a,c:b,}=await __import('d');" AB,
-               ";                            __at(1);return (b)"),
+         STRICT("const {default:a,c:b,}=__named(await __import('d'),'d');" AB,
+                ";                            __at(1);return (b)"),
          NULL},
         {"import * as a from 'd' with {type: 'json'}",
-         ASYNC("const a=await __import('d',{with:{type:'json',}});" A,
-               ";                                         "),
+         STRICT("const a=await __import('d',{with:{type:'json',}});" A,
+                ";                                         "),
          NULL},
         {"import a, * as b from 'd'",
-         ASYNC("const b=await __import('d'),{default:a,}=b;" AB, ";                        "),
+         STRICT("const b=await __import('d'),{default:a,}=__named(b,'d');" AB,
+                ";                        "),
          NULL},
         {"import {\n  a\n} from 'b'",
-         ASYNC("const {a,}=await __import('b');" A, ";       \n   \n          "), NULL},
-        {"export const a = 1", ASYNC(A, "       const a = 1"), NULL},
+         STRICT("const {a,}=__named(await __import('b'),'b');" A, ";       \n   \n          "),
+         NULL},
+        {"export const a = 1", STRICT(A, "       const a = 1"), NULL},
         {"export default a; a",
-         ASYNC("", "const __default={default:( a)}.default;; __at(1);return (a)"), NULL},
+         STRICT("", "const __default={default:( a)}.default;; __at(1);return (a)"), NULL},
     };
 
     CHECK(rows, JS_WANT_SESSION, JS_ASYNC);
+}
+
+static void a_module_without_imports_is_strict(void)
+{
+    static const struct row rows[] = {
+        {"a", STRICT("", "__at(1);return (a)"), NULL},
+        {"{ function a() {} }", STRICT("", "{ function a() {} }"), NULL},
+    };
+
+    CHECK(rows, JS_WANT_STRICT, JS_ASYNC);
 }
 
 static void a_module_exports_before_it_imports(void)
@@ -205,10 +218,11 @@ static void a_module_exports_before_it_imports(void)
     static const struct row rows[] = {
         {"exports.a = require('b'); return", NULL, NULL},
         {"import a from 'b'\nawait a",
-         "const {default:a,}=await __import('b');;                \nawait a", NULL},
+         "const {default:a,}=__named(await __import('b'),'b');;                \nawait a", NULL},
         {"export let a = 1, {b} = c; import d from 'e'",
          "__export({get a(){return a},get b(){return b},});"
-         "const {default:d,}=await __import('e');       let a = 1, {b} = c; ;                ",
+         "const {default:d,}=__named(await __import('e'),'e');       let a = 1, {b} = c; ;         "
+         "       ",
          NULL},
         {"export {a as b, c as default}",
          "__export({get b(){return a},get default(){return c},});;                            ",
@@ -387,8 +401,8 @@ static void flags_tell_what_there_is(void)
         {"await a", true, false, false, false, false},
         {"for await (a of b);", true, false, false, false, false},
         {"return", false, true, false, false, false},
-        {"import 'a'", false, false, true, false, false},
-        {"export {}", false, false, false, true, false},
+        {"import 'a'", false, false, true, false, true},
+        {"export {}", false, false, false, true, true},
         {"'use strict'", false, false, false, false, true},
         {"async () => { await a; return import('b') }", false, false, false, false, false},
         {"await + 1; await (b)", true, false, false, false, false},
@@ -403,7 +417,7 @@ static void flags_tell_what_there_is(void)
             CU_ASSERT_EQUAL(scan.has_return, rows[i].has_return);
             CU_ASSERT_EQUAL(scan.has_import, rows[i].has_import);
             CU_ASSERT_EQUAL(scan.has_export, rows[i].has_export);
-            CU_ASSERT_EQUAL(scan.strict, rows[i].strict);
+            CU_ASSERT_EQUAL(scan.strict, rows[i].strict || want == JS_WANT_STRICT);
             js_scan_fini(&scan);
         }
 }
@@ -516,6 +530,7 @@ static const struct unit_test tests[] = {
     UNIT(what_waits_is_an_asynchronous_function),
     UNIT(the_last_expression_is_returned_from_its_branch),
     UNIT(imports_of_an_execution_come_first),
+    UNIT(a_module_without_imports_is_strict),
     UNIT(a_module_exports_before_it_imports),
     UNIT(a_script_stays_a_script),
     UNIT(a_slash_is_read_where_an_operand_is_expected),

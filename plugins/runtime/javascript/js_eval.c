@@ -199,19 +199,31 @@ static bool eval_parses(struct js_state *js, const char *text, size_t len, JSVal
     return parses;
 }
 
-/* False: *exception says why it does not parse. */
+static bool eval_ends_with(const char *script, const char *const *suffixes)
+{
+    const char *dot = script ? strrchr(script, '.') : NULL;
+
+    for (; dot && *suffixes; suffixes++)
+        if (strcmp(dot, *suffixes) == 0)
+            return true;
+    return false;
+}
+
 /* A file is run as it is, unless it is a module or waits at its top level. */
 static int eval_scan(struct js_state *js, const char *code, size_t len, struct js_scan *scan)
 {
+    static const char *const modules[] = {".mjs", ".mts", NULL};
+    const bool is_module = eval_ends_with(js->script, modules);
     int rc = js_scan(code, len, js->script ? JS_WANT_SCRIPT : JS_WANT_SESSION, scan);
 
     if (rc || !js->script ||
-        !(scan->has_await || scan->has_return || scan->has_import || scan->has_export))
+        !(is_module || scan->has_await || scan->has_return || scan->has_import || scan->has_export))
         return rc;
     js_scan_fini(scan);
-    return js_scan(code, len, JS_WANT_ASYNC, scan);
+    return js_scan(code, len, is_module ? JS_WANT_STRICT : JS_WANT_ASYNC, scan);
 }
 
+<<<<<<< HEAD
 /* A dialect of which a program is one function. */
 static void eval_program(struct js_state *js, const char **code, size_t *len,
                          struct eval_code *made)
@@ -253,6 +265,9 @@ static void eval_expression(struct js_state *js, const char **code, size_t *len,
     *len += 3;
 }
 
+=======
+/* False: *exception says why it does not parse. */
+>>>>>>> js-corpora
 static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
                        JSValueRef *exception)
 {
@@ -286,23 +301,13 @@ static bool eval_shape(struct js_state *js, const char *code, size_t len, struct
     return false;
 }
 
-static bool eval_is_typescript(const char *script)
-{
-    static const char *const suffixes[] = {".ts", ".mts", ".cts"};
-    const char *dot = script ? strrchr(script, '.') : NULL;
-
-    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcmp(dot, suffixes[i]) == 0)
-            return true;
-    return false;
-}
-
 /* A file is TypeScript by its name, other code by being no JavaScript, and JavaScript without its
  * types. False: *exception says why it does not parse. */
 static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
                          JSValueRef *exception)
 {
-    const bool is_typescript = eval_is_typescript(js->script);
+    static const char *const suffixes[] = {".ts", ".mts", ".cts", NULL};
+    const bool is_typescript = eval_ends_with(js->script, suffixes);
     JSValueRef otherwise = NULL;
     size_t stripped_len = 0;
 

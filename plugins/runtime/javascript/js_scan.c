@@ -303,8 +303,8 @@ static enum js_form form_of(const struct js_reader *reader, enum js_want want)
         return JS_PLAIN;
     if (want == JS_WANT_MODULE)
         return JS_MODULE;
-    if (want == JS_WANT_ASYNC || reader->has_await || reader->has_return || reader->has_import ||
-        reader->has_export || names_collide(reader))
+    if (want == JS_WANT_ASYNC || want == JS_WANT_STRICT || reader->has_await ||
+        reader->has_return || reader->has_import || reader->has_export || names_collide(reader))
         return JS_ASYNC;
     return names_have(reader, JS_LEXICAL | JS_FUNCTION) ? JS_BLOCK : JS_PLAIN;
 }
@@ -330,7 +330,8 @@ static void fill(struct js_reader *reader, enum js_want want, struct js_scan *sc
 
 int js_scan(const char *code, size_t len, enum js_want want, struct js_scan *scan)
 {
-    struct js_reader reader = {.code = code, .len = len, .line = 1};
+    struct js_reader reader = {
+        .code = code, .len = len, .line = 1, .strict = want == JS_WANT_STRICT};
 
     *scan = (struct js_scan){0};
     js_program(&reader);

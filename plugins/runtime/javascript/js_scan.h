@@ -19,6 +19,7 @@ enum js_want {
     JS_WANT_SESSION, /* an execution: its value, and names that stay */
     JS_WANT_SCRIPT,  /* as it is: PLAIN, whatever it has */
     JS_WANT_ASYNC,   /* an execution, as an asynchronous function in any case */
+    JS_WANT_STRICT,  /* the same in strict mode, as code of a module */
     JS_WANT_MODULE,  /* the body of a function for a module's file */
 };
 
@@ -46,7 +47,7 @@ struct js_scan {
     char *names;
     bool has_await, has_return;  /* outside of functions */
     bool has_import, has_export; /* declarations: it is a module */
-    bool strict;                 /* its first statement is "use strict" */
+    bool strict;                 /* by "use strict" before it, or as a module */
     bool unsure;                 /* not understood, or not JavaScript: form is JS_PLAIN */
     struct js_shift *shifts;     /* in the order of lines and columns */
     size_t n_shifts;

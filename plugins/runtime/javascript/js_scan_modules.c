@@ -160,9 +160,10 @@ void js_import(struct js_reader *reader)
 {
     size_t start = reader->token.start;
     struct js_text fields = {0};
-    struct js_token whole = {.kind = JS_END};
+    struct js_token whole = {.kind = JS_END}, module;
+    bool has_names = false;
 
-    reader->has_import = true;
+    reader->has_import = reader->strict = true;
     js_next(reader);
     if (reader->token.kind != JS_STRING) {
         whole = read_clause(reader, &fields);
@@ -174,14 +175,22 @@ void js_import(struct js_reader *reader)
         else
             js_text_puts(&reader->imports, "{");
         js_text_add(&reader->imports, fields.data, is_whole ? 0 : fields.len);
-        js_text_puts(&reader->imports, is_whole ? "=" : "}=");
+        js_text_puts(&reader->imports, is_whole ? "=" : "}=__named(");
+        has_names = !is_whole;
     }
+    module = reader->token;
     read_module(reader, &reader->imports);
     if (whole.kind == JS_NAME && fields.len) {
         js_text_puts(&reader->imports, ",{");
         js_text_add(&reader->imports, fields.data, fields.len);
-        js_text_puts(&reader->imports, "}=");
+        js_text_puts(&reader->imports, "}=__named(");
         js_spell(reader, &whole, &reader->imports);
+        has_names = true;
+    }
+    if (has_names) {
+        js_text_puts(&reader->imports, ",");
+        js_spell(reader, &module, &reader->imports);
+        js_text_puts(&reader->imports, ")");
     }
     js_text_puts(&reader->imports, ";");
     js_semicolon(reader);
@@ -347,7 +356,7 @@ void js_export(struct js_reader *reader)
 {
     size_t start = reader->token.start, end = reader->token.end;
 
-    reader->has_export = true;
+    reader->has_export = reader->strict = true;
     js_next(reader);
     if (reader->token.word == JS_WORD_DEFAULT) {
         read_default(reader, start);

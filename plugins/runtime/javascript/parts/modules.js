@@ -339,7 +339,9 @@ const addFrom = (namespace, source, pairs) => {
     }
     for (const [from, to] of pairs) put(to, from === '*' ? () => source : () => source[from]);
 };
+const complete = new WeakSet();
 const sorted = namespace => {
+    complete.add(namespace);
     const names = keys(namespace).sort();
     for (const name of names) {
         const descriptor = Object.getOwnPropertyDescriptor(namespace, name);
@@ -348,6 +350,13 @@ const sorted = namespace => {
     }
     return namespace;
 };
+// From what an import takes its names: one that is not there is an error. In a circle nobody knows yet.
+const named = (namespace, from) => complete.has(namespace) ? new Proxy(namespace, {
+    get(target, name) {
+        if (name in target) return target[name];
+        throw new SyntaxError(`The requested module '${from}' does not provide an export named '${name}'`);
+    },
+}) : namespace;
 const loadModule = (module, scanned, isSync) => {
     const { filename } = module;
     const namespace = module.namespace = namespaceOf();
@@ -515,7 +524,7 @@ Object.assign(Module, {
     _resolveFilename: (name, parent) => isBuiltin(name) ? name : resolveFile(name, parent ?? mainOf(), false),
 });
 Object.assign(exports, {
-    require, makeRequire, builtins, libraries, isBuiltin, mainFile,
+    require, makeRequire, builtins, libraries, isBuiltin, mainFile, named,
     // A promise of the namespace; `from` is the file whose code asks, or null: the code of the execution.
     importModule: (name, from, options) => importFor(name, from && path.isAbsolute(from)
         ? cache[from] ?? { filename: from, directory: path.dirname(from), children: [] } : mainOf(), options),

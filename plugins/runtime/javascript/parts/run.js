@@ -89,6 +89,7 @@ exports.begin = function (argv, place) {
 hidden('__import', function (name, options) {
     return internal('modules').importModule(name, script, options);
 });
+hidden('__named', (namespace, name) => internal('modules').named(namespace, name));
 defineProperty(globalThis, '__meta', {
     get: () => internal('modules').metaOf(script), configurable: false, enumerable: false,
 });

@@ -1,0 +1,1 @@
+import fs, {readFileSync, none} from 'fs'; export default none;

@@ -1,0 +1,1 @@
+import {a} from './circle3.mjs'; export const b = () => a;

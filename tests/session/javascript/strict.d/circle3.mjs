@@ -1,0 +1,1 @@
+export {isStrict as a} from './part.mjs'; import * as c from './circle.mjs';

@@ -1,0 +1,1 @@
+export const isStrict = (function () { return this === undefined })();

@@ -1,0 +1,1 @@
+import {none} from './part.mjs'; export default none;
