@@ -223,7 +223,6 @@ static int eval_scan(struct js_state *js, const char *code, size_t len, struct j
     return js_scan(code, len, is_module ? JS_WANT_STRICT : JS_WANT_ASYNC, scan);
 }
 
-<<<<<<< HEAD
 /* A dialect of which a program is one function. */
 static void eval_program(struct js_state *js, const char **code, size_t *len,
                          struct eval_code *made)
@@ -265,9 +264,7 @@ static void eval_expression(struct js_state *js, const char **code, size_t *len,
     *len += 3;
 }
 
-=======
 /* False: *exception says why it does not parse. */
->>>>>>> js-corpora
 static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
                        JSValueRef *exception)
 {
