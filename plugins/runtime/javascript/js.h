@@ -37,7 +37,7 @@ struct js_part {
 
 /* Functions of parts that C calls, each looked up once. */
 enum js_function {
-    JS_DEFINE,    /* run: (names) makes global properties that code may define again */
+    JS_DEFINE,    /* run: (name, is local) makes a global property that code may define again */
     JS_FOLLOW,    /* run: (value, has_main) follows the promise of an execution */
     JS_OUTCOME,   /* run: () what became of it: undefined, or [state, value] */
     JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */

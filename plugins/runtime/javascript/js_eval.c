@@ -338,16 +338,18 @@ static void eval_code_fini(struct js_state *js, struct eval_code *made)
     free(made->stripped);
 }
 
-/* Global variables and functions are properties that a later execution may define anew. */
+/* Global variables and functions are properties that a later execution may define anew, and a
+ * variable of an earlier one keeps its value. */
 static void eval_define(struct js_state *js, const struct eval_code *made)
 {
     const char *names = made->scan.names;
 
-    if (!names || !*names || js->script || made->form == JS_ASYNC)
+    if (!names || js->script)
         return;
     for (; *names; names += strlen(names) + 1) {
-        JSValueRef name = js_string(js->context, names, strlen(names));
-        js_call(js, JS_DEFINE, 1, &name, NULL);
+        JSValueRef arguments[] = {js_string(js->context, names, strlen(names)),
+                                  JSValueMakeBoolean(js->context, made->form == JS_ASYNC)};
+        js_call(js, JS_DEFINE, 2, arguments, NULL);
     }
 }
 
