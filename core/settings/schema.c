@@ -79,7 +79,8 @@ const char *laz_settings_runtime(const struct laz_settings_values *values)
 
 const struct schema_key laz_schema[] = {
     KEY("session.runtime", NAME, session.runtime, "\"" SCHEMA_RUNTIME "\"",
-        .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
+        .help = "The language: `python`, `r`, `javascript`, `lua`, or any other runtime that is "
+                "installed. "
                 "If it is not set, `lazaret run FILE` chooses by the suffix of the file; and code "
                 "that names none is of the default if that works here, else of the first other "
                 "language that does, by name, which a warning says."),
