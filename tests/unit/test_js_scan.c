@@ -257,6 +257,7 @@ static void a_script_stays_a_script(void)
         {"let a; await_", NULL, NULL},
         {"let a = await b; var c; function f() {}", NULL, "c f"},
         {"import a from 'b'; import('c')", "import a from 'b'; __import('c')", NULL},
+        {"import(a, {b: c},)", "__import(a, {b: c},)", NULL},
     };
 
     CHECK(rows, JS_WANT_SCRIPT, JS_PLAIN);
@@ -373,6 +374,9 @@ static void what_is_not_understood_is_left_to_the_engine(void)
         "\\u00",
         "\\u{110000}",
         "import\n.meta",
+        "import()",
+        "import(...a)",
+        "import(a, b, c)",
         "let a = 3in b",
         "x =>\n",
 

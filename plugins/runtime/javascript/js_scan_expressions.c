@@ -244,6 +244,21 @@ static void read_template(struct js_reader *reader)
         js_next(reader);
 }
 
+/* (NAME) or (NAME, OPTIONS): other arguments are none that an import has, though a call would. */
+static void read_import_arguments(struct js_reader *reader)
+{
+    js_next(reader);
+    js_assignment(reader, true);
+    if (reader->token.sign == ',') {
+        js_next(reader);
+        if (reader->token.sign != ')')
+            js_assignment(reader, true);
+        if (reader->token.sign == ',')
+            js_next(reader);
+    }
+    js_take(reader, ')');
+}
+
 /* import(...) and import.meta */
 static void read_import(struct js_reader *reader)
 {
@@ -259,7 +274,9 @@ static void read_import(struct js_reader *reader)
         js_next(reader);
         edit.text = "__meta";
         edit.len = reader->end - edit.at;
-    } else if (reader->token.sign != '(') {
+    } else if (reader->token.sign == '(') {
+        read_import_arguments(reader);
+    } else {
         js_fail(reader);
     }
     js_edit(reader, &edit);
