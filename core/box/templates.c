@@ -29,6 +29,9 @@ void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *k
     kind->failures++;
     for (unsigned i = 1; i < kind->failures && pause < TEMPLATES_PAUSE_MOST; i++)
         pause = pause ? pause * 2 : TEMPLATES_PAUSE_MS;
+    const bool is_successor = kind->current && laz_template_settles(kind);
+    if (is_successor && !pause) /* nobody waits for it, and sessions go on */
+        pause = TEMPLATES_PAUSE_MS;
     if (pause > TEMPLATES_PAUSE_MOST)
         pause = TEMPLATES_PAUSE_MOST;
     kind->again_ms = laz_loop_now_ms(shared->driver->loop) + pause;
@@ -37,7 +40,10 @@ void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *k
         laz_error_set(&kind->last, code, 0, "%s", why);
     else
         laz_error_set(&kind->last, code, 0, "the template of %s: %s", kind->runtime->name, why);
-    if (pause)
+    if (is_successor)
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING,
+                "%s; sessions still come from the present one", kind->last.text);
+    else if (pause)
         laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s; for %g s sessions are %s",
                 kind->last.text, (double)pause / 1000.0,
                 is_mistake || shared->values->pool.warm == LAZ_WARM_TEMPLATE ? "refused"
@@ -171,8 +177,10 @@ static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind
         laz_log(&shared->driver->log, LAZ_LOG_INFO, "no template to replace the present one: %s",
                 why.text);
     struct laz_template *successor = kind->successor;
-    if (current->made < most || (successor && !laz_template_is_ready(successor)))
-        return; /* the present one serves until then */
+    if (current->made < most)
+        return;
+    if (laz_template_settles(kind) && !(successor && laz_template_is_ready(successor)))
+        return; /* it takes long: the present one serves until then */
     laz_template_fade(current);
     kind->successor = NULL;
     kind->current = successor;
@@ -232,8 +240,12 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
     if (!kind->current && !shared->templates->refused)
         rc = kind_start(shared, kind, &kind->current, &why);
     if (!rc && kind->current && warm == LAZ_WARM_AUTO && laz_template_settles(kind) &&
-        !laz_template_is_ready(kind->current))
+        !laz_template_is_ready(kind->current)) {
+        laz_log(&shared->driver->log, LAZ_LOG_INFO,
+                "the template of %s is not ready yet, so a session is started cold",
+                kind->runtime->name);
         return 0;
+    }
     if (!rc && kind->current) {
         purpose->kind = &laz_box_from_template;
         purpose->template_of = kind->current;
@@ -258,7 +270,8 @@ int laz_template_check(struct laz_box_shared *shared, const struct laz_template_
 
     if (!kind || (rc && !laz_box_is_short(&why)))
         return 0; /* no template can be had: nothing is known */
-    const bool waits = !laz_template_settles(kind) || shared->values->pool.warm == LAZ_WARM_TEMPLATE;
+    const bool waits =
+        !laz_template_settles(kind) || shared->values->pool.warm == LAZ_WARM_TEMPLATE;
     while (!rc && waits && kind->current && !laz_template_is_up(kind->current))
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     if (!rc && kind->is_said)

@@ -132,6 +132,18 @@ static void describe_functions(const struct laz_tools *tools, const char *shell,
     laz_buf_fini(&lines);
 }
 
+/* What a model has to know of a language before it writes code. */
+static void describe_notes(const struct laz_mcp *mcp, const struct laz_strv *languages,
+                           struct laz_buf *text)
+{
+    for (size_t i = 0; i < languages->n; i++) {
+        const struct laz_language *language = NULL;
+        (void)laz_registry_language(mcp->engine->registry, languages->items[i], &language, NULL);
+        if (language && language->note)
+            laz_buf_printf(text, " In %s %s.", language->name, language->note);
+    }
+}
+
 /* A rule as a model writes it: a table by the name that it has. */
 static void describe_rule(const char *rule, struct laz_buf *text)
 {
@@ -183,6 +195,7 @@ void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct 
     laz_buf_puts(text, " Languages: ");
     mcp_describe_languages(mcp, languages, text);
     laz_buf_putc(text, '.');
+    describe_notes(mcp, languages, text);
     if (!laz_tools_are_prepared(tools)) {
         laz_buf_puts(text, " The code can call functions of the host: search_tools finds them.");
         return;

@@ -110,6 +110,7 @@ static const struct laz_field language_rows[] = {
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_language, TEXT, name, true),
     LAZ_FIELD(laz_language, TEXT, package, false),
+    LAZ_FIELD(laz_language, TEXT, note, false),
     LAZ_FIELD(laz_language, TEXTS, packages, false),
     LAZ_FIELD(laz_language, TEXTS, modules, false),
     LAZ_FIELD(laz_language, BOOLEAN, tool_commands, false),

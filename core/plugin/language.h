@@ -125,6 +125,8 @@ struct laz_language_variables {
 struct laz_language {
     const char *name;
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
+    const char
+        *note; /* for a model, behind "In NAME ": what is not as in other languages; or NULL */
     struct laz_strv packages; /* what the names of Debian's packages for the language begin with */
     struct laz_strv modules;  /* suffixes of what it loads beside source files: ".so" */
     bool encoding_comments; /* a comment in one of the first two lines of a file names its encoding

@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SESSION_FINISH_MS 2000u /* for an interpreter that is closed: exit handlers, open files */
 
@@ -118,12 +119,65 @@ static void session_tell_runtime(struct laz_session_shared *shared, const char *
     shared->runtime_told = true;
 }
 
+/* The option `dialect` of a runtime has this default instead: is it one of its values? */
+static int session_check_dialect(const struct laz_session *session, const struct laz_option *option,
+                                 struct laz_error *err)
+{
+    const struct laz_session_shared *shared = session->shared;
+    const struct laz_option only[] = {*option, LAZ_OPTIONS_END};
+    struct laz_buf ignored = LAZ_BUF_INIT;
+    int rc =
+        laz_settings_check_options(NULL, option->key ? only : NULL, "session", NULL, &ignored, err);
+
+    laz_buf_fini(&ignored);
+    if (!option->key)
+        rc = laz_error_set(err, LAZ_ECONFIG, 0, "the runtime %s has no dialects",
+                           session->runtime->name);
+    else if (rc == LAZ_ECONFIG)
+        laz_error_set(err, rc, 0, "the runtime %s has no dialect %s, but: %s",
+                      session->runtime->name, option->default_value, option->one_of);
+    return laz_settings_wrong(shared->values, "session.dialect", NULL, rc, err);
+}
+
+/* session.dialect is the default of the runtime's option `dialect`. */
+static int session_check_options(struct laz_session *session, struct laz_error *err)
+{
+    const struct laz_session_shared *shared = session->shared;
+    const struct laz_option *options = session->runtime->options;
+    const char *dialect = shared->values->session.dialect;
+    char *where = laz_strdupf("runtime.%s", session->runtime->name);
+    char *quoted = laz_strdupf("\"%s\"", dialect ? dialect : "");
+    size_t n = 0, at = 0;
+
+    while (options && options[n].key)
+        n++;
+    struct laz_option *own = calloc(n + 1, sizeof *own);
+    int rc = where && quoted && own ? 0 : laz_error_nomem(err);
+    if (!rc && n)
+        memcpy(own, options, n * sizeof *own);
+    while (!rc && own[at].key && strcmp(own[at].key, "dialect") != 0)
+        at++;
+    if (!rc && dialect && *dialect) {
+        own[at].default_value = quoted;
+        rc = session_check_dialect(session, &own[at], err);
+    }
+    if (!rc) {
+        rc = laz_settings_check_options(
+            laz_settings_plugin_table(shared->settings, "runtime", session->runtime->name), own,
+            where, NULL, &session->runtime_options, err);
+        rc = laz_settings_wrong(shared->values, NULL, NULL, rc, err);
+    }
+    free(own);
+    free(quoted);
+    free(where);
+    return rc;
+}
+
 /* Makes everything of a session but its box. `given`: the name of its runtime; NULL: the settings
  * name it. */
 static int session_prepare(struct laz_session *session, const char *given, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
-    char where[96];
     int rc = given ? laz_registry_runtime(shared->registry, given, &session->runtime, err)
                    : laz_registry_usual(shared->registry, shared->values, &session->runtime, err);
 
@@ -136,11 +190,7 @@ static int session_prepare(struct laz_session *session, const char *given, struc
     const char *runtime = session->runtime->name;
     if (!given)
         session_tell_runtime(shared, runtime);
-    snprintf(where, sizeof where, "runtime.%s", runtime);
-    rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "runtime", runtime),
-                                    session->runtime->options, where, NULL,
-                                    &session->runtime_options, err);
-    rc = laz_settings_wrong(shared->values, NULL, NULL, rc, err);
+    rc = session_check_options(session, err);
     if (!rc)
         rc = laz_hook_check(shared->values, err);
     if (rc)

@@ -79,10 +79,19 @@ const char *laz_settings_runtime(const struct laz_settings_values *values)
 
 const struct schema_key laz_schema[] = {
     KEY("session.runtime", NAME, session.runtime, "\"" SCHEMA_RUNTIME "\"",
-        .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
+        .help = "The language: `python`, `r`, `javascript`, `lua`, or any other runtime that is "
+                "installed. "
                 "If it is not set, `lazaret run FILE` chooses by the suffix of the file; and code "
                 "that names none is of the default if that works here, else of the first other "
                 "language that does, by name, which a warning says."),
+    KEY("session.dialect", NAME, session.dialect, "\"\"",
+        .help =
+            "The names and forms that code finds besides those of its language, as models write "
+            "them for another host. JavaScript has `codemode` (the tools are functions of "
+            "`codemode`, and a program that is one function is called) and `ai-sdk`; in both, "
+            "a tool takes one object of named arguments. `\"\"`: those of lazaret. A session of "
+            "a runtime without that dialect is refused; where several languages are in use, "
+            "`dialect` in the table of a runtime is for that one alone."),
     KEY("session.directory", FILE, session.directory, "\"\"",
         .help =
             "Where code begins: a directory that `sandbox.read` or `sandbox.write` shows. `\"\"`: "

@@ -36,6 +36,7 @@ struct laz_settings_values {
     struct laz_mistakes *mistakes;       /* NULL: the first mistake ends what finds it */
     struct {
         char *runtime; /* NULL: not set (plugin/plugin.h, laz_registry_usual) */
+        char *dialect; /* or "" */
         uint64_t timeout_ms, approval_timeout_ms, deadline_ms, start_timeout_ms;
         char *directory; /* where code begins; NULL or "": its own */
         uint64_t interrupt_grace_ms;

@@ -289,12 +289,15 @@ static bool values_is_range(const char *text)
     return !*text && bounds[0] > 0 && bounds[0] <= bounds[1] && bounds[1] < UINT32_MAX;
 }
 
-static bool values_text_fits(enum schema_kind kind, const struct laz_toml_node *node)
+static bool values_text_fits(const struct schema_key *key, const struct laz_toml_node *node)
 {
+    const enum schema_kind kind = key->kind;
+
     if (!laz_toml_is_text(node))
         return false;
-    if (kind == SCHEMA_NAME)
-        return laz_is_plugin_name(node->text, node->len);
+    if (kind == SCHEMA_NAME) /* none at all where that is the default */
+        return laz_is_plugin_name(node->text, node->len) ||
+               (!node->len && strcmp(key->default_value, "\"\"") == 0);
     if (kind == SCHEMA_UIDS)
         return laz_toml_is(node, "auto") || values_is_range(node->text);
     if (kind == SCHEMA_ADDRESS)
@@ -306,7 +309,7 @@ static int values_text(struct values_job *job, const struct laz_toml_node *node,
 {
     char **text = field;
 
-    if (!values_text_fits(job->key->kind, node))
+    if (!values_text_fits(job->key, node))
         return values_mismatch(job, node);
     *text = laz_strdup(node->text);
     return *text ? 0 : LAZ_ENOMEM;

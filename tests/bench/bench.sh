@@ -121,7 +121,7 @@ for name in floor.pingpong floor.forkexec floor.bwrap session.cold.python sessio
     value_in_64k.python lines_per_second.r timeout_overshoot pool_acquire; do
     grep -qxF "$name" "$scratch/list" || wrong "$name is not listed"
 done
-for name in $(sed 's/\.\(lua\|python\|r\)$//' "$scratch/list" | sort -u); do
+for name in $(sed 's/\.\(lua\|python\|r\|javascript\)$//' "$scratch/list" | sort -u); do
     case $name in
         peer.*) continue ;;
     esac

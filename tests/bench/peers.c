@@ -18,6 +18,7 @@
 #define DENO        "npm package deno"
 #define NODE        "Debian package nodejs"
 #define ISOLATED_VM "Debian package nodejs, npm package isolated-vm found through NODE_PATH"
+#define QUICKJS     "Debian package nodejs, npm package quickjs-emscripten found through NODE_PATH"
 #define SECURER     "Debian package r-base-core, R package securer"
 
 #define CALL true  /* its floor is a round trip of a message */
@@ -57,6 +58,9 @@ static const struct peer {
      CALL,
      true,
      {"peer_isolated_vm.js", "tool_call"}},
+    {"peer.quickjs.session", "node", QUICKJS, BOX, true, {"peer_quickjs.js", "session"}},
+    {"peer.quickjs.execute", "node", QUICKJS, CALL, true, {"peer_quickjs.js", "execute"}},
+    {"peer.quickjs.tool_call", "node", QUICKJS, CALL, true, {"peer_quickjs.js", "tool_call"}},
     {"peer.node_worker.session", "node", NODE, BOX, true, {"peer_node.js", "worker", "session"}},
     {"peer.node_worker.execute", "node", NODE, CALL, true, {"peer_node.js", "worker", "execute"}},
     {"peer.node_worker.tool_call",

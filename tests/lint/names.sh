@@ -19,6 +19,7 @@ core/box/box_trial.c none            what sandbox.strict = false falls back to, 
 core/os/posix/descriptors.c r        how fdopen opens a file
 core/settings/schema.c python        the default of session.runtime, and texts of the document
 core/settings/schema.c lua           texts of the document
+core/settings/schema.c javascript    texts of the document
 core/settings/schema.c bwrap         texts of the document
 core/settings/schema.c landlock      texts of the document
 core/settings/schema.c seatbelt      texts of the document

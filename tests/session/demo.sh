@@ -55,7 +55,7 @@ helps() { # helps RUNTIME CODE... - each CODE prints the help of the tool "measu
     fi
 }
 
-try() { # try RUNTIME SCRIPT CODE... - and the help of a tool by each CODE
+try() { # try RUNTIME SCRIPT CODE... - and the help of a tool by each CODE, if there is any
     if ! "$lazaret" run $demo "$examples/$2" \
         >"$work/out" 2>"$work/err" </dev/null; then
         if "$lazaret" run --runtime "$1" -e 1 >/dev/null 2>&1; then
@@ -73,16 +73,18 @@ try() { # try RUNTIME SCRIPT CODE... - and the help of a tool by each CODE
     if ! "$lazaret" tools --config "$examples/demo.toml" --format "$1" \
         >"$work/stubs" 2>"$work/err" || ! grep -q measurements "$work/stubs"; then
         wrong "the tools are shown in $1"
-    elif ! "$lazaret" check --runtime "$1" - <"$work/stubs" >"$work/out" 2>"$work/err"; then
+    elif ! "$lazaret" check --runtime "$1" - <"$work/stubs" >"$work/out" 2>"$work/err" &&
+        ! grep -q 'built without sucrase' "$work/err"; then
         wrong "the tools as shown in $1 are valid"
     fi
     language=$1
     shift 2
-    helps "$language" "$@"
+    [ $# -eq 0 ] || helps "$language" "$@"
 }
 
 try r model.R '?measurements' 'help(measurements)' 'help("measurements")' 'print(measurements)'
 try python aggregate.py 'help(measurements)'
+try javascript compare.js
 try lua report.lua 'help(measurements)' 'help("measurements")' 'help()'
 
 echo "$cases cases, $failures failed"

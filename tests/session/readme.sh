@@ -21,7 +21,7 @@ printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \
     >"$HOME/.config/lazaret/lazaret.toml"
 cd "$work" || exit 1
 
-for runtime in python r lua; do
+for runtime in python r javascript lua; do
     "$lazaret" run --runtime $runtime -e 1 >out 2>&1 </dev/null && continue
     cat out
     case ,${LAZARET_TEST_NEED-}, in

@@ -635,6 +635,52 @@ static void without_groups_a_session_is_watched_or_refused(void)
     groups_show(back);
 }
 
+/* ---- an engine that reserves address space --------------------------------------------------- */
+
+/* No process of it has a limit on what it reserves (LAZ_RUNTIME_RESERVES): what it uses is counted.
+ */
+static void is_counted(struct laz_engine *engine, const char *mechanism)
+{
+    static const char limits[] = "require('fs').readFileSync('/proc/self/limits', 'utf8')"
+                                 ".match(/(?<=Max (data size|address space) +)\\w+/g)";
+    static const char *const bombs[] = {
+        "const all = []; for (;;) all.push('x'.repeat(1e6) + all.length)",
+        "const all = []; for (;;) all.push(new Array(1e5).fill(all.length))",
+        "const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))",
+        "const all = []; const f = async () => { for (;;) { all.push(f); await null } }; await f()",
+    };
+    struct laz_session *session = test_session(engine, "javascript");
+
+    if (session) {
+        if (!strstr(laz_session_isolation(session), mechanism))
+            printf("\n    lacks %s: %s", mechanism, laz_session_isolation(session));
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), mechanism));
+        test_expect(session, limits, LAZ_VERDICT_OK, "[\"unlimited\",\"unlimited\"]");
+        for (size_t i = 0; i < sizeof bombs / sizeof *bombs && !TEST_IS_SANITIZED; i++) {
+            test_expect(session, bombs[i], LAZ_VERDICT_MEMORY_LIMIT, "null");
+            test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+        }
+    }
+    laz_engine_free(engine);
+}
+
+static void memory_of_an_engine_that_reserves_is_counted(void)
+{
+    static const char settings[] = BWRAP "limits.memory=192MiB";
+    const bool has_group = strcmp(groups_counted_by(LAZ_CGROUP_MEMORY), "watchdog") != 0;
+
+    if (has_group)
+        is_counted(test_engine(settings), "\"memory\":\"cgroup-");
+    if (has_group && !groups_can_be_hidden())
+        return;
+    const int back = has_group ? groups_enter() : -1;
+    if (has_group)
+        groups_hide();
+    is_counted(test_engine(settings), "\"memory\":\"watchdog, not shared memory");
+    if (has_group)
+        groups_show(back);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_session_has_its_share_and_no_priority),
     UNIT(memory_of_all_processes_is_limited),
@@ -649,6 +695,7 @@ static const struct unit_test tests[] = {
     UNIT(an_idle_session_wakes_its_host_n_times_in_the_time_of_its_limit),
     UNIT(usage_is_told_of_what_died),
     UNIT(without_groups_a_session_is_watched_or_refused),
+    UNIT(memory_of_an_engine_that_reserves_is_counted),
     {0},
 };
 

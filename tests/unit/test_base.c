@@ -424,7 +424,7 @@ static void limits_of_a_plan_hold_for_its_whole_life(void)
                                             .nofile = 5,
                                             .session_cpu_s = 6,
                                             .stack_bytes = 7};
-    const struct laz_limits of_plan = laz_limits_of_plan(&values), same = {6, 2, 3, 4, 5, 7};
+    const struct laz_limits of_plan = laz_limits_of_plan(&values, false), same = {6, 2, 3, 4, 5, 7};
 
     CU_ASSERT_EQUAL(memcmp(&of_plan, &same, sizeof same), 0);
 }

@@ -24,7 +24,7 @@ static const struct laz_backend_ops ops = {.size = sizeof ops, .plan = each_plan
 static struct laz_plan *plan_of(const struct laz_plan_host *host)
 {
     const struct laz_policy policy = {.size = sizeof policy,
-                                      .limits = laz_limits_of_plan(host->limits)};
+                                      .limits = laz_limits_of_plan(host->limits, false)};
     struct laz_plan *plan = NULL;
 
     CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &policy, host, 0, NULL, &plan, NULL), 0);

@@ -51,6 +51,7 @@ static void settings_new_has_the_documented_defaults(void)
     const struct laz_settings_values *v = laz_settings_values(settings);
 
     CU_ASSERT_PTR_NULL(v->session.runtime);
+    UNIT_TEXT(v->session.dialect, "");
     CU_ASSERT_EQUAL(v->session.timeout_ms, 30000);
     CU_ASSERT_EQUAL(v->session.deadline_ms, 300000);
     CU_ASSERT_EQUAL(v->session.start_timeout_ms, 20000);
@@ -537,9 +538,8 @@ static void settings_schema_has_every_key(void)
     }
     UNIT_TEXT(
         laz_buf_text(&keys),
-        "session.runtime session.directory session.timeout session.deadline "
-        "session.approval_timeout "
-        "session.start_timeout session.interrupt_grace session.max_executions "
+        "session.runtime session.dialect session.directory session.timeout session.deadline "
+        "session.approval_timeout session.start_timeout session.interrupt_grace session.max_executions "
         "session.max_tool_calls "
         "session.max_code_length session.max_output_lines session.max_output_size "
         "session.max_message_size session.max_value_size session.validate "
@@ -703,7 +703,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_DIRECTORY "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 64 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 65 + 1); /* and sandbox.bwrap.program */
     CU_ASSERT_EQUAL(load_text(settings, text.data, &err), 0);
     UNIT_TEXT(err.text, "");
     laz_settings_visit(settings, collect_value, &values);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sessions, pools and servers, with the real program."""
 
+import datetime
 import logging
 import os
 import signal
@@ -341,6 +342,29 @@ class Tools(LiveTest):
 
         with self.assertRaisesRegex(TypeError, "AsyncSession"):
             self.lua(later)
+
+
+class JavaScript(LiveTest):
+    def test_calls_and_values(self) -> None:
+        def price(item: str) -> float:
+            """Price of an item."""
+            return {"tea": 2.5, "coffee": 3.25}[item]
+
+        try:
+            session = lazaret.Session("javascript", [price], self.server)
+        except lazaret.RequestFailed as error:
+            self.skipTest(str(error))
+        with session:
+            code = ("const items = ['tea', 'coffee'];\n"
+                    "const prices = await Promise.all(items.map((item) => price({ item })));\n"
+                    "({ sum: prices[0] + prices[1], when: new Date(0), bytes: new Uint8Array([1]) })")
+            self.assertEqual(session.execute(code).value, {
+                "sum": 5.75, "bytes": b"\x01",
+                "when": datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)})
+            self.assertEqual(session.execute("items.length").value, 2)
+            with self.assertRaisesRegex(lazaret.ExecutionError, "RangeError: no") as caught:
+                session.execute("1;\nthrow new RangeError('no')")
+            self.assertEqual(caught.exception.line, 2)
 
 
 class OutputOfCode(LiveTest):

@@ -151,6 +151,11 @@ class Reports(unittest.TestCase):
                          "exit status 3")
         self.assertEqual(_adapters.report(result(value=0, evidence={"exit_status": 0})),
                          "(no output and no value)")
+        declared = [{"name": "f", "parameters": []}]
+        told = _adapters.code_description("javascript", declared)
+        self.assertIn("Run JavaScript or TypeScript code ", told)
+        self.assertIn("Each gives a promise", told)
+        self.assertNotIn("promise", _adapters.code_description("lua", declared))
         told = _adapters.code_description("shell")
         self.assertIn("Run bash code", told)
         self.assertIn("its output and its exit status. The directory,", told)

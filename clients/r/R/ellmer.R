@@ -123,7 +123,8 @@ type_text <- function(schema, depth = 0L) {
     if (is.null(schema$type)) "any" else paste(word_of(unlist(schema$type)), collapse = " | ")
 }
 
-language_names <- c(r = "R", python = "Python", lua = "Lua")
+language_names <- c(r = "R", python = "Python", lua = "Lua",
+                    javascript = "JavaScript or TypeScript")
 
 code_description <- function(runtime, tools) {
     language <- if (runtime %in% names(language_names)) language_names[[runtime]] else runtime
@@ -132,7 +133,12 @@ code_description <- function(runtime, tools) {
                    "next. Files that it saves in the directory `artifacts`, and its plots, are ",
                    "given to the user.")
     if (length(tools)) {
-        text <- paste(c(text, "The code can call these functions:",
+        calls <- if (runtime == "javascript")
+            paste("The code can call these functions. Each gives a promise: await it, at the top",
+                  "level too; calls in Promise.all run side by side. Arguments are given in this",
+                  "order, or by name in one object.")
+        else "The code can call these functions:"
+        text <- paste(c(text, calls,
                         vapply(tools, signature_of, "", USE.NAMES = FALSE)), collapse = "\n")
     }
     text

@@ -482,6 +482,23 @@ test("other languages", {
                                  args = list(item = "character"))), runtime = "python")
 })
 
+test("JavaScript", {
+    code <- c("const [a, b] = await Promise.all(['tea', 'coffee'].map((item) => price({ item })));",
+              "({ sum: a + b, when: new Date(0), bytes: new Uint8Array([1]) })")
+    tools <- list(lazaret_tool("price", "Price", function(item) c(tea = 2.5, coffee = 3.25)[[item]],
+                               args = list(item = "character")))
+    session <- tryCatch(Session$new(tools, "javascript", server = server),
+                        lazaret_request_failed = function(e) NULL)
+    if (!is.null(session)) {
+        same(as.vector(session$execute(code)),
+             list(sum = 5.75, when = as.POSIXct(0, origin = "1970-01-01", tz = "UTC"),
+                  bytes = as.raw(1)))
+        same(session$execute("a"), 2.5)
+        raised(session$execute("throw new RangeError('no')"), "lazaret_error", "RangeError: no")
+        session$close()
+    }
+})
+
 server$close()
 test("a closed server", {
     same(server$is_alive(), FALSE)

@@ -4,7 +4,7 @@ import type { Approve, Server, Session, ToolLike, ToolOptions } from './index.js
 export interface CodeToolOptions {
   /** Where the code runs; what it defines is there for the next call. */
   session?: Session;
-  /** Without a session: the language. Absent: python. */
+  /** Without a session: the language. Absent: javascript where it is installed, else python. */
   runtime?: string;
   /** Without a session: functions that the code can call. */
   tools?: Iterable<ToolOptions>;
@@ -50,6 +50,23 @@ export interface CodeTool {
 
 /** A tool for `generateText` and `streamText` that runs code. It needs the package `ai`. */
 export function codeTool(options?: CodeToolOptions): Promise<CodeTool>;
+
+export interface CodeModeOptions {
+  /** Where it runs; otherwise the default server. */
+  server?: Server;
+  /** Decides on calls of tools that need an approval. */
+  approve?: Approve;
+  /** Milliseconds that the code may run, without the time of its tools. */
+  timeout?: number;
+  /** Milliseconds of the whole execution. */
+  deadline?: number;
+}
+
+/**
+ * In the place of `experimental_codeModeTool` of @ai-sdk/code-mode, which calls the tools that
+ * `experimental_toolCallers` says. It needs the package `ai`, version 7.
+ */
+export function codeModeTool(options?: CodeModeOptions): Promise<any>;
 
 /** Tools for a session, of those of the AI SDK that have `execute`. It needs the package `ai`. */
 export function aiTools(toolSet: Record<string, any>): Promise<ToolOptions[]>;

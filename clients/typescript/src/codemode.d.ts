@@ -2,8 +2,8 @@
 import type { Server } from './index.js';
 
 export interface LazaretExecutorOptions {
-  /** The language of the model's code: "python", "r" or "lua". There is none for JavaScript yet. */
-  runtime: string;
+  /** The language of the model's code. Absent: javascript. */
+  runtime?: string;
   /** Where it runs; otherwise the default server. */
   server?: Server;
   /** Milliseconds that the code may run, without the time of its tools. */
@@ -24,13 +24,13 @@ export interface ResolvedProvider {
   name: string;
   fns: Record<string, (...args: any[]) => Promise<unknown>>;
   positionalArgs?: boolean;
-  /** JavaScript: it is refused. */
+  /** JavaScript that is run before the code; for code of another language it is refused. */
   prelude?: string;
 }
 
 /** An Executor for `createCodeTool`: each execution has a fresh session. */
 export class LazaretExecutor {
-  constructor(options: LazaretExecutorOptions);
+  constructor(options?: LazaretExecutorOptions);
   /** Never rejects. Connectors, which need a Worker, are refused. */
   execute(
     code: string,
@@ -39,8 +39,8 @@ export class LazaretExecutor {
   ): Promise<ExecuteResult>;
 }
 
-/** A description for `createCodeTool` that asks the model for code of this language. */
-export function description(runtime: string): string;
+/** A description for `createCodeTool` that asks for code of this language. Absent: javascript. */
+export function description(runtime?: string): string;
 
 /** What the model wrote, of what codemode has made of it for JavaScript. */
 export function unwrap(code: string, runtime: string): string;

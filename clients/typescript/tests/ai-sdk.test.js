@@ -9,13 +9,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { aiTools, codeTool } from '../src/ai-sdk.js';
+import { aiTools, codeModeTool, codeTool } from '../src/ai-sdk.js';
 import { Session } from '../src/index.js';
-import { guarded, live, path, serverFor, temporary } from './support.js';
+import { guarded, live, path, runtime, serverFor, temporary } from './support.js';
 
 const ai = await import('ai').catch(() => null);
 const mocks = ai && await import('ai/test');
 const majorOf = () => parseInt(createRequire(import.meta.url)('ai/package.json').version, 10);
+const javascript = ai ? runtime('javascript') : { skip: 'the package ai is not installed' };
 const withPackage = ai ? live : { skip: 'the package ai is not installed' };
 
 test('without the package an error says what to install',
@@ -62,7 +63,7 @@ function priceTool() {
 }
 
 /** A model that asks for one call of `run`, and then says what it was told. */
-function player(code, told) {
+function player(code, told, input = { code }) {
   const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
   return new mocks.MockLanguageModelV3({
     doGenerate: async ({ prompt, tools }) => {
@@ -72,7 +73,7 @@ function player(code, told) {
       return {
         content: result ? [{ type: 'text', text: 'done' }]
           : [{ type: 'tool-call', toolCallId: '1', toolName: 'run',
-            input: JSON.stringify({ code }) }],
+            input: JSON.stringify(input) }],
         finishReason: { unified: result ? 'stop' : 'tool-calls', raw: undefined },
         usage,
         warnings: [],
@@ -163,6 +164,42 @@ test('wrong arguments, an approval and a signal', withPackage, async (t) => {
   assert.match((await run.execute({ code: 'return price(5)' })).error, /must be string/);
   await assert.rejects(run.execute({ code: 'while true do end' },
     { abortSignal: AbortSignal.timeout(100) }), { name: 'Cancelled' });
+});
+
+test('code that names no language is JavaScript', javascript, async (t) => {
+  const tools = await aiTools({ price: priceTool() });
+  const run = await codeTool({ tools, server: serverFor(t) });
+  const code = "console.log('sum');\n" +
+    "(await Promise.all(['tea', 'coffee'].map((item) => price({ item })))).reduce((a, b) => a + b)";
+  const played = await play(run, code);
+  assert.match(played.tools[0].description, /^Runs JavaScript or TypeScript code in a sandbox/);
+  assert.ok(played.tools[0].description.includes(
+    'declare function price(item: string): Promise<any>; // Price of an item.'));
+  assert.deepEqual(played.told, { type: 'text', value: 'sum\n5.75' });
+});
+
+test('code mode of the SDK', javascript && (ai?.experimental_toolCaller ? javascript
+  : { skip: 'the package ai has no code mode' }), async (t) => {
+  const find = ai.tool({ description: 'Finds.', inputSchema: ai.jsonSchema({ type: 'object',
+    properties: { where: { type: 'object' }, most: { type: 'integer' } } }),
+  outputSchema: ai.jsonSchema({ type: 'array', items: { type: 'string' } }),
+  execute: async (input, { experimental_context: context, messages }) =>
+    [JSON.stringify(input), context?.user ?? messages.length, new Date(0)] });
+  const run = await codeModeTool({ server: serverFor(t) });
+  const js = `const [a, b] = await Promise.all([tools.find({ most: 1 }), tools.price({ item: 'tea' })]);
+    return { a, b, c: new Date(0), d: NaN };`;
+  const told = [];
+  const { steps } = await ai.generateText({
+    model: player(js, told, { js }), tools: { run, find, price: priceTool() },
+    experimental_toolCallers: { find: ['run'], price: ['run'] },
+    stopWhen: ai.stepCountIs(3), prompt: 'Go.',
+  });
+  const zero = '1970-01-01T00:00:00.000Z';
+  assert.deepEqual(told.tools.map(({ name }) => name), ['run']);
+  assert.ok(told.tools[0].description.includes(`  /** Finds. */
+  find: (input: {where?: Record<string, any>; most?: number}) => Promise<Array<string>>;`));
+  assert.deepEqual(steps[0].toolResults[0].output, { a: ['{"most":1}', 1, zero], b: 2.5,
+    c: zero, d: null });
 });
 
 test('only a session is taken for one', withPackage, async () => {

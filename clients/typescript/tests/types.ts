@@ -20,7 +20,7 @@ import {
   execute,
   tool,
 } from '../src/index.js';
-import { CodeOutput, aiTools, codeTool } from '../src/ai-sdk.js';
+import { CodeOutput, aiTools, codeModeTool, codeTool } from '../src/ai-sdk.js';
 import { Sandbox, aiSandbox } from '../src/ai-sandbox.js';
 import { Backend, deepagentsBackend } from '../src/deepagents.js';
 import { ExecuteResult, LazaretExecutor, description } from '../src/codemode.js';
@@ -133,6 +133,7 @@ export async function adapters(session: Session): Promise<void> {
   // @ts-expect-error the code is a text
   run.execute({ code: 1 });
   await codeTool({ tools: await aiTools({ price: {} }), approve: () => true });
+  await codeModeTool({ timeout: 1000, approve: () => true });
   const sandbox: Sandbox = await aiSandbox(session, { timeout: 5000 });
   const text: string | null = await sandbox.readTextFile({ path: 'a', startLine: 2 });
   console.log(text, (await sandbox.run({ command: 'ls', env: { A: '1' } })).exitCode.toFixed());
@@ -147,6 +148,7 @@ export async function adapters(session: Session): Promise<void> {
     { name: 'codemode', fns: { add: async ({ a }: { a: number }) => a } },
   ]);
   executed.logs?.join();
-  // @ts-expect-error a runtime has to be named
-  new LazaretExecutor({});
+  new LazaretExecutor();
+  // @ts-expect-error a runtime is a name
+  new LazaretExecutor({ runtime: 5 });
 }

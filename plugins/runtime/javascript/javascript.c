@@ -18,6 +18,7 @@
 
 struct js_options {
     char **libraries;
+    char *dialect;
     bool jit;
 };
 
@@ -26,6 +27,9 @@ static const struct laz_option options[] = {
         "libraries", LAZ_OPT_PATHS, "[]",
         "files of JavaScript, or directories of packages, that need nothing else: require() and "
         "import give them by their names"),
+    LAZ_OPTION("dialect", LAZ_OPT_STRING, "\"\"",
+               "names and forms of another host that code finds; session.dialect, where it is set",
+               .one_of = "[\"\", \"codemode\", \"ai-sdk\"]"),
     LAZ_OPTION("jit", LAZ_OPT_BOOLEAN, "true",
                "compile code to machine code; without it loops are slower, and no memory is both "
                "writable and executable"),
@@ -34,6 +38,7 @@ static const struct laz_option options[] = {
 
 static const struct laz_option_field fields[] = {
     {"libraries", LAZ_OPT_PATHS, offsetof(struct js_options, libraries)},
+    {"dialect", LAZ_OPT_STRING, offsetof(struct js_options, dialect)},
     {"jit", LAZ_OPT_BOOLEAN, offsetof(struct js_options, jit)},
     {NULL, 0, 0},
 };
@@ -79,6 +84,7 @@ static int javascript_create(const struct laz_agent_services *services, const ch
     js->json = services->json;
     js->pid = getpid();
     js->libraries = given.libraries;
+    js->dialect = given.dialect;
     js->has_jit = given.jit;
     javascript_bear_signals();
     rc = js_engine_start(js, err);
@@ -118,6 +124,7 @@ static void javascript_destroy(void *state)
     for (size_t i = 0; js->libraries && js->libraries[i]; i++)
         free(js->libraries[i]);
     free((void *)js->libraries);
+    free(js->dialect);
     free(js->out);
     free(js);
     js_here = NULL;

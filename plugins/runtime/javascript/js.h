@@ -37,7 +37,7 @@ struct js_part {
 
 /* Functions of parts that C calls, each looked up once. */
 enum js_function {
-    JS_DEFINE,    /* run: (names) makes global properties that code may define again */
+    JS_DEFINE,    /* run: (name, is local) makes a global property that code may define again */
     JS_FOLLOW,    /* run: (value, has_main) follows the promise of an execution */
     JS_OUTCOME,   /* run: () what became of it: undefined, or [state, value] */
     JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */
@@ -50,10 +50,12 @@ enum js_function {
     JS_RENEW,     /* run: (seeds) in a copy of a template */
     JS_WRITE,     /* values: (value, limit) gives the text of a JSON value */
     JS_TIMERS,    /* timers: () runs what is due; gives the ms to the next, or -1 */
+    JS_CLEAR,     /* timers: () none is pending */
     JS_TOOLS,     /* tools: (json) defines tools */
     JS_SETTLE,    /* tools: (id, ok, text) an answer */
     JS_ABANDON,   /* tools: () the execution has ended */
     JS_STRIP,     /* typescript: (source, name, keeps_imports) without types */
+    JS_PROGRAM,   /* surface: (source) gives [text, is it a function] */
     JS_LIBRARIES, /* libraries: () loads those of the configuration */
     JS_FUNCTIONS
 };
@@ -82,6 +84,7 @@ struct js_state {
     char *script;               /* name of the file whose code comes next; NULL: none */
     bool has_ended;             /* listeners of the end of the process were told */
     bool is_running;            /* tools can be called */
+    bool is_expression;         /* the code stands behind a parenthesis */
     const struct js_scan *scan; /* of the code; NULL: the engine gets it as it is */
     size_t open;                /* calls of tools */
     JSValueRef failed;          /* an error that no code has caught; protected; NULL: none */
@@ -99,6 +102,7 @@ struct js_state {
     bool is_silent; /* a template is warmed */
 
     char **libraries; /* files of runtime.javascript.libraries */
+    char *dialect;    /* "", "codemode", "ai-sdk" */
     bool has_jit;
 };
 

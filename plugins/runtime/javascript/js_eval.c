@@ -179,7 +179,10 @@ static void outcome_value(struct js_state *js, JSValueRef value, uint32_t wanted
 
 struct eval_code {
     struct js_scan scan;
-    char *stripped; /* TypeScript without its types; NULL: it was none */
+    char *program;    /* what a model has written for codemode; NULL: it was not written for that */
+    char *expression; /* of its one function, which is called; NULL: it is none */
+    char *stripped;   /* TypeScript without its types; NULL: it was none */
+    bool is_function; /* is it one, as it looks? */
     const char *text;
     size_t len;
     enum js_form form;
@@ -220,12 +223,54 @@ static int eval_scan(struct js_state *js, const char *code, size_t len, struct j
     return js_scan(code, len, is_module ? JS_WANT_STRICT : JS_WANT_ASYNC, scan);
 }
 
+/* A dialect of which a program is one function. */
+static void eval_program(struct js_state *js, const char **code, size_t *len,
+                         struct eval_code *made)
+{
+    if (js->script || !js->dialect || strcmp(js->dialect, "codemode") != 0)
+        return;
+    JSValueRef text = js_string(js->context, *code, *len);
+    JSValueRef program = js_call(js, JS_PROGRAM, 1, &text, NULL);
+    size_t n = 0;
+    made->program = program ? js_text(js->context, item_of(js, program, 0), &n, NULL) : NULL;
+    if (!made->program)
+        return;
+    made->is_function = JSValueToBoolean(js->context, item_of(js, program, 1));
+    *code = made->program;
+    *len = n;
+}
+
+/* One function is evaluated as an expression, and called. */
+static void eval_expression(struct js_state *js, const char **code, size_t *len,
+                            struct eval_code *made)
+{
+    char *text = made->is_function ? malloc(*len + 4) : NULL;
+    JSValueRef ignored = NULL;
+
+    if (!text)
+        return;
+    text[0] = '(';
+    memcpy(text + 1, *code, *len);
+    memcpy(text + 1 + *len, "\n)", sizeof "\n)");
+    free(made->expression);
+    made->expression = NULL;
+    js->is_expression = false;
+    if (!eval_parses(js, text, *len + 3, &ignored)) {
+        free(text);
+        return;
+    }
+    *code = made->expression = text;
+    js->is_expression = true;
+    *len += 3;
+}
+
 /* False: *exception says why it does not parse. */
 static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
                        JSValueRef *exception)
 {
     JSValueRef plain = NULL;
 
+    eval_expression(js, &code, &len, made);
     js->scan = NULL;
     made->text = code;
     made->len = len;
@@ -264,6 +309,7 @@ static bool eval_prepare(struct js_state *js, const char *code, size_t len, stru
     size_t stripped_len = 0;
 
     *made = (struct eval_code){.text = code};
+    eval_program(js, &code, &len, made);
     if (!is_typescript && eval_shape(js, code, len, made, exception))
         return true;
     if (!is_typescript && js->script)
@@ -287,20 +333,25 @@ static bool eval_prepare(struct js_state *js, const char *code, size_t len, stru
 static void eval_code_fini(struct js_state *js, struct eval_code *made)
 {
     js->scan = NULL;
+    js->is_expression = false;
     js_scan_fini(&made->scan);
+    free(made->program);
+    free(made->expression);
     free(made->stripped);
 }
 
-/* Global variables and functions are properties that a later execution may define anew. */
+/* Global variables and functions are properties that a later execution may define anew, and a
+ * variable of an earlier one keeps its value. */
 static void eval_define(struct js_state *js, const struct eval_code *made)
 {
     const char *names = made->scan.names;
 
-    if (!names || !*names || js->script || made->form == JS_ASYNC)
+    if (!names || js->script)
         return;
     for (; *names; names += strlen(names) + 1) {
-        JSValueRef name = js_string(js->context, names, strlen(names));
-        js_call(js, JS_DEFINE, 1, &name, NULL);
+        JSValueRef arguments[] = {js_string(js->context, names, strlen(names)),
+                                  JSValueMakeBoolean(js->context, made->form == JS_ASYNC)};
+        js_call(js, JS_DEFINE, 2, arguments, NULL);
     }
 }
 
@@ -309,7 +360,9 @@ static JSValueRef eval_run(struct js_state *js, const struct eval_code *made, JS
 {
     eval_define(js, made);
     JSValueRef value = js_evaluate(js, made->text, made->len, js->name, exception);
-    if (value && made->form == JS_ASYNC)
+    const bool is_called = value && made->expression && JSValueIsObject(js->context, value) &&
+                           JSObjectIsFunction(js->context, (JSObjectRef)(uintptr_t)value);
+    if (is_called || (value && made->form == JS_ASYNC))
         value = JSObjectCallAsFunction(js->context, (JSObjectRef)(uintptr_t)value, NULL, 0, NULL,
                                        exception);
     return value;
@@ -332,17 +385,20 @@ static void eval_begin(struct js_state *js)
     js->name = js->script ? js->script : js->code;
 }
 
-static void eval_end(struct js_state *js)
+/* An execution that has failed leaves nothing that would run in the next one. */
+static void eval_end(struct js_state *js, bool failed)
 {
+    js->is_interrupted = 0; /* what follows is not to be ended by it */
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
+    if (js->has_timers && failed)
+        js_call(js, JS_CLEAR, 0, NULL, NULL);
     js->open = 0;
     js_fetch_abandon(js);
     js->is_running = false;
     if (js->failed)
         JSValueUnprotect(js->context, js->failed);
     js->failed = NULL;
-    js->is_interrupted = 0;
     js_flush(js);
     free(js->script);
     js->script = NULL;
@@ -429,16 +485,18 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         if (!value)
             eval_threw(js, exception, outcome);
         else
-            value = eval_await(js, value, made.form == JS_ASYNC, outcome);
+            value = eval_await(js, value, made.form == JS_ASYNC || made.expression, outcome);
         if (value && js->script)
             value = eval_finish(js, value, outcome);
         if (value) {
             JSValueProtect(js->context, value);
             outcome_value(js, value, wanted, outcome);
+            if (js->is_interrupted) /* while it was written */
+                outcome_message(js, "interrupted", outcome);
             JSValueUnprotect(js->context, value);
         }
     }
-    eval_end(js);
+    eval_end(js, !value || outcome->kind == LAZ_OUTCOME_RUNTIME);
     eval_code_fini(js, &made);
     return 0;
 }
@@ -493,9 +551,12 @@ static JSValueRef native_column(JSContextRef context, JSObjectRef function, JSOb
 
     (void)function;
     (void)this;
-    if (file && js->scan && js->name && strcmp(file, js->name) == 0 && line >= 1 && column >= 1 &&
-        line < INT32_MAX && column < INT32_MAX)
+    const bool is_code = file && js->name && strcmp(file, js->name) == 0 && line >= 1 &&
+                         column >= 1 && line < INT32_MAX && column < INT32_MAX;
+    if (is_code && js->scan)
         column = (double)js_scan_column(js->scan, (size_t)line, (size_t)column);
+    if (is_code && js->is_expression && line == 1 && column > 1)
+        column--;
     free(file);
     return js_number(context, column);
 }

@@ -73,8 +73,23 @@ bool js_take_answer(struct js_state *js, int wait_ms)
     return true;
 }
 
+/* dialect(): "", "codemode" or "ai-sdk" */
+static JSValueRef native_dialect(JSContextRef context, JSObjectRef function, JSObjectRef this,
+                                 size_t n, const JSValueRef arguments[], JSValueRef *exception)
+{
+    const char *dialect = js_here->dialect ? js_here->dialect : "";
+
+    (void)function;
+    (void)this;
+    (void)n;
+    (void)arguments;
+    (void)exception;
+    return js_string(context, dialect, strlen(dialect));
+}
+
 const struct js_native js_natives_tools[] = {
     {"begin", native_begin},
+    {"dialect", native_dialect},
     {NULL, NULL},
 };
 

@@ -20,7 +20,8 @@ OUTPUT_CHARACTERS = 20000  # of the output that a model is shown: the beginning,
 _TRACEBACK_LINES = 20
 _NAMED_FILES = 20
 
-LANGUAGES = {"python": "Python", "r": "R", "lua": "Lua", "shell": "bash"}
+LANGUAGES = {"python": "Python", "r": "R", "lua": "Lua", "shell": "bash",
+             "javascript": "JavaScript or TypeScript"}
 
 CODE_SCHEMA: Dict[str, Any] = {
     "type": "object",
@@ -113,7 +114,11 @@ def code_description(runtime: Optional[str], declarations: Iterable[Dict[str, An
             f"{lasting} last from one call to the next. Files that it saves in the "
             f"directory `artifacts`, {files}are given to the user.")
     functions = [signature_of(declaration) for declaration in declarations]
-    if functions:
+    if functions and runtime == "javascript":
+        text += ("\nThe code can call these functions. Each gives a promise: await it, at the top "
+                 "level too; calls in Promise.all run side by side. Arguments are given in this "
+                 "order, or by name in one object.\n" + "\n".join(functions))
+    elif functions:
         text += "\nThe code can call these functions:\n" + "\n".join(functions)
     return text
 

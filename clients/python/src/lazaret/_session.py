@@ -150,7 +150,7 @@ class _Opened:
 class Session(_Opened):
     """A session: what code defines is there for the code that is executed next.
 
-    runtime: the language, as "python", "r" or "lua"
+    runtime: the language, as "python", "r", "javascript" or "lua"
     tools: functions that the code can call
     server: where it runs; otherwise the default server, which is started when it is needed
     warm: may it start from a template, which is faster?

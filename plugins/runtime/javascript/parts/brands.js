@@ -4,10 +4,7 @@ const { getOwnPropertyDescriptor: own, getPrototypeOf } = Object;
 const { apply } = Reflect;
 const { isArray } = Array;
 const { toString: objectString } = Object.prototype;
-const { proxyTarget, promiseState } = native;
-
-// Can the state of a promise be told?
-const knowsPromises = promiseState !== undefined && promiseState(Promise.resolve()) === 1;
+const { proxyTarget } = native;
 
 // The getter of a property.
 const getter = (object, key) => own(object, key).get;
@@ -17,6 +14,15 @@ function read(object, key) {
         return object[key];
     } catch {
         return undefined;
+    }
+}
+
+// "[object Arguments]" and the like.
+function languageTag(value) {
+    try {
+        return apply(objectString, value, []);
+    } catch {
+        return '';
     }
 }
 
@@ -38,14 +44,7 @@ brand('set', Set, setSize);
 brand('date', Date, getTime);
 brand('regexp', RegExp, getter(RegExp.prototype, 'global'));
 brand('error', Error, () => true);
-brand(
-    'promise',
-    Promise,
-    knowsPromises &&
-        function () {
-            return promiseState(this) < 0 ? undefined : true;
-        }
-);
+brand('promise', Promise, false); // the engine does not tell its state
 brand('buffer', ArrayBuffer, getter(ArrayBuffer.prototype, 'byteLength'));
 if (typeof SharedArrayBuffer === 'function')
     brand('buffer', SharedArrayBuffer, getter(SharedArrayBuffer.prototype, 'byteLength'));
@@ -79,8 +78,7 @@ function branded(value) {
         if (last === null && value !== Object.prototype) {
             for (const found of brands.values())
                 if (
-                    (found.kind !== 'error' ||
-                        apply(objectString, value, []) === '[object Error]') &&
+                    (found.kind !== 'error' || languageTag(value) === '[object Error]') &&
                     found.probe !== undefined &&
                     holds(found, value)
                 )
@@ -133,7 +131,7 @@ Object.assign(exports, {
     branded,
     prototypeOf,
     isInstance,
+    languageTag,
     behind,
     isError,
-    knowsPromises,
 });

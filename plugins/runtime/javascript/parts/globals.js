@@ -8,6 +8,7 @@ const table = {
     URL: 'url', URLSearchParams: 'url',
     Buffer: 'buffer',
     Blob: 'blob', File: 'blob', FormData: 'blob',
+    image: 'surface', load: 'surface', store: 'surface', text: 'surface',
     fetch: 'fetch', Headers: 'fetch', Request: 'fetch', Response: 'fetch',
     ReadableStream: 'streams', ReadableStreamDefaultController: 'streams', ReadableStreamDefaultReader: 'streams',
     TextDecoderStream: 'streams', TextEncoderStream: 'streams', TransformStream: 'streams', WritableStream: 'streams',
@@ -16,7 +17,7 @@ const table = {
 };
 // Objects that are the exports of a part, or one of them.
 const objects = {
-    console: ['console', 'console'], crypto: ['crypto', 'webcrypto'], lazaret: ['tools', 'lazaret'],
+    console: ['console', 'console'], crypto: ['crypto', 'webcrypto'], lazaret: ['surface', 'lazaret'],
     performance: ['performance', 'performance'], process: ['process', 'process'],
     require: ['modules', 'require'], tools: ['tools', 'tools'],
 };
@@ -41,6 +42,8 @@ for (const name of Object.keys(table))
 for (const name of Object.keys(objects))
     if (native.hasPart(objects[name][0]))
         lazily(name, objects[name][0], objects[name][1]);
+if (native.dialect() === 'codemode')
+    lazily('codemode', 'tools', 'tools');
 // What a file without import and export finds: exports, module, and its own name.
 ['exports', , 'module', '__filename', '__dirname'].forEach((name, i) => {
     define(globalThis, name, {

@@ -12,9 +12,8 @@ const {
 const { apply } = Reflect;
 const { isArray } = Array;
 const { min, max, sqrt, round, floor } = Math;
-const { hasOwnProperty, propertyIsEnumerable, toString: objectString } = Object.prototype;
+const { hasOwnProperty, propertyIsEnumerable } = Object.prototype;
 const functionSource = Function.prototype.toString;
-const { promiseState, promiseResult } = native;
 const {
     colors,
     styles,
@@ -42,8 +41,8 @@ const {
     branded,
     prototypeOf,
     isInstance,
+    languageTag,
     behind,
-    knowsPromises,
 } = internal('brands');
 const { errorText } = internal('stacks');
 const custom = Symbol.for('nodejs.util.inspect.custom');
@@ -250,8 +249,7 @@ const kinds = {
     promise(ctx, form, value) {
         form.open = `${prefix(form.name, form.tag, 'Promise')}{`;
         form.keys = shownKeys(ctx, value);
-        form.entries = promiseEntries;
-        return !knowsPromises && form.keys.length === 0 ? `${form.open}}` : undefined;
+        return form.keys.length === 0 ? `${form.open}}` : undefined;
     },
     weak(ctx, form, value, level, found) {
         form.open = `${prefix(form.name, form.tag, found.name)}{`;
@@ -431,16 +429,6 @@ function bufferEntries(ctx, value) {
     const text = hex(bytes, shown) + (rest > 0 ? ` ... ${plural(rest, 'more byte')}` : '');
     return [`${ctx.stylize('[Uint8Contents]', 'special')}: <${text}>`];
 }
-function promiseEntries(ctx, value, level) {
-    const state = knowsPromises ? promiseState(value) : -1;
-    if (state < 0) return [];
-    if (state === 0) return [ctx.stylize('<pending>', 'special')];
-    ctx.indent += 2;
-    const text = print(ctx, promiseResult(value), level);
-    ctx.indent -= 2;
-    return [state === 2 ? `${ctx.stylize('<rejected>', 'special')} ${text}` : text];
-}
-
 // The text of one property; `kind` is 0 in objects, 1 for an element of a list, 2 for another
 // property of a list.
 function printProperty(ctx, value, level, key, kind) {
@@ -454,7 +442,7 @@ function printProperty(ctx, value, level, key, kind) {
     }
     if (property.get !== undefined && internal.loaded('modules')?.isNamespace(value))
         return printExport(ctx, value, level, key);
-    if (property.value !== undefined) {
+    if (property.value !== undefined || apply(hasOwnProperty, property, ['value'])) {
         const step = ctx.compact !== true || kind !== 0 ? 2 : 3;
         ctx.indent += step;
         text = print(ctx, property.value, level);
@@ -462,8 +450,11 @@ function printProperty(ctx, value, level, key, kind) {
             space = `\n${' '.repeat(ctx.indent)}`;
         ctx.indent -= step;
     } else if (property.get !== undefined) text = printGetter(ctx, value, level, property);
-    else if (property.set !== undefined) text = ctx.stylize('[Setter]', 'special');
-    else text = ctx.stylize('undefined', 'undefined');
+    else
+        text = ctx.stylize(
+            property.set !== undefined ? '[Setter]' : 'undefined',
+            property.set !== undefined ? 'special' : 'undefined'
+        );
     if (kind === 1) return text;
     const name = keyText(ctx, key, property);
     ctx.left -= name.length + 4;
@@ -590,7 +581,7 @@ function printObject(ctx, value, level, inTyped) {
     if (typeof value === 'function') kind = 'function';
     else if (isArray(value)) kind = 'array';
     else if (prototypeOf(value) === Object.prototype)
-        form.arguments = tag === '' && apply(objectString, value, []) === '[object Arguments]';
+        form.arguments = tag === '' && languageTag(value) === '[object Arguments]';
     else if ((found = branded(value)) !== undefined) kind = found.kind;
     form.name = className(ctx, value, level, found);
     const whole = kinds[kind](ctx, form, value, level, found, inTyped);

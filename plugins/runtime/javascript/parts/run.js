@@ -4,7 +4,7 @@ const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getProtot
 const { apply } = Reflect;
 const then = Promise.prototype.then;
 const { indexOf, lastIndexOf, slice, split, startsWith, trim } = String.prototype;
-const { push, reverse } = Array.prototype;
+const { includes, push, reverse } = Array.prototype;
 const toNumber = Number, toText = String, ErrorPrototype = Error.prototype;
 const call = (f, self, ...args) => apply(f, self, args);
 
@@ -16,14 +16,38 @@ function hidden(name, value) {
 
 // ---- names ---------------------------------------------------------------------------------------
 
-// A variable or function of the code that comes is a property that can be defined again.
-exports.define = function (name) {
+// What a name stands for now. Undefined: nothing, or a variable without a value.
+function present(old) {
+    try {
+        return old.get ? apply(old.get, globalThis, []) : old.value;
+    } catch {
+        return undefined;
+    }
+}
+
+// A variable or function of the code that comes is a property that can be defined again. A variable keeps the value that
+// it has; one that is local in the code gets it when the code begins.
+const kept = [];
+exports.define = function (name, isLocal) {
     const old = getOwnPropertyDescriptor(globalThis, name);
+    if (isLocal) {
+        if (old)
+            call(push, kept, name);
+        return;
+    }
     if (old && (!old.configurable || (!old.get && !old.set)))
         return;
     defineProperty(globalThis, name,
-        { value: undefined, writable: true, configurable: true, enumerable: true });
+        { value: old && present(old), writable: true, configurable: true, enumerable: true });
 };
+
+function inherit(variable, value) {
+    try {
+        if (variable.get() === undefined)
+            variable.set(value);
+    } catch { // code that did not run named it: here it is no `var`
+    }
+}
 
 // The names that code declares at its top level: accessors of its own variables.
 hidden('__publish', function (names) {
@@ -37,8 +61,11 @@ hidden('__publish', function (names) {
             continue; // of the language: undefined, NaN, Infinity, globalThis
         }
         accessor.enumerable = false;
+        if (old && kept.length && call(includes, kept, keys[i]))
+            inherit(accessor, present(old));
         defineProperty(globalThis, keys[i], accessor);
     }
+    kept.length = 0;
 });
 
 // ---- where it waits ------------------------------------------------------------------------------
@@ -69,12 +96,17 @@ defineProperty(globalThis, '__meta', {
 
 // ---- the promise of an execution -------------------------------------------------------------------
 
-let outcome;
+// The promise of an earlier execution, which was never settled in it, may be in a later one.
+let outcome, followed = 0;
 exports.follow = function (value) {
+    const number = ++followed;
+    const end = (ok, result) => {
+        if (number === followed)
+            outcome = [ok, result];
+    };
     outcome = undefined;
     try {
-        apply(then, value, [(result) => { outcome = [true, result]; },
-            (error) => { outcome = [false, error]; }]);
+        apply(then, value, [(result) => end(true, result), (error) => end(false, error)]);
     } catch {
         return false; // it is no promise
     }

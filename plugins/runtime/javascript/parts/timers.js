@@ -221,6 +221,7 @@ exports.clear = function () {
         exports.clearTimeout(timer);
     immediates = [];
     nextImmediates = [];
+    return true;
 };
 
 Object.defineProperty(exports, 'promises', { get: () => internal('timers_promises'), enumerable: true });

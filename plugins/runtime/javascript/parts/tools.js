@@ -58,7 +58,13 @@ function isPlain(value) {
 
 // Is the one argument the object of all arguments by name? Yes, unless the first parameter could be
 // that object itself; then only when all keys are names of parameters and the first is among them.
+// In a dialect there is no other form.
 function areNamed(tool, args) {
+    if (native.dialect()) {
+        if (args.length > 1 || (args.length && !isPlain(args[0])))
+            throw new TypeError(`Tool '${tool.name}' takes one object of named arguments`);
+        return args.length === 1;
+    }
     if (args.length !== 1 || !isPlain(args[0]))
         return false;
     const first = tool.parameters[0];
@@ -120,13 +126,19 @@ function argumentsOf(tool, args) {
 
 // ---- calls -----------------------------------------------------------------------------------------
 
+// The error was made by the call, so its stack is that of the code which called.
+function failed(call, message) {
+    defineProperty(call.error, 'message', { value: message, writable: true, configurable: true, enumerable: false });
+    return call.error;
+}
+
 function send(call) {
     const id = ++lastId;
     const refused = native.begin(id, call.tool, call.args);
     if (refused === false)
         return false;
     if (refused !== undefined)
-        call.reject(new ToolError(refused, call.tool));
+        call.reject(failed(call, refused));
     else
         apply(set, open, [id, call]);
     return true;
@@ -159,9 +171,9 @@ async function settled(args) {
     return given;
 }
 
-function callTool(tool, args) {
+function callTool(tool, args, error) {
     return new PromiseOf((resolve, reject) => {
-        const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject };
+        const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject, error };
         if (waiting.length || !send(call))
             apply(push, waiting, [call]);
     });
@@ -177,7 +189,7 @@ exports.settle = function (id, ok, text) {
     if (ok)
         call.resolve(values.read(text));
     else
-        call.reject(new ToolError(text, call.tool));
+        call.reject(failed(call, text));
     return true;
 };
 
@@ -210,7 +222,8 @@ exports.meant = function (message) {
 
 function functionOf(tool) {
     const f = async function (...args) {
-        return await callTool(tool, hasPromise(args) ? await settled(args) : args);
+        const error = new ToolError('', tool.name);
+        return await callTool(tool, hasPromise(args) ? await settled(args) : args, error);
     };
     defineProperty(f, 'name', { value: tool.spelling });
     defineProperty(f, 'length', { value: tool.parameters.filter((p) => p.required).length });

@@ -157,7 +157,7 @@ const types = {
     isSet: named('set'),
     isWeakMap: named('weak', 'WeakMap'),
     isWeakSet: named('weak', 'WeakSet'),
-    isPromise: named('promise'),
+    isPromise: (value) => value instanceof Promise,
     isArrayBuffer: named('buffer', 'ArrayBuffer'),
     isSharedArrayBuffer: named('buffer', 'SharedArrayBuffer'),
     isAnyArrayBuffer: named('buffer'),

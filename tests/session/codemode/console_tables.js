@@ -1,0 +1,16 @@
+const { items } = await list_users({ limit: 3 });
+console.table(items, ['id', 'name', 'active']);
+console.table([[1, 'a'], [2, 'b']]);
+console.table(new Map([['x', 1]]));
+console.group('group');
+console.log('inside\ntwo lines');
+console.group();
+console.info({ nested: { deeper: { deepest: { hidden: true } } } });
+console.groupEnd(); console.groupEnd();
+console.log('%s is %d years and %i, %f, %j, %o, %%', 'Ada', 36.5, 36.9, '1.5', { a: 1 }, [1]);
+console.error(new Map([[{ a: 1 }, new Set(['x'])]]), [undefined, null, -0, NaN], [1, , 3]);
+console.assert(1 === 1, 'never'); console.assert(false, 'no: %s', 'reason');
+console.count(); console.count('c'); console.count(); console.countReset(); console.count();
+console.log('a'.repeat(3), ['a'.repeat(80)], { s: "it's", t: 'say "x"' });
+console.log([...Array(101).keys()].length, Array.from({ length: 8 }, (_, i) => i * 1000), function named() {}, class A {}, Symbol('q'), 5n);
+console.debug({ f: () => 1, get g() { return 1; }, set h(v) {}, [Symbol('k')]: 1, d: new Date(0), e: /x/g });

@@ -1,0 +1,17 @@
+const order = { id: 7, lines: [{ sku: 'a', n: 2 }, { sku: 'b' }], 'ship-to': { zip: '10115', geo: [52.5, 13.4] } };
+const { id, lines: [{ sku: firstSku }, { n = 1 } = {}], 'ship-to': { zip, geo: [lat, , alt = 0] }, ...others } = order;
+let a = 1, b = 2, c = 3;
+[a, b, c] = [c, a, b];
+const key = 'dyn';
+const { [key + 'amic']: dynamic = 'default' } = {};
+for (const [i, { sku, n: count = 'one' }] of order.lines.entries()) console.log(i, sku, count);
+const f = ({ x = 1, y: { z = x + 1 } = {} } = {}, ...[head, ...tail]) => [x, z, head, tail.length];
+({ a, b } = { a: b, b: a });
+const { length, [length - 1]: last } = 'hello';
+const swap = new Map([['k', [1, { deep: true }]]]);
+for (const [k, [one, { deep }]] of swap) console.log(k, one, deep);
+const obj = { a: { b: { c: null } } };
+const paths = [obj?.a?.b?.c?.d, obj.x?.y.z, obj.a.f?.(), obj.a?.['b'].c ?? 'null'];
+let u, v = 0, w = 5;
+u ??= 'set'; v ||= 9; w &&= w + 1;
+({ id, firstSku, n, zip, lat, alt, others, abc: [a, b, c], dynamic, f: [f(), f({ x: 5 }, 'h', 1, 2)], last, paths, uvw: [u, v, w] });

@@ -1,0 +1,23 @@
+const order = [];
+const add = (s) => order.push(s); add('start');
+setTimeout(add, 20, 'timeout 20');
+setTimeout(add, 0, 'timeout 0');
+queueMicrotask(() => add('microtask'));
+Promise.resolve().then(() => add('promise')).then(() => add('promise 2'));
+add('end');
+await new Promise((resolve) => setTimeout(resolve, 40));
+console.log(order);
+const debounce = (f, ms) => { let t; return (...a) => { clearTimeout(t); t = setTimeout(f, ms, ...a); }; };
+const calls = [];
+const save = debounce((v) => calls.push(v), 5);
+save(1); save(2); save(3);
+let n = 0;
+const ticks = await new Promise((resolve) => {
+  const timer = setInterval(() => { if (++n === 3) { clearInterval(timer); resolve(n); } }, 1);
+});
+const { setTimeout: sleep } = await import('node:timers/promises');
+const value = await sleep(10, 'slept');
+const begun = performance.now();
+await sleep(15);
+const took = performance.now() - begun;
+({ calls, ticks, value, took: took >= 14, type: typeof begun });
