@@ -377,6 +377,7 @@ static void what_is_not_understood_is_left_to_the_engine(void)
         "import()",
         "import(...a)",
         "import(a, b, c)",
+        "new import(a)",
         "let a = 3in b",
         "x =>\n",
 

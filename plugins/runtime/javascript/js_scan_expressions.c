@@ -474,10 +474,14 @@ static void read_suffixes(struct js_reader *reader)
 
 static bool read_operand(struct js_reader *reader, bool in)
 {
-    bool is_arrow = false;
+    bool is_arrow = false, is_made = false;
 
-    while (is_prefix(reader))
+    while (is_prefix(reader)) {
+        is_made = reader->token.word == JS_WORD_NEW;
         js_next(reader);
+    }
+    if (is_made && reader->token.word == JS_WORD_IMPORT && js_peek(reader).sign == '(')
+        js_fail(reader); /* no constructor, though a call would be one */
     switch (reader->token.kind) {
     case JS_NUMBER:
     case JS_STRING:

@@ -9,3 +9,4 @@ console.log((function () { return this === undefined })(), isStrict, both, Objec
 console.log(await tell(() => import('./wrong.mjs')));
 console.log(await tell(() => import('./builtin.mjs')));
 console.log(await tell(() => import('./common.mjs')));
+console.log(all, await import('./common.cjs'), Object.isExtensible(all));

@@ -440,6 +440,8 @@ function printProperty(ctx, value, level, key, kind) {
     } catch {
         property = { value: undefined, enumerable: true };
     }
+    if (property.get !== undefined && internal.loaded('modules')?.isNamespace(value))
+        return printExport(ctx, value, level, key);
     if (property.value !== undefined || apply(hasOwnProperty, property, ['value'])) {
         const step = ctx.compact !== true || kind !== 0 ? 2 : 3;
         ctx.indent += step;
@@ -457,6 +459,18 @@ function printProperty(ctx, value, level, key, kind) {
     const name = keyText(ctx, key, property);
     ctx.left -= name.length + 4;
     return `${name}:${space}${text}`;
+}
+// Of a module's namespace, whose properties are getters of its variables.
+function printExport(ctx, value, level, key) {
+    let text;
+    ctx.indent += 2;
+    try {
+        text = print(ctx, value[key], level);
+    } catch {
+        text = ctx.stylize('<uninitialized>', 'special');
+    }
+    ctx.indent -= 2;
+    return `${keyText(ctx, key, {})}: ${text}`;
 }
 function keyText(ctx, key, property) {
     if (typeof key === 'symbol') {

@@ -323,7 +323,13 @@ const loadCode = (module, isSync) => {
 
 // ---- files with import and export
 
-const namespaceOf = () => defineProperty(create(null), Symbol.toStringTag, { value: 'Module' });
+const namespaces = new WeakSet();
+const { has: hasItem } = WeakSet.prototype;
+const namespaceOf = () => {
+    const namespace = defineProperty(create(null), Symbol.toStringTag, { value: 'Module' });
+    namespaces.add(namespace);
+    return namespace;
+};
 const addExports = (namespace, names) => {
     for (const name of keys(names)) {
         defineProperty(namespace, name, { ...Object.getOwnPropertyDescriptor(names, name), configurable: true, enumerable: true });
@@ -348,7 +354,7 @@ const sorted = namespace => {
         delete namespace[name];
         defineProperty(namespace, name, { ...descriptor, configurable: true });
     }
-    return namespace;
+    return Object.preventExtensions(namespace);
 };
 // From what an import takes its names: one that is not there is an error. In a circle nobody knows yet.
 const named = (namespace, from) => complete.has(namespace) ? new Proxy(namespace, {
@@ -525,6 +531,7 @@ Object.assign(Module, {
 });
 Object.assign(exports, {
     require, makeRequire, builtins, libraries, isBuiltin, mainFile, named,
+    isNamespace: value => apply(hasItem, namespaces, [value]),
     // A promise of the namespace; `from` is the file whose code asks, or null: the code of the execution.
     importModule: (name, from, options) => importFor(name, from && path.isAbsolute(from)
         ? cache[from] ?? { filename: from, directory: path.dirname(from), children: [] } : mainOf(), options),
