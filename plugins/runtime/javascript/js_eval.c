@@ -95,6 +95,15 @@ static void outcome_syntax(struct js_state *js, JSValueRef error, struct laz_out
     outcome->n_traceback = 0;
 }
 
+/* It was not prepared: it does not parse, or that was interrupted. */
+static void outcome_refused(struct js_state *js, JSValueRef error, struct laz_outcome *outcome)
+{
+    if (js->is_interrupted)
+        outcome_message(js, "interrupted", outcome);
+    else
+        outcome_syntax(js, error, outcome);
+}
+
 /* The promise of the execution waits, and nothing is left that could settle it. */
 static void outcome_stuck(struct js_state *js, struct laz_outcome *outcome)
 {
@@ -359,6 +368,8 @@ static void eval_define(struct js_state *js, const struct eval_code *made)
 static JSValueRef eval_run(struct js_state *js, const struct eval_code *made, JSValueRef *exception)
 {
     eval_define(js, made);
+    if (js->is_interrupted) /* in a getter of the code's own */
+        return NULL;
     JSValueRef value = js_evaluate(js, made->text, made->len, js->name, exception);
     const bool is_called = value && made->expression && JSValueIsObject(js->context, value) &&
                            JSObjectIsFunction(js->context, (JSObjectRef)(uintptr_t)value);
@@ -385,14 +396,15 @@ static void eval_begin(struct js_state *js)
     js->name = js->script ? js->script : js->code;
 }
 
-/* An execution that has failed leaves nothing that would run in the next one. */
-static void eval_end(struct js_state *js, bool failed)
+/* An execution leaves nothing that would run in the next one. */
+static void eval_end(struct js_state *js)
 {
     js->is_interrupted = 0; /* what follows is not to be ended by it */
     if (js->open)
         js_call(js, JS_ABANDON, 0, NULL, NULL);
-    if (js->has_timers && failed)
+    if (js->has_timers) /* it has failed, or made them while its value was written */
         js_call(js, JS_CLEAR, 0, NULL, NULL);
+    js->has_timers = false;
     js->open = 0;
     js_fetch_abandon(js);
     js->is_running = false;
@@ -476,11 +488,11 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
     JSValueRef exception = NULL, value = NULL;
 
     eval_begin(js);
+    js_watch(js);
     if (!eval_prepare(js, code, len, &made, &exception)) {
-        outcome_syntax(js, exception, outcome);
+        outcome_refused(js, exception, outcome);
     } else {
         js->is_running = true;
-        js_watch(js);
         value = eval_run(js, &made, &exception);
         if (!value)
             eval_threw(js, exception, outcome);
@@ -496,7 +508,7 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
             JSValueUnprotect(js->context, value);
         }
     }
-    eval_end(js, !value || outcome->kind == LAZ_OUTCOME_RUNTIME);
+    eval_end(js);
     eval_code_fini(js, &made);
     return 0;
 }
@@ -510,8 +522,9 @@ int js_check(void *state, const char *code, size_t len, struct laz_outcome *outc
     eval_begin(js);
     js->executions--;
     outcome->kind = LAZ_OUTCOME_VALUE;
+    js_watch(js);
     if (!eval_prepare(js, code, len, &made, &exception))
-        outcome_syntax(js, exception, outcome);
+        outcome_refused(js, exception, outcome);
     eval_code_fini(js, &made);
     return 0;
 }

@@ -31,11 +31,14 @@ static double loop_run_timers(struct js_state *js)
         return -1;
     JSValueRef next = js_call(js, JS_TIMERS, 0, NULL, &exception);
 
-    if (!next && !js_is_over(js)) {
-        JSValueProtect(js->context, exception);
-        js->failed = exception;
+    if (!next) { /* those that are left are cleared at the end of the execution */
+        if (!js_is_over(js)) {
+            JSValueProtect(js->context, exception);
+            js->failed = exception;
+        }
+        return -1;
     }
-    const double ms = next ? JSValueToNumber(js->context, next, NULL) : -1;
+    const double ms = JSValueToNumber(js->context, next, NULL);
     js->has_timers = ms >= 0;
     return ms;
 }

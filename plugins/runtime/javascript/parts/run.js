@@ -4,7 +4,7 @@ const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getProtot
 const { apply } = Reflect;
 const then = Promise.prototype.then;
 const { indexOf, lastIndexOf, slice, split, startsWith, trim } = String.prototype;
-const { includes, push, reverse } = Array.prototype;
+const { includes, push } = Array.prototype;
 const toNumber = Number, toText = String, ErrorPrototype = Error.prototype;
 const call = (f, self, ...args) => apply(f, self, args);
 
@@ -235,14 +235,14 @@ function frameOf(entry) {
 }
 
 function framesOf(error) {
-    const stack = field(error, 'stack'), frames = [];
+    const stack = field(error, 'stack'), frames = { __proto__: null, n: 0 };
     if (typeof stack !== 'string')
         return frames;
     const lines = call(split, stack, '\n', 2 * FRAMES);
-    for (let i = 0; i < lines.length && frames.length < FRAMES; i++) {
+    for (let i = 0; i < lines.length && frames.n < FRAMES; i++) {
         const frame = frameOf(lines[i]);
         if (frame)
-            call(push, frames, frame);
+            frames[frames.n++] = frame;
     }
     return frames;
 }
@@ -258,11 +258,12 @@ function kindOf(error) {
     return KIND_RUNTIME;
 }
 
-// [message, line, column, kind, number of frames, frames from the outermost on]
+// [message, line, column, kind, number of frames, frames from the outermost on], without a prototype: its
+// indexes may have setters.
 exports.describe = function (error) {
-    const frames = isError(error) ? framesOf(error) : [];
+    const frames = isError(error) ? framesOf(error) : { __proto__: null, n: 0 };
     let row = 0, column = 0;
-    for (let i = 0; i < frames.length; i++)
+    for (let i = 0; i < frames.n; i++)
         if (frames[i].own) {
             row = frames[i].row;
             column = frames[i].column;
@@ -275,14 +276,11 @@ exports.describe = function (error) {
             column = native.column(file, row, toNumber(field(error, 'column')) || 0);
         }
     }
-    const result = [messageOf(error, 0), row, column, kindOf(error), frames.length];
-    call(reverse, frames);
-    for (let i = 0; i < frames.length; i++)
-        call(push, result, frames[i].text);
+    const result = { __proto__: null, 0: messageOf(error, 0), 1: row, 2: column, 3: kindOf(error), 4: frames.n };
+    for (let i = 0; i < frames.n; i++)
+        result[5 + i] = frames[frames.n - 1 - i].text;
     return result;
 };
-
-exports.framesOf = framesOf;
 
 // ---- the text of a value -----------------------------------------------------------------------------
 

@@ -44,9 +44,10 @@ const checks = {
 };
 
 function parameterOf(tool, name) {
-    for (const p of tool.parameters)
-        if (p.spelling === name || p.name === name)
-            return p;
+    const { parameters } = tool;
+    for (let i = 0; i < parameters.length; i++)
+        if (parameters[i].spelling === name || parameters[i].name === name)
+            return parameters[i];
 }
 
 function isPlain(value) {
@@ -74,8 +75,8 @@ function areNamed(tool, args) {
         return true;
     const names = keysOf(args[0]);
     let hasFirst = false;
-    for (const name of names) {
-        const p = parameterOf(tool, name);
+    for (let i = 0; i < names.length; i++) {
+        const p = parameterOf(tool, names[i]);
         if (!p)
             return false;
         hasFirst = hasFirst || p === first;
@@ -83,19 +84,21 @@ function areNamed(tool, args) {
     return hasFirst;
 }
 
+// By the number of the parameter, in an object without a prototype, whose indexes might have setters.
 function positions(tool, args) {
-    const given = [];
+    const given = { __proto__: null };
     if (areNamed(tool, args)) {
-        const unexpected = [];
-        for (const name of keysOf(args[0])) {
-            const p = parameterOf(tool, name);
+        const names = keysOf(args[0]);
+        let unexpected = '';
+        for (let i = 0; i < names.length; i++) {
+            const p = parameterOf(tool, names[i]);
             if (p)
-                given[p.index] = args[0][name];
+                given[p.index] = args[0][names[i]];
             else
-                apply(push, unexpected, [`'${name}'`]);
+                unexpected += `${unexpected && ', '}'${names[i]}'`;
         }
-        if (unexpected.length)
-            throw new TypeError(`Unexpected arguments for tool '${tool.name}': ${apply(join, unexpected, [', '])}`);
+        if (unexpected)
+            throw new TypeError(`Unexpected arguments for tool '${tool.name}': ${unexpected}`);
         return given;
     }
     if (args.length > tool.parameters.length)
@@ -109,8 +112,8 @@ function positions(tool, args) {
 function argumentsOf(tool, args) {
     const given = positions(tool, args);
     let text = '{';
-    for (const p of tool.parameters) {
-        const value = given[p.index];
+    for (let i = 0; i < tool.parameters.length; i++) {
+        const p = tool.parameters[i], value = given[i];
         if (value === undefined || (value === null && !p.required)) {
             if (p.required)
                 throw new TypeError(`Tool '${tool.name}': argument '${p.name}' is missing`);
@@ -145,29 +148,28 @@ function send(call) {
 }
 
 // A promise among the arguments stands for its value, so that calls can be put into each other.
-function hasPromise(args) {
-    if (args.length === 1 && isPlain(args[0])) {
-        for (const name of keysOf(args[0]))
-            if (isPromise(args[0][name]))
-                return true;
-        return false;
-    }
-    for (let i = 0; i < args.length; i++)
-        if (isPromise(args[i]))
+function hasPromise(values) {
+    const names = keysOf(values);
+    for (let i = 0; i < names.length; i++)
+        if (isPromise(values[names[i]]))
             return true;
     return false;
 }
 
-async function settled(args) {
-    if (args.length === 1 && isPlain(args[0])) {
-        const given = {};
-        for (const name of keysOf(args[0]))
-            given[name] = isPromise(args[0][name]) ? await args[0][name] : args[0][name];
-        return [given];
-    }
-    const given = [];
-    for (let i = 0; i < args.length; i++)
-        given[i] = isPromise(args[i]) ? await args[i] : args[i];
+async function settled(values) {
+    const names = keysOf(values), given = { __proto__: null };
+    for (let i = 0; i < names.length; i++)
+        given[names[i]] = isPromise(values[names[i]]) ? await values[names[i]] : values[names[i]];
+    return given;
+}
+
+const isOneObject = (args) => args.length === 1 && isPlain(args[0]);
+
+async function resolved(args) {
+    if (isOneObject(args))
+        return { __proto__: null, 0: await settled(args[0]), length: 1 };
+    const given = await settled(args);
+    given.length = args.length;
     return given;
 }
 
@@ -223,7 +225,8 @@ exports.meant = function (message) {
 function functionOf(tool) {
     const f = async function (...args) {
         const error = new ToolError('', tool.name);
-        return await callTool(tool, hasPromise(args) ? await settled(args) : args, error);
+        const waits = hasPromise(isOneObject(args) ? args[0] : args);
+        return await callTool(tool, waits ? await resolved(args) : args, error);
     };
     defineProperty(f, 'name', { value: tool.spelling });
     defineProperty(f, 'length', { value: tool.parameters.filter((p) => p.required).length });

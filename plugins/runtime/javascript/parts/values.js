@@ -1,25 +1,26 @@
 // values.js - values of the code as JSON with lazaret's tags, and back.
-// The host reads what is written here, so nothing is used that code can change. Getters, proxies
-// and toJSON of the code's own are called, as JSON.stringify calls them.
-const { apply, ownKeys } = Reflect;
+// The host reads what is written here, so nothing is used that code can change: no functions of
+// prototypes, and no lists that inherit from one, whose indexes may have setters. Getters, proxies and toJSON of
+// the code's own values are called, as JSON.stringify calls them.
+const { apply } = Reflect;
 const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys: keysOf } = Object;
 const { isArray } = Array, { isView } = ArrayBuffer;
-const { isFinite, isInteger, isNaN } = Number;
+const { isFinite, isInteger } = Number;
 const stringify = JSON.stringify, parse = JSON.parse;
-const { charCodeAt, indexOf, isWellFormed, slice, startsWith, toString: stringToString } = String.prototype;
-const { join, push } = Array.prototype;
+const { indexOf, isWellFormed, startsWith } = String.prototype;
 const { toISOString, getTime } = Date.prototype;
 const bigintToText = BigInt.prototype.toString;
-const { forEach: mapForEach, get: mapGet } = Map.prototype, { forEach: setForEach } = Set.prototype;
+const { forEach: mapForEach } = Map.prototype, { forEach: setForEach } = Set.prototype;
 const getter = (prototype, name) => getOwnPropertyDescriptor(prototype, name).get;
 const mapSize = getter(Map.prototype, 'size'), setSize = getter(Set.prototype, 'size');
 const TypedArray = getPrototypeOf(Uint8Array.prototype);
 const typedName = getter(TypedArray, Symbol.toStringTag), typedLength = getter(TypedArray, 'length');
+const typedBuffer = getter(TypedArray, 'buffer'), typedOffset = getter(TypedArray, 'byteOffset');
 const bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
 const U8 = Uint8Array, toBase64 = Uint8Array.prototype.toBase64, fromBase64 = Uint8Array.fromBase64;
 const numberValue = Number.prototype.valueOf, booleanValue = Boolean.prototype.valueOf;
 const stringValue = String.prototype.valueOf, bigintValue = BigInt.prototype.valueOf;
-const toNumber = Number, toBigInt = BigInt, DateOf = Date, MapOf = Map, RegExpExec = RegExp.prototype.exec;
+const toBigInt = BigInt, DateOf = Date, MapOf = Map, RegExpExec = RegExp.prototype.exec;
 const setMap = Map.prototype.set;
 const ErrorPrototype = Error.prototype, RegExpPrototype = RegExp.prototype;
 const PromisePrototype = Promise.prototype, WeakMapPrototype = WeakMap.prototype;
@@ -29,13 +30,18 @@ const DEPTH = 60;
 
 // ---- writing ---------------------------------------------------------------------------------------
 
-let pieces, size, most, stack, forResult;
+// A list without a prototype.
+const listOf = () => ({ __proto__: null, n: 0 });
+function add(list, item) {
+    list[list.n++] = item;
+}
+
+let written, most, stack, forResult;
 
 function put(text) {
-    size += text.length;
-    if (size > most)
+    written += text;
+    if (written.length > most)
         throw tooLarge;
-    call2(push, pieces, text);
 }
 const tooLarge = { tooLarge: true };
 const call2 = (f, self, argument) => apply(f, self, [argument]);
@@ -124,16 +130,16 @@ function isOpaque(value) {
 }
 
 function enter(value, path) {
-    for (let i = 0; i < stack.length; i++)
+    for (let i = 0; i < stack.n; i++)
         if (stack[i] === value)
             throw new Wrong(path + ' contains itself');
-    if (stack.length >= DEPTH)
+    if (stack.n >= DEPTH)
         throw new TooDeep(path + ' is nested too deeply (over ' + DEPTH + ' levels)');
-    stack[stack.length] = value;
+    add(stack, value);
 }
 
 function leave() {
-    stack.length--;
+    stack.n--;
 }
 
 function putList(length, item, path) {
@@ -151,15 +157,15 @@ function putList(length, item, path) {
 function putObject(value, path) {
     const names = keysOf(value);
     let any = false, only = true;
-    const first = names.length === 1 && charCodeAt !== undefined && call2(startsWith, names[0], '$');
+    const first = names.length === 1 && call2(startsWith, names[0], '$');
     for (let i = 0; i < names.length && only; i++)
         only = call2(isWellFormed, names[i]) && call2(indexOf, names[i], '\0') < 0;
     if (first || !only) {
-        const entries = [];
+        const entries = listOf();
         for (let i = 0; i < names.length; i++) {
             const item = value[names[i]];
             if (item !== undefined && typeof item !== 'symbol' && typeof item !== 'function')
-                entries[entries.length] = [names[i], item];
+                add(entries, [names[i], item]);
         }
         putMap(entries, path);
         return;
@@ -178,7 +184,7 @@ function putObject(value, path) {
 
 function putMap(entries, path) {
     put('{"$map":[');
-    for (let i = 0; i < entries.length; i++) {
+    for (let i = 0; i < entries.n; i++) {
         put(i ? ',[' : '[');
         write(entries[i][0], path, 'a key', true);
         put(',');
@@ -189,20 +195,20 @@ function putMap(entries, path) {
 }
 
 function writeMap(value, path) {
-    const entries = [], seen = { __proto__: null };
+    const entries = listOf();
     let texts = true;
     apply(mapForEach, value, [(item, key) => {
-        entries[entries.length] = [key, item];
+        add(entries, [key, item]);
         texts = texts && typeof key === 'string' && call2(isWellFormed, key) && call2(indexOf, key, '\0') < 0;
     }]);
-    if (texts && entries.length === 1 && call2(startsWith, entries[0][0], '$'))
+    if (texts && entries.n === 1 && call2(startsWith, entries[0][0], '$'))
         texts = false;
     if (!texts) {
         putMap(entries, path);
         return;
     }
     put('{');
-    for (let i = 0; i < entries.length; i++) {
+    for (let i = 0; i < entries.n; i++) {
         put((i ? ',' : '') + stringify(entries[i][0]) + ':');
         write(entries[i][1], path, entries[i][0], true);
     }
@@ -212,7 +218,7 @@ function writeMap(value, path) {
 function writeTyped(value, path) {
     const name = apply(typedName, value, []);
     if (name === 'Uint8Array' || name === 'Uint8ClampedArray') {
-        const bytes = new U8(value.buffer, value.byteOffset, value.byteLength);
+        const bytes = new U8(apply(typedBuffer, value, []), apply(typedOffset, value, []), apply(typedLength, value, []));
         if (bytes.length > most)
             throw tooLarge;
         put('{"$bytes":"' + apply(toBase64, bytes, []) + '"}');
@@ -221,10 +227,7 @@ function writeTyped(value, path) {
     putList(apply(typedLength, value, []), (i) => value[i], path);
 }
 
-function writeObject(value, path) {
-    let kind = quickKind(value);
-    if (kind === '')
-        kind = kindOf(value);
+function writeObject(value, kind, path) {
     switch (kind) {
     case 'number': putNumber(apply(numberValue, value, [])); return;
     case 'string': putString(apply(stringValue, value, [])); return;
@@ -253,9 +256,9 @@ function writeObject(value, path) {
     else if (kind === 'map')
         writeMap(value, path);
     else if (kind === 'set') {
-        const items = [];
-        apply(setForEach, value, [(item) => { items[items.length] = item; }]);
-        putList(items.length, (i) => items[i], path);
+        const items = listOf();
+        apply(setForEach, value, [(item) => { add(items, item); }]);
+        putList(items.n, (i) => items[i], path);
     } else if (isOpaque(value))
         putText(value, path);
     else
@@ -282,47 +285,31 @@ function write(value, path, name, inside) {
         return;
     }
     const where = inside ? pathOf(path, name) : path;
-    if (!isDate(value)) {
-        const toJSON = value.toJSON;
-        if (typeof toJSON === 'function' && !isView(value)) {
-            enter(value, where);
-            write(apply(toJSON, value, [inside ? '' + name : '']), where, 'toJSON()', false);
-            leave();
-            return;
-        }
-    }
-    writeObject(value, where);
-}
-
-function isDate(value) {
-    try {
-        apply(getTime, value, []);
-        return true;
-    } catch {
-        return false;
-    }
+    const kind = quickKind(value) || kindOf(value);
+    const toJSON = kind === 'date' || kind === 'typed' || kind === 'view' ? undefined : value.toJSON;
+    if (typeof toJSON === 'function') {
+        enter(value, where);
+        write(apply(toJSON, value, [inside ? '' + name : '']), where, 'toJSON()', false);
+        leave();
+    } else
+        writeObject(value, kind, where);
 }
 
 function pathOf(path, name) {
-    return stack.length > 20 ? path : typeof name === 'number' ? path + '[' + name + ']' : path + '.' + name;
+    return stack.n > 20 ? path : typeof name === 'number' ? path + '[' + name + ']' : path + '.' + name;
 }
 
 function whole(value, limit, result, what) {
-    const before = [pieces, size, most, stack, forResult];
-    pieces = [];
-    size = 0;
+    const before = { written, most, stack, forResult };
+    written = '';
     most = limit;
-    stack = [];
+    stack = listOf();
     forResult = result;
     try {
         write(value, what, '', false);
-        return apply(join, pieces, ['']);
+        return written;
     } finally {
-        pieces = before[0];
-        size = before[1];
-        most = before[2];
-        stack = before[3];
-        forResult = before[4];
+        ({ written, most, stack, forResult } = before);
     }
 }
 
