@@ -150,6 +150,13 @@ void js_set(JSContextRef context, JSObjectRef object, const char *name, JSValueR
 double js_argument(JSContextRef context, size_t n, const JSValueRef arguments[], size_t i,
                    double otherwise);
 
+/* The head of a function of C for parts, and what it leaves unused. */
+#define JS_NATIVE(name)                                                                            \
+    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
+                           const JSValueRef arguments[], JSValueRef *exception)
+#define JS_UNUSED                                                                                  \
+    ((void)context, (void)function, (void)this, (void)n, (void)arguments, (void)exception)
+
 /* ---- js_parts.c ------------------------------------------------------------------------------ */
 
 /* Ends with a name that is NULL. */

@@ -15,11 +15,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define NATIVE(name)                                                                               \
-    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
-                           const JSValueRef arguments[], JSValueRef *exception)
-#define UNUSED ((void)function, (void)this, (void)n, (void)arguments, (void)exception)
-
 static const struct nettle_hash *digest_find(const char *name)
 {
     for (size_t i = 0; nettle_hashes[i]; i++) {
@@ -31,9 +26,9 @@ static const struct nettle_hash *digest_find(const char *name)
 
 /* digest(name, bytes...): the digest of the bytes one after another; undefined: no such function.
  */
-NATIVE(digest_digest)
+JS_NATIVE(digest_digest)
 {
-    UNUSED;
+    JS_UNUSED;
     char *name = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const struct nettle_hash *hash = name ? digest_find(name) : NULL;
     void *state = hash ? malloc(hash->context_size) : NULL;
@@ -80,9 +75,9 @@ static void system_text(JSContextRef context, JSObjectRef object, const char *na
 }
 
 /* system(): an object; what the system does not tell is absent. */
-NATIVE(digest_system)
+JS_NATIVE(digest_system)
 {
-    UNUSED;
+    JS_UNUSED;
     JSObjectRef object = JSObjectMake(context, NULL, NULL);
     struct utsname names;
     struct sysinfo info;
@@ -123,9 +118,9 @@ NATIVE(digest_system)
 extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef) __attribute__((weak));
 
 /* isProxy(value) */
-NATIVE(digest_is_proxy)
+JS_NATIVE(digest_is_proxy)
 {
-    UNUSED;
+    JS_UNUSED;
     return JSValueMakeBoolean(context, n && JSObjectGetProxyTarget &&
                                            JSValueIsObject(context, arguments[0]) &&
                                            JSObjectGetProxyTarget((JSObjectRef)arguments[0]));

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NATIVE(name)                                                                               \
-    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
-                           const JSValueRef arguments[], JSValueRef *exception)
-#define UNUSED ((void)function, (void)this, (void)n, (void)arguments, (void)exception)
-
 /* The code point that begins at units[*at], which moves behind it. */
 static uint32_t encode_point(const JSChar *units, size_t n, size_t *at)
 {
@@ -203,24 +198,24 @@ static JSValueRef decode_value(JSContextRef context, enum encoding encoding, siz
 }
 
 /* utf8Decode(bytes, fatal) */
-NATIVE(encode_utf8_decode)
+JS_NATIVE(encode_utf8_decode)
 {
-    UNUSED;
+    JS_UNUSED;
     bool fatal = n > 1 && JSValueToBoolean(context, arguments[1]);
     return decode_value(context, UTF8, n, arguments, fatal, exception);
 }
 
 /* latin1Decode(bytes) */
-NATIVE(encode_latin1_decode)
+JS_NATIVE(encode_latin1_decode)
 {
-    UNUSED;
+    JS_UNUSED;
     return decode_value(context, LATIN1, n, arguments, false, exception);
 }
 
 /* utf16Decode(bytes): little-endian; an odd byte at the end is left out. */
-NATIVE(encode_utf16_decode)
+JS_NATIVE(encode_utf16_decode)
 {
-    UNUSED;
+    JS_UNUSED;
     return decode_value(context, UTF16, n, arguments, false, exception);
 }
 
@@ -259,30 +254,30 @@ static JSValueRef encode_value(JSContextRef context, enum encoding encoding, siz
 }
 
 /* utf8Encode(text) */
-NATIVE(encode_utf8_encode)
+JS_NATIVE(encode_utf8_encode)
 {
-    UNUSED;
+    JS_UNUSED;
     return encode_value(context, UTF8, n, arguments, exception);
 }
 
 /* latin1Encode(text): the low byte of each unit. */
-NATIVE(encode_latin1_encode)
+JS_NATIVE(encode_latin1_encode)
 {
-    UNUSED;
+    JS_UNUSED;
     return encode_value(context, LATIN1, n, arguments, exception);
 }
 
 /* utf16Encode(text): little-endian. */
-NATIVE(encode_utf16_encode)
+JS_NATIVE(encode_utf16_encode)
 {
-    UNUSED;
+    JS_UNUSED;
     return encode_value(context, UTF16, n, arguments, exception);
 }
 
 /* utf8Length(text): as many bytes as utf8Encode gives. */
-NATIVE(encode_utf8_length)
+JS_NATIVE(encode_utf8_length)
 {
-    UNUSED;
+    JS_UNUSED;
     JSStringRef string = n ? JSValueToStringCopy(context, arguments[0], exception) : NULL;
 
     if (!string)

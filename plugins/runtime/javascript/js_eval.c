@@ -554,16 +554,14 @@ int js_set_script(void *state, const char *const *argv, size_t n, const char *di
 
 /* column(file, line, column): that of the code as it was given, for one of the text that the engine
  * got. */
-static JSValueRef native_column(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_column)
 {
+    JS_UNUSED;
     struct js_state *js = js_here;
     char *file = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const double line = js_argument(context, n, arguments, 1, 0);
     double column = js_argument(context, n, arguments, 2, 0);
 
-    (void)function;
-    (void)this;
     const bool is_code = file && js->name && strcmp(file, js->name) == 0 && line >= 1 &&
                          column >= 1 && line < INT32_MAX && column < INT32_MAX;
     if (is_code && js->scan)

@@ -447,11 +447,9 @@ static bool fetch_begin(struct fetch *fetch, JSContextRef context, const JSValue
 /* fetchStart(url, method, headers, body, handler): the transfer's number, or a negative errno.
  * `headers` is text with a line for each, `body` bytes or null. handler("head", text),
  * handler("data"): fetchTake has some, handler("end", bytes), handler("error", error). */
-static JSValueRef fetch_start(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                              size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(fetch_start)
 {
-    (void)function;
-    (void)this;
+    JS_UNUSED;
     if (n < 5 || !JSValueIsObject(context, arguments[4]))
         return js_number(context, -EINVAL);
     /* Without a network the system refuses every socket. */
@@ -481,13 +479,11 @@ static JSValueRef fetch_start(JSContextRef context, JSObjectRef function, JSObje
 
 /* fetchTake(number): what came of the body and was not taken, maybe nothing; null: no such transfer
  * is under way. */
-static JSValueRef fetch_take_call(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                                  size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(fetch_take_call)
 {
+    JS_UNUSED;
     struct fetch *fetch = fetch_find(js_here, js_argument(context, n, arguments, 0, 0));
 
-    (void)function;
-    (void)this;
     if (!fetch)
         return JSValueMakeNull(context);
     JSValueRef bytes = fetch_take(fetch, exception);
@@ -499,14 +495,11 @@ static JSValueRef fetch_take_call(JSContextRef context, JSObjectRef function, JS
 }
 
 /* fetchCancel(number): ends a transfer; its handler is not told. */
-static JSValueRef fetch_cancel(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                               size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(fetch_cancel)
 {
+    JS_UNUSED;
     struct fetch *fetch = fetch_find(js_here, js_argument(context, n, arguments, 0, 0));
 
-    (void)function;
-    (void)this;
-    (void)exception;
     if (fetch) {
         fetch->is_over = true;
         if (!fetch->all->in_turn)

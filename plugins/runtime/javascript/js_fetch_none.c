@@ -23,14 +23,9 @@ void js_fetch_abandon(struct js_state *js)
     (void)js;
 }
 
-static JSValueRef fetch_start(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                              size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(fetch_start)
 {
-    (void)function;
-    (void)this;
-    (void)n;
-    (void)arguments;
-    (void)exception;
+    JS_UNUSED;
     return js_number(context, -ELIBACC);
 }
 

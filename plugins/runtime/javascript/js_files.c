@@ -21,12 +21,6 @@
 /* Of a file that is read as a whole. */
 #define FILES_READ_MAX ((size_t)512 << 20)
 
-#define NATIVE(name)                                                                               \
-    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
-                           const JSValueRef arguments[], JSValueRef *exception)
-
-#define UNUSED ((void)function, (void)this, (void)exception)
-
 /* ---- arguments and results ------------------------------------------------------------------- */
 
 static int files_int(JSContextRef context, size_t n, const JSValueRef arguments[], size_t i)
@@ -123,9 +117,9 @@ static void files_before_write(int fd)
 }
 
 /* fsOpen(path, flags, mode): a descriptor */
-NATIVE(files_open)
+JS_NATIVE(files_open)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = files_path(context, n, arguments, 0);
     const int flags = files_int(context, n, arguments, 1),
               mode = files_int(context, n, arguments, 2);
@@ -142,9 +136,9 @@ NATIVE(files_open)
 }
 
 /* fsClose(fd) */
-NATIVE(files_close)
+JS_NATIVE(files_close)
 {
-    UNUSED;
+    JS_UNUSED;
     const int fd = files_int(context, n, arguments, 0);
 
     files_before_write(fd);
@@ -171,9 +165,9 @@ static unsigned char *files_part(JSContextRef context, size_t n, const JSValueRe
 }
 
 /* fsRead(fd, bytes, offset, length, position): how many; a position below 0 is that of the file */
-NATIVE(files_read)
+JS_NATIVE(files_read)
 {
-    UNUSED;
+    JS_UNUSED;
     const int fd = files_int(context, n, arguments, 0);
     const double position = js_argument(context, n, arguments, 4, -1);
     size_t len;
@@ -189,9 +183,9 @@ NATIVE(files_read)
 }
 
 /* fsWrite(fd, bytes, offset, length, position): how many */
-NATIVE(files_write)
+JS_NATIVE(files_write)
 {
-    UNUSED;
+    JS_UNUSED;
     const int fd = files_int(context, n, arguments, 0);
     const double position = js_argument(context, n, arguments, 4, -1);
     size_t len;
@@ -224,9 +218,9 @@ static int files_grow(char **bytes, size_t *room, size_t len)
 }
 
 /* fsReadAll(fd): the bytes that the file has from where it stands, at most 512 MiB, else EFBIG */
-NATIVE(files_read_all)
+JS_NATIVE(files_read_all)
 {
-    UNUSED;
+    JS_UNUSED;
     const int fd = files_int(context, n, arguments, 0);
     char *bytes = NULL;
     size_t len = 0, room = 0;
@@ -256,9 +250,9 @@ NATIVE(files_read_all)
 }
 
 /* fsWriteAll(fd, text_or_bytes): writes all of it */
-NATIVE(files_write_all)
+JS_NATIVE(files_write_all)
 {
-    UNUSED;
+    JS_UNUSED;
     const int fd = files_int(context, n, arguments, 0);
     void *bytes = NULL;
     char *text = NULL;
@@ -282,18 +276,18 @@ NATIVE(files_write_all)
 }
 
 /* fsSync(fd, is_data) */
-NATIVE(files_sync)
+JS_NATIVE(files_sync)
 {
-    UNUSED;
+    JS_UNUSED;
     const int fd = files_int(context, n, arguments, 0);
 
     return files_done(context, files_flag(context, n, arguments, 1) ? fdatasync(fd) : fsync(fd));
 }
 
 /* fsIsTerminal(fd) */
-NATIVE(files_is_terminal)
+JS_NATIVE(files_is_terminal)
 {
-    UNUSED;
+    JS_UNUSED;
     return JSValueMakeBoolean(context, isatty(files_int(context, n, arguments, 0)) == 1);
 }
 
@@ -333,9 +327,9 @@ static JSValueRef files_facts(JSContextRef context, const struct stat *st, struc
 }
 
 /* fsStat(path_or_fd, follow): the numbers of files_facts */
-NATIVE(files_stat)
+JS_NATIVE(files_stat)
 {
-    UNUSED;
+    JS_UNUSED;
     const bool is_fd = n > 0 && JSValueIsNumber(context, arguments[0]);
     const bool follow = files_flag(context, n, arguments, 1);
     const int fd = is_fd ? files_int(context, n, arguments, 0) : -1;
@@ -355,9 +349,9 @@ NATIVE(files_stat)
 }
 
 /* fsAccess(path, mode) */
-NATIVE(files_access)
+JS_NATIVE(files_access)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = files_path(context, n, arguments, 0);
     JSValueRef done = path ? files_done(context, access(path, files_int(context, n, arguments, 1)))
                            : files_error(context, ENOMEM);
@@ -367,9 +361,9 @@ NATIVE(files_access)
 }
 
 /* fsReadLink(path, as_bytes) */
-NATIVE(files_read_link)
+JS_NATIVE(files_read_link)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = files_path(context, n, arguments, 0);
     char target[PATH_MAX + 1];
     const ssize_t len = path ? readlink(path, target, PATH_MAX) : -1;
@@ -386,9 +380,9 @@ NATIVE(files_read_link)
 }
 
 /* fsRealPath(path, as_bytes) */
-NATIVE(files_real_path)
+JS_NATIVE(files_real_path)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = files_path(context, n, arguments, 0);
     char *real = path ? realpath(path, NULL) : NULL;
     JSValueRef value = real ? files_name(context, real, files_flag(context, n, arguments, 1))
@@ -417,9 +411,9 @@ static void files_push(JSContextRef context, JSObjectRef list, unsigned *count, 
 }
 
 /* fsList(path, as_bytes): name, type, name, type... */
-NATIVE(files_list)
+JS_NATIVE(files_list)
 {
-    UNUSED;
+    JS_UNUSED;
     const bool as_bytes = files_flag(context, n, arguments, 1);
     char *path = files_path(context, n, arguments, 0);
     DIR *directory = path ? opendir(path) : NULL;
@@ -447,9 +441,9 @@ NATIVE(files_list)
 /* ---- changes --------------------------------------------------------------------------------- */
 
 /* fsMakeDirectory(path, mode) */
-NATIVE(files_make_directory)
+JS_NATIVE(files_make_directory)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = files_path(context, n, arguments, 0);
     JSValueRef done =
         path ? files_done(context, mkdir(path, (mode_t)files_int(context, n, arguments, 1)))
@@ -460,9 +454,9 @@ NATIVE(files_make_directory)
 }
 
 /* fsMakeTemporary(prefix): a directory's name */
-NATIVE(files_make_temporary)
+JS_NATIVE(files_make_temporary)
 {
-    UNUSED;
+    JS_UNUSED;
     char *prefix = files_path(context, n, arguments, 0);
     const size_t size = prefix ? strlen(prefix) + sizeof "XXXXXX" : 0;
     char *path = prefix ? malloc(size) : NULL;
@@ -479,41 +473,41 @@ NATIVE(files_make_temporary)
     return value;
 }
 
-NATIVE(files_remove_directory)
+JS_NATIVE(files_remove_directory)
 {
-    UNUSED;
+    JS_UNUSED;
     return files_with(context, n, arguments, rmdir);
 }
 
-NATIVE(files_unlink)
+JS_NATIVE(files_unlink)
 {
-    UNUSED;
+    JS_UNUSED;
     return files_with(context, n, arguments, unlink);
 }
 
-NATIVE(files_rename)
+JS_NATIVE(files_rename)
 {
-    UNUSED;
+    JS_UNUSED;
     return files_with_two(context, n, arguments, rename);
 }
 
-NATIVE(files_link)
+JS_NATIVE(files_link)
 {
-    UNUSED;
+    JS_UNUSED;
     return files_with_two(context, n, arguments, link);
 }
 
 /* fsSymlink(target, path) */
-NATIVE(files_symlink)
+JS_NATIVE(files_symlink)
 {
-    UNUSED;
+    JS_UNUSED;
     return files_with_two(context, n, arguments, symlink);
 }
 
 /* fsMode(path_or_fd, mode) */
-NATIVE(files_mode)
+JS_NATIVE(files_mode)
 {
-    UNUSED;
+    JS_UNUSED;
     const mode_t mode = (mode_t)files_int(context, n, arguments, 1);
 
     if (n > 0 && JSValueIsNumber(context, arguments[0]))
@@ -525,9 +519,9 @@ NATIVE(files_mode)
 }
 
 /* fsOwner(path_or_fd, uid, gid, follow) */
-NATIVE(files_owner)
+JS_NATIVE(files_owner)
 {
-    UNUSED;
+    JS_UNUSED;
     const uid_t uid = (uid_t)js_argument(context, n, arguments, 1, 0);
     const gid_t gid = (gid_t)js_argument(context, n, arguments, 2, 0);
 
@@ -553,9 +547,9 @@ static struct timespec files_time(double seconds)
 }
 
 /* fsTimes(path_or_fd, accessed, modified, follow): seconds */
-NATIVE(files_times)
+JS_NATIVE(files_times)
 {
-    UNUSED;
+    JS_UNUSED;
     const struct timespec times[2] = {files_time(js_argument(context, n, arguments, 1, 0)),
                                       files_time(js_argument(context, n, arguments, 2, 0))};
 
@@ -571,9 +565,9 @@ NATIVE(files_times)
 }
 
 /* fsTruncate(fd, length) */
-NATIVE(files_truncate)
+JS_NATIVE(files_truncate)
 {
-    UNUSED;
+    JS_UNUSED;
     return files_done(context, ftruncate(files_int(context, n, arguments, 0),
                                          (off_t)js_argument(context, n, arguments, 1, 0)));
 }
@@ -628,9 +622,9 @@ static int files_copy_file(const char *from, const char *to, bool exclusive)
 }
 
 /* fsCopy(from, to, exclusive) */
-NATIVE(files_copy)
+JS_NATIVE(files_copy)
 {
-    UNUSED;
+    JS_UNUSED;
     char *from = files_path(context, n, arguments, 0);
     char *to = files_path(context, n, arguments, 1);
     const int number =
@@ -663,9 +657,9 @@ static const struct {
 };
 
 /* fsConstants(): an object of names and numbers */
-NATIVE(files_constant_table)
+JS_NATIVE(files_constant_table)
 {
-    UNUSED;
+    JS_UNUSED;
     (void)n, (void)arguments;
     JSObjectRef table = JSObjectMake(context, NULL, NULL);
 

@@ -6,16 +6,11 @@
  * none, so their state is not known. */
 #include "js.h"
 
-#define NATIVE(name)                                                                               \
-    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
-                           const JSValueRef arguments[], JSValueRef *exception)
-#define UNUSED ((void)function, (void)this, (void)exception)
-
 __attribute__((weak)) JSObjectRef JSObjectGetProxyTarget(JSObjectRef object);
 /* proxyTarget(value): what is behind a proxy; undefined: it is none. */
-NATIVE(native_proxy_target)
+JS_NATIVE(native_proxy_target)
 {
-    UNUSED;
+    JS_UNUSED;
     JSObjectRef target = NULL;
 
     if (JSObjectGetProxyTarget && n && JSValueIsObject(context, arguments[0]))

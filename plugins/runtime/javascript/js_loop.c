@@ -94,14 +94,9 @@ enum js_end js_loop(struct js_state *js, bool has_main)
 }
 
 /* timers(): there are some. */
-static JSValueRef native_timers(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_timers)
 {
-    (void)function;
-    (void)this;
-    (void)n;
-    (void)arguments;
-    (void)exception;
+    JS_UNUSED;
     js_here->has_timers = true;
     return JSValueMakeUndefined(context);
 }

@@ -14,15 +14,13 @@ static void scan_flag(JSContextRef context, JSObjectRef object, const char *name
 }
 
 /* scan(text, 'module'): {text, isModule, hasAwait, unsure} of a module's file. */
-static JSValueRef native_scan(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                              size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_scan)
 {
+    JS_UNUSED;
     struct js_scan scan = {0};
     size_t len = 0;
     char *text = n ? js_text(context, arguments[0], &len, exception) : NULL;
 
-    (void)function;
-    (void)this;
     if (!text)
         return JSValueMakeUndefined(context);
     if (js_scan(text, len, JS_WANT_MODULE, &scan) != 0) {
@@ -42,15 +40,11 @@ static JSValueRef native_scan(JSContextRef context, JSObjectRef function, JSObje
 }
 
 /* libraries(): the files of runtime.javascript.libraries. */
-static JSValueRef native_libraries(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                                   size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_libraries)
 {
+    JS_UNUSED;
     JSObjectRef list = JSObjectMakeArray(context, 0, NULL, exception);
 
-    (void)function;
-    (void)this;
-    (void)n;
-    (void)arguments;
     for (unsigned i = 0; js_here->libraries && js_here->libraries[i]; i++) {
         const char *path = js_here->libraries[i];
         JSObjectSetPropertyAtIndex(context, list, i, js_string(context, path, strlen(path)),

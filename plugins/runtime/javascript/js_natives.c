@@ -8,28 +8,23 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define NATIVE(name)                                                                               \
-    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
-                           const JSValueRef arguments[], JSValueRef *exception)
-#define UNUSED ((void)function, (void)this, (void)n, (void)arguments, (void)exception)
-
 /* now(): ms of a clock that never goes back, with fractions. */
-NATIVE(native_now)
+JS_NATIVE(native_now)
 {
     struct timespec now;
 
-    UNUSED;
+    JS_UNUSED;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return js_number(context, 1e3 * (double)now.tv_sec + (double)now.tv_nsec / 1e6);
 }
 
 /* random(bytes): fills a typed array, and returns it. */
-NATIVE(native_random)
+JS_NATIVE(native_random)
 {
     void *data;
     size_t len;
 
-    UNUSED;
+    JS_UNUSED;
     if (!n || !js_bytes(context, arguments[0], &data, &len))
         return js_throw(context, exception, "random(bytes)");
     size_t offset = 0;
@@ -43,9 +38,9 @@ NATIVE(native_random)
 }
 
 /* part(name): the function of a part; undefined: there is none. */
-NATIVE(native_part)
+JS_NATIVE(native_part)
 {
-    UNUSED;
+    JS_UNUSED;
     char name[64] = JS_PART_NAME;
     char *text = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const struct js_part *part = text ? js_part_find(text) : NULL;
@@ -68,9 +63,9 @@ NATIVE(native_part)
 }
 
 /* hasPart(name) */
-NATIVE(native_has_part)
+JS_NATIVE(native_has_part)
 {
-    UNUSED;
+    JS_UNUSED;
     char *text = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const bool has = text && js_part_find(text);
 
@@ -79,9 +74,9 @@ NATIVE(native_has_part)
 }
 
 /* compile(text, file name): the value of a script. */
-NATIVE(native_compile)
+JS_NATIVE(native_compile)
 {
-    UNUSED;
+    JS_UNUSED;
     size_t len;
     char *text = n > 1 ? js_text(context, arguments[0], &len, exception) : NULL;
     char *name = text ? js_text(context, arguments[1], NULL, exception) : NULL;
@@ -93,9 +88,9 @@ NATIVE(native_compile)
 }
 
 /* exit(status): the process ends. */
-NATIVE(native_exit)
+JS_NATIVE(native_exit)
 {
-    UNUSED;
+    JS_UNUSED;
     js_flush(js_here);
     js_here->services->leave(js_here->services->agent,
                              (int)js_argument(context, n, arguments, 0, 0) & 0xff);
@@ -103,9 +98,9 @@ NATIVE(native_exit)
 }
 
 /* fail(error): an error that no code has caught ends the execution. */
-NATIVE(native_fail)
+JS_NATIVE(native_fail)
 {
-    UNUSED;
+    JS_UNUSED;
     if (!js_here->is_running || js_here->failed || !n)
         return JSValueMakeUndefined(context);
     JSValueProtect(context, arguments[0]);
@@ -114,9 +109,9 @@ NATIVE(native_fail)
 }
 
 /* bytesOf(text): its bytes in UTF-8, a lone surrogate as if it were a character (WTF-8). */
-NATIVE(native_bytes_of)
+JS_NATIVE(native_bytes_of)
 {
-    UNUSED;
+    JS_UNUSED;
     JSStringRef string = n ? JSValueToStringCopy(context, arguments[0], exception) : NULL;
     size_t len = 0;
     char *bytes = string ? js_wide_text_of(string, true, &len) : NULL;
@@ -129,9 +124,9 @@ NATIVE(native_bytes_of)
 }
 
 /* collect(): a full collection, as Node's gc(). */
-NATIVE(native_collect)
+JS_NATIVE(native_collect)
 {
-    UNUSED;
+    JS_UNUSED;
     JSGarbageCollect(context);
     return JSValueMakeUndefined(context);
 }

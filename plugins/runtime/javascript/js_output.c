@@ -38,15 +38,13 @@ void js_write(struct js_state *js, int stream, const char *text, size_t len)
 }
 
 /* output(stream, text or bytes) */
-static JSValueRef native_output(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                                size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_output)
 {
+    JS_UNUSED;
     const int stream = js_argument(context, n, arguments, 0, 1) == 2 ? 2 : 1;
     void *data;
     size_t len;
 
-    (void)function;
-    (void)this;
     if (n < 2)
         return JSValueMakeUndefined(context);
     if (js_bytes(context, arguments[1], &data, &len)) {
@@ -61,14 +59,9 @@ static JSValueRef native_output(JSContextRef context, JSObjectRef function, JSOb
 }
 
 /* flush() */
-static JSValueRef native_flush(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                               size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_flush)
 {
-    (void)function;
-    (void)this;
-    (void)n;
-    (void)arguments;
-    (void)exception;
+    JS_UNUSED;
     js_flush(js_here);
     return JSValueMakeUndefined(context);
 }

@@ -14,12 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NATIVE(name)                                                                               \
-    static JSValueRef name(JSContextRef context, JSObjectRef function, JSObjectRef this, size_t n, \
-                           const JSValueRef arguments[], JSValueRef *exception)
-#define UNUSED                                                                                     \
-    ((void)context, (void)function, (void)this, (void)n, (void)arguments, (void)exception)
-
 extern char **environ;
 
 static JSValueRef process_text(JSContextRef context, const char *text)
@@ -91,9 +85,9 @@ static const struct {
 };
 
 /* errorText(number): "ENOENT: no such file or directory"; undefined: it has no name */
-NATIVE(process_error_text)
+JS_NATIVE(process_error_text)
 {
-    UNUSED;
+    JS_UNUSED;
     const int number = (int)js_argument(context, n, arguments, 0, 0);
 
     for (size_t i = 0; i < sizeof process_errors / sizeof *process_errors; i++)
@@ -103,9 +97,9 @@ NATIVE(process_error_text)
 }
 
 /* errorNumber(name): undefined: there is none */
-NATIVE(process_error_number)
+JS_NATIVE(process_error_number)
 {
-    UNUSED;
+    JS_UNUSED;
     char *name = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const size_t len = name ? strlen(name) : 0;
     JSValueRef value = JSValueMakeUndefined(context);
@@ -135,9 +129,9 @@ static const struct {
 };
 
 /* signals(): an object of names and numbers */
-NATIVE(process_signal_table)
+JS_NATIVE(process_signal_table)
 {
-    UNUSED;
+    JS_UNUSED;
     JSObjectRef table = JSObjectMake(context, NULL, NULL);
 
     for (size_t i = 0; i < sizeof process_signals / sizeof *process_signals; i++)
@@ -149,9 +143,9 @@ NATIVE(process_signal_table)
 /* ---- the environment ------------------------------------------------------------------------- */
 
 /* envGet(name): undefined: it is not set */
-NATIVE(process_env_get)
+JS_NATIVE(process_env_get)
 {
-    UNUSED;
+    JS_UNUSED;
     char *name = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const char *value = name ? getenv(name) : NULL;
 
@@ -160,9 +154,9 @@ NATIVE(process_env_get)
 }
 
 /* envSet(name, value): a value that is undefined takes the variable away */
-NATIVE(process_env_set)
+JS_NATIVE(process_env_set)
 {
-    UNUSED;
+    JS_UNUSED;
     char *name = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     char *value = name && n > 1 && JSValueIsString(context, arguments[1])
                       ? js_text(context, arguments[1], NULL, exception)
@@ -176,9 +170,9 @@ NATIVE(process_env_set)
 }
 
 /* envKeys() */
-NATIVE(process_env_keys)
+JS_NATIVE(process_env_keys)
 {
-    UNUSED;
+    JS_UNUSED;
     JSObjectRef keys = JSObjectMakeArray(context, 0, NULL, NULL);
     unsigned count = 0;
 
@@ -203,18 +197,18 @@ static JSValueRef process_list(JSContextRef context, const double numbers[], siz
 }
 
 /* ids(): process, parent, user, effective user, group, effective group */
-NATIVE(process_ids)
+JS_NATIVE(process_ids)
 {
-    UNUSED;
+    JS_UNUSED;
     return process_list(
         context, (const double[]){getpid(), getppid(), getuid(), geteuid(), getgid(), getegid()},
         6);
 }
 
 /* directory(): that of the process */
-NATIVE(process_directory)
+JS_NATIVE(process_directory)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = getcwd(NULL, 0);
     JSValueRef value = path ? process_text(context, path) : js_number(context, -errno);
 
@@ -223,9 +217,9 @@ NATIVE(process_directory)
 }
 
 /* enter(path): changes it */
-NATIVE(process_enter)
+JS_NATIVE(process_enter)
 {
-    UNUSED;
+    JS_UNUSED;
     char *path = n ? js_text(context, arguments[0], NULL, exception) : NULL;
     const int number = !path ? ENOMEM : chdir(path) < 0 ? errno : 0;
 
@@ -234,9 +228,9 @@ NATIVE(process_enter)
 }
 
 /* mask(mode): sets the mask of files that are made, unless it is below 0; gives the one before */
-NATIVE(process_mask)
+JS_NATIVE(process_mask)
 {
-    UNUSED;
+    JS_UNUSED;
     const double mode = js_argument(context, n, arguments, 0, -1);
     const mode_t before = umask(mode >= 0 ? (mode_t)mode : 0);
 
@@ -246,9 +240,9 @@ NATIVE(process_mask)
 }
 
 /* signal(pid, number) */
-NATIVE(process_signal)
+JS_NATIVE(process_signal)
 {
-    UNUSED;
+    JS_UNUSED;
     const double pid = js_argument(context, n, arguments, 0, 0);
     const double number = js_argument(context, n, arguments, 1, 0);
 
@@ -262,9 +256,9 @@ NATIVE(process_signal)
 
 /* usage(): microseconds of the user and of the system, KiB at most, faults (minor, major), blocks
  * (in, out), changes of context (wanted, unwanted) */
-NATIVE(process_usage)
+JS_NATIVE(process_usage)
 {
-    UNUSED;
+    JS_UNUSED;
     struct rusage usage;
 
     if (getrusage(RUSAGE_SELF, &usage) < 0)
@@ -280,9 +274,9 @@ NATIVE(process_usage)
 }
 
 /* abort() */
-NATIVE(process_abort)
+JS_NATIVE(process_abort)
 {
-    UNUSED;
+    JS_UNUSED;
     js_flush(js_here);
     abort();
 }

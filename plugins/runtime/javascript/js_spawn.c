@@ -517,15 +517,12 @@ static void spawn_announce(const struct spawn *spawn)
     }
 }
 
-static JSValueRef spawn_native(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                               size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(spawn_native)
 {
+    JS_UNUSED;
     struct spawn spawn = {.pid = 0};
     int number = spawn_read(context, n, arguments, &spawn);
 
-    (void)function;
-    (void)this;
-    (void)exception;
     if (!number) {
         spawn_announce(&spawn);
         number = spawn_start(&spawn);

@@ -12,15 +12,13 @@
 
 /* begin(id, tool, arguments as JSON): undefined; false: too many calls are open; a text: why it was
  * refused. */
-static JSValueRef native_begin(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                               size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_begin)
 {
+    JS_UNUSED;
     struct js_state *js = js_here;
     const char *error = NULL;
     size_t len = 0;
 
-    (void)function;
-    (void)this;
     if (n < 3)
         return js_throw(context, exception, "begin(id, tool, arguments)");
     if (!js->is_running)
@@ -74,16 +72,11 @@ bool js_take_answer(struct js_state *js, int wait_ms)
 }
 
 /* dialect(): "", "codemode" or "ai-sdk" */
-static JSValueRef native_dialect(JSContextRef context, JSObjectRef function, JSObjectRef this,
-                                 size_t n, const JSValueRef arguments[], JSValueRef *exception)
+JS_NATIVE(native_dialect)
 {
+    JS_UNUSED;
     const char *dialect = js_here->dialect ? js_here->dialect : "";
 
-    (void)function;
-    (void)this;
-    (void)n;
-    (void)arguments;
-    (void)exception;
     return js_string(context, dialect, strlen(dialect));
 }
 
