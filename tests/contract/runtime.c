@@ -30,7 +30,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RUNTIME_CASE_MS 600000 /* enough for any machine */
@@ -518,6 +520,20 @@ static void cases_run(struct trial *trial, const struct case_list *list, const c
             counts[case_run(trial, &list->cases[i]) - ENDED_WELL]++;
 }
 
+/* As a template does, which may be copied only then (LAZ_RUNTIME_ONE_THREAD): the threads that it
+ * has end by themselves, however long that takes. */
+static void trial_await_threads(const struct trial *trial)
+{
+    const struct timespec while_idle = {.tv_nsec = 20000000};
+    struct stat tasks = {0};
+
+    if (!LAZ_HAS(trial->ops, traits) || !(trial->ops->traits & LAZ_RUNTIME_ONE_THREAD))
+        return;
+    while (stat("/proc/self/task", &tasks) == 0 &&
+           tasks.st_nlink != 3) /* a link for each, and two */
+        nanosleep(&while_idle, NULL);
+}
+
 /* Runs the plain cases in a process that starts an interpreter once; each case is a copy of it. */
 static void runtime_run_plain(struct trial *trial, const struct case_list *list, const char *only,
                               unsigned counts[3])
@@ -538,6 +554,7 @@ static void runtime_run_plain(struct trial *trial, const struct case_list *list,
             _exit(1);
         if (LAZ_HAS(trial->ops, before_fork))
             trial->ops->before_fork(trial->state);
+        trial_await_threads(trial);
         cases_run(trial, list, only, counts);
         fflush(stdout);
         _exit(write(ends[1], counts, 3 * sizeof *counts) < 0);
