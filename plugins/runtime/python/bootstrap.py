@@ -244,6 +244,7 @@ def start(paths):
     load_site()
     import _signal
     _signal.signal(_signal.SIGINT, _signal.default_int_handler)  # as python3 does, for its own SIGINT
+    sys.unraisablehook = drop
     sys.path[:0] = paths
     set_command_line([])
     open_stream(1, 'stdout')

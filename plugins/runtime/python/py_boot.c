@@ -259,6 +259,28 @@ static PyObject *boot_draws(PyObject *self, PyObject *module)
     return py_call(state, PY_TAKE_FIGURES, "(O)", module);
 }
 
+/* drop(unraisable): in the place of sys.unraisablehook. Nobody can catch what a destructor or the
+ * callback of a weak reference raises; an interrupt that comes there is for the code around it. In C,
+ * because a function of Python would get that interrupt itself. */
+static PyObject *boot_drop(PyObject *self, PyObject *dropped)
+{
+    PyObject *type = PyObject_GetAttrString(dropped, "exc_type");
+    PyObject *usual = type ? PySys_GetObject("__unraisablehook__") : NULL; /* borrowed */
+    PyObject *done = NULL;
+
+    (void)self;
+    if (type == PyExc_KeyboardInterrupt) {
+        PyErr_SetInterrupt();
+        done = Py_NewRef(Py_None);
+    } else if (usual) {
+        done = PyObject_CallFunctionObjArgs(usual, dropped, NULL);
+    } else if (type) {
+        done = Py_NewRef(Py_None); /* the code has deleted it */
+    }
+    Py_XDECREF(type);
+    return done;
+}
+
 bool py_offer(struct python_state *state, PyMethodDef *methods, size_t n)
 {
     PyObject *self = PyCapsule_New(state, NULL, NULL);
@@ -291,6 +313,7 @@ static PyObject *boot_compile_expression(PyObject *self, PyObject *args)
 static PyMethodDef boot_methods[] = {
     {"compile_expression", boot_compile_expression, METH_VARARGS, NULL},
     {"write_output", boot_write_output, METH_VARARGS, NULL},
+    {"drop", boot_drop, METH_O, NULL},
     {"keeps", boot_keeps, METH_O, NULL},
     {"guard", boot_guard, METH_O, NULL},
     {"draws", boot_draws, METH_O, NULL}};
