@@ -39,7 +39,8 @@ static uint32_t text_next(const unsigned char **at, const unsigned char *end)
     return c;
 }
 
-JSStringRef js_string_ref(const char *text, size_t len)
+/* Any bytes: what is not UTF-8 becomes U+FFFD. */
+static JSStringRef text_any_ref(const char *text, size_t len)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + len;
     JSChar *units = malloc((len + 1) * sizeof *units);
@@ -58,6 +59,29 @@ JSStringRef js_string_ref(const char *text, size_t len)
     JSStringRef string = JSStringCreateWithCharacters(units, n);
     free(units);
     return string;
+}
+
+#define SHORT_TEXT 256
+
+/* The engine's own conversion gives strings of a byte a character where it can, which is half the
+ * memory and faster to read. It takes UTF-8 up to a NUL, and gives an empty string for the rest. */
+JSStringRef js_string_ref(const char *text, size_t len)
+{
+    char place[SHORT_TEXT], *copy = len < sizeof place ? place : malloc(len + 1);
+    JSStringRef string = NULL;
+
+    if (copy && len && !memchr(text, '\0', len)) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+        string = JSStringCreateWithUTF8CString(copy);
+    }
+    if (copy != place)
+        free(copy);
+    if (string && JSStringGetLength(string))
+        return string;
+    if (string)
+        JSStringRelease(string);
+    return text_any_ref(text, len);
 }
 
 JSValueRef js_string(JSContextRef context, const char *text, size_t len)
@@ -118,9 +142,33 @@ char *js_wide_text_of(JSStringRef string, bool keeps_lone, size_t *len)
     return fitting ? fitting : text;
 }
 
+/* ASCII, as most text is; else NULL. */
+static char *text_of_ascii(JSStringRef string)
+{
+    const size_t n = JSStringGetLength(string);
+    char *text = malloc(n + 1);
+    unsigned char all = 0;
+
+    /* What does not fit, and what follows a lone surrogate, is left out. */
+    if (!text || JSStringGetUTF8CString(string, text, n + 1) != n + 1) {
+        free(text);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        all |= (unsigned char)text[i];
+    if (all < 0x80)
+        return text;
+    free(text);
+    return NULL;
+}
+
 char *js_text_of(JSStringRef string, size_t *len)
 {
-    return js_wide_text_of(string, false, len);
+    char *text = text_of_ascii(string);
+
+    if (text && len)
+        *len = JSStringGetLength(string);
+    return text ? text : js_wide_text_of(string, false, len);
 }
 
 char *js_text(JSContextRef context, JSValueRef value, size_t *len, JSValueRef *exception)

@@ -195,6 +195,7 @@ struct eval_code {
     const char *text;
     size_t len;
     enum js_form form;
+    bool is_checked; /* does it parse for sure? */
 };
 
 static bool eval_parses(struct js_state *js, const char *text, size_t len, JSValueRef *exception)
@@ -273,7 +274,8 @@ static void eval_expression(struct js_state *js, const char **code, size_t *len,
     *len += 3;
 }
 
-/* False: *exception says why it does not parse. */
+/* False: *exception says why it does not parse. Code without declarations does nothing before it
+ * has been parsed: it need not be checked before it is run. */
 static bool eval_shape(struct js_state *js, const char *code, size_t len, struct eval_code *made,
                        JSValueRef *exception)
 {
@@ -289,6 +291,9 @@ static bool eval_shape(struct js_state *js, const char *code, size_t len, struct
     if (made->scan.text)
         made->text = made->scan.text, made->len = made->scan.len;
     js->scan = &made->scan;
+    if (!made->is_checked && made->form == JS_PLAIN && !made->scan.names)
+        return true;
+    made->is_checked = true;
     if (eval_parses(js, made->text, made->len, exception))
         return true;
     if (made->form == JS_PLAIN)
@@ -309,15 +314,15 @@ static bool eval_shape(struct js_state *js, const char *code, size_t len, struct
 
 /* A file is TypeScript by its name, other code by being no JavaScript, and JavaScript without its
  * types. False: *exception says why it does not parse. */
-static bool eval_prepare(struct js_state *js, const char *code, size_t len, struct eval_code *made,
-                         JSValueRef *exception)
+static bool eval_prepare(struct js_state *js, const char *code, size_t len, bool is_checked,
+                         struct eval_code *made, JSValueRef *exception)
 {
     static const char *const suffixes[] = {".ts", ".mts", ".cts", NULL};
     const bool is_typescript = eval_ends_with(js->script, suffixes);
     JSValueRef otherwise = NULL;
     size_t stripped_len = 0;
 
-    *made = (struct eval_code){.text = code};
+    *made = (struct eval_code){.text = code, .is_checked = is_checked};
     eval_program(js, &code, &len, made);
     if (!is_typescript && eval_shape(js, code, len, made, exception))
         return true;
@@ -367,6 +372,7 @@ static void eval_define(struct js_state *js, const struct eval_code *made)
 /* The value of the code, or the promise of it; NULL: *exception. */
 static JSValueRef eval_run(struct js_state *js, const struct eval_code *made, JSValueRef *exception)
 {
+    js->is_running = true;
     eval_define(js, made);
     if (js->is_interrupted) /* in a getter of the code's own */
         return NULL;
@@ -377,6 +383,31 @@ static JSValueRef eval_run(struct js_state *js, const struct eval_code *made, JS
         value = JSObjectCallAsFunction(js->context, (JSObjectRef)(uintptr_t)value, NULL, 0, NULL,
                                        exception);
     return value;
+}
+
+/* It was run without having been checked, and the engine has not parsed it. */
+static bool eval_was_refused(struct js_state *js, const struct eval_code *made)
+{
+    JSValueRef ignored = NULL;
+
+    return !made->is_checked && !js->is_interrupted &&
+           !eval_parses(js, made->text, made->len, &ignored);
+}
+
+/* The value of the code, or the promise of it. NULL: *exception is what it has thrown, or, if not
+ * *parses, why it was not run. */
+static JSValueRef eval_start(struct js_state *js, const char *code, size_t len,
+                             struct eval_code *made, bool *parses, JSValueRef *exception)
+{
+    *parses = eval_prepare(js, code, len, false, made, exception);
+    JSValueRef value = *parses ? eval_run(js, made, exception) : NULL;
+
+    if (value || !*parses || !eval_was_refused(js, made))
+        return value;
+    eval_code_fini(js, made);
+    *exception = NULL;
+    *parses = eval_prepare(js, code, len, true, made, exception);
+    return *parses ? eval_run(js, made, exception) : NULL;
 }
 
 /* ---- an execution ---------------------------------------------------------------------------- */
@@ -485,15 +516,15 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
 {
     struct js_state *js = state;
     struct eval_code made;
-    JSValueRef exception = NULL, value = NULL;
+    JSValueRef exception = NULL, value;
+    bool parses;
 
     eval_begin(js);
     js_watch(js);
-    if (!eval_prepare(js, code, len, &made, &exception)) {
+    value = eval_start(js, code, len, &made, &parses, &exception);
+    if (!parses) {
         outcome_refused(js, exception, outcome);
     } else {
-        js->is_running = true;
-        value = eval_run(js, &made, &exception);
         if (!value)
             eval_threw(js, exception, outcome);
         else
@@ -523,7 +554,7 @@ int js_check(void *state, const char *code, size_t len, struct laz_outcome *outc
     js->executions--;
     outcome->kind = LAZ_OUTCOME_VALUE;
     js_watch(js);
-    if (!eval_prepare(js, code, len, &made, &exception))
+    if (!eval_prepare(js, code, len, true, &made, &exception))
         outcome_refused(js, exception, outcome);
     eval_code_fini(js, &made);
     return 0;

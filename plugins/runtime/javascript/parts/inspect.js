@@ -21,7 +21,7 @@ const {
     colorStyle,
     withoutCodes,
     width,
-    unsafe,
+    isUnsafe,
     escape,
     quoted,
     plural,
@@ -475,10 +475,10 @@ function printExport(ctx, value, level, key) {
 function keyText(ctx, key, property) {
     if (typeof key === 'symbol') {
         const text = symbolText(key);
-        return `[${ctx.stylize(unsafe.test(text) ? escape(text, '"') : text, 'symbol')}]`;
+        return `[${ctx.stylize(isUnsafe(text) ? escape(text, '"') : text, 'symbol')}]`;
     }
     if (key === '__proto__') return "['__proto__']";
-    if (property.enumerable === false) return `[${unsafe.test(key) ? escape(key, '"') : key}]`;
+    if (property.enumerable === false) return `[${isUnsafe(key) ? escape(key, '"') : key}]`;
     return /^[a-zA-Z_][a-zA-Z_0-9]*$/.test(key)
         ? ctx.stylize(key, 'name')
         : ctx.stylize(quoted(key), 'string');

@@ -71,9 +71,13 @@ function width(text, codes) {
 }
 
 // Text in quotes; those are chosen that need no escapes.
-const unsafe =
-    /[\x00-\x1f'\\\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
-const unsafeAll = new RegExp(unsafe, 'g');
+// A search for lone surrogates takes long and is made only where there are some.
+const control = /[\x00-\x1f'\\\x7f-\x9f]/;
+const controlAll = new RegExp(control, 'g');
+const controlOrLone =
+    /[\x00-\x1f'\\\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const { isWellFormed } = String.prototype;
+const isUnsafe = (text) => control.test(text) || !apply(isWellFormed, text, []);
 const short = {
     '__proto__': null,
     '\b': '\\b',
@@ -84,7 +88,7 @@ const short = {
     '\\': '\\\\',
 };
 function escape(text, quote) {
-    return text.replace(unsafeAll, (c) => {
+    return text.replace(apply(isWellFormed, text, []) ? controlAll : controlOrLone, (c) => {
         if (c === "'") return quote === "'" ? "\\'" : c;
         const code = c.charCodeAt(0);
         return (
@@ -96,7 +100,7 @@ function escape(text, quote) {
     });
 }
 function quoted(text) {
-    if (!unsafe.test(text)) return `'${text}'`;
+    if (!isUnsafe(text)) return `'${text}'`;
     let quote = "'";
     if (text.includes("'")) {
         if (!text.includes('"')) quote = '"';
@@ -135,7 +139,7 @@ Object.assign(exports, {
     colorStyle,
     withoutCodes,
     width,
-    unsafe,
+    isUnsafe,
     escape,
     quoted,
     plural,

@@ -6,7 +6,7 @@ const { get, set, delete: remove, has, clear } = Map.prototype;
 const { push, shift, join } = Array.prototype;
 const values = internal('values');
 const isPromise = (value) => value instanceof PromiseOf;
-const PromiseOf = Promise, stringify = JSON.stringify;
+const PromiseOf = Promise, ErrorOf = Error, stringify = JSON.stringify;
 
 class ToolError extends Error {
     constructor(message, tool) {
@@ -19,7 +19,7 @@ defineProperty(ToolError.prototype, 'name', { value: 'ToolError', writable: true
 const tools = create(null);
 const named = new Map(); // by the global name
 const open = new Map(), waiting = [];
-let lastId = 0;
+let lastId = 0, inDialect = false;
 
 exports.tools = tools;
 exports.lazaret = { ToolError, rows: values.rows, tools };
@@ -61,7 +61,7 @@ function isPlain(value) {
 // that object itself; then only when all keys are names of parameters and the first is among them.
 // In a dialect there is no other form.
 function areNamed(tool, args) {
-    if (native.dialect()) {
+    if (inDialect) {
         if (args.length > 1 || (args.length && !isPlain(args[0])))
             throw new TypeError(`Tool '${tool.name}' takes one object of named arguments`);
         return args.length === 1;
@@ -116,23 +116,24 @@ function argumentsOf(tool, args) {
         const p = tool.parameters[i], value = given[i];
         if (value === undefined || (value === null && !p.required)) {
             if (p.required)
-                throw new TypeError(`Tool '${tool.name}': argument '${p.name}' is missing`);
+                throw new TypeError(`${p.where} is missing`);
             continue;
         }
         if (p.type !== '' && checks[p.type] && !checks[p.type](value))
-            throw new TypeError(`Tool '${tool.name}': argument '${p.name}' must be ${p.typeName}, got ${typeOf(value)}`);
-        text += (text === '{' ? '' : ',') + stringify(p.name) + ':' +
-            values.writeArgument(value, `Tool '${tool.name}': argument '${p.name}'`);
+            throw new TypeError(`${p.where} must be ${p.typeName}, got ${typeOf(value)}`);
+        text += (text === '{' ? '' : ',') + p.key +
+            values.writeArgument(value, p.where);
     }
     return text + '}';
 }
 
 // ---- calls -----------------------------------------------------------------------------------------
 
-// The error was made by the call, so its stack is that of the code which called.
+// The stack is that of the code which called.
 function failed(call, message) {
-    defineProperty(call.error, 'message', { value: message, writable: true, configurable: true, enumerable: false });
-    return call.error;
+    const error = new ToolError(message, call.tool);
+    defineProperty(error, 'stack', { value: call.from.stack, writable: true, configurable: true, enumerable: false });
+    return error;
 }
 
 function send(call) {
@@ -173,12 +174,18 @@ async function resolved(args) {
     return given;
 }
 
-function callTool(tool, args, error) {
-    return new PromiseOf((resolve, reject) => {
-        const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject, error };
-        if (waiting.length || !send(call))
-            apply(push, waiting, [call]);
-    });
+function begin(tool, args, from, resolve, reject) {
+    const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject, from };
+    if (waiting.length || !send(call))
+        apply(push, waiting, [call]);
+}
+
+async function beginLater(tool, args, from, resolve, reject) {
+    try {
+        begin(tool, await resolved(args), from, resolve, reject);
+    } catch (error) {
+        reject(error);
+    }
 }
 
 exports.settle = function (id, ok, text) {
@@ -223,10 +230,12 @@ exports.meant = function (message) {
 // ---- definitions -----------------------------------------------------------------------------------
 
 function functionOf(tool) {
-    const f = async function (...args) {
-        const error = new ToolError('', tool.name);
-        const waits = hasPromise(isOneObject(args) ? args[0] : args);
-        return await callTool(tool, waits ? await resolved(args) : args, error);
+    const f = function (...args) {
+        const from = new ErrorOf();
+        return new PromiseOf((resolve, reject) => {
+            const waits = hasPromise(isOneObject(args) ? args[0] : args);
+            (waits ? beginLater : begin)(tool, args, from, resolve, reject);
+        });
     };
     defineProperty(f, 'name', { value: tool.spelling });
     defineProperty(f, 'length', { value: tool.parameters.filter((p) => p.required).length });
@@ -236,8 +245,13 @@ function functionOf(tool) {
 }
 
 exports.define = function (text) {
+    inDialect = native.dialect() !== '';
     for (const tool of JSON.parse(text)) {
-        tool.parameters.forEach((p, i) => { p.index = i; });
+        tool.parameters.forEach((p, i) => {
+            p.index = i;
+            p.key = stringify(p.name) + ':';
+            p.where = `Tool '${tool.name}': argument '${p.name}'`;
+        });
         const value = functionOf(tool);
         tools[tool.spelling] = value;
         if (tool.name !== tool.spelling)

@@ -130,6 +130,7 @@ function isOpaque(value) {
 }
 
 function enter(value, path) {
+    stack ??= listOf();
     for (let i = 0; i < stack.n; i++)
         if (stack[i] === value)
             throw new Wrong(path + ' contains itself');
@@ -296,20 +297,23 @@ function write(value, path, name, inside) {
 }
 
 function pathOf(path, name) {
-    return stack.n > 20 ? path : typeof name === 'number' ? path + '[' + name + ']' : path + '.' + name;
+    return stack?.n > 20 ? path : typeof name === 'number' ? path + '[' + name + ']' : path + '.' + name;
 }
 
 function whole(value, limit, result, what) {
-    const before = { written, most, stack, forResult };
+    const before = written, mostBefore = most, stackBefore = stack, resultBefore = forResult;
     written = '';
     most = limit;
-    stack = listOf();
+    stack = undefined;
     forResult = result;
     try {
         write(value, what, '', false);
         return written;
     } finally {
-        ({ written, most, stack, forResult } = before);
+        written = before;
+        most = mostBefore;
+        stack = stackBefore;
+        forResult = resultBefore;
     }
 }
 
