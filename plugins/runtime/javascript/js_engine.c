@@ -39,8 +39,25 @@ static uint32_t text_next(const unsigned char **at, const unsigned char *end)
     return c;
 }
 
-/* Any bytes: what is not UTF-8 becomes U+FFFD. */
-static JSStringRef text_any_ref(const char *text, size_t len)
+/* Of text and of the engine's strings most is ASCII, which is copied in blocks. */
+#define BLOCK 16
+
+static bool block_is_ascii(const unsigned char *text)
+{
+    uint64_t first, second;
+
+    memcpy(&first, text, sizeof first);
+    memcpy(&second, text + sizeof first, sizeof second);
+    return !((first | second) & 0x8080808080808080u);
+}
+
+static void block_widen(JSChar *restrict to, const unsigned char *restrict from)
+{
+    for (int i = 0; i < BLOCK; i++)
+        to[i] = from[i];
+}
+
+static JSStringRef text_long_ref(const char *text, size_t len)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + len;
     JSChar *units = malloc((len + 1) * sizeof *units);
@@ -49,6 +66,11 @@ static JSStringRef text_any_ref(const char *text, size_t len)
     if (!units)
         return JSStringCreateWithCharacters(NULL, 0);
     while (at < end) {
+        if (end - at >= BLOCK && block_is_ascii(at)) {
+            block_widen(units + n, at);
+            at += BLOCK, n += BLOCK;
+            continue;
+        }
         uint32_t c = text_next(&at, end);
         if (c >= 0x10000) {
             units[n++] = (JSChar)(0xd7c0 + (c >> 10));
@@ -63,25 +85,22 @@ static JSStringRef text_any_ref(const char *text, size_t len)
 
 #define SHORT_TEXT 256
 
-/* The engine's own conversion gives strings of a byte a character where it can, which is half the
- * memory and faster to read. It takes UTF-8 up to a NUL, and gives an empty string for the rest. */
+/* The engine's own conversion of UTF-8 gives strings with a byte for each character where it can,
+ * which are faster to read; itself it is slow. It ends at a NUL, and of what is not UTF-8 it makes
+ * an empty string. */
 JSStringRef js_string_ref(const char *text, size_t len)
 {
-    char place[SHORT_TEXT], *copy = len < sizeof place ? place : malloc(len + 1);
-    JSStringRef string = NULL;
+    char copy[SHORT_TEXT];
 
-    if (copy && len && !memchr(text, '\0', len)) {
-        memcpy(copy, text, len);
-        copy[len] = '\0';
-        string = JSStringCreateWithUTF8CString(copy);
-    }
-    if (copy != place)
-        free(copy);
-    if (string && JSStringGetLength(string))
+    if (len == 0 || len >= sizeof copy || memchr(text, '\0', len))
+        return text_long_ref(text, len);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    JSStringRef string = JSStringCreateWithUTF8CString(copy);
+    if (JSStringGetLength(string))
         return string;
-    if (string)
-        JSStringRelease(string);
-    return text_any_ref(text, len);
+    JSStringRelease(string);
+    return text_long_ref(text, len);
 }
 
 JSValueRef js_string(JSContextRef context, const char *text, size_t len)
@@ -118,6 +137,20 @@ static char *text_put(char *to, uint32_t c)
     return to;
 }
 
+static bool block_of_ascii(const JSChar *units)
+{
+    uint64_t all[BLOCK / 4];
+
+    memcpy(all, units, sizeof all);
+    return !((all[0] | all[1] | all[2] | all[3]) & 0xff80ff80ff80ff80u);
+}
+
+static void block_narrow(char *restrict to, const JSChar *restrict from)
+{
+    for (int i = 0; i < BLOCK; i++)
+        to[i] = (char)from[i];
+}
+
 char *js_wide_text_of(JSStringRef string, bool keeps_lone, size_t *len)
 {
     const size_t n = JSStringGetLength(string);
@@ -127,6 +160,10 @@ char *js_wide_text_of(JSStringRef string, bool keeps_lone, size_t *len)
     if (!text)
         return NULL;
     for (size_t i = 0; i < n; i++) {
+        for (; n - i >= BLOCK && block_of_ascii(units + i); i += BLOCK, to += BLOCK)
+            block_narrow(to, units + i);
+        if (i == n)
+            break;
         uint32_t c = units[i];
         if (c >= 0xd800 && c < 0xdc00 && i + 1 < n && units[i + 1] >= 0xdc00 &&
             units[i + 1] < 0xe000)
@@ -142,33 +179,9 @@ char *js_wide_text_of(JSStringRef string, bool keeps_lone, size_t *len)
     return fitting ? fitting : text;
 }
 
-/* ASCII, as most text is; else NULL. */
-static char *text_of_ascii(JSStringRef string)
-{
-    const size_t n = JSStringGetLength(string);
-    char *text = malloc(n + 1);
-    unsigned char all = 0;
-
-    /* What does not fit, and what follows a lone surrogate, is left out. */
-    if (!text || JSStringGetUTF8CString(string, text, n + 1) != n + 1) {
-        free(text);
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++)
-        all |= (unsigned char)text[i];
-    if (all < 0x80)
-        return text;
-    free(text);
-    return NULL;
-}
-
 char *js_text_of(JSStringRef string, size_t *len)
 {
-    char *text = text_of_ascii(string);
-
-    if (text && len)
-        *len = JSStringGetLength(string);
-    return text ? text : js_wide_text_of(string, false, len);
+    return js_wide_text_of(string, false, len);
 }
 
 char *js_text(JSContextRef context, JSValueRef value, size_t *len, JSValueRef *exception)
@@ -368,6 +381,10 @@ static void engine_add_natives(struct js_state *js, const struct js_native *nati
  * before it is collected: by the machine's own size that is more than a session's limit. */
 #define ENGINE_MEMORY (256u << 20)
 
+/* What is made before it is first looked for garbage, and at least between two such searches. Each
+ * goes through all that is alive, the parts among it; the engine's own value is 1 MiB. */
+#define ENGINE_CYCLE (8u << 20)
+
 /* The collector and the compilers work on the main thread, so that a process that has done nothing
  * for a while has no other thread and can be copied. */
 static void engine_set_options(const struct js_state *js)
@@ -376,6 +393,7 @@ static void engine_set_options(const struct js_state *js)
     jsc_options_set_boolean("useConcurrentJIT", FALSE);
     jsc_options_set_uint("numberOfGCMarkers", 1);
     jsc_options_set_size("forceRAMSize", ENGINE_MEMORY);
+    jsc_options_set_uint("smallHeapSize", ENGINE_CYCLE);
     if (!js->has_jit)
         jsc_options_set_boolean(JSC_OPTIONS_USE_JIT, FALSE);
 }
