@@ -66,6 +66,8 @@ expect a_library_is_wrong 125 '' 'wrong.js: Unexpected token' "$lazaret" run --r
     --set "runtime.javascript.libraries=['$libraries/wrong.js']" -e 1
 expect modules_are_listed 1 '' 'the libraries both;' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/both.min.js']" -e 'require("axios")'
+expect a_value_takes_little_more_than_its_text 0 '{ a: { b: { c: [Array] } } }' '' "$lazaret" run --runtime javascript \
+    --set limits.memory=270MiB -e '({a: {b: {c: Array.from({length: 3e5}, (_, id) => ({id, name: "n" + id}))}}})'
 printf 'process.exitCode = 3\nconsole.log("ran")\n' >"$work/status.js"
 expect a_status_of_its_own 3 ran '' "$lazaret" run "$work/status.js"
 finish
