@@ -399,9 +399,12 @@ static void trial_run(struct trial *t)
     for (int i = 1; i <= 2; i++)
         if (dup2(t->streams[i], i) < 0)
             _exit(ENDED_BADLY);
-    setenv("LANG", "C.UTF-8", 1);
-    setlocale(LC_CTYPE, "");
-    bool is_copy = t->ops != NULL, go_on = (is_copy || trial_create(t)) && trial_begin(t, is_copy);
+    bool is_copy = t->ops != NULL;
+    if (!is_copy) { /* as an agent does, once */
+        setenv("LANG", "C.UTF-8", 1);
+        setlocale(LC_CTYPE, "");
+    }
+    bool go_on = (is_copy || trial_create(t)) && trial_begin(t, is_copy);
     for (t->step = t->test->blocks; go_on && t->step < trial_end(t); t->step++)
         if (block_is_step(t->step))
             go_on = trial_step(t);

@@ -60,12 +60,27 @@ expect libraries 0 '[ 2, 3, 4, 5 ]' '' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/both.min.js', '$libraries/named.js', '$libraries/plain', '$libraries/new']" \
     -e 'import {five} from "new"; const named = await import("named");
         [require("both").two, named.default.three, require("plain").four, five]'
+expect default_exports_of_libraries 0 "[ 'Six', 5, true ]" '' "$lazaret" run --runtime javascript \
+    --set "runtime.javascript.libraries=['$libraries/new']" \
+    -e 'import Six, {five} from "new"; [Six.name, five, (await import("new")).default === Six]'
+circle=$work/circle
+mkdir -p "$circle"
+echo 'import {look, At} from "./at.mjs"; export const table = {one: 1}; export class Row extends At {}
+    console.log(look(), At.name)' >"$circle/circle.mjs"
+echo 'import {table, Row} from "./circle.mjs"; export class At {}
+    export const look = () => Object.keys(table) + table.one + (new Row() instanceof Row)' >"$circle/at.mjs"
+printf 'import {Row} from "./circle.mjs"\nimport {look} from "./at.mjs"\nconsole.log(look(), Row.name)\n' >"$circle/main.mjs"
+chmod -R a+rX "$circle"
+expect files_that_import_each_other 0 'one1true At
+one1true Row' '' "$lazaret" run "$circle/main.mjs"
 expect a_library_is_missing 2 '' 'no such file' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/none.js']" -e 1
 expect a_library_is_wrong 125 '' 'wrong.js: Unexpected token' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/wrong.js']" -e 1
 expect modules_are_listed 1 '' 'the libraries both;' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/both.min.js']" -e 'require("axios")'
+expect a_value_takes_little_more_than_its_text 0 '{ a: { b: { c: [Array] } } }' '' "$lazaret" run --runtime javascript \
+    --set limits.memory=270MiB -e '({a: {b: {c: Array.from({length: 3e5}, (_, id) => ({id, name: "n" + id}))}}})'
 printf 'process.exitCode = 3\nconsole.log("ran")\n' >"$work/status.js"
 expect a_status_of_its_own 3 ran '' "$lazaret" run "$work/status.js"
 finish

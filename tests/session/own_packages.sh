@@ -33,6 +33,10 @@ package() {
 mkdir modules project
 echo 'return {answer = 42}' >modules/mine.lua
 package mine 'answer <- function() 42'
+mkdir -p lodash node_modules/zod
+echo 'exports.chunk = () => [[1, 2], [3]]' >lodash/index.js
+echo 'exports.z = {string: () => ({parse: (text) => text})}' >node_modules/zod/index.js
+echo 'import {z} from "zod"; z.string()' >script.mjs
 package renv "paths <- list(cache = function() '$work/cache')"
 
 # instead COMMAND - what is run for it here.
@@ -46,11 +50,12 @@ instead() {
                 ln -s '$work/cache/mine' project/renv/mine &&
                 echo '.libPaths(c(\"renv\", \"../library\"))' >project/.Rprofile"
             ;;
+        'npm '*) echo : ;;
         *) echo "$1" ;;
     esac
 }
 
-look_for python r lua
+look_for python r lua javascript
 commands=0
 # run_commands RUNTIME - the commands of the document that are about it.
 run_commands() {
@@ -83,8 +88,9 @@ command -v R >/dev/null 2>&1 || installed=$(echo "$installed" | sed 's/ r //')
 run_commands python
 run_commands r
 run_commands lua
+run_commands javascript
 cases=$((cases + 1))
-[ "$installed" != ' python  r  lua ' ] || [ "$commands" -eq 10 ] ||
+[ "$installed" != ' python  r  lua  javascript ' ] || [ "$commands" -eq 15 ] ||
     wrong document "$commands commands were found in it"
 
 # ---- variables -----------------------------------------------------------------------------------

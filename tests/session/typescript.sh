@@ -104,5 +104,13 @@ expect code 0 42 '' "$lazaret" run --runtime javascript -e 'const x: number = 40
 expect code_is_javascript_first 0 false '' "$lazaret" run --runtime javascript -e 'const a = 1, b = 2, c = 3; a<b>(c)'
 expect the_error_of_code_is_that_of_javascript 1 '' "SyntaxError: Unexpected token ':'" \
     "$lazaret" run --runtime javascript -e 'let x: = 1'
+expect the_error_is_behind_the_types 1 '' '-e:2: SyntaxError: Unexpected token' \
+    "$lazaret" run --runtime javascript -e 'const x: number = 40
+const y = [x;'
+expect and_may_be_that_of_the_engine 1 '' "-e:2: SyntaxError: Cannot declare a const variable twice: 'y'" \
+    "$lazaret" run --runtime javascript -e 'const x: number = 40
+const y = 1; const y = 2'
+expect code_has_no_namespaces 1 '' 'namespaces of TypeScript are not supported' \
+    "$lazaret" run --runtime javascript -e 'namespace Inner { export const y = 1 }'
 expect checked 0 '' '' "$lazaret" check --runtime javascript -e 'const x: number = 40'
 finish

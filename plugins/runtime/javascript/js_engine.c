@@ -5,6 +5,7 @@
 
 #include <jsc/jsc.h>
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -398,6 +399,17 @@ static void engine_set_options(const struct js_state *js)
         jsc_options_set_boolean(JSC_OPTIONS_USE_JIT, FALSE);
 }
 
+/* The language of toLocaleString() and Intl: for the locale "C" the engine takes en-US, as node
+ * does, but for "C.UTF-8", which it does not know, a language without separators that sorts by
+ * bytes. */
+static void engine_set_language(void)
+{
+    const char *locale = setlocale(LC_CTYPE, NULL);
+
+    if (locale && (strncmp(locale, "C.", 2) == 0 || strncmp(locale, "POSIX.", 6) == 0))
+        setlocale(LC_CTYPE, "C");
+}
+
 /* Exported, but in no header: the function is called for a promise that was rejected when nobody
  * had asked for it and the jobs have run. */
 void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef context, JSObjectRef function,
@@ -414,6 +426,7 @@ int js_engine_start(struct js_state *js, struct laz_error *err)
     JSValueRef exception = NULL;
 
     engine_set_options(js);
+    engine_set_language();
     js->group = JSContextGroupCreate();
     js->context = JSGlobalContextCreateInGroup(js->group, NULL);
     if (!js->context)

@@ -250,11 +250,26 @@ static void eval_program(struct js_state *js, const char **code, size_t *len,
     *len = n;
 }
 
+/* At the prompt of node, what begins with a brace and does not end with a semicolon is an object,
+ * where it can be one. */
+static bool eval_is_object(struct js_state *js, const char *code, size_t len)
+{
+    static const char blanks[] = " \t\r\n";
+    size_t at = 0;
+
+    while (at < len && strchr(blanks, code[at]))
+        at++;
+    while (len > at && strchr(blanks, code[len - 1]))
+        len--;
+    return !js->script && at < len && code[at] == '{' && code[len - 1] == '}';
+}
+
 /* One function is evaluated as an expression, and called. */
 static void eval_expression(struct js_state *js, const char **code, size_t *len,
                             struct eval_code *made)
 {
-    char *text = made->is_function ? malloc(*len + 4) : NULL;
+    const bool is_one = made->is_function || eval_is_object(js, *code, *len);
+    char *text = is_one ? malloc(*len + 4) : NULL;
     JSValueRef ignored = NULL;
 
     if (!text)
@@ -312,6 +327,22 @@ static bool eval_shape(struct js_state *js, const char *code, size_t len, struct
     return false;
 }
 
+/* Was TypeScript read beyond the place where JavaScript ends, or to what it has and this runtime
+ * has not? */
+static bool eval_is_further(struct js_state *js, JSValueRef error, JSValueRef than)
+{
+    if (!error || !JSValueIsObject(js->context, error) || !than ||
+        !JSValueIsObject(js->context, than))
+        return false;
+    JSObjectRef further = (JSObjectRef)(uintptr_t)error, first = (JSObjectRef)(uintptr_t)than;
+    JSValueRef refused = js_get(js->context, further, "isRefused");
+    JSValueRef lines[] = {js_get(js->context, further, "line"), js_get(js->context, first, "line")};
+    return (refused && JSValueToBoolean(js->context, refused)) ||
+           (lines[0] && lines[1] &&
+            JSValueToNumber(js->context, lines[0], NULL) >
+                JSValueToNumber(js->context, lines[1], NULL));
+}
+
 /* A file is TypeScript by its name, other code by being no JavaScript, and JavaScript without its
  * types. False: *exception says why it does not parse. */
 static bool eval_prepare(struct js_state *js, const char *code, size_t len, bool is_checked,
@@ -339,7 +370,7 @@ static bool eval_prepare(struct js_state *js, const char *code, size_t len, bool
     made->scan = (struct js_scan){0};
     if (made->stripped && eval_shape(js, made->stripped, stripped_len, made, &otherwise))
         return true;
-    if (is_typescript)
+    if (is_typescript || eval_is_further(js, otherwise, *exception))
         *exception = otherwise;
     return false;
 }

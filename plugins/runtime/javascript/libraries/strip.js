@@ -4,7 +4,7 @@
 //
 // exports.strip(source, {fileName, keepImports}) gives JavaScript with the same lines. With keepImports, names that are
 // imported and not used stay, for the next execution of a session; without, they are taken for types. A SyntaxError
-// has line, column and sourceURL, as those of the engine have. What sucrase would drop or leave, and which is more than a
+// has line, column and sourceURL, as those of the engine have, and isRefused where the syntax is right. What sucrase would drop or leave, and which is more than a
 // type, is refused here: namespaces, decorators.
 const loaded = {__proto__: null, Options: {validateOptions() {}}};
 
@@ -40,6 +40,7 @@ function refuse(source, at, message) {
   const before = source.slice(0, at).split('\n');
   const error = new SyntaxError(message);
   error.loc = {line: before.length, column: before[before.length - 1].length + 1};
+  error.isRefused = true;
   throw error;
 }
 
@@ -91,6 +92,7 @@ exports.strip = function (source, {fileName, keepImports}) {
     if (!thrown.loc)
       throw thrown;
     const error = new SyntaxError(thrown.message.replace(/ \(\d+:\d+\)$/, ''));
-    throw Object.assign(error, {line: thrown.loc.line, column: thrown.loc.column, sourceURL: fileName});
+    const {isRefused, loc: {line, column}} = thrown;
+    throw Object.assign(error, {line, column, sourceURL: fileName, isRefused});
   }
 };

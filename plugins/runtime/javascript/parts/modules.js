@@ -356,13 +356,25 @@ const sorted = namespace => {
     }
     return Object.preventExtensions(namespace);
 };
+// In a circle a name may have no value yet: this stands for it, and is used as what it becomes.
+const standIn = (namespace, name) => new Proxy(apply(Function.prototype.bind, function () {}, []), new Proxy({}, {
+    get: (traps, trap) => (target, ...rest) => Reflect[trap](namespace[name], ...rest),
+}));
 // From what an import takes its names: one that is not there is an error. In a circle nobody knows yet.
-const named = (namespace, from) => complete.has(namespace) ? new Proxy(namespace, {
+const named = (namespace, from) => new Proxy(namespace, {
     get(target, name) {
+        if (!complete.has(target)) {
+            try {
+                if (name in target) return target[name];
+            } catch (error) {
+                if (!(error instanceof ReferenceError)) throw error;
+            }
+            return standIn(target, name);
+        }
         if (name in target) return target[name];
         throw new SyntaxError(`The requested module '${from}' does not provide an export named '${name}'`);
     },
-}) : namespace;
+});
 const loadModule = (module, scanned, isSync) => {
     const { filename } = module;
     const namespace = module.namespace = namespaceOf();
@@ -397,6 +409,7 @@ const loadModule = (module, scanned, isSync) => {
 const wrappers = new WeakMap();
 const wrap = exported => {
     const isObject = exported !== null && (typeof exported === 'object' || typeof exported === 'function');
+    if (isObject && apply(hasItem, namespaces, [exported]) && hasOwn(exported, 'default')) return exported; // of a library
     if (isObject && wrappers.has(exported)) return wrappers.get(exported);
     const namespace = namespaceOf();
     if (isObject) {

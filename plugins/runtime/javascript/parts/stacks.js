@@ -8,6 +8,14 @@ const errorString = Error.prototype.toString;
 // Stacks of the engine have lines `name@file:line:column` and no message. In Node's form each is
 // `    at name (file:line:column)` below the message. Lines of parts are left out.
 const engineLine = /^([^\n]*)@((?:[^@\n]*:\d+(?::\d+)?)|\[native code\]|)$/;
+// The engine's text has more in its first line than the code: the column is that of the code.
+const wholePlace = /^(.*):(\d+):(\d+)$/;
+function given(place) {
+    const found = wholePlace.exec(place);
+    if (found === null) return place;
+    const [, file, row, column] = found;
+    return `${file}:${row}:${native.column(file, +row, +column)}`;
+}
 function frames(stack) {
     const lines = [];
     for (const line of stack.split('\n')) {
@@ -19,7 +27,7 @@ function frames(stack) {
                 lines.length--;
             continue;
         }
-        const where = place === '' || place === '[native code]' ? '<anonymous>' : place;
+        const where = place === '' || place === '[native code]' ? '<anonymous>' : given(place);
         const whole =
             name === '' || name === 'global code' || name === 'module code' || name === 'eval code';
         lines[lines.length] = whole ? `    at ${where}` : `    at ${name} (${where})`;

@@ -103,7 +103,9 @@ function positions(tool, args) {
     }
     if (args.length > tool.parameters.length)
         throw new TypeError(`Tool '${tool.name}' takes ${tool.parameters.length} argument` +
-            `${tool.parameters.length === 1 ? '' : 's'}, got ${args.length}`);
+            `${tool.parameters.length === 1 ? '' : 's'}, got ${args.length}` +
+            (args.length === 3 && isArray(args[2]) && args[2][args[1]] === args[0]
+                ? ` (of map(): write (item) => ${tool.spelling}(item))` : ''));
     for (let i = 0; i < args.length; i++)
         given[i] = args[i];
     return given;
@@ -215,7 +217,8 @@ function letters(name) {
     return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-// "; here it is get_user" where a message of the engine misses a name that is much like that of a tool.
+// "; here it is get_user" where a message of the engine misses a name that is much like that of a tool; of a module,
+// how it is had.
 exports.meant = function (message) {
     const missed = /^Can't find variable: (.+)$|^(?:codemode|tools)\.([^ ]+) is not a function/.exec(message);
     if (!missed)
@@ -224,7 +227,9 @@ exports.meant = function (message) {
     for (const spelling of keysOf(tools))
         if (name !== '' && letters(spelling) === name)
             apply(push, alike, [missed[1] ? spelling : `tools.${spelling}`]);
-    return alike.length ? `; here it is ${apply(join, alike, [' or '])}` : '';
+    if (alike.length)
+        return `; here it is ${apply(join, alike, [' or '])}`;
+    return missed[1] && internal('modules').isBuiltin(missed[1]) ? `; const ${missed[1]} = require('${missed[1]}')` : '';
 };
 
 // ---- definitions -----------------------------------------------------------------------------------

@@ -36,12 +36,19 @@ function add(list, item) {
     list[list.n++] = item;
 }
 
-let written, most, stack, forResult;
+let written, chunk, most, stack, forResult;
+const CHUNK = 65536;
 
+// The engine keeps the pieces of a text until something reads it, and they take many times its memory.
 function put(text) {
-    written += text;
-    if (written.length > most)
+    chunk += text;
+    if (written.length + chunk.length > most)
         throw tooLarge;
+    if (chunk.length > CHUNK) {
+        call2(indexOf, chunk, '\0');
+        written += chunk;
+        chunk = '';
+    }
 }
 const tooLarge = { tooLarge: true };
 const call2 = (f, self, argument) => apply(f, self, [argument]);
@@ -301,16 +308,17 @@ function pathOf(path, name) {
 }
 
 function whole(value, limit, result, what) {
-    const before = written, mostBefore = most, stackBefore = stack, resultBefore = forResult;
-    written = '';
+    const before = written, chunkBefore = chunk, mostBefore = most, stackBefore = stack, resultBefore = forResult;
+    written = chunk = '';
     most = limit;
     stack = undefined;
     forResult = result;
     try {
         write(value, what, '', false);
-        return written;
+        return written + chunk;
     } finally {
         written = before;
+        chunk = chunkBefore;
         most = mostBefore;
         stack = stackBefore;
         forResult = resultBefore;
