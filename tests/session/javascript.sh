@@ -63,6 +63,9 @@ expect libraries 0 '[ 2, 3, 4, 5 ]' '' "$lazaret" run --runtime javascript \
 expect default_exports_of_libraries 0 "[ 'Six', 5, true ]" '' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/new']" \
     -e 'import Six, {five} from "new"; [Six.name, five, (await import("new")).default === Six]'
+echo 'exports.six = require("both").two + 4;' >"$libraries/needs.js"
+expect a_library_needs_a_later_one 0 6 '' "$lazaret" run --runtime javascript \
+    --set "runtime.javascript.libraries=['$libraries/needs.js', '$libraries/both.min.js']" -e 'require("needs").six'
 circle=$work/circle
 mkdir -p "$circle"
 echo 'import {look, At} from "./at.mjs"; export const table = {one: 1}; export class Row extends At {}

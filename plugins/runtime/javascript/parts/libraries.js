@@ -34,8 +34,7 @@ function globalOf(file, name) {
     return globalThis[alike ?? added[0]];
 }
 
-function load(file) {
-    const name = nameOf(file);
+function load(file, name) {
     let value;
     try {
         value = modules.loadLibrary(file);
@@ -48,7 +47,13 @@ function load(file) {
 }
 
 exports.load = function () {
-    for (const file of native.libraries())
-        load(file);
+    for (const file of native.libraries()) {
+        const name = nameOf(file);
+        modules.unloaded.set(name, () => load(file, name));
+    }
+    for (const [name, loadIt] of modules.unloaded) {
+        modules.unloaded.delete(name);
+        loadIt();
+    }
     return true;
 };

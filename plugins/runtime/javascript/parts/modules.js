@@ -27,6 +27,14 @@ const builtin = name => {
 };
 // Libraries of the configuration, by name. Who loads them fills it.
 const libraries = new Map();
+// Those that are not loaded yet: functions that do it, so that one may need another in any order.
+const unloaded = new Map();
+const isLibrary = name => {
+    const load = unloaded.get(name);
+    unloaded.delete(name);
+    load?.();
+    return libraries.has(name);
+};
 
 // ---- what is not there
 
@@ -48,10 +56,11 @@ const wellKnown = [
 const helpFor = name => {
     const bare = name.replace(/^node:/, '');
     const hint = wellKnown.find(([pattern]) => pattern.test(bare));
-    const libraryNames = [...libraries.keys()];
+    const libraryNames = [...libraries.keys(), ...unloaded.keys()];
     return (hint ? `\n'${bare}' is not in this runtime: ${hint[1]}.` : '')
         + `\nThere are the built-in modules ${builtins.join(', ')}; ${libraryNames.length
-            ? `the libraries ${libraryNames.join(', ')}` : 'no libraries are configured'}; and files, by a path that begins with './' or '/'.`;
+            ? `the libraries ${libraryNames.join(', ')}` : 'no libraries are configured'}; files, by a path that begins with './' or '/'; `
+        + 'and packages in a node_modules that is shown to the code (lazaret run --read, sandbox.read).';
 };
 const stackOf = parent => {
     const stack = [];
@@ -259,7 +268,7 @@ const known = name => {
         return [builtin(name.slice(5))];
     }
     if (builtins.includes(name)) return [builtin(name)];
-    if (libraries.has(name)) return [libraries.get(name)];
+    if (isLibrary(name)) return [libraries.get(name)];
     return null;
 };
 
@@ -466,7 +475,7 @@ const requireOf = module => {
     const require = function require(name) { return module.require(name); };
     require.resolve = (name, options) => {
         checked(name);
-        if (isBuiltin(name) || libraries.has(name)) return name;
+        if (isBuiltin(name) || isLibrary(name)) return name;
         for (const place of options?.paths ?? [module.directory]) {
             try {
                 return resolveFile(name, { filename: module.filename, parent: module.parent, directory: path.resolve(place) }, false);
@@ -543,7 +552,7 @@ Object.assign(Module, {
     _resolveFilename: (name, parent) => isBuiltin(name) ? name : resolveFile(name, parent ?? mainOf(), false),
 });
 Object.assign(exports, {
-    require, makeRequire, builtins, libraries, isBuiltin, mainFile, named,
+    require, makeRequire, builtins, libraries, unloaded, isBuiltin, mainFile, named,
     isNamespace: value => apply(hasItem, namespaces, [value]),
     // A promise of the namespace; `from` is the file whose code asks, or null: the code of the execution.
     importModule: (name, from, options) => importFor(name, from && path.isAbsolute(from)

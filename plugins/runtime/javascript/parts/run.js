@@ -231,7 +231,7 @@ function frameOf(entry) {
     if (name === 'global code' || name === 'eval code' || name === 'module code')
         name = '';
     const where = file + ':' + row + (column ? ':' + column : '');
-    return { own, row, column, text: name === '' ? 'at ' + where : 'at ' + name + ' (' + where + ')' };
+    return { own, row, column, times: 1, text: name === '' ? 'at ' + where : 'at ' + name + ' (' + where + ')' };
 }
 
 function framesOf(error) {
@@ -240,8 +240,10 @@ function framesOf(error) {
         return frames;
     const lines = call(split, stack, '\n', 2 * FRAMES);
     for (let i = 0; i < lines.length && frames.n < FRAMES; i++) {
-        const frame = frameOf(lines[i]);
-        if (frame)
+        const frame = frameOf(lines[i]), last = frames[frames.n - 1];
+        if (frame && last && last.text === frame.text)
+            last.times++;
+        else if (frame)
             frames[frames.n++] = frame;
     }
     return frames;
@@ -277,8 +279,10 @@ exports.describe = function (error) {
         }
     }
     const result = { __proto__: null, 0: messageOf(error, 0), 1: row, 2: column, 3: kindOf(error), 4: frames.n };
-    for (let i = 0; i < frames.n; i++)
-        result[5 + i] = frames[frames.n - 1 - i].text;
+    for (let i = 0; i < frames.n; i++) {
+        const { text, times } = frames[frames.n - 1 - i];
+        result[5 + i] = times > 1 ? text + ', ' + times + ' times' : text;
+    }
     return result;
 };
 

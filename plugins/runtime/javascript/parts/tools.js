@@ -2,8 +2,8 @@
 const { apply } = Reflect;
 const { create, defineProperty, keys: keysOf } = Object;
 const { isArray } = Array, { isInteger } = Number;
-const { get, set, delete: remove, has, clear } = Map.prototype;
-const { push, shift, join } = Array.prototype;
+const { get, set, delete: remove, has, clear, forEach } = Map.prototype;
+const { push, shift, join, includes } = Array.prototype;
 const values = internal('values');
 const isPromise = (value) => value instanceof PromiseOf;
 const PromiseOf = Promise, ErrorOf = Error, stringify = JSON.stringify;
@@ -177,7 +177,7 @@ async function resolved(args) {
 }
 
 function begin(tool, args, from, resolve, reject) {
-    const call = { tool: tool.name, args: argumentsOf(tool, args), resolve, reject, from };
+    const call = { tool: tool.name, spelling: tool.spelling, args: argumentsOf(tool, args), resolve, reject, from };
     if (waiting.length || !send(call))
         apply(push, waiting, [call]);
 }
@@ -217,12 +217,21 @@ function letters(name) {
     return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
+// "; is an await missing? weekday has not answered yet" where a value is used as what it is not.
+function unanswered(message) {
+    const names = [];
+    if (/ is not (a function|an object|iterable|a constructor)/.test(message))
+        apply(forEach, open, [({ spelling }) => { apply(includes, names, [spelling]) || apply(push, names, [spelling]); }]);
+    return names.length === 0 ? ''
+        : `; is an await missing? ${apply(join, names, [', '])} ${names.length > 1 ? 'have' : 'has'} not answered yet`;
+}
+
 // "; here it is get_user" where a message of the engine misses a name that is much like that of a tool; of a module,
 // how it is had.
 exports.meant = function (message) {
     const missed = /^Can't find variable: (.+)$|^(?:codemode|tools)\.([^ ]+) is not a function/.exec(message);
     if (!missed)
-        return '';
+        return unanswered(message);
     const name = letters(missed[1] ?? missed[2]), alike = [];
     for (const spelling of keysOf(tools))
         if (name !== '' && letters(spelling) === name)
