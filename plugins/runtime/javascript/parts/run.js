@@ -1,11 +1,12 @@
 // run.js - what an execution needs: names that live on, its promise, its errors, its text.
 // The host reads what these functions give, so they use nothing that code can change.
-const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf } = Object;
+const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf, setPrototypeOf } = Object;
 const { apply } = Reflect;
 const then = Promise.prototype.then;
 const { indexOf, lastIndexOf, slice, split, startsWith, trim } = String.prototype;
 const { includes, push } = Array.prototype;
 const toNumber = Number, toText = String, ErrorPrototype = Error.prototype;
+const OutOfMemory = RangeError.prototype; // what the engine makes it of
 const call = (f, self, ...args) => apply(f, self, args);
 
 const KIND_RUNTIME = 1, KIND_MEMORY = 3, KIND_FSIZE = 6, FRAMES = 200;
@@ -38,7 +39,7 @@ exports.define = function (name, isLocal) {
     if (old && (!old.configurable || (!old.get && !old.set)))
         return;
     defineProperty(globalThis, name,
-        { value: old && present(old), writable: true, configurable: true, enumerable: true });
+        { __proto__: null, value: old && present(old), writable: true, configurable: true, enumerable: true });
 };
 
 function inherit(variable, value) {
@@ -60,6 +61,7 @@ hidden('__publish', function (names) {
                 throw new TypeError(internal('tools').refusal(keys[i]));
             continue; // of the language: undefined, NaN, Infinity, globalThis
         }
+        setPrototypeOf(accessor, null);
         accessor.enumerable = false;
         if (old && kept.length && call(includes, kept, keys[i]))
             inherit(accessor, present(old));
@@ -140,12 +142,12 @@ exports.finish = function () {
 
 // ---- errors ----------------------------------------------------------------------------------------
 
-function isError(value) {
+function isError(value, prototype = ErrorPrototype) {
     if (value === null || typeof value !== 'object')
         return false;
     try {
         for (let p = value, i = 0; p !== null && i < 100; p = getPrototypeOf(p), i++)
-            if (p === ErrorPrototype)
+            if (p === prototype)
                 return true;
     } catch {
     }
@@ -255,7 +257,7 @@ function kindOf(error) {
     const message = field(error, 'message');
     if (field(error, 'code') === 'EFBIG')
         return KIND_FSIZE;
-    if (message === 'Out of memory' || message === 'Out of memory: ')
+    if (isError(error, OutOfMemory) && (message === 'Out of memory' || message === 'Out of memory: '))
         return KIND_MEMORY;
     return KIND_RUNTIME;
 }

@@ -1,7 +1,8 @@
 // timers.js - timers and immediates: a heap by the time when they are due, and a queue.
 // One callback runs for each call of run(), so that the jobs of its promises run before the next.
 const now = native.now;
-const heap = [];
+const { apply } = Reflect, { pop } = Array.prototype;
+const heap = Object.setPrototypeOf([], null); // its indexes have no setters
 let order = 0, referenced = 0;
 let immediates = [], nextImmediates = [];
 
@@ -45,8 +46,7 @@ function remove(timer) {
     if (at < 0)
         return;
     timer._at = -1;
-    const last = heap.length - 1, moved = heap[last];
-    heap.length = last;
+    const moved = apply(pop, heap, []); // not by its length: that takes as long as the list is
     if (moved !== timer) {
         down(moved, at);
         up(moved, moved._at);
@@ -58,8 +58,7 @@ function remove(timer) {
 function insert(timer) {
     timer._due = now() + timer._delay;
     timer._order = order++;
-    heap.length++;
-    up(timer, heap.length - 1);
+    up(timer, heap.length);
     if (timer._ref)
         referenced++;
     native.timers();
@@ -174,8 +173,6 @@ exports.clearImmediate = function clearImmediate(immediate) {
         immediate._callback = null;
 };
 
-const apply = Reflect.apply;
-
 function call(object, callback) {
     try {
         apply(callback, object, object._args);
@@ -217,8 +214,8 @@ exports.run = function () {
 
 // An execution that has failed leaves nothing that would run in the next one.
 exports.clear = function () {
-    for (const timer of heap.slice())
-        exports.clearTimeout(timer);
+    while (heap.length)
+        exports.clearTimeout(heap[heap.length - 1]);
     immediates = [];
     nextImmediates = [];
     return true;

@@ -1,6 +1,7 @@
 // tools.js - the host's tools as functions that give promises.
 const { apply } = Reflect;
-const { create, defineProperty, keys: keysOf } = Object;
+const { create, defineProperty, getPrototypeOf, keys: keysOf } = Object;
+const ObjectPrototype = Object.prototype;
 const { isArray } = Array, { isInteger } = Number;
 const { get, set, delete: remove, has, clear, forEach } = Map.prototype;
 const { push, shift, join, includes } = Array.prototype;
@@ -11,7 +12,7 @@ const PromiseOf = Promise, ErrorOf = Error, stringify = JSON.stringify;
 class ToolError extends Error {
     constructor(message, tool) {
         super(message);
-        defineProperty(this, 'tool', { value: tool, writable: true, configurable: true, enumerable: false });
+        defineProperty(this, 'tool', { __proto__: null, value: tool, writable: true, configurable: true, enumerable: false });
     }
 }
 defineProperty(ToolError.prototype, 'name', { value: 'ToolError', writable: true, configurable: true, enumerable: false });
@@ -53,8 +54,8 @@ function parameterOf(tool, name) {
 function isPlain(value) {
     if (typeof value !== 'object' || value === null || isArray(value))
         return false;
-    const prototype = Object.getPrototypeOf(value);
-    return prototype === null || prototype === Object.prototype;
+    const prototype = getPrototypeOf(value);
+    return prototype === null || prototype === ObjectPrototype;
 }
 
 // Is the one argument the object of all arguments by name? Yes, unless the first parameter could be
@@ -134,7 +135,7 @@ function argumentsOf(tool, args) {
 // The stack is that of the code which called.
 function failed(call, message) {
     const error = new ToolError(message, call.tool);
-    defineProperty(error, 'stack', { value: call.from.stack, writable: true, configurable: true, enumerable: false });
+    defineProperty(error, 'stack', { __proto__: null, value: call.from.stack, writable: true, configurable: true, enumerable: false });
     return error;
 }
 

@@ -164,18 +164,11 @@ function putList(length, item, path) {
 
 function putObject(value, path) {
     const names = keysOf(value);
-    let any = false, only = true;
-    const first = names.length === 1 && call2(startsWith, names[0], '$');
-    for (let i = 0; i < names.length && only; i++)
-        only = call2(isWellFormed, names[i]) && call2(indexOf, names[i], '\0') < 0;
-    if (first || !only) {
-        const entries = listOf();
-        for (let i = 0; i < names.length; i++) {
-            const item = value[names[i]];
-            if (item !== undefined && typeof item !== 'symbol' && typeof item !== 'function')
-                add(entries, [names[i], item]);
-        }
-        putMap(entries, path);
+    let any = false, plain = true;
+    for (let i = 0; i < names.length && plain; i++)
+        plain = isPlainName(names[i]) && !call2(startsWith, names[i], '$');
+    if (!plain) {
+        putNames(value, names, path);
         return;
     }
     put('{');
@@ -186,6 +179,34 @@ function putObject(value, path) {
         put((any ? ',' : '') + stringify(names[i]) + ':');
         any = true;
         write(item, path, names[i], true);
+    }
+    put('}');
+}
+
+const isPlainName = (name) => call2(isWellFormed, name) && call2(indexOf, name, '\0') < 0;
+
+// A member that is undefined is left out, and one that is left alone must not look like a tag.
+function putNames(value, names, path) {
+    const entries = listOf();
+    let plain = true;
+    for (let i = 0; i < names.length; i++) {
+        const item = value[names[i]];
+        if (item === undefined)
+            continue;
+        add(entries, [names[i], item]);
+        plain = plain && isPlainName(names[i]);
+    }
+    if (plain && !(entries.n === 1 && call2(startsWith, entries[0][0], '$')))
+        putEntries(entries, path);
+    else
+        putMap(entries, path);
+}
+
+function putEntries(entries, path) {
+    put('{');
+    for (let i = 0; i < entries.n; i++) {
+        put((i ? ',' : '') + stringify(entries[i][0]) + ':');
+        write(entries[i][1], path, entries[i][0], true);
     }
     put('}');
 }
@@ -207,7 +228,7 @@ function writeMap(value, path) {
     let texts = true;
     apply(mapForEach, value, [(item, key) => {
         add(entries, [key, item]);
-        texts = texts && typeof key === 'string' && call2(isWellFormed, key) && call2(indexOf, key, '\0') < 0;
+        texts = texts && typeof key === 'string' && isPlainName(key);
     }]);
     if (texts && entries.n === 1 && call2(startsWith, entries[0][0], '$'))
         texts = false;
@@ -215,21 +236,20 @@ function writeMap(value, path) {
         putMap(entries, path);
         return;
     }
-    put('{');
-    for (let i = 0; i < entries.n; i++) {
-        put((i ? ',' : '') + stringify(entries[i][0]) + ':');
-        write(entries[i][1], path, entries[i][0], true);
-    }
-    put('}');
+    putEntries(entries, path);
+}
+
+function putBytes(bytes) {
+    if (apply(typedLength, bytes, []) > most)
+        throw tooLarge;
+    put('{"$bytes":"' + apply(toBase64, bytes, []) + '"}');
 }
 
 function writeTyped(value, path) {
     const name = apply(typedName, value, []);
     if (name === 'Uint8Array' || name === 'Uint8ClampedArray') {
         const bytes = new U8(apply(typedBuffer, value, []), apply(typedOffset, value, []), apply(typedLength, value, []));
-        if (bytes.length > most)
-            throw tooLarge;
-        put('{"$bytes":"' + apply(toBase64, bytes, []) + '"}');
+        putBytes(bytes);
         return;
     }
     putList(apply(typedLength, value, []), (i) => value[i], path);
@@ -249,10 +269,7 @@ function writeObject(value, kind, path) {
         return;
     }
     case 'buffer': {
-        const bytes = new U8(value);
-        if (bytes.length > most)
-            throw tooLarge;
-        put('{"$bytes":"' + apply(toBase64, bytes, []) + '"}');
+        putBytes(new U8(value));
         return;
     }
     case 'view': putText(value, path); return;
@@ -378,11 +395,9 @@ function dateOf(text) {
     return time === time ? date : undefined;
 }
 
+// A member of its own, whatever setters there are in the prototype.
 function own(object, name, value) {
-    if (name === '__proto__')
-        defineProperty(object, name, { value, writable: true, configurable: true, enumerable: true });
-    else
-        object[name] = value;
+    defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true, enumerable: true });
 }
 
 // Replaces tagged forms; whatever is not valid for its tag stays an object.
@@ -405,7 +420,7 @@ function revive(value) {
             return result;
     }
     for (let i = 0; i < names.length; i++)
-        own(value, names[i], revive(value[names[i]]));
+        value[names[i]] = revive(value[names[i]]);
     return value;
 }
 
@@ -420,7 +435,7 @@ exports.rows = function (columns) {
         const row = {};
         for (let j = 0; j < names.length; j++)
             own(row, names[j], columns[names[j]][i]);
-        rows[i] = row;
+        own(rows, i, row);
     }
     return rows;
 };
