@@ -66,6 +66,15 @@ expect a_library_is_wrong 125 '' 'wrong.js: Unexpected token' "$lazaret" run --r
     --set "runtime.javascript.libraries=['$libraries/wrong.js']" -e 1
 expect modules_are_listed 1 '' 'the libraries both;' "$lazaret" run --runtime javascript \
     --set "runtime.javascript.libraries=['$libraries/both.min.js']" -e 'require("axios")'
+# The engine collects garbage all the time.
+echo 'const own = process.argv.slice(2); console.log(own.length, own.every((text, i) => text === "argument " + (i + 1)));' \
+    >"$work/argv.js"
+IFS='
+'
+# shellcheck disable=SC2046 # a word for each line
+expect arguments_are_not_garbage 0 '2000 true' '' "$lazaret" -q run --env JSC_slowPathAllocsBetweenGCs=2 \
+    --env JSC_scribbleFreeCells=1 "$work/argv.js" $(awk 'BEGIN { for (i = 1; i <= 2000; i++) print "argument " i }')
+unset IFS
 printf 'process.exitCode = 3\nconsole.log("ran")\n' >"$work/status.js"
 expect a_status_of_its_own 3 ran '' "$lazaret" run "$work/status.js"
 finish
