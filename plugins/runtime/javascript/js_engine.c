@@ -354,6 +354,8 @@ int js_engine_start(struct js_state *js, struct laz_error *err)
         return laz_fail(err, LAZ_ESETUP, "javascript: the engine does not start");
     js->native = JSObjectMake(js->context, NULL, NULL);
     JSValueProtect(js->context, js->native);
+    /* No function that code puts on a prototype is called with it as `this`. */
+    JSObjectSetPrototype(js->context, js->native, JSValueMakeNull(js->context));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         engine_add_natives(js, tables[i]);
     JSValueRef make =
