@@ -145,8 +145,9 @@ bool js_bytes(JSContextRef context, JSValueRef value, void **data, size_t *len)
     if (type == kJSTypedArrayTypeNone)
         return false;
     if (type == kJSTypedArrayTypeArrayBuffer) {
+        /* That of a WebAssembly.Memory has a length, but its bytes are not given. */
         *data = JSObjectGetArrayBufferBytesPtr(context, object, NULL);
-        *len = JSObjectGetArrayBufferByteLength(context, object, NULL);
+        *len = *data ? JSObjectGetArrayBufferByteLength(context, object, NULL) : 0;
         return true;
     }
     /* The pointer of a typed array is that of its buffer (JSTypedArray.h). */
