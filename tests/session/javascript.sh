@@ -84,6 +84,15 @@ expect modules_are_listed 1 '' 'the libraries both;' "$lazaret" run --runtime ja
     --set "runtime.javascript.libraries=['$libraries/both.min.js']" -e 'require("axios")'
 expect a_value_takes_little_more_than_its_text 0 '{ a: { b: { c: [Array] } } }' '' "$lazaret" run --runtime javascript \
     --set limits.memory=270MiB -e '({a: {b: {c: Array.from({length: 3e5}, (_, id) => ({id, name: "n" + id}))}}})'
+# The engine collects garbage all the time.
+echo 'const own = process.argv.slice(2); console.log(own.length, own.every((text, i) => text === "argument " + (i + 1)));' \
+    >"$work/argv.js"
+IFS='
+'
+# shellcheck disable=SC2046 # a word for each line
+expect arguments_are_not_garbage 0 '2000 true' '' "$lazaret" -q run --env JSC_slowPathAllocsBetweenGCs=2 \
+    --env JSC_scribbleFreeCells=1 "$work/argv.js" $(awk 'BEGIN { for (i = 1; i <= 2000; i++) print "argument " i }')
+unset IFS
 printf 'process.exitCode = 3\nconsole.log("ran")\n' >"$work/status.js"
 expect a_status_of_its_own 3 ran '' "$lazaret" run "$work/status.js"
 finish

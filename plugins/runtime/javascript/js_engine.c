@@ -207,8 +207,9 @@ bool js_bytes(JSContextRef context, JSValueRef value, void **data, size_t *len)
     if (type == kJSTypedArrayTypeNone)
         return false;
     if (type == kJSTypedArrayTypeArrayBuffer) {
+        /* That of a WebAssembly.Memory has a length, but its bytes are not given. */
         *data = JSObjectGetArrayBufferBytesPtr(context, object, NULL);
-        *len = JSObjectGetArrayBufferByteLength(context, object, NULL);
+        *len = *data ? JSObjectGetArrayBufferByteLength(context, object, NULL) : 0;
         return true;
     }
     /* The pointer of a typed array is that of its buffer (JSTypedArray.h). */
@@ -433,6 +434,8 @@ int js_engine_start(struct js_state *js, struct laz_error *err)
         return laz_fail(err, LAZ_ESETUP, "javascript: the engine does not start");
     js->native = JSObjectMake(js->context, NULL, NULL);
     JSValueProtect(js->context, js->native);
+    /* No function that code puts on a prototype is called with it as `this`. */
+    JSObjectSetPrototype(js->context, js->native, JSValueMakeNull(js->context));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         engine_add_natives(js, tables[i]);
     JSValueRef make =

@@ -602,14 +602,18 @@ int js_set_script(void *state, const char *const *argv, size_t n, const char *di
         free((void *)texts);
         return LAZ_ENOMEM;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) { /* the collector does not look into this memory */
         texts[i] = js_string(js->context, argv[i], strlen(argv[i]));
+        JSValueProtect(js->context, texts[i]);
+    }
     const JSValueRef arguments[] = {
         JSObjectMakeArray(js->context, n, texts, NULL),
         directory ? js_string(js->context, directory, strlen(directory))
                   : JSValueMakeNull(js->context),
     };
     JSValueRef done = js_call(js, JS_BEGIN, 2, arguments, NULL);
+    for (size_t i = 0; i < n; i++)
+        JSValueUnprotect(js->context, texts[i]);
     free((void *)texts);
     return done ? 0 : LAZ_ENOMEM;
 }

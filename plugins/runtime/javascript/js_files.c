@@ -581,6 +581,8 @@ static int files_copy_bytes(int from, int to)
         const ssize_t got = read(from, bytes, sizeof bytes);
         if (got == 0)
             return 0;
+        if (js_here->is_interrupted)
+            return EINTR;
         if (got < 0 && !files_again())
             return errno;
         for (ssize_t at = 0; at < got;) {

@@ -22,7 +22,7 @@ void js_flush(struct js_state *js)
 
 void js_write(struct js_state *js, int stream, const char *text, size_t len)
 {
-    if (js->is_silent)
+    if (js->is_silent || !len)
         return;
     if (!js->out)
         js->out = malloc(OUTPUT_MOST);

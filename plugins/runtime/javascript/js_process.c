@@ -5,9 +5,12 @@
  * What fails gives its error number, negative; the part makes the error of it. */
 #include "js.h"
 
+#include <jsc/jsc.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -273,6 +276,24 @@ JS_NATIVE(process_usage)
         9);
 }
 
+/* pageSize(): bytes */
+JS_NATIVE(process_page_size)
+{
+    JS_UNUSED;
+    return js_number(context, (double)sysconf(_SC_PAGESIZE));
+}
+
+/* engineVersion() */
+JS_NATIVE(process_engine_version)
+{
+    JS_UNUSED;
+    char text[32];
+
+    snprintf(text, sizeof text, "%u.%u.%u", jsc_get_major_version(), jsc_get_minor_version(),
+             jsc_get_micro_version());
+    return process_text(context, text);
+}
+
 /* abort() */
 JS_NATIVE(process_abort)
 {
@@ -296,6 +317,8 @@ const struct js_native js_natives_process[] = {
     {"mask", process_mask},
     {"signal", process_signal},
     {"usage", process_usage},
+    {"pageSize", process_page_size},
+    {"engineVersion", process_engine_version},
     {"abort", process_abort},
     {NULL, NULL},
 };

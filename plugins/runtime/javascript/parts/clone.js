@@ -125,7 +125,7 @@ const cloner = moved => {
         if (typeof value === 'function' || typeof value === 'symbol') refuseValue(value);
         if (typeof value !== 'object' || value === null) return value;
         if (seen.has(value)) return seen.get(value);
-        if (native.isProxy?.(value)) refuse(`#<${isArray(value) ? 'Array' : 'Object'}> could not be cloned.`);
+        if (native.isProxy(value)) refuse(`#<${isArray(value) ? 'Array' : 'Object'}> could not be cloned.`);
         if (isArray(value)) return fill(value, note(value, new Array(value.length)));
         const text = apply(objectText, value, []);
         if (text !== '[object Object]') {

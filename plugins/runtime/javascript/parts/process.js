@@ -296,7 +296,7 @@ const arch = architectures[system.machine] ?? system.machine;
 const program = '/usr/bin/node';
 const facts = {
     version: 'v20.18.0',
-    versions: { node: '20.18.0', javascriptcore: native.engineVersion?.() ?? '2', lazaret: native.lazaretVersion?.() ?? '0' },
+    versions: { node: '20.18.0', javascriptcore: native.engineVersion() },
     arch, platform: String(system.type).toLowerCase(),
     release: { name: 'node', lts: 'Iron' },
     title: 'node', pid, ppid, execPath: program, execArgv: [], debugPort: 9229, argv0: 'node',
