@@ -129,7 +129,7 @@ static void attack_done(void *user, struct laz_result *result, const struct laz_
 
     crowd->attacks = false;
     if (!result || verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_OK)
-        crowd->outcome = bench_problem(crowd->point, "the attack: %s",
+        crowd->outcome = bench_problem(crowd->point, "the attack: %.300s",
                                        result ? laz_result_json(result) : err->text);
     laz_result_free(result);
 }
