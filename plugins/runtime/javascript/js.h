@@ -38,7 +38,7 @@ struct js_part {
 /* Functions of parts that C calls, each looked up once. */
 enum js_function {
     JS_DEFINE,    /* run: (name, is local) makes a global property that code may define again */
-    JS_FOLLOW,    /* run: (value, has_main) follows the promise of an execution */
+    JS_FOLLOW,    /* run: (value) follows it where it is a promise; says whether */
     JS_OUTCOME,   /* run: () what became of it: undefined, or [state, value] */
     JS_DESCRIBE,  /* run: (error) gives [message, line, column, kind, frames...] */
     JS_TEXT,      /* run: (value, budget) as the prompt prints it */

@@ -480,12 +480,10 @@ static void eval_end(struct js_state *js)
 
 /* Follows what the code has returned until nothing is pending. The value of the execution, or NULL:
  * the outcome is an error. */
-static JSValueRef eval_await(struct js_state *js, JSValueRef value, bool is_async,
-                             struct laz_outcome *outcome)
+static JSValueRef eval_await(struct js_state *js, JSValueRef value, struct laz_outcome *outcome)
 {
-    const JSValueRef arguments[] = {value, JSValueMakeBoolean(js->context, is_async)};
     JSValueRef followed =
-        JSValueIsObject(js->context, value) ? js_call(js, JS_FOLLOW, 2, arguments, NULL) : NULL;
+        JSValueIsObject(js->context, value) ? js_call(js, JS_FOLLOW, 1, &value, NULL) : NULL;
     const bool has_main = followed && JSValueToBoolean(js->context, followed);
 
     switch (js_loop(js, has_main)) {
@@ -520,7 +518,7 @@ static JSValueRef eval_finish(struct js_state *js, JSValueRef value, struct laz_
 
     JSValueProtect(js->context, value);
     while (result && js_call(js, JS_ENDING, 0, NULL, &exception) && js_has_more(js))
-        result = eval_await(js, value, false, outcome);
+        result = eval_await(js, value, outcome);
     if (result && !exception)
         status = js_call(js, JS_FINISH, 0, NULL, &exception);
     js->has_ended = true;
@@ -559,7 +557,7 @@ int js_eval(void *state, const char *code, size_t len, uint32_t wanted, struct l
         if (!value)
             eval_threw(js, exception, outcome);
         else
-            value = eval_await(js, value, made.form == JS_ASYNC || made.expression, outcome);
+            value = eval_await(js, value, outcome);
         if (value && js->script)
             value = eval_finish(js, value, outcome);
         if (value) {
