@@ -28,6 +28,7 @@ left() {
 code_of() {
     case $1 in
         javascript) echo '6 * 7 as number' ;;
+        r) echo 'writeLines(format(6 * 7))' ;;
         shell) echo 'echo $((6 * 7))' ;;
         *) echo 'print(6 * 7)' ;;
     esac
