@@ -81,10 +81,21 @@ static void box_opens_many(void *user)
         MUST(shutdown(fds[i], SHUT_WR) == 0 && box_drain(fds[i]) == 0);
 }
 
+/* A user's shell has 1024, of which a network takes a part. */
+static void allow_descriptors(void)
+{
+    struct rlimit files;
+
+    CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max >= 4096);
+    files.rlim_cur = files.rlim_cur < 4096 ? 4096 : files.rlim_cur;
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &files), 0);
+}
+
 static void many_at_once_are_served(void)
 {
     struct world world;
 
+    allow_descriptors();
     begin(&world, WORLD_ECHO);
     world_start(&world, box_opens_many, NULL);
     world_await(&world, 1);
