@@ -5,8 +5,8 @@
  * The context stays: libraries were evaluated in it, and objects of another one would have foreign
  * prototypes. What differs between sessions is what the engine seeds when a context is made, the
  * state of Math.random, which parts/run.js therefore keeps itself. The copy is made by a process
- * with one thread (LAZ_RUNTIME_ALONE): the engine's allocator has a thread that ends when it was
- * idle for ten seconds, and a lock that it holds would be held in the copy for ever. */
+ * with one thread (LAZ_RUNTIME_ONE_THREAD): the engine's allocator has a thread that ends when it
+ * was idle for ten seconds, and a lock that it holds would be held in the copy for ever. */
 #include "js.h"
 
 #include <stdio.h>
