@@ -18,7 +18,9 @@
 /* Writes into an open file, and prints something at the end. @: a directory of the host. */
 static const struct phrase leaving = {
     .python = "import atexit, threading, time\n"
+              "printed = threading.Event()\n"
               "def work():\n"
+              "    printed.wait()\n"
               "    time.sleep(0.05)\n"
               "    print('thread')\n"
               "t = threading.Thread(target=work).start()\n"
@@ -26,6 +28,7 @@ static const struct phrase leaving = {
               "f = open('@/file', 'w')\n"
               "n = f.write('kept')\n"
               "print('main')\n"
+              "printed.set()\n"
               "7",
     .r = "path <- '@/file'\n" /* R leaves nothing of a connection unwritten */
          "made <- file.create(path)\n"
