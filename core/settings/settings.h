@@ -89,6 +89,13 @@ struct laz_settings_values {
         bool structured;
     } mcp;
     struct {
+        char *certificate, *key, *clients, *revoked, *token_keys; /* "": none */
+        char *audience;
+        uint64_t max_clients, max_connections, max_sessions;
+        uint64_t cpu_s, bytes, requests, handshake_timeout_ms; /* the first three in a minute */
+        bool approvals;
+    } serve;
+    struct {
         uint64_t max;
     } workers;
     struct {

@@ -553,7 +553,10 @@ static void settings_schema_has_every_key(void)
         "artifacts.max_files artifacts.max_size artifacts.collect "
         "audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
         "pool.preload pool.max_sessions pool.max_waiting pool.renew_after "
-        "mcp.session_timeout mcp.structured mcp.description_size workers.max "
+        "mcp.session_timeout mcp.structured mcp.description_size "
+        "serve.certificate serve.key serve.clients serve.revoked serve.token_keys serve.audience "
+        "serve.max_clients serve.max_connections serve.max_sessions serve.cpu serve.bytes "
+        "serve.requests serve.handshake_timeout serve.approvals workers.max "
         "plugins.path ");
     laz_buf_fini(&keys);
 }

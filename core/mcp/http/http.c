@@ -7,6 +7,7 @@
  * runs between two steps, when sessions may be opened and freed. */
 #include "mcp/http/http.h"
 
+#include "base/host_port.h"
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/library.h"
@@ -100,26 +101,19 @@ static int http_listen_path(struct mcp_http *http, const char *path, struct laz_
     return http->path && http->address ? 0 : laz_error_nomem(err);
 }
 
-/* HOST:PORT, where an address of version 6 is in brackets. */
 static int http_listen_port(struct mcp_http *http, const char *listen, struct laz_error *err)
 {
-    const char *colon = strrchr(listen, ':');
-    char host[64] = "";
+    char host[LAZ_HOST_MAX + 1];
     uint16_t port;
 
-    if (!colon || (size_t)(colon - listen) >= sizeof host || !colon[1] ||
-        colon[1 + strspn(colon + 1, "0123456789")] || strlen(colon + 1) > 5 ||
-        strtoul(colon + 1, NULL, 10) > UINT16_MAX)
+    if (!laz_host_port(listen, host, &port))
         return laz_error_set(err, LAZ_EINVAL, 0,
                              "--listen: '%.100s' is neither HOST:PORT nor a path with '/'", listen);
-    const bool is_six = *listen == '[' && colon[-1] == ']';
-    memcpy(host, listen + is_six, (size_t)(colon - listen) - 2 * is_six);
-    port = (uint16_t)strtoul(colon + 1, NULL, 10);
     int rc = laz_os_listen_loopback(host, &port, &http->listener, err);
     if (rc)
         return rc;
-    http->address =
-        laz_strdupf(is_six ? "http://[%s]:%u/mcp" : "http://%s:%u/mcp", host, (unsigned)port);
+    http->address = laz_strdupf(strchr(host, ':') ? "http://[%s]:%u/mcp" : "http://%s:%u/mcp",
+                                host, (unsigned)port);
     return http->address ? 0 : laz_error_nomem(err);
 }
 
