@@ -86,10 +86,10 @@ ptrdiff_t laz_base64url_decode(const char *text, size_t len, void *out)
     if (!usual)
         return -1;
     for (size_t i = 0; i < len; i++)
-        usual[i] = text[i] == '-'                         ? '+'
-                   : text[i] == '_'                       ? '/'
+        usual[i] = text[i] == '-'                                       ? '+'
+                   : text[i] == '_'                                     ? '/'
                    : text[i] == '+' || text[i] == '/' || text[i] == '=' ? '!'
-                                                          : text[i];
+                                                                        : text[i];
     memset(usual + len, '=', padded - len);
     n = laz_base64_decode(usual, padded, out);
     free(usual);

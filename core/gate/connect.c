@@ -48,7 +48,8 @@ static int connect_token(const char *file, struct laz_buf *token, struct laz_err
     if (missing)
         return laz_error_os(err, missing, "%s", file);
     if (look.mode & 077)
-        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: others can read this token; chmod 600", file);
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: others can read this token; chmod 600",
+                             file);
     int rc = laz_trust_read(file, LAZ_JWT_MAX + 2, token, err);
     if (!rc) {
         token->len = strcspn(laz_buf_text(token), " \t\r\n");

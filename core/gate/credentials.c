@@ -53,8 +53,9 @@ static int credentials_own(struct gate_credentials *credentials, const struct ga
     if (!rc)
         rc = credentials_file(options->key, true, &key, err);
     if (!rc) {
-        const gnutls_datum_t pair[] = {{(unsigned char *)certificate.data, (unsigned)certificate.len},
-                                       {(unsigned char *)key.data, (unsigned)key.len}};
+        const gnutls_datum_t pair[] = {
+            {(unsigned char *)certificate.data, (unsigned)certificate.len},
+            {(unsigned char *)key.data, (unsigned)key.len}};
         const int failed = gnutls_certificate_set_x509_key_mem(credentials->x509, &pair[0],
                                                                &pair[1], GNUTLS_X509_FMT_PEM);
         if (failed < 0)
@@ -172,10 +173,11 @@ static int certificate_name(const gnutls_datum_t *der, char name[LAZ_IDENTITY_MA
     *expires_s = failed ? 0 : (int64_t)gnutls_x509_crt_get_expiration_time(certificate);
     gnutls_x509_crt_deinit(certificate);
     if (failed || !laz_identity_is_valid(name))
-        return laz_error_set(err, LAZ_EREFUSED, 0,
-                             "the common name of the certificate is no name of an identity: 1 to %d "
-                             "letters, digits, '.', '_', '-' and '@'",
-                             LAZ_IDENTITY_MAX);
+        return laz_error_set(
+            err, LAZ_EREFUSED, 0,
+            "the common name of the certificate is no name of an identity: 1 to %d "
+            "letters, digits, '.', '_', '-' and '@'",
+            LAZ_IDENTITY_MAX);
     return 0;
 }
 

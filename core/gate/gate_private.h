@@ -60,17 +60,18 @@ struct gate_pump {
     int net;
     int in, out; /* plain; maybe the same */
     struct laz_io *net_io, *in_io, *out_io;
-    struct laz_timer *timer;   /* goes on: what TLS has read already, or when bytes may flow again */
-    struct laz_buf up, down;   /* that wait: for the plain side, for TLS */
+    struct laz_timer *timer; /* goes on: what TLS has read already, or when bytes may flow again */
+    struct laz_buf up, down; /* that wait: for the plain side, for TLS */
     size_t up_sent, down_sent;
     uint32_t net_watched, in_watched, out_watched; /* LAZ_IO_* */
-    bool net_ended, in_ended;     /* nothing more is read there */
-    bool passed, passed_down;     /* the other side has learned that */
-    bool net_wants;            /* TLS waits until it can write */
-    bool is_pipe;              /* out */
-    struct laz_identities *identities; /* NULL: bytes are not counted */
+    bool net_ended, in_ended;                      /* nothing more is read there */
+    bool passed, passed_down;                      /* the other side has learned that */
+    bool net_wants;                                /* TLS waits until it can write */
+    bool is_pipe;                                  /* out */
+    struct laz_identities *identities;             /* NULL: bytes are not counted */
     struct laz_identity *identity;
-    void (*ended)(void *user, const char *why); /* once; why NULL: both ends were done. May free it */
+    void (*ended)(void *user,
+                  const char *why); /* once; why NULL: both ends were done. May free it */
     void *user;
 };
 /* Begins on a zeroed pump of which the members above `up`, but for watches, are set, and those

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - lazaret-gate: TLS in front of a server (--serve) or of a client (--connect).
  *
- * It is started by `lazaret serve` and is what `lazaret connect` becomes; people do not start it. */
+ * It is started by `lazaret serve` and is what `lazaret connect` becomes; people do not start it.
+ */
 #include "gate/gate_private.h"
 
 #include "os/streams.h"
@@ -13,7 +14,10 @@ static const struct {
     const char *name;
     size_t at;
 } main_options[] = {
-#define OPTION(name, field) {name, offsetof(struct gate_options, field)}
+#define OPTION(name, field)                                                                        \
+    {                                                                                              \
+        name, offsetof(struct gate_options, field)                                                 \
+    }
     OPTION("--certificate", certificate),
     OPTION("--key", key),
     OPTION("--authorities", authorities),

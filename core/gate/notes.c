@@ -6,7 +6,10 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define AT(field)    .at = offsetof(struct gate_note, field)
 #define NEEDED       .flags = LAZ_FIELD_REQUIRED
-#define LIMIT(field) {#field, LAZ_FIELD_INTEGER, AT(field), .min = 0, .max = INT64_MAX}
+#define LIMIT(field)                                                                               \
+    {                                                                                              \
+#field, LAZ_FIELD_INTEGER, AT(field), .min = 0, .max = INT64_MAX                           \
+    }
 
 static const struct laz_field failed_members[] = {{"text", LAZ_FIELD_TEXT, NEEDED, AT(text)}};
 
@@ -30,13 +33,15 @@ static const struct laz_field authenticate_members[] = {{"token", LAZ_FIELD_TEXT
 
 #define ROW(name, to, rows)                                                                        \
     {                                                                                              \
-        name, LAZ_WIRE_TO_##to, 1, "once", {                                                       \
+        name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
+        {                                                                                          \
             "a note", "message '" name "'", sizeof(struct gate_note), rows, COUNT(rows)            \
         }                                                                                          \
     }
 #define NONE(name, to)                                                                             \
     {                                                                                              \
-        name, LAZ_WIRE_TO_##to, 1, "once", {                                                       \
+        name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
+        {                                                                                          \
             "a note", "message '" name "'", sizeof(struct gate_note), NULL, 0                      \
         }                                                                                          \
     }

@@ -80,7 +80,8 @@ static void pump_forget(struct laz_buf *buf, size_t *sent)
     *sent = 0;
 }
 
-/* ---- one step of each kind: true, something has moved ----------------------------------------- */
+/* ---- one step of each kind: true, something has moved -----------------------------------------
+ */
 
 /* From TLS. NULL: all is well. */
 static const char *pump_receive(struct gate_pump *pump, char *record, bool *moved)
@@ -97,7 +98,8 @@ static const char *pump_receive(struct gate_pump *pump, char *record, bool *move
     if (n == GNUTLS_E_AGAIN || n == GNUTLS_E_INTERRUPTED)
         return NULL;
     if (n == 0 || n == GNUTLS_E_PREMATURE_TERMINATION) {
-        /* a connection that was cut: the rest of a line is no line, so nothing is taken for whole */
+        /* a connection that was cut: the rest of a line is no line, so nothing is taken for whole
+         */
         pump->net_ended = true;
         *moved = true;
         return NULL;
@@ -111,8 +113,8 @@ static const char *pump_deliver(struct gate_pump *pump, bool *moved)
         return NULL;
     const char *data = pump->up.data + pump->up_sent;
     const size_t len = pump->up.len - pump->up_sent;
-    const ssize_t n = pump->is_pipe ? laz_os_send_pipe(pump->out, data, len)
-                                    : laz_os_send(pump->out, data, len);
+    const ssize_t n =
+        pump->is_pipe ? laz_os_send_pipe(pump->out, data, len) : laz_os_send(pump->out, data, len);
     if (n < 0)
         return "the reader is gone";
     pump->up_sent += (size_t)n;

@@ -21,12 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVER_STRANGERS  256  /* at a time */
-#define SERVER_OF_ADDRESS 64   /* of them, from one address */
+#define SERVER_STRANGERS  256               /* at a time */
+#define SERVER_OF_ADDRESS 64                /* of them, from one address */
 #define SERVER_LINE       ((size_t)8 << 10) /* bytes of the first line */
-#define SERVER_LEAVE_MS   2000 /* in which a client reads why it was refused */
-#define SERVER_AGAIN_MS   100  /* until connections are accepted again, after a shortage */
-#define SERVER_NOTES      10   /* refusals that are told in a second */
+#define SERVER_LEAVE_MS   2000              /* in which a client reads why it was refused */
+#define SERVER_AGAIN_MS   100 /* until connections are accepted again, after a shortage */
+#define SERVER_NOTES      10  /* refusals that are told in a second */
 
 enum guest_state { GUEST_HANDSHAKE, GUEST_GREETING, GUEST_OPEN, GUEST_LEAVING };
 
@@ -97,8 +97,7 @@ static void server_tell(struct gate_server *server, const char *address, const c
         server->notes.untold++;
         return;
     }
-    const struct gate_note note = {
-        .address = address, .text = why, .count = server->notes.untold};
+    const struct gate_note note = {.address = address, .text = why, .count = server->notes.untold};
     if (server_note(GATE_REFUSED, &note, -1))
         server->notes.untold = 0;
 }
@@ -188,7 +187,6 @@ static void guest_ended(void *user, const char *why)
 
 /* ---- who it is ------------------------------------------------------------------------------- */
 
-
 /* By its token, else by its certificate. */
 static int guest_identify(struct guest *guest, const struct gate_note *greeting,
                           struct laz_claims *claims, struct laz_error *err)
@@ -204,7 +202,7 @@ static int guest_identify(struct guest *guest, const struct gate_note *greeting,
         return rc;
     if (!greeting->token && !has_certificate)
         return laz_error_set(err, LAZ_EREFUSED, 0, "this server wants to know its clients: by %s",
-                             !credentials->keys.n             ? "a certificate"
+                             !credentials->keys.n              ? "a certificate"
                              : !credentials->asks_certificates ? "a token"
                                                                : "a token or a certificate");
     if (greeting->token && !credentials->keys.n)
@@ -327,8 +325,7 @@ static void guest_greet(struct guest *guest)
         if (guest_admit(guest, (size_t)(end - guest->line.data), &err) != 0)
             guest_refuse(guest, &err);
     } else if (end || guest->line.len > SERVER_LINE || guest->line.failed) {
-        laz_error_set(&err, LAZ_EREFUSED, 0, "the first line has more than %zu bytes",
-                      SERVER_LINE);
+        laz_error_set(&err, LAZ_EREFUSED, 0, "the first line has more than %zu bytes", SERVER_LINE);
         guest_refuse(guest, &err);
     } else if (n == 0 || (n < 0 && gnutls_error_is_fatal((int)n))) {
         guest_drop(guest, "the connection ended before its first line");
@@ -348,8 +345,8 @@ static void guest_handshake(struct guest *guest)
         return;
     }
     if (!gnutls_error_is_fatal(rc)) {
-        if (!laz_io_events(guest->io, gnutls_record_get_direction(guest->tls) ? LAZ_IO_WRITE
-                                                                              : LAZ_IO_READ))
+        if (!laz_io_events(guest->io,
+                           gnutls_record_get_direction(guest->tls) ? LAZ_IO_WRITE : LAZ_IO_READ))
             guest_free(guest);
         return;
     }
@@ -413,7 +410,8 @@ static void server_make_room(struct gate_server *server, const char *address)
         }
     }
     if (there >= SERVER_OF_ADDRESS)
-        guest_drop(oldest_there, "too many connections from there that have not shown who they are");
+        guest_drop(oldest_there,
+                   "too many connections from there that have not shown who they are");
     else if (server->n_strangers >= SERVER_STRANGERS)
         guest_drop(oldest, "too many connections that have not shown who they are");
 }
@@ -453,7 +451,8 @@ static void server_accept(void *user, uint32_t events)
 
     (void)events;
     for (int i = 0; i < 16; i++) {
-        if (server->n_guests >= server->most + 2 * SERVER_STRANGERS) { /* whoever waits stays in the kernel's queue */
+        if (server->n_guests >=
+            server->most + 2 * SERVER_STRANGERS) { /* whoever waits stays in the kernel's queue */
             (void)laz_io_events(server->listener_io, 0);
             laz_timer_start(server->again, SERVER_AGAIN_MS);
             return;

@@ -324,8 +324,7 @@ const struct schema_key laz_schema[] = {
         .help = "Requests of an identity in a minute, on the average; further ones are refused. "
                 "0: no limit."),
     KEY("serve.handshake_timeout", TIME, serve.handshake_timeout_ms, "10", .min = 100,
-        .max = 600 * SECONDS,
-        .help = "Time in which a connection has to show who it is."),
+        .max = 600 * SECONDS, .help = "Time in which a connection has to show who it is."),
     KEY("serve.approvals", BOOLEAN, serve.approvals, "false",
         .help = "May clients of other machines decide on calls of this server's tools that need an "
                 "approval? On those of their own tools they always do."),

@@ -26,8 +26,7 @@ static double quota_capacity(const struct laz_quota *quota, enum laz_quota_kind 
 {
     const uint64_t value = quota_of(quota, kind);
 
-    return value && value < (uint64_t)(QUOTA_FOREVER / 1000) ? (double)value * 1000
-                                                             : QUOTA_FOREVER;
+    return value && value < (uint64_t)(QUOTA_FOREVER / 1000) ? (double)value * 1000 : QUOTA_FOREVER;
 }
 
 /* Time has passed. */
@@ -110,8 +109,7 @@ struct laz_identity *laz_identity_join(struct laz_identities *all, const char *n
         else
             identity->quota = *quota;
         for (int kind = 0; kind < LAZ_QUOTA_KINDS && is_new; kind++)
-            identity->buckets[kind] =
-                (struct laz_bucket){quota_capacity(quota, kind), now_ms};
+            identity->buckets[kind] = (struct laz_bucket){quota_capacity(quota, kind), now_ms};
         identity_fill(identity, now_ms);
     }
     pthread_mutex_unlock(&all->lock);

@@ -41,12 +41,11 @@ void laz_identities_fini(struct laz_identities *all);
 /* A connection of this name; NULL: out of memory. Until laz_identity_leave. */
 struct laz_identity *laz_identity_join(struct laz_identities *all, const char *name,
                                        const struct laz_quota *quota, uint64_t now_ms);
-void laz_identity_leave(struct laz_identities *all, struct laz_identity *identity,
-                        uint64_t now_ms);
+void laz_identity_leave(struct laz_identities *all, struct laz_identity *identity, uint64_t now_ms);
 
 /* Counts so many sessions more; false: they would be too many, of *most. */
-bool laz_identity_sessions(struct laz_identities *all, struct laz_identity *identity,
-                           uint64_t more, uint64_t *most);
+bool laz_identity_sessions(struct laz_identities *all, struct laz_identity *identity, uint64_t more,
+                           uint64_t *most);
 void laz_identity_sessions_end(struct laz_identities *all, struct laz_identity *identity,
                                uint64_t n);
 /* Uses `n` (seconds may have fractions: thousandths, as `n_milli`) of what a minute has. 0, or the

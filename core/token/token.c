@@ -35,7 +35,8 @@ bool laz_identity_is_valid(const char *name)
     const size_t len = strlen(name);
 
     return len && len <= LAZ_IDENTITY_MAX &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") == len;
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") ==
+               len;
 }
 
 /* ---- the parts as data ----------------------------------------------------------------------- */
@@ -61,7 +62,7 @@ struct token_body {
 #define LIMIT(field, text)                                                                         \
     {                                                                                              \
 #field, LAZ_FIELD_INTEGER, AT(field), .flags = LAZ_FIELD_OMIT, .min = 1, .max = INT64_MAX, \
-            .help = text                                                                           \
+                                              .help = text                                         \
     }
 
 #define STRUCT token_limits
@@ -95,8 +96,8 @@ static const struct laz_field body_rows[] = {
     {"sub", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_REQUIRED, AT(subject)},
     {"exp", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_REQUIRED, AT(expires_s),
      .has_at = offsetof(struct STRUCT, has_expires), .min = 0, .max = INT64_MAX},
-    {"nbf", LAZ_FIELD_INTEGER, AT(not_before_s),
-     .has_at = offsetof(struct STRUCT, has_not_before), .min = 0, .max = INT64_MAX},
+    {"nbf", LAZ_FIELD_INTEGER, AT(not_before_s), .has_at = offsetof(struct STRUCT, has_not_before),
+     .min = 0, .max = INT64_MAX},
     {"jti", LAZ_FIELD_TEXT, AT(id)},
     {"aud", LAZ_FIELD_JSON, AT(audience), .len_at = offsetof(struct STRUCT, audience_len)},
     {"lazaret", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT(limits),
@@ -119,9 +120,9 @@ static void token_add(struct laz_buf *text, struct laz_buf *part)
 
 static void token_write_body(struct laz_json_write *write, const struct laz_claims *claims)
 {
-    const struct token_limits limits = {
-        (int64_t)claims->quota.sessions, (int64_t)claims->quota.cpu_s,
-        (int64_t)claims->quota.bytes, (int64_t)claims->quota.requests};
+    const struct token_limits limits = {(int64_t)claims->quota.sessions,
+                                        (int64_t)claims->quota.cpu_s, (int64_t)claims->quota.bytes,
+                                        (int64_t)claims->quota.requests};
 
     laz_json_begin_object(write, NULL);
     laz_json_add_text(write, "sub", claims->subject);
@@ -132,7 +133,8 @@ static void token_write_body(struct laz_json_write *write, const struct laz_clai
     laz_json_add_int(write, "exp", claims->expires_s);
     if (claims->not_before_s)
         laz_json_add_int(write, "nbf", claims->not_before_s);
-    laz_fields_add(write, "lazaret", &limit_fields, &limits);
+    if (limits.sessions || limits.cpu || limits.bytes || limits.requests)
+        laz_fields_add(write, "lazaret", &limit_fields, &limits);
     laz_json_end_object(write);
 }
 
@@ -301,17 +303,16 @@ static int token_check_signature(const char *text, size_t signed_len, const char
         if (rc)
             return rc;
     }
-    return is_signed ? 0
-                     : laz_error_set(err, LAZ_EREFUSED, 0,
-                                     "no key of this server has signed the token");
+    return is_signed
+               ? 0
+               : laz_error_set(err, LAZ_EREFUSED, 0, "no key of this server has signed the token");
 }
 
 int laz_token_check(const char *text, size_t len, const struct laz_keys *keys, const char *audience,
                     int64_t now_s, struct laz_claims *claims, struct laz_error *err)
 {
     const char *first = len <= LAZ_JWT_MAX ? memchr(text, '.', len) : NULL;
-    const char *second =
-        first ? memchr(first + 1, '.', len - (size_t)(first + 1 - text)) : NULL;
+    const char *second = first ? memchr(first + 1, '.', len - (size_t)(first + 1 - text)) : NULL;
 
     *claims = (struct laz_claims){.expires_s = 0};
     if (!second)
@@ -321,7 +322,8 @@ int laz_token_check(const char *text, size_t len, const struct laz_keys *keys, c
     if (!rc)
         rc = token_check_header(text, (size_t)(first - text), err);
     if (!rc)
-        rc = token_check_body(first + 1, (size_t)(second - first - 1), audience, now_s, claims, err);
+        rc =
+            token_check_body(first + 1, (size_t)(second - first - 1), audience, now_s, claims, err);
     if (rc)
         *claims = (struct laz_claims){.expires_s = 0};
     return rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* token.h - what this room offers: tokens, by which an operator lets others use a server for a time.
+/* token.h - what this room offers: tokens, by which an operator lets others use a server for a
+ * time.
  *
  * A token is a JSON Web Token (RFC 7519) that is signed with Ed25519 (EdDSA, RFC 8037).  Whoever
  * issues tokens has the private key; a server has public ones and can make none.  The keys are
