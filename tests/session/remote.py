@@ -540,7 +540,7 @@ def wrong():
 
 def tokens():
     """`lazaret token`: what it makes, and what it refuses."""
-    made = token("alice", "--expires", "90s", "--audience", "lab", "--sessions", "3", "--cpu", "60",
+    made = token("alice", "--expires", "90s", "--audience", "lab", "--sessions", "3", "--cpu-time", "60",
                  "--bytes", "64MiB", "--requests", "600")
     body = json.loads(base64.urlsafe_b64decode(made.split(".")[1] + "=="))
     check("claims", body["sub"] == "alice" and body["aud"] == "lab" and body["lazaret"] == {
