@@ -357,6 +357,8 @@ static int local_send(void *data, const char *subject, const char *reply, const 
     if (len > LOCAL_MOST)
         return laz_fail(err, LAZ_ETOOBIG, "a message of more than %zu bytes", LOCAL_MOST);
     pthread_mutex_lock(&bus->lock);
+    if (!bus->is_manual)
+        bus_move(bus->bus, local_clock_us());
     if (bus->is_manual && strcmp(subject, LOCAL_ADVANCE) == 0)
         rc = local_advance(bus, bytes, len, err);
     else if (!bus_send(state->port, subject, reply, bytes, len))
