@@ -15,12 +15,13 @@ enum faults {
     STOP_BUS
 };
 
+#define LOST_MOST 4096
+
 static struct {
     uint64_t until_us, every_us, attack_us;
     struct {
         struct bus_port *port;
-        uint64_t due_us;
-    } lost[64];
+    } lost[LOST_MOST];
     uint32_t drained;
 } faults;
 
@@ -44,7 +45,7 @@ void sim_vanish(struct bus_port *port)
 {
     uint32_t i = 0;
 
-    while (i < 63 && faults.lost[i].port)
+    while (i < LOST_MOST - 1 && faults.lost[i].port)
         i++;
     bus_port_cut(port, true, true);
     if (faults.lost[i].port)
