@@ -25,7 +25,7 @@ static const struct link_reason {
     unsigned by;
     const char *text;
 } link_reasons[LAZ_LINK_REASONS] = {
-    [LAZ_LINK_NONE] = {"none", 0, "it has not ended"},
+    [LAZ_LINK_NONE] = {"open", 0, "it has not ended"},
     [LAZ_LINK_CLOSED] = {"closed", BY_BOTH, "it was closed"},
     [LAZ_LINK_WORKER_LOST] = {"worker_lost", BY_CALLER, "the worker is not heard of any more"},
     [LAZ_LINK_CALLER_LOST] = {"caller_lost", BY_WORKER, "the caller is not heard of any more"},
@@ -190,9 +190,12 @@ static void link_event(struct laz_link *link, uint64_t now_ms, const struct laz_
         break;
     case LAZ_LINK_ON_CONNECTED: /* a number that the peer has not seen shows at once */
         link->keeps = true;
+        link->back_ms = now_ms;
         break;
     case LAZ_LINK_ON_NOBODY:
-        laz_link_stop(link, link_lost(link), false);
+        /* After a restart of the bus the peer may not be back yet: numbers and the lease decide. */
+        if (!link->back_ms || now_ms >= link->back_ms + (uint64_t)link->limits->keepalive_ms)
+            laz_link_stop(link, link_lost(link), false);
         break;
     case LAZ_LINK_ON_REFUSED:
         laz_link_stop(link, LAZ_LINK_REFUSED, true);

@@ -85,21 +85,35 @@ static void caller_again(uint32_t index, uint32_t generation)
         sim_caller_begin(index);
 }
 
-static void bus_connects(bool is_connected)
+static void worker_is_back(uint32_t index, uint32_t generation)
 {
-    for (uint32_t i = 0; i < sim.options.workers; i++)
-        if (sim.workers[i].port)
-            bus_port_connect(sim.workers[i].port, is_connected);
-    for (uint32_t i = 0; i < sim.options.callers; i++)
-        if (sim.callers[i].port)
-            bus_port_connect(sim.callers[i].port, is_connected);
+    (void)generation;
+    if (sim.workers[index].port)
+        bus_port_connect(sim.workers[index].port, true);
 }
 
-static void bus_is_back(uint32_t slot, uint32_t generation)
+static void caller_is_back(uint32_t index, uint32_t generation)
 {
-    (void)slot;
     (void)generation;
-    bus_connects(true);
+    if (sim.callers[index].port)
+        bus_port_connect(sim.callers[index].port, true);
+}
+
+/* All lose their connection, and have it again at different times. */
+static void faults_bus(void)
+{
+    const uint64_t down = SIM_SECOND / 5 + sim_random(2 * SIM_SECOND);
+
+    for (uint32_t i = 0; i < sim.options.workers; i++) {
+        if (sim.workers[i].port)
+            bus_port_connect(sim.workers[i].port, false);
+        sim_after(NULL, down + sim_random(SIM_SECOND), worker_is_back, i, 0);
+    }
+    for (uint32_t i = 0; i < sim.options.callers; i++) {
+        if (sim.callers[i].port)
+            bus_port_connect(sim.callers[i].port, false);
+        sim_after(NULL, down + sim_random(SIM_SECOND), caller_is_back, i, 0);
+    }
 }
 
 /* ---- failures of machines ---------------------------------------------------------------------
@@ -147,14 +161,15 @@ static void faults_caller(enum faults fault, uint32_t index)
 static void faults_one(uint32_t slot, uint32_t generation)
 {
     /* The bus itself stops less often than machines do. */
-    const enum faults fault = sim_random(40) ? (enum faults)sim_random(STOP_BUS) : STOP_BUS;
+    const enum faults fault = sim_random(40) || sim.failures[STOP_BUS] >= 3
+                                  ? (enum faults)sim_random(STOP_BUS)
+                                  : STOP_BUS;
 
     if (sim_us() > faults.until_us)
         return;
     sim.failures[fault]++;
     if (fault == STOP_BUS) {
-        bus_connects(false);
-        sim_after(NULL, SIM_SECOND / 5 + sim_random(3 * SIM_SECOND), bus_is_back, 0, 0);
+        faults_bus();
     } else if (fault == KILL_CALLER || fault == LOSE_CALLER || fault == CUT_CALLER) {
         faults_caller(fault, (uint32_t)sim_random(sim.options.callers));
     } else {

@@ -263,142 +263,153 @@ static void link_begin(struct laz_link *link, bool is_worker, enum laz_link_stat
     CU_ASSERT(link->state == state);
 }
 
+#define OF_THE_LINK(its_kind) .kind = (its_kind), .link = LINK_ID, .link_len = LAZ_CARRIER_ID
+#define LINE_FRAME(n, its_part, its_parts, text)                                                   \
+    {                                                                                              \
+        OF_THE_LINK(LAZ_CARRIER_LINE), .number = (n), .part = (its_part), .parts = (its_parts),    \
+                                       .data = (text), .len = sizeof(text) - 1                     \
+    }
+#define KEEP_FRAME(n, its_beat, its_credit)                                                        \
+    {                                                                                              \
+        OF_THE_LINK(LAZ_CARRIER_KEEP), .number = (n), .beat = (its_beat), .credit = (its_credit)   \
+    }
+#define END_FRAME(n, word)                                                                         \
+    {                                                                                              \
+        OF_THE_LINK(LAZ_CARRIER_END), .number = (n), .reason = (word),                             \
+                                      .reason_len = sizeof(word) - 1                               \
+    }
+
 /* Each event of the enum, and each kind of frame: what comes of it on the caller's side while the
  * link is open and while it finishes, and on the worker's side. Where all is over nothing comes of
  * anything. */
+static const struct {
+    struct laz_link_event event;
+    const struct laz_carrier_frame frame;
+    uint64_t now_ms;
+    const char *open, *finishing, *worker;
+} link_rows[] = {
+    {{.type = LAZ_LINK_ON_FRAME}, LINE_FRAME(0, 0, 1, "A"), 2000, "line A", "line A", "line A"},
+    {{.type = LAZ_LINK_ON_FRAME},
+     LINE_FRAME(1, 0, 1, "A"),
+     2000,
+     "send end 4 frames_lost; end frames_lost",
+     NULL,
+     NULL},
+    {{.type = LAZ_LINK_ON_FRAME},
+     LINE_FRAME(0, 1, 2, "A"),
+     2000,
+     "send end 4 protocol_error; end protocol_error",
+     NULL,
+     NULL},
+    {{.type = LAZ_LINK_ON_FRAME},
+     KEEP_FRAME(0, 1, 40),
+     2000,
+     "send 4 4/5 eeeeeeee",
+     "send 4 4/5 eeeeeeee; send end 5 closed; end closed",
+     "send 4 4/5 eeeeeeee"},
+    {{.type = LAZ_LINK_ON_FRAME},
+     KEEP_FRAME(0, 1, 65),
+     2000, /* more than it can have read */
+     "send end 4 protocol_error; end protocol_error",
+     NULL,
+     NULL},
+    {{.type = LAZ_LINK_ON_FRAME},
+     KEEP_FRAME(1, 1, 32),
+     2000,
+     "send end 4 frames_lost; end frames_lost",
+     NULL,
+     NULL},
+    {{.type = LAZ_LINK_ON_FRAME},
+     END_FRAME(0, "closed"),
+     2000,
+     "end closed",
+     "end closed",
+     "end closed"},
+    {{.type = LAZ_LINK_ON_FRAME},
+     END_FRAME(0, "drained"),
+     2000,
+     "end drained",
+     "end drained",
+     "end protocol_error"},
+    {{.type = LAZ_LINK_ON_FRAME},
+     END_FRAME(0, "superfluous"),
+     2000,
+     "end protocol_error",
+     "end protocol_error",
+     "end superfluous"},
+    {{.type = LAZ_LINK_ON_FRAME}, END_FRAME(0, "no_such"), 2000, "end protocol_error", NULL, NULL},
+    {{.type = LAZ_LINK_ON_FRAME}, END_FRAME(1, "closed"), 2000, "end frames_lost", NULL, NULL},
+    {{.type = LAZ_LINK_ON_NOISE}, {0}, 2000, "", "", ""},
+    {{.type = LAZ_LINK_ON_READ, .bytes = 7}, {0}, 2000, "", "", ""},
+    {{.type = LAZ_LINK_ON_TICK}, {0}, 5999, "", "", ""},
+    {{.type = LAZ_LINK_ON_TICK}, {0}, 6000, "send keep 4 beat 1 credit 32", NULL, NULL},
+    {{.type = LAZ_LINK_ON_TICK},
+     {0},
+     16000,
+     "send end 4 worker_lost; end worker_lost",
+     "send end 4 worker_lost; end worker_lost",
+     "send end 4 caller_lost; end caller_lost"},
+    {{.type = LAZ_LINK_ON_CONNECTED}, {0}, 2000, "send keep 4 beat 1 credit 32", NULL, NULL},
+    {{.type = LAZ_LINK_ON_NOBODY},
+     {0},
+     2000,
+     "send end 4 worker_lost; end worker_lost",
+     "send end 4 worker_lost; end worker_lost",
+     "send end 4 caller_lost; end caller_lost"},
+    {{.type = LAZ_LINK_ON_REFUSED}, {0}, 2000, "end refused", "end refused", "end refused"},
+    {{.type = LAZ_LINK_ON_BOOT, .boot = BOOT_ID}, {0}, 2000, "", "", ""},
+    {{.type = LAZ_LINK_ON_BOOT, .boot = OTHER_ID},
+     {0},
+     2000,
+     "send end 4 worker_lost; end worker_lost",
+     "send end 4 worker_lost; end worker_lost",
+     ""},
+    {{.type = LAZ_LINK_ON_FINISH, .reason = LAZ_LINK_CLOSED}, {0}, 2000, "", "", ""},
+    {{.type = LAZ_LINK_ON_END, .reason = LAZ_LINK_CLOSED},
+     {0},
+     2000,
+     "send end 4 closed; end closed",
+     NULL,
+     NULL},
+    /* What a side cannot say is told as an end. */
+    {{.type = LAZ_LINK_ON_END, .reason = LAZ_LINK_DRAINED},
+     {0},
+     2000,
+     "send end 4 closed; end drained",
+     "send end 4 closed; end drained",
+     "send end 4 drained; end drained"},
+};
+
+static void check_row(size_t i, bool is_worker, enum laz_link_state state, const char *wanted)
+{
+    struct laz_link_event event = link_rows[i].event;
+    struct laz_link link;
+
+    event.frame = event.type == LAZ_LINK_ON_FRAME ? &link_rows[i].frame : NULL;
+    link_begin(&link, is_worker, state);
+    laz_link_step(&link, link_rows[i].now_ms, &event);
+    UNIT_TEXT(link_actions(&link, link_rows[i].now_ms), wanted);
+    const bool has_ended = link.state == LAZ_LINK_ENDED;
+    CU_ASSERT(has_ended == (state == LAZ_LINK_ENDED || strncmp(wanted, "end ", 4) == 0 ||
+                            strstr(wanted, "; end ")));
+    CU_ASSERT(!has_ended || laz_link_due(&link) == UINT64_MAX);
+    CU_ASSERT(!has_ended || laz_link_write(&link, "x", 1) == LAZ_ECLOSED);
+    laz_link_fini(&link);
+}
+
 static void every_event_in_every_state(void)
 {
-    static struct laz_carrier_frame frames[16];
-    const struct {
-        struct laz_link_event event;
-        const struct laz_carrier_frame frame;
-        uint64_t now_ms;
-        const char *open, *finishing, *worker;
-    } rows[] = {
-        {{.type = LAZ_LINK_ON_FRAME}, line_frame(0, 0, 1, "A"), 2000, "line A", "line A", "line A"},
-        {{.type = LAZ_LINK_ON_FRAME},
-         line_frame(1, 0, 1, "A"),
-         2000,
-         "send end 4 frames_lost; end frames_lost",
-         NULL,
-         NULL},
-        {{.type = LAZ_LINK_ON_FRAME},
-         line_frame(0, 1, 2, "A"),
-         2000,
-         "send end 4 protocol_error; end protocol_error",
-         NULL,
-         NULL},
-        {{.type = LAZ_LINK_ON_FRAME},
-         keep_frame(0, 1, 40),
-         2000,
-         "send 4 4/5 eeeeeeee",
-         "send 4 4/5 eeeeeeee; send end 5 closed; end closed",
-         "send 4 4/5 eeeeeeee"},
-        {{.type = LAZ_LINK_ON_FRAME},
-         keep_frame(0, 1, 65),
-         2000, /* more than it can have read */
-         "send end 4 protocol_error; end protocol_error",
-         NULL,
-         NULL},
-        {{.type = LAZ_LINK_ON_FRAME},
-         keep_frame(1, 1, 32),
-         2000,
-         "send end 4 frames_lost; end frames_lost",
-         NULL,
-         NULL},
-        {{.type = LAZ_LINK_ON_FRAME},
-         end_frame(0, "closed"),
-         2000,
-         "end closed",
-         "end closed",
-         "end closed"},
-        {{.type = LAZ_LINK_ON_FRAME},
-         end_frame(0, "drained"),
-         2000,
-         "end drained",
-         "end drained",
-         "end protocol_error"},
-        {{.type = LAZ_LINK_ON_FRAME},
-         end_frame(0, "superfluous"),
-         2000,
-         "end protocol_error",
-         "end protocol_error",
-         "end superfluous"},
-        {{.type = LAZ_LINK_ON_FRAME},
-         end_frame(0, "no_such"),
-         2000,
-         "end protocol_error",
-         NULL,
-         NULL},
-        {{.type = LAZ_LINK_ON_FRAME}, end_frame(1, "closed"), 2000, "end frames_lost", NULL, NULL},
-        {{.type = LAZ_LINK_ON_NOISE}, {0}, 2000, "", "", ""},
-        {{.type = LAZ_LINK_ON_READ, .bytes = 7}, {0}, 2000, "", "", ""},
-        {{.type = LAZ_LINK_ON_TICK}, {0}, 5999, "", "", ""},
-        {{.type = LAZ_LINK_ON_TICK}, {0}, 6000, "send keep 4 beat 1 credit 32", NULL, NULL},
-        {{.type = LAZ_LINK_ON_TICK},
-         {0},
-         16000,
-         "send end 4 worker_lost; end worker_lost",
-         "send end 4 worker_lost; end worker_lost",
-         "send end 4 caller_lost; end caller_lost"},
-        {{.type = LAZ_LINK_ON_CONNECTED}, {0}, 2000, "send keep 4 beat 1 credit 32", NULL, NULL},
-        {{.type = LAZ_LINK_ON_NOBODY},
-         {0},
-         2000,
-         "send end 4 worker_lost; end worker_lost",
-         "send end 4 worker_lost; end worker_lost",
-         "send end 4 caller_lost; end caller_lost"},
-        {{.type = LAZ_LINK_ON_REFUSED}, {0}, 2000, "end refused", "end refused", "end refused"},
-        {{.type = LAZ_LINK_ON_BOOT, .boot = BOOT_ID}, {0}, 2000, "", "", ""},
-        {{.type = LAZ_LINK_ON_BOOT, .boot = OTHER_ID},
-         {0},
-         2000,
-         "send end 4 worker_lost; end worker_lost",
-         "send end 4 worker_lost; end worker_lost",
-         ""},
-        {{.type = LAZ_LINK_ON_FINISH, .reason = LAZ_LINK_CLOSED}, {0}, 2000, "", "", ""},
-        {{.type = LAZ_LINK_ON_END, .reason = LAZ_LINK_CLOSED},
-         {0},
-         2000,
-         "send end 4 closed; end closed",
-         NULL,
-         NULL},
-        /* What a side cannot say is told as an end. */
-        {{.type = LAZ_LINK_ON_END, .reason = LAZ_LINK_DRAINED},
-         {0},
-         2000,
-         "send end 4 closed; end drained",
-         "send end 4 closed; end drained",
-         "send end 4 drained; end drained"},
-    };
     bool seen[LAZ_LINK_EVENTS] = {false};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_link_event event = rows[i].event;
-        frames[0] = rows[i].frame;
-        event.frame = event.type == LAZ_LINK_ON_FRAME ? &frames[0] : NULL;
-        seen[event.type] = true;
-        for (int way = 0; way < 4; way++) {
-            const bool is_worker = way == 2;
-            const enum laz_link_state state = way == 1   ? LAZ_LINK_FINISHING
-                                              : way == 3 ? LAZ_LINK_ENDED
-                                                         : LAZ_LINK_OPEN;
-            const char *wanted = way == 0   ? rows[i].open
-                                 : way == 1 ? rows[i].finishing
-                                 : way == 2 ? rows[i].worker
-                                            : "";
-            struct laz_link link;
-            link_begin(&link, is_worker, state);
-            laz_link_step(&link, rows[i].now_ms, &event);
-            UNIT_TEXT(link_actions(&link, rows[i].now_ms), wanted ? wanted : rows[i].open);
-            const bool has_ended = link.state == LAZ_LINK_ENDED;
-            const char *ends = wanted ? wanted : rows[i].open;
-            CU_ASSERT(has_ended ==
-                      (way == 3 || strncmp(ends, "end ", 4) == 0 || strstr(ends, "; end ")));
-            CU_ASSERT(!has_ended || laz_link_due(&link) == UINT64_MAX);
-            CU_ASSERT(!has_ended || laz_link_write(&link, "x", 1) == LAZ_ECLOSED);
-            laz_link_fini(&link);
-        }
+    for (size_t i = 0; i < sizeof link_rows / sizeof *link_rows; i++) {
+        const char *open = link_rows[i].open, *finishing = link_rows[i].finishing;
+        const char *worker = link_rows[i].worker;
+        seen[link_rows[i].event.type] = true;
+        check_row(i, false, LAZ_LINK_OPEN, open);
+        check_row(i, false, LAZ_LINK_FINISHING, finishing ? finishing : open);
+        check_row(i, true, LAZ_LINK_OPEN, worker ? worker : open);
+        check_row(i, false, LAZ_LINK_ENDED, "");
+        check_row(i, true, LAZ_LINK_ENDED, "");
     }
     for (int type = 0; type < LAZ_LINK_EVENTS; type++)
         CU_ASSERT(seen[type]);
@@ -438,6 +449,20 @@ static void an_old_beat_renews_no_lease(void)
     CU_ASSERT(link.heard_ms == 5000);
     link_frame(&link, 9000, keep_frame(1, 2, 32));
     CU_ASSERT(link.heard_ms == 9000);
+    laz_link_fini(&link);
+}
+
+/* The peer may be back a little later than this side. */
+static void after_a_reconnection_nobody_is_no_end(void)
+{
+    const struct laz_link_event connected = {.type = LAZ_LINK_ON_CONNECTED};
+    const struct laz_link_event nobody = {.type = LAZ_LINK_ON_NOBODY};
+    struct laz_link link;
+
+    laz_link_init(&link, &limits, false, LINK_ID, BOOT_ID, 1000);
+    UNIT_TEXT(link_event(&link, 2000, connected), "send keep 0 beat 1 credit 32");
+    UNIT_TEXT(link_event(&link, 6999, nobody), "");
+    UNIT_TEXT(link_event(&link, 7000, nobody), "send end 0 worker_lost; end worker_lost");
     laz_link_fini(&link);
 }
 
@@ -610,7 +635,7 @@ static void each_reason_has_a_word_that_is_read_again(void)
         CU_ASSERT(by_caller == reason || by_worker == reason);
         CU_ASSERT(*laz_link_reason_text(reason) != '\0');
     }
-    CU_ASSERT(laz_link_reason_said("none", 4, true) == LAZ_LINK_NONE);
+    CU_ASSERT(laz_link_reason_said("open", 4, true) == LAZ_LINK_NONE);
     CU_ASSERT(laz_link_reason_said("worker_lost", 11, true) == LAZ_LINK_NONE);
     CU_ASSERT(laz_link_reason_said("caller_lost", 11, false) == LAZ_LINK_NONE);
 }
@@ -665,6 +690,7 @@ static const struct unit_test tests[] = {
     UNIT(every_event_in_every_state),
     UNIT(what_comes_twice_or_late_is_dropped_and_counted),
     UNIT(an_old_beat_renews_no_lease),
+    UNIT(after_a_reconnection_nobody_is_no_end),
     UNIT(a_keepalive_is_sent_only_where_nothing_else_was),
     UNIT(a_line_of_several_parts_is_one_line),
     UNIT(parts_that_do_not_fit_end_the_link),

@@ -163,15 +163,6 @@ static struct laz_carrier_frame opened(const char *open, const char *link)
                                       .link_len = LAZ_CARRIER_ID};
 }
 
-static struct laz_carrier_frame refused(const char *open, const char *code)
-{
-    return (struct laz_carrier_frame){.kind = LAZ_CARRIER_REFUSED,
-                                      .open = open,
-                                      .open_len = LAZ_CARRIER_ID,
-                                      .code = code,
-                                      .code_len = strlen(code)};
-}
-
 /* An opening at the time 0 with a deadline at 1000, in a state. */
 static void opening_in(struct laz_opening *opening, struct laz_opening_queue *queue,
                        enum laz_opening_state state)
@@ -194,109 +185,121 @@ static void opening_in(struct laz_opening *opening, struct laz_opening_queue *qu
 #define LINKED  LAZ_OPENING_LINKED
 #define FAILED  LAZ_OPENING_FAILED
 
+#define OPENED(its_open, its_link)                                                                 \
+    {                                                                                              \
+        .kind = LAZ_CARRIER_OPENED, .open = (its_open), .open_len = LAZ_CARRIER_ID,                \
+        .link = (its_link), .link_len = LAZ_CARRIER_ID                                             \
+    }
+#define REFUSED(word)                                                                              \
+    {                                                                                              \
+        .kind = LAZ_CARRIER_REFUSED, .open = ID("01"), .open_len = LAZ_CARRIER_ID, .code = (word), \
+        .code_len = sizeof(word) - 1                                                               \
+    }
+static const struct laz_carrier_frame same = OPENED(ID("01"), ID("a1"));
+static const struct laz_carrier_frame other = OPENED(ID("01"), ID("a2"));
+static const struct laz_carrier_frame foreign = OPENED(ID("02"), ID("a2"));
+static const struct laz_carrier_frame full = REFUSED("full");
+static const struct laz_carrier_frame denied = REFUSED("denied");
+
+static const struct {
+    enum laz_opening_event_type event;
+    const struct laz_carrier_frame *frame;
+    uint64_t now_ms;
+    struct {
+        enum laz_opening_state state;
+        enum laz_opening_action action;
+    } of[LAZ_OPENING_STATES]; /* asked, waiting, linked, failed */
+} opening_rows[] = {
+    {LAZ_OPENING_ON_ANSWER,
+     &same,
+     5,
+     {{LINKED, LAZ_OPENING_LINK},
+      {LINKED, LAZ_OPENING_LINK},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_CLOSE}}},
+    {LAZ_OPENING_ON_ANSWER,
+     &other,
+     5,
+     {{LINKED, LAZ_OPENING_LINK},
+      {LINKED, LAZ_OPENING_LINK},
+      {LINKED, LAZ_OPENING_CLOSE},
+      {FAILED, LAZ_OPENING_CLOSE}}},
+    {LAZ_OPENING_ON_ANSWER,
+     &foreign,
+     5,
+     {{ASKED, LAZ_OPENING_NOTHING},
+      {WAITING, LAZ_OPENING_NOTHING},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_ANSWER,
+     &full,
+     5,
+     {{WAITING, LAZ_OPENING_NOTHING},
+      {WAITING, LAZ_OPENING_NOTHING},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_ANSWER,
+     &denied,
+     5,
+     {{FAILED, LAZ_OPENING_DENIED},
+      {FAILED, LAZ_OPENING_DENIED},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_NOBODY,
+     NULL,
+     5,
+     {{WAITING, LAZ_OPENING_NOTHING},
+      {WAITING, LAZ_OPENING_NOTHING},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_REFUSED,
+     NULL,
+     5,
+     {{FAILED, LAZ_OPENING_DENIED},
+      {FAILED, LAZ_OPENING_DENIED},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_TICK,
+     NULL,
+     4,
+     {{ASKED, LAZ_OPENING_NOTHING},
+      {WAITING, LAZ_OPENING_NOTHING},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_TICK,
+     NULL,
+     100,
+     {{ASKED, LAZ_OPENING_ASK},
+      {ASKED, LAZ_OPENING_ASK},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_TICK,
+     NULL,
+     1000,
+     {{FAILED, LAZ_OPENING_LATE},
+      {FAILED, LAZ_OPENING_FULL},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+    {LAZ_OPENING_ON_CANCEL,
+     NULL,
+     5,
+     {{FAILED, LAZ_OPENING_CANCELLED},
+      {FAILED, LAZ_OPENING_CANCELLED},
+      {LINKED, LAZ_OPENING_NOTHING},
+      {FAILED, LAZ_OPENING_NOTHING}}},
+};
+
 static void every_event_of_an_opening_in_every_state(void)
 {
-    const struct laz_carrier_frame same = opened(ID("01"), ID("a1"));
-    const struct laz_carrier_frame other = opened(ID("01"), ID("a2"));
-    const struct laz_carrier_frame foreign = opened(ID("02"), ID("a2"));
-    const struct laz_carrier_frame full = refused(ID("01"), "full");
-    const struct laz_carrier_frame denied = refused(ID("01"), "denied");
-    const struct {
-        enum laz_opening_event_type event;
-        const struct laz_carrier_frame *frame;
-        uint64_t now_ms;
-        struct {
-            enum laz_opening_state state;
-            enum laz_opening_action action;
-        } of[LAZ_OPENING_STATES]; /* asked, waiting, linked, failed */
-    } rows[] = {
-        {LAZ_OPENING_ON_ANSWER,
-         &same,
-         5,
-         {{LINKED, LAZ_OPENING_LINK},
-          {LINKED, LAZ_OPENING_LINK},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_CLOSE}}},
-        {LAZ_OPENING_ON_ANSWER,
-         &other,
-         5,
-         {{LINKED, LAZ_OPENING_LINK},
-          {LINKED, LAZ_OPENING_LINK},
-          {LINKED, LAZ_OPENING_CLOSE},
-          {FAILED, LAZ_OPENING_CLOSE}}},
-        {LAZ_OPENING_ON_ANSWER,
-         &foreign,
-         5,
-         {{ASKED, LAZ_OPENING_NOTHING},
-          {WAITING, LAZ_OPENING_NOTHING},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_ANSWER,
-         &full,
-         5,
-         {{WAITING, LAZ_OPENING_NOTHING},
-          {WAITING, LAZ_OPENING_NOTHING},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_ANSWER,
-         &denied,
-         5,
-         {{FAILED, LAZ_OPENING_DENIED},
-          {FAILED, LAZ_OPENING_DENIED},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_NOBODY,
-         NULL,
-         5,
-         {{WAITING, LAZ_OPENING_NOTHING},
-          {WAITING, LAZ_OPENING_NOTHING},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_REFUSED,
-         NULL,
-         5,
-         {{FAILED, LAZ_OPENING_DENIED},
-          {FAILED, LAZ_OPENING_DENIED},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_TICK,
-         NULL,
-         4,
-         {{ASKED, LAZ_OPENING_NOTHING},
-          {WAITING, LAZ_OPENING_NOTHING},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_TICK,
-         NULL,
-         100,
-         {{ASKED, LAZ_OPENING_ASK},
-          {ASKED, LAZ_OPENING_ASK},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_TICK,
-         NULL,
-         1000,
-         {{FAILED, LAZ_OPENING_LATE},
-          {FAILED, LAZ_OPENING_FULL},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-        {LAZ_OPENING_ON_CANCEL,
-         NULL,
-         5,
-         {{FAILED, LAZ_OPENING_CANCELLED},
-          {FAILED, LAZ_OPENING_CANCELLED},
-          {LINKED, LAZ_OPENING_NOTHING},
-          {FAILED, LAZ_OPENING_NOTHING}}},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof opening_rows / sizeof *opening_rows; i++) {
         for (int state = 0; state < LAZ_OPENING_STATES; state++) {
             struct laz_opening_queue queue;
             struct laz_opening opening;
             opening_in(&opening, &queue, (enum laz_opening_state)state);
-            CU_ASSERT(laz_opening_step(&opening, rows[i].now_ms, rows[i].event, rows[i].frame, 0) ==
-                      rows[i].of[state].action);
-            CU_ASSERT(opening.state == rows[i].of[state].state);
+            CU_ASSERT(laz_opening_step(&opening, opening_rows[i].now_ms, opening_rows[i].event,
+                                       opening_rows[i].frame,
+                                       0) == opening_rows[i].of[state].action);
+            CU_ASSERT(opening.state == opening_rows[i].of[state].state);
             const bool is_settled = opening.state == LINKED || opening.state == FAILED;
             CU_ASSERT(queue.n == (is_settled ? 0 : 1));
             CU_ASSERT((laz_opening_due(&opening) == UINT64_MAX) == is_settled);
