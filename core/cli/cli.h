@@ -83,6 +83,7 @@ struct cli {
 #define CLI_FOR_VERSION (1u << 11)
 #define CLI_FOR_TOKEN   (1u << 12)
 #define CLI_FOR_CONNECT (1u << 13)
+#define CLI_FOR_WORKER  (1u << 14)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -114,6 +115,7 @@ int cli_execute(struct cli *cli); /* run and check */
 int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_serve(struct cli *cli);
+int cli_worker(struct cli *cli);
 int cli_mcp(struct cli *cli);
 int cli_token(struct cli *cli); /* needs no settings, as the next */
 int cli_connect(struct cli *cli);

@@ -108,15 +108,27 @@ const struct cli_command cli_commands[] = {
         .run = cli_serve,
     },
     {
+        .name = "worker",
+        .bit = CLI_FOR_WORKER,
+        .operands = "",
+        .summary = "give callers on a bus places of this machine",
+        .text = "Serves as lazaret serve does, for callers that come by the carrier of section "
+                "[cluster], until it is\nsignalled, or was told to drain and the last of them has "
+                "left.",
+        .run = cli_worker,
+    },
+    {
         .name = "connect",
         .bit = CLI_FOR_CONNECT,
-        .operands = "tls://HOST[:PORT]",
+        .operands = "tls://HOST[:PORT] | cluster",
         .max_operands = 1,
         .summary = "a server of another machine, as standard input and output",
-        .text = "For clients that start lazaret serve: started with connect in its place, they "
-                "have the server of\nanother machine. --token-file has a token of its operator, or "
-                "--cert and --key a certificate; --ca\nnames the authorities that the server's "
-                "certificate may be of, which otherwise are those of this\nsystem.",
+        .text =
+            "For clients that start lazaret serve: started with connect in its place, they "
+            "have the server of\nanother machine. --token-file has a token of its operator, or "
+            "--cert and --key a certificate; --ca\nnames the authorities that the server's "
+            "certificate may be of, which otherwise are those of this\nsystem. cluster is a worker "
+            "that has a place, by the carrier of section [cluster].",
         .run = cli_connect,
     },
     {

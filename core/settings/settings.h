@@ -96,6 +96,10 @@ struct laz_settings_values {
         bool approvals;
     } serve;
     struct {
+        char *carrier, *pool, *caller, *token, *tenant; /* the last three: "": none */
+        uint64_t places, open_timeout_ms;
+    } cluster;
+    struct {
         uint64_t max;
     } workers;
     struct {
