@@ -3,6 +3,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -10,9 +11,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
-import time
 import unittest
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import lazaret
@@ -201,6 +203,25 @@ class Calls(RemoteTest):
             assert caught.exception.result
             self.assertTrue(caught.exception.result.kept)
             self.assertEqual(session.execute("x").value, 1)
+
+    def test_code_in_readme(self) -> None:
+        readme = Path(__file__).resolve().parents[1] / "README.md"
+        found = re.search(r"^    server = lazaret\.Server\(url=.*?^    server\.close\(\)$",
+                          readme.read_text(encoding="utf-8"), re.M | re.S)
+        assert found
+        code = textwrap.dedent(found[0])
+        for name, real in (("tls://sandboxes.example:8443", self.url),
+                           ("token", self.place["token"]), ("ca.pem", self.place["ca.pem"])):
+            self.assertEqual(code.count(f'"{name}"'), 1)
+            code = code.replace(f'"{name}"', repr(real))
+        asked: List[str] = []
+
+        def price(item: str) -> float:
+            asked.append(item)
+            return 2.5
+
+        exec(code, {"lazaret": lazaret, "price": price})
+        self.assertEqual(asked, ["tea"])
 
     def test_many_threads(self) -> None:
         values: List[Any] = []

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,6 +161,22 @@ test('interrupt', live, async (t) => {
     { output: () => session.interrupt(), check: false });
   assert.equal((await running).verdict, 'cancelled');
   assert.equal((await session.execute('x')).value, 1);
+});
+
+test('code in README.md', live, async () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  let [code] = /^    const server = new Server\(\{ url: [^]*?^    await server\.close\(\);$/m.exec(readme);
+  for (const [name, real] of [['tls://sandboxes.example:8443', url], ['token', at('token')],
+    ['ca.pem', at('ca.pem')]]) {
+    assert.equal(code.split(`'${name}'`).length, 2);
+    code = code.replace(`'${name}'`, JSON.stringify(real));
+  }
+  const asked = [];
+  const price = { name: 'price', parameters: [{ name: 'item', type: 'string' }],
+    execute: ({ item }) => asked.push(item) && 2.5 };
+  const Program = (async () => {}).constructor;
+  await new Program('Server', 'Session', 'price', code)(Server, Session, price);
+  assert.deepEqual(asked, ['tea']);
 });
 
 test('many at a time, and pools', live, async (t) => {
