@@ -14,7 +14,8 @@ bool laz_host_port(const char *text, char host[LAZ_HOST_MAX + 1], uint16_t *port
 
     if (!before || len > LAZ_HOST_MAX || !digits || digits > 5 ||
         strspn(colon + 1, "0123456789") != digits || strtoul(colon + 1, NULL, 10) > UINT16_MAX ||
-        (!is_six && memchr(text, ':', before)) || memchr(text, '/', before))
+        (!is_six && (memchr(text, ':', before) || memchr(text, '[', before))) ||
+        memchr(text, '/', before))
         return false;
     memcpy(host, text + is_six, len);
     host[len] = '\0';

@@ -44,7 +44,7 @@ int cli_connect(struct cli *cli)
     struct laz_strv argv = LAZ_STRV_INIT;
     struct laz_error err = {0};
     char *address = cli->n_operands == 1 ? connect_address(cli->operands[0]) : NULL;
-    char *program = laz_installed_gate();
+    char *agent = laz_installed_agent(), *program = gate_program(agent);
     int rc = 0;
 
     if (cli->json)
@@ -75,5 +75,6 @@ int cli_connect(struct cli *cli)
     laz_strv_fini(&argv);
     free(address);
     free(program);
+    free(agent);
     return cli_fail(cli, &err);
 }

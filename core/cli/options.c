@@ -61,7 +61,7 @@ static const struct cli_option options[] = {
     {0, "audience", "NAME", FIELD(audience), CLI_FOR_TOKEN,
      "only for servers that are called so (serve.audience)"},
     {0, "sessions", "N", FIELD(sessions), CLI_FOR_TOKEN, "at most N sessions at a time"},
-    {0, "cpu", "S", FIELD(cpu), CLI_FOR_TOKEN, "seconds of CPU time in a minute"},
+    {0, "cpu-time", "S", FIELD(cpu), CLI_FOR_TOKEN, "seconds of CPU time in a minute"},
     {0, "bytes", "SIZE", FIELD(bytes), CLI_FOR_TOKEN, "bytes in a minute"},
     {0, "requests", "N", FIELD(requests), CLI_FOR_TOKEN, "requests in a minute"},
     {0, "install", "CLIENT", FIELD(install), CLI_FOR_MCP,

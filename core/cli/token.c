@@ -108,7 +108,7 @@ static int token_claims(const struct cli *cli, struct laz_claims *claims, struct
                              cli->bytes);
     int rc = token_number("--sessions", cli->sessions, &claims->quota.sessions, err);
     if (!rc)
-        rc = token_number("--cpu", cli->cpu, &claims->quota.cpu_s, err);
+        rc = token_number("--cpu-time", cli->cpu, &claims->quota.cpu_s, err);
     if (!rc)
         rc = token_number("--requests", cli->requests, &claims->quota.requests, err);
     memcpy(claims->subject, name, strlen(name) + 1);

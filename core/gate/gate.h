@@ -39,6 +39,9 @@ struct gate_note {
 
 extern const struct laz_wire_protocol gate_protocol;
 
+/* The path of the program, which lies beside the agent: a new string; NULL: out of memory. */
+char *gate_program(const char *agent);
+
 /* Appends the line of a note. */
 void gate_note_make(enum gate_note_type type, const struct gate_note *note, struct laz_buf *line);
 /* Reads one. gate_note_fini frees what was read, in any case; the line must outlive it. LAZ_EPROTO,

@@ -3,6 +3,8 @@
  * Side: both.  Input trusted: no (a client; the gate, which reads what clients send). */
 #include "gate/gate.h"
 
+#include <string.h>
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define AT(field)    .at = offsetof(struct gate_note, field)
 #define NEEDED       .flags = LAZ_FIELD_REQUIRED
@@ -55,6 +57,13 @@ static const struct laz_wire_row gate_table[GATE_NOTE_TYPES] = {
 };
 
 const struct laz_wire_protocol gate_protocol = {gate_table, GATE_NOTE_TYPES};
+
+char *gate_program(const char *agent)
+{
+    const char *slash = agent ? strrchr(agent, '/') : NULL;
+
+    return slash ? laz_strdupf("%.*s/" LAZ_GATE_PROGRAM, (int)(slash - agent), agent) : NULL;
+}
 
 void gate_note_make(enum gate_note_type type, const struct gate_note *note, struct laz_buf *line)
 {

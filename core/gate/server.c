@@ -458,7 +458,7 @@ static void server_accept(void *user, uint32_t events)
             return;
         }
         const int fd = laz_os_inet_accept(LAZ_GATE_LISTENER, &wanted);
-        if (fd < 0 && laz_errno_is_shortage(errno)) {
+        if (fd < 0 && errno != EAGAIN && laz_errno_is_shortage(errno)) {
             (void)laz_io_events(server->listener_io, 0);
             laz_timer_start(server->again, SERVER_AGAIN_MS);
         }

@@ -31,16 +31,6 @@ char *laz_installed_agent(void)
     return own && own[0] ? laz_strdup(own) : installed_at(LAZ_AGENT);
 }
 
-char *laz_installed_gate(void)
-{
-    char *agent = laz_installed_agent();
-    const char *slash = agent ? strrchr(agent, '/') : NULL;
-    char *gate = slash ? laz_strdupf("%.*s/lazaret-gate", (int)(slash - agent), agent) : NULL;
-
-    free(agent);
-    return gate;
-}
-
 char *laz_installed_libraries(void)
 {
     char *plugins = laz_installed_plugins();

@@ -73,8 +73,6 @@ const struct laz_plugin *laz_module_plugin(const struct laz_module *module);
  * process is set-id). New strings; NULL: out of memory. */
 char *laz_installed_plugins(void);
 char *laz_installed_agent(void);
-/* The path of lazaret-gate (core/gate), which lies beside the agent. */
-char *laz_installed_gate(void);
 /* The directory of libraries that a package brings along for the program and plugins; there need be
  * none. */
 char *laz_installed_libraries(void);

@@ -277,7 +277,7 @@ int serve_gate_begin(struct laz_server *first, const char *address, struct laz_e
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "--listen tls:// needs serve.clients (certificates) or "
                              "serve.token_keys (tokens): otherwise nobody could connect");
-    gate->program = laz_installed_gate();
+    gate->program = gate_program(first->engine->agent);
     gate->again = laz_timer_new(first->loop, gate_again, gate);
     int rc = gate->program && gate->again ? gate_listen(gate, address, err) : laz_error_nomem(err);
     return rc ? rc : gate_start(gate, err);

@@ -273,7 +273,7 @@ static void limits_of_a_remote_caller_are_narrowed(void)
 /* What a remote caller may set, by name: a new member is one that it may not, or is added here. */
 static const char *const remote[][2] = {
     {"laz_execute_options", " timeout_ms deadline_ms max_tool_calls max_output_lines no_print "
-                            "no_validate argv n_argv cwd directory progress_ms trace files "
+                            "no_validate argv n_argv progress_ms trace files "
                             "n_files invisible max_code_length native input "},
     {"laz_trace", " parent state "},
     {"laz_file", " name data data_len "},
@@ -318,6 +318,7 @@ static void a_remote_caller_sets_what_it_may(void)
             char word[80];
             snprintf(word, sizeof word, " %s ", row->name);
             const bool may = strstr(remote_names(members->type), word);
+            CU_ASSERT(row->remote >= LAZ_REMOTE_REFUSED && row->remote <= LAZ_REMOTE_FREE);
             CU_ASSERT_EQUAL(row->remote != LAZ_REMOTE_REFUSED, may);
             CU_ASSERT_EQUAL(is_zero(options + row->at, row->size, 0x5a), !may);
         }
