@@ -54,8 +54,8 @@ certificate <- function(name, subject, extensions) {
     run("openssl", "req", curve, "-subj", paste0("/CN=", subject), "-keyout", key, "-out",
         at("request"))
     Sys.chmod(key, "0600")
-    run("openssl", "x509", "-req", "-days", "2", "-in", at("request"), "-CA", at("ca.pem"), "-CAkey",
-        at("ca.key"), "-CAcreateserial", "-extfile", at("extensions"), "-out",
+    run("openssl", "x509", "-req", "-days", "2", "-in", at("request"), "-CA", at("ca.pem"),
+        "-CAkey", at("ca.key"), "-CAcreateserial", "-extfile", at("extensions"), "-out",
         at(paste0(name, ".pem")))
     invisible()
 }
@@ -131,7 +131,7 @@ test("files, artifacts, approvals and interrupts", {
     session <- lazaret_session(runtime = "python", server = server, tools = list(
         lazaret_tool("erase", "", function(path) paste("erased", path), list(path = "character"),
                      approve = TRUE)), approve = function(tool, args) args$path != "/")
-    data <- as.raw(rep(0:255, 8 * mib / 256))
+    data <- as.raw(rep(0:255, 2 * mib / 256))
     session$put_file("in.bin", data)
     result <- session$execute_result(paste0(
         "import shutil, os\nos.makedirs('artifacts', exist_ok=True)\n",
