@@ -11,6 +11,8 @@ uint64_t laz_clock_ms(void); /* the same in milliseconds */
  * is also busy with something else. */
 uint64_t laz_clock_thread_us(void);
 
+uint64_t laz_clock_epoch_us(void); /* the time of day: microseconds since 1970 */
+
 /* The time of day in UTC, as written in records: "2026-01-31T12:34:56.789Z" (ISO 8601). */
 #define LAZ_CLOCK_STAMP 25 /* bytes, with the NUL */
 void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP]);

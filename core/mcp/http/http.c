@@ -7,6 +7,7 @@
  * runs between two steps, when sessions may be opened and freed. */
 #include "mcp/http/http.h"
 
+#include "base/place.h"
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/library.h"
@@ -103,23 +104,16 @@ static int http_listen_path(struct mcp_http *http, const char *path, struct laz_
 /* HOST:PORT, where an address of version 6 is in brackets. */
 static int http_listen_port(struct mcp_http *http, const char *listen, struct laz_error *err)
 {
-    const char *colon = strrchr(listen, ':');
-    char host[64] = "";
-    uint16_t port;
+    struct laz_place_name place;
 
-    if (!colon || (size_t)(colon - listen) >= sizeof host || !colon[1] ||
-        colon[1 + strspn(colon + 1, "0123456789")] || strlen(colon + 1) > 5 ||
-        strtoul(colon + 1, NULL, 10) > UINT16_MAX)
+    if (!laz_place_read(listen, &place))
         return laz_error_set(err, LAZ_EINVAL, 0,
                              "--listen: '%.100s' is neither HOST:PORT nor a path with '/'", listen);
-    const bool is_six = *listen == '[' && colon[-1] == ']';
-    memcpy(host, listen + is_six, (size_t)(colon - listen) - 2 * is_six);
-    port = (uint16_t)strtoul(colon + 1, NULL, 10);
-    int rc = laz_os_listen_loopback(host, &port, &http->listener, err);
+    int rc = laz_os_listen_loopback(place.host, &place.port, &http->listener, err);
     if (rc)
         return rc;
-    http->address =
-        laz_strdupf(is_six ? "http://[%s]:%u/mcp" : "http://%s:%u/mcp", host, (unsigned)port);
+    http->address = laz_strdupf(place.is_six ? "http://[%s]:%u/mcp" : "http://%s:%u/mcp",
+                                place.host, (unsigned)place.port);
     return http->address ? 0 : laz_error_nomem(err);
 }
 
@@ -130,28 +124,14 @@ static void http_log(void *user, const char *format, va_list args)
 
 static int http_load(struct http_library *mhd, struct laz_error *err)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } rows[] = {
+    static const struct laz_library_row rows[] = {
 #define HTTP_ROW(name) {"MHD_" #name, offsetof(struct http_library, name)},
         HTTP_FUNCTIONS(HTTP_ROW)
 #undef HTTP_ROW
     };
-    const char *words = NULL;
-    void *library = laz_library_open(LAZ_HTTP_LIBRARY, false, &words);
 
-    if (!library)
-        return laz_error_set(err, LAZ_EOS, 0, "--listen: libmicrohttpd cannot be loaded: %s",
-                             words);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void (*function)(void) = laz_library_function(library, rows[i].name);
-        if (!function)
-            return laz_error_set(err, LAZ_EOS, 0, "--listen: %s has no function %s",
-                                 LAZ_HTTP_LIBRARY, rows[i].name);
-        memcpy((char *)mhd + rows[i].offset, &function, sizeof function);
-    }
-    return 0;
+    return laz_library_take(LAZ_HTTP_LIBRARY, "--listen: libmicrohttpd", rows,
+                            sizeof rows / sizeof *rows, mhd, err);
 }
 
 static int http_start(struct mcp_http *http, struct laz_error *err)
