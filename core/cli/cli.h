@@ -41,7 +41,7 @@ struct cli {
     const struct cli_command *command;  /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
-        *listen, *engines, *search, *limit, *artifacts, *token_file, *install;
+        *listen, *engines, *metrics, *search, *limit, *artifacts, *token_file, *install;
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, allow, env;

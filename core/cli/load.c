@@ -203,6 +203,7 @@ int cli_load(struct cli *cli)
     status |= load_set(cli, "--backend", "sandbox.backend", cli->backend);
     status |= load_set(cli, "--runtime", "session.runtime", cli->runtime);
     status |= load_set(cli, "--timeout", "session.timeout", cli->timeout);
+    status |= load_set(cli, "--metrics", "telemetry.listen", cli->metrics);
     status |= load_paths(cli, "--read", "sandbox.read", &cli->read);
     status |= load_paths(cli, "--write", "sandbox.write", &cli->write);
     if (cli->allow.n)

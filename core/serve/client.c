@@ -95,6 +95,7 @@ int serve_client_new(struct laz_server *server, int in, int out, struct laz_erro
     }
     client->next = server->clients;
     server->clients = client;
+    laz_metrics_add(LAZ_METRIC_CLIENTS, 0, 1);
     const struct serve_message hello = {
         .protocol = SERVE_PROTOCOL,
         .version = laz_version(),
@@ -120,6 +121,7 @@ void serve_client_free(struct serve_client *client)
     laz_os_close(&connection);
     LAZ_LIST_REMOVE(server->clients, client);
     atomic_fetch_sub(&server->n_clients, 1);
+    laz_metrics_add(LAZ_METRIC_CLIENTS, 0, -1);
     while (client->tools) {
         struct serve_tool_set *set = client->tools;
         client->tools = set->next;

@@ -171,6 +171,12 @@ static const struct laz_field execute_members[] = {
      .help = "files for the code, put before it runs; at most 64"},
     {"artifacts", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(artifacts),
      .help = "are the artifacts wanted, by messages `artifact`? The result lists them in any case"},
+    {"traceparent", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(traceparent),
+     .help =
+         "the trace that it belongs to (W3C Trace Context), told to tools and to the audit log; "
+         "one that is broken is ignored"},
+    {"tracestate", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(tracestate),
+     .help = "of that trace, likewise"},
     {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
      .help = "does the client decide on messages `approval`? Without it, calls that need an "
              "approval are refused"},

@@ -89,6 +89,10 @@ struct laz_settings_values {
         bool structured;
     } mcp;
     struct {
+        char *listen, *endpoint, *service; /* "": none */
+        struct laz_strv headers;           /* NAME=VALUE */
+    } telemetry;
+    struct {
         uint64_t max;
     } workers;
     struct {
