@@ -190,19 +190,16 @@ static void spans_count(struct laz_spans *spans, enum laz_metric_span outcome, u
     pthread_mutex_unlock(&spans->lock);
 }
 
-/* Waits so long, or for its end. False: there is no time for another try. */
+/* Waits so long before another try; its end cuts that short. False: there is none, because its end
+ * had begun before. */
 static bool spans_pause(struct laz_spans *spans, uint64_t ms)
 {
     const uint64_t until_us = laz_clock_us() + ms * 1000;
-    bool goes_on = true;
 
     pthread_mutex_lock(&spans->lock);
-    while (goes_on && laz_clock_us() < until_us) {
-        const uint64_t last_us = atomic_load(&spans->until_us);
-        goes_on = !last_us || until_us < last_us;
-        if (goes_on)
-            (void)laz_os_condition_wait(&spans->more, &spans->lock, until_us);
-    }
+    const bool goes_on = !spans->is_ending;
+    while (!spans->is_ending && laz_clock_us() < until_us)
+        (void)laz_os_condition_wait(&spans->more, &spans->lock, until_us);
     pthread_mutex_unlock(&spans->lock);
     return goes_on;
 }

@@ -553,7 +553,8 @@ static void settings_schema_has_every_key(void)
         "artifacts.max_files artifacts.max_size artifacts.collect "
         "audit.file audit.on_error audit.sync pool.size pool.warm pool.reset "
         "pool.preload pool.max_sessions pool.max_waiting pool.renew_after "
-        "mcp.session_timeout mcp.structured mcp.description_size workers.max "
+        "mcp.session_timeout mcp.structured mcp.description_size telemetry.listen "
+        "telemetry.endpoint telemetry.headers telemetry.service workers.max "
         "plugins.path ");
     laz_buf_fini(&keys);
 }
