@@ -10,8 +10,6 @@
 #include "settings/settings.h"
 #include "telemetry/spans.h"
 
-_Static_assert(LAZ_METRIC_NO_VERDICT == LAZ_VERDICT_SETUP_FAILED + 1, "metrics.h: a new verdict");
-
 int laz_observe_open(struct laz_session_shared *shared, struct laz_error *err)
 {
     const struct laz_settings_values *values = shared->values;
@@ -52,7 +50,8 @@ void laz_observe_execution(struct laz_execution *execution)
 static void observe_result(struct laz_span *span, const struct laz_execution *execution,
                            const struct laz_result *result)
 {
-    const char *verdict = result ? laz_verdict_name(result->verdict) : "none";
+    const char *verdict = result ? laz_verdict_name(result->verdict)
+                                 : laz_metrics_word(LAZ_METRIC_EXECUTIONS, LAZ_METRIC_NO_VERDICT);
 
     laz_span_text(span, "lazaret.session", execution->session->id);
     laz_span_text(span, "lazaret.runtime", execution->session->runtime->name);

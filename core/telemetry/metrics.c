@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#define METRIC_WORDS     16 /* of a label at most */
 #define METRIC_BUCKETS   14
 #define METRIC_HISTORIES 2 /* words of the label of a histogram */
 
@@ -37,7 +36,7 @@ enum metric_label {
 /* Those of verdicts are laz_verdict_name; a test compares those of "what" with laz_denied_word. */
 static const struct {
     const char *name;
-    const char *words[METRIC_WORDS];
+    const char *words[LAZ_METRIC_WORDS];
 } labels[METRIC_LABELS] = {
     [METRIC_STATE] = {"state", {"starting", "idle", "executing"}},
     [METRIC_KIND] = {"kind", {"cold", "template"}},
@@ -72,7 +71,7 @@ static const struct {
     {2500000, "2.5"}, {10000000, "10"}, {60000000, "60"}, {300000000, "300"},
 };
 
-static _Atomic uint64_t counts[LAZ_N_METRICS][METRIC_WORDS];
+static _Atomic uint64_t counts[LAZ_N_METRICS][LAZ_METRIC_WORDS];
 static struct {
     _Atomic uint64_t buckets[METRIC_BUCKETS], sum_us;
 } histories[LAZ_N_METRICS][METRIC_HISTORIES];
@@ -106,10 +105,11 @@ int64_t laz_metrics_value(enum laz_metric metric, unsigned label)
 
 const char *laz_metrics_word(enum laz_metric metric, unsigned label)
 {
-    if (label >= METRIC_WORDS)
+    if (label >= LAZ_METRIC_WORDS)
         return NULL;
     if (metrics[metric].label == METRIC_VERDICT)
-        return label == LAZ_METRIC_NO_VERDICT ? "none" : laz_verdict_name((enum laz_verdict)label);
+        return label == LAZ_METRIC_NO_VERDICT ? "no_result"
+                                              : laz_verdict_name((enum laz_verdict)label);
     return labels[metrics[metric].label].words[label];
 }
 

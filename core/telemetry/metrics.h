@@ -29,8 +29,11 @@ enum laz_metric_outcome {
 enum laz_metric_decision { LAZ_METRIC_APPROVED, LAZ_METRIC_NOT_APPROVED };
 enum laz_metric_layer { LAZ_METRIC_BY_CODE, LAZ_METRIC_BY_TOOL, LAZ_METRIC_BY_NETWORK };
 enum laz_metric_span { LAZ_METRIC_SENT, LAZ_METRIC_DROPPED, LAZ_METRIC_FAILED };
-#define LAZ_METRIC_N_DENIED   9  /* of "what": enum laz_denied (network/network.h) */
-#define LAZ_METRIC_NO_VERDICT 15 /* of "verdict": after those of enum laz_verdict */
+#define LAZ_METRIC_N_DENIED 9 /* of "what": enum laz_denied (network/network.h) */
+#define LAZ_METRIC_NO_VERDICT                                                                      \
+    (LAZ_METRIC_WORDS - 1)  /* of "verdict": behind those of laz_verdict                           \
+                             */
+#define LAZ_METRIC_WORDS 16 /* of a label, at most */
 
 /* METRIC(ID, TYPE, LABEL, name, help): TYPE is COUNTER, GAUGE, or HISTOGRAM of seconds; LABEL is
  * NONE, or a row of the labels in metrics.c. */
@@ -43,7 +46,7 @@ enum laz_metric_span { LAZ_METRIC_SENT, LAZ_METRIC_DROPPED, LAZ_METRIC_FAILED };
     METRIC(START_FAILURES, COUNTER, NONE, "lazaret_session_start_failures_total",                  \
            "Starts of sandboxes that have failed; those that were cancelled do not count.")        \
     METRIC(EXECUTIONS, COUNTER, VERDICT, "lazaret_executions_total",                               \
-           "Executions that have ended, by verdict; none: an error in place of a result.")         \
+           "Executions that have ended, by verdict; no_result: an error in its place.")            \
     METRIC(EXECUTION_TIME, HISTOGRAM, NONE, "lazaret_execution_seconds",                           \
            "Wall clock time of executions whose code was sent to a sandbox.")                      \
     METRIC(TOOL_CALLS, COUNTER, OUTCOME, "lazaret_tool_calls_total",                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* spans_private.h - what spans.c (spans and their queue), spans_json.c (their form) and otlp.c (the
- * way to the collector) share. Private to this directory, and tests. */
+/* spans_private.h - what spans.c (spans and their queue), spans_json.c (their form), spans_retry.c
+ * and spans_otlp.c (the way to the collector) share. Private to this directory, and tests. */
 #ifndef LAZ_TELEMETRY_SPANS_PRIVATE_H
 #define LAZ_TELEMETRY_SPANS_PRIVATE_H
 
@@ -47,7 +47,8 @@ void spans_json(const char *service, const struct laz_span *first, unsigned n,
  * has rejected nothing), `n` at most. */
 unsigned spans_rejected(const char *json, size_t len, unsigned n);
 
-/* ---- otlp.c, otlp_none.c: one request -------------------------------------------------------- */
+/* ---- spans_otlp.c, spans_otlp_none.c: one request
+ * -------------------------------------------------------- */
 
 struct otlp; /* a connection to a collector, of one thread */
 
@@ -69,8 +70,8 @@ void otlp_post(struct otlp *otlp, const struct laz_buf *body, const _Atomic uint
 void otlp_wake(struct otlp *otlp);
 void otlp_free(struct otlp *otlp); /* NULL is allowed */
 
-/* Is it worth another try (OTLP 1.x, "Failures"), and after which time? False: it is not. `tries`:
- * how many there were. */
+/* spans_retry.c: is it worth another try (OTLP 1.x, "Failures"), and after which time? False: it is
+ * not. `tries`: how many there were. */
 bool otlp_may_retry(const struct otlp_answer *answer, unsigned tries, uint64_t *ms);
 
 #endif

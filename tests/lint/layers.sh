@@ -22,8 +22,8 @@ found=$(includes | awk '
         only["^ares[.]h$"] = "^core/network/resolve[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
-        only["^microhttpd[.]h$"] = "^core/(mcp/http/|telemetry/endpoint[.]c$)"
-        only["^curl/"] = "^core/telemetry/otlp[.]c$"
+        only["^microhttpd[.]h$"] = "^core/(mcp/http/|telemetry/metrics_endpoint[.]c$)"
+        only["^curl/"] = "^core/telemetry/spans_otlp[.]c$"
         only["^idn2[.]h$"] = "^core/network/idn[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }

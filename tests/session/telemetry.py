@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""telemetry.py LAZARET PART - what a scraper reads of `lazaret serve`, and what a collector of traces gets.
+"""telemetry.py LAZARET PART PAGE - what a scraper reads of `lazaret serve`, and what a collector of traces gets.
 
 The collector is a server of HTTP in this process; what it gets is compared with the JSON form of OTLP
 (opentelemetry-proto), what the scraper reads with the text format 0.0.4 of Prometheus, to the letter.
@@ -171,6 +171,12 @@ def metrics():
     check('the_process_is_shown', value(seen, 'process_resident_memory_bytes') > 1e6 and
           abs(value(seen, 'process_start_time_seconds') - time.time()) < 86400, text)
     check('no_text_of_others_is_shown', 'add' not in re.sub(r'(?m)^#.*$', '', text).replace('address', ''), text)
+    rows = re.findall(r'(?m)^\| `([a-z_]+)` \| (gauge|counter|histogram) \| (?:`([a-z]+)`)?', open(sys.argv[3]).read())
+    check('the_page_has_each', sorted((name, kind) for name, kind, _ in rows) ==
+          sorted(re.findall(r'(?m)^# TYPE (\S+) (\S+)$', text)), rows)
+    for name, kind, label in rows:
+        check('the_page_has_its_label', {pair[0] for key in seen if re.sub(r'_(bucket|sum|count)$', '', key[0]) == name
+                                         or key[0] == name for pair in key[1:]} - {'le'} <= {label}, (name, label))
     check('it_is_well', server.request(path='/healthz')[:2] == (200, 'ok\n'))
     check('head', server.request('HEAD')[:2] == (200, ''))
     check('other_methods', [server.request(method)[0] for method in ('POST', 'PUT', 'DELETE', 'OPTIONS', 'x')] == [405] * 5)

@@ -36,7 +36,7 @@ else
 fi
 for part in $parts; do
     cases=$((cases + 1)) status=0
-    PYTHONDONTWRITEBYTECODE=1 python3 "$tests/session/telemetry.py" "$lazaret" "$part" >out 2>err || status=$?
+    PYTHONDONTWRITEBYTECODE=1 python3 "$tests/session/telemetry.py" "$lazaret" "$part" "$tests/../docs/telemetry.md" >out 2>err || status=$?
     [ $status -eq 0 ] || wrong "$part" "status $status"
     cat out
 done

@@ -78,7 +78,7 @@ static void words_are_those_of_their_tables(void)
     for (n = 0; n <= LAZ_VERDICT_SETUP_FAILED; n++)
         UNIT_TEXT(laz_metrics_word(LAZ_METRIC_EXECUTIONS, n),
                   laz_verdict_name((enum laz_verdict)n));
-    UNIT_TEXT(laz_metrics_word(LAZ_METRIC_EXECUTIONS, LAZ_METRIC_NO_VERDICT), "none");
+    UNIT_TEXT(laz_metrics_word(LAZ_METRIC_EXECUTIONS, LAZ_METRIC_NO_VERDICT), "no_result");
     CU_ASSERT_PTR_NULL(laz_metrics_word(LAZ_METRIC_EXECUTIONS, LAZ_METRIC_NO_VERDICT + 1));
     CU_ASSERT_PTR_NULL(laz_metrics_word(LAZ_METRIC_WAITING, 0));
 }

@@ -8,6 +8,7 @@
 
 #include "os/linux/counters.h"
 #include "os/linux/proc.h"
+#include "os/posix/descriptors.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -65,7 +66,7 @@ static uint64_t usage_clock_us(clockid_t clock)
 /* Without that by which they are counted. */
 static uint64_t usage_descriptors(void)
 {
-    DIR *directory = opendir("/proc/self/fd");
+    DIR *directory = laz_posix_opendir("/proc/self/fd");
     uint64_t n = 0;
 
     if (!directory)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint_none.c - this lazaret was built without libmicrohttpd. */
+/* metrics_endpoint_none.c - this lazaret was built without libmicrohttpd. */
 #include "telemetry/metrics.h"
 
 #include <stddef.h>

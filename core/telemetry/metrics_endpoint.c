@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - GET /metrics and /healthz by HTTP.
+/* metrics_endpoint.c - GET /metrics and /healthz by HTTP.
  * Side: host.  Input trusted: no (whoever reaches the port).
  *
  * It answers on a thread of its own, so that it does when no loop turns.  A client can do nothing

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* otlp_none.c - this lazaret was built without libcurl: no exporter can be made. */
+/* spans_otlp_none.c - this lazaret was built without libcurl: no exporter can be made. */
 #include "telemetry/spans_private.h"
 
 int otlp_new(const char *url, const struct laz_strv *headers, struct otlp **otlp,

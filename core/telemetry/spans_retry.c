@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* otlp_retry.c - which failures of a collector pass (OTLP 1.x, "OTLP/HTTP Response"). */
+/* spans_retry.c - which failures of a collector pass (OTLP 1.x, "OTLP/HTTP Response"). */
 #include "telemetry/spans_private.h"
 
 bool otlp_may_retry(const struct otlp_answer *answer, unsigned tries, uint64_t *ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* health.c - whether this process is well: what its parts say, and whether its loops turn.
+/* metrics_health.c - whether this process is well: what its parts say, and whether its loops turn.
  * Side: host.  Input trusted: yes.
  *
  * A loop notes the time when it has work to do and zero before it waits, so that whoever asks sees

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* otlp.c - requests to a collector, by libcurl.
+/* spans_otlp.c - requests to a collector, by libcurl.
  * Side: host.  Input trusted: no (what a collector answers).
  *
  * libcurl is loaded when an exporter is made: few need it, and it brings a dozen libraries.  A
