@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* base64.c - base64 by RFC 4648 section 4, with padding; nothing else is accepted. */
+/* base64.c - base64 by RFC 4648: section 4, with padding, and section 5, without; nothing else is
+ * accepted. */
 #include "base/base64.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#define BASE64_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len)
+static void base64_encode(struct laz_buf *buf, const void *data, size_t len, const char *alphabet)
 {
     const unsigned char *in = data;
 
@@ -24,6 +27,18 @@ void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len)
     }
     *out = '\0';
     buf->len = (size_t)(out - buf->data);
+}
+
+void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len)
+{
+    base64_encode(buf, data, len, BASE64_LETTERS "+/");
+}
+
+void laz_base64url_encode(struct laz_buf *buf, const void *data, size_t len)
+{
+    base64_encode(buf, data, len, BASE64_LETTERS "-_");
+    while (!buf->failed && len % 3 && buf->len && buf->data[buf->len - 1] == '=')
+        buf->data[--buf->len] = '\0';
 }
 
 static int base64_digit(char c)
@@ -60,4 +75,23 @@ ptrdiff_t laz_base64_decode(const char *text, size_t len, void *out)
                 bytes[done] = (unsigned char)(v >> shift);
     }
     return (ptrdiff_t)size;
+}
+
+ptrdiff_t laz_base64url_decode(const char *text, size_t len, void *out)
+{
+    const size_t rest = len % 4, padded = len + (rest ? 4 - rest : 0);
+    char *usual = rest == 1 ? NULL : malloc(padded + 1);
+    ptrdiff_t n = -1;
+
+    if (!usual)
+        return -1;
+    for (size_t i = 0; i < len; i++)
+        usual[i] = text[i] == '-'                                       ? '+'
+                   : text[i] == '_'                                     ? '/'
+                   : text[i] == '+' || text[i] == '/' || text[i] == '=' ? '!'
+                                                                        : text[i];
+    memset(usual + len, '=', padded - len);
+    n = laz_base64_decode(usual, padded, out);
+    free(usual);
+    return n;
 }

@@ -44,6 +44,23 @@ static bool clock_utc(time_t seconds, struct tm *utc)
 #endif
 }
 
+int64_t laz_clock_unix_s(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec;
+}
+
+void laz_clock_stamp_of(int64_t unix_s, char stamp[LAZ_CLOCK_STAMP])
+{
+    struct tm utc;
+
+    if (!clock_utc((time_t)unix_s, &utc))
+        memset(&utc, 0, sizeof utc);
+    strftime(stamp, LAZ_CLOCK_STAMP, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
 void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP])
 {
     struct timespec now;

@@ -13,8 +13,14 @@ uint64_t laz_clock_thread_us(void);
 
 uint64_t laz_clock_epoch_us(void); /* the time of day: microseconds since 1970 */
 
+#define LAZ_CLOCK_STAMP 25 /* bytes of a time in records, with the NUL */
+
+/* Seconds since 1970-01-01 in UTC, as in certificates and tokens; and such a time as in records,
+ * whole seconds. */
+int64_t laz_clock_unix_s(void);
+void laz_clock_stamp_of(int64_t unix_s, char stamp[LAZ_CLOCK_STAMP]);
+
 /* The time of day in UTC, as written in records: "2026-01-31T12:34:56.789Z" (ISO 8601). */
-#define LAZ_CLOCK_STAMP 25 /* bytes, with the NUL */
 void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP]);
 
 #endif

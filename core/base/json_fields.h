@@ -53,6 +53,7 @@ struct laz_field {
     size_t at, len_at, has_at;   /* offsets in the struct; len_at, has_at: 0 for none */
     const struct laz_fields *of; /* what it holds; of JSON: read later */
     uint32_t (*word)(const char *text);
+    uint32_t remote;   /* of a protocol that has callers elsewhere: enum laz_remote (options.h) */
     const char *wrong; /* for the message when it is ill-typed or missing; NULL: usual */
     const char *help;
 };
@@ -64,8 +65,8 @@ struct laz_fields {
     size_t size;       /* of its struct */
     const struct laz_field *items;
     size_t n;
-    bool is_closed;  /* an unknown member is an error: it must not be ignored */
-    bool is_lenient; /* an ill-typed member is taken as absent, an integer as 0 */
+    bool is_closed;      /* an unknown member is an error: it must not be ignored */
+    bool is_lenient;     /* an ill-typed member is taken as absent, an integer as 0 */
     bool null_is_absent; /* of a member that need not be there */
     const char *help;
 };

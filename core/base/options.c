@@ -203,7 +203,8 @@ void laz_options_narrow(const struct laz_members *members, void *options, const 
         const struct laz_member *row = &members->rows[i];
         uint64_t *limit = member_limit(row, options);
         const uint64_t most = limit ? member_setting(row, settings) : 0;
-        if (!row->is_remote || (most && *limit > most))
+        if ((row->remote != LAZ_REMOTE_NARROWS && row->remote != LAZ_REMOTE_FREE) ||
+            (most && *limit > most))
             memset((char *)options + row->at, 0, row->size);
     }
 }

@@ -38,6 +38,13 @@ enum laz_member_kind {
     LAZ_MEMBER_STRUCTS, /* so many pointers to options, none of which is NULL */
 };
 
+/* What a caller on the other side of a protocol may set; 0 is no answer. */
+enum laz_remote {
+    LAZ_REMOTE_REFUSED = 1, /* nothing: it is a matter of the host */
+    LAZ_REMOTE_NARROWS,     /* less than the settings allow, never more */
+    LAZ_REMOTE_FREE,        /* anything: it concerns the caller alone */
+};
+
 /* A member of a struct of options. */
 struct laz_member {
     const char *name;
@@ -48,7 +55,7 @@ struct laz_member {
                                      with `what`, and texts, have to be UTF-8 */
     const struct laz_members *of; /* of structs */
     size_t setting_at;            /* of a limit: where the settings have it, a uint64_t */
-    bool is_remote;               /* a caller on the other side of a protocol may set it */
+    enum laz_remote remote;
 };
 
 struct laz_members {

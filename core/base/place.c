@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* place.c - HOST:PORT as a text, and whether it is this machine.
+/* place.c - whether a name is that of this machine.
  * Input trusted: no (headers). */
 #include "base/place.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-bool laz_place_read(const char *text, struct laz_place_name *place)
-{
-    const char *colon = strrchr(text, ':');
-
-    *place = (struct laz_place_name){.port = 0};
-    if (!colon || (size_t)(colon - text) >= sizeof place->host || !colon[1] ||
-        colon[1 + strspn(colon + 1, "0123456789")] || strlen(colon + 1) > 5 ||
-        strtoul(colon + 1, NULL, 10) > UINT16_MAX)
-        return false;
-    place->is_six = colon > text + 1 && *text == '[' && colon[-1] == ']';
-    memcpy(place->host, text + place->is_six, (size_t)(colon - text) - 2 * place->is_six);
-    place->port = (uint16_t)strtoul(colon + 1, NULL, 10);
-    return true;
-}
 
 bool laz_place_is_local(const char *host)
 {

@@ -42,6 +42,8 @@ struct cli {
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
         *listen, *engines, *metrics, *search, *limit, *artifacts, *token_file, *install;
+    const char *sign_with, *expires, *audience, *sessions, *cpu, *bytes, *requests; /* token */
+    const char *authorities, *certificate, *key, *server_name;                      /* connect */
     struct laz_strv set;  /* KEY=VALUE, in order */
     struct laz_strv code; /* of -e: lines of one program */
     struct laz_strv read, write, allow, env;
@@ -79,6 +81,8 @@ struct cli {
 #define CLI_FOR_SERVE   (1u << 9)
 #define CLI_FOR_MCP     (1u << 10)
 #define CLI_FOR_VERSION (1u << 11)
+#define CLI_FOR_TOKEN   (1u << 12)
+#define CLI_FOR_CONNECT (1u << 13)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -111,6 +115,8 @@ int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_serve(struct cli *cli);
 int cli_mcp(struct cli *cli);
+int cli_token(struct cli *cli); /* needs no settings, as the next */
+int cli_connect(struct cli *cli);
 int cli_mcp_install(struct cli *cli); /* mcp --install */
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);

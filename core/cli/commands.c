@@ -100,10 +100,36 @@ const struct cli_command cli_commands[] = {
         .summary = "the engine for a host in any language",
         .text = "Speaks the host protocol, one JSON object a line, on standard input and output, "
                 "until standard\ninput ends; with --listen for many clients of the same user at a "
-                "Unix socket, until it is\nsignalled, and --engines for several threads that serve "
+                "Unix socket, or of other\nmachines at tls://ADDRESS:PORT (section [serve]), until "
+                "it is "
+                "signalled, and --engines for several threads that serve "
                 "them. Clients open sessions,\nexecute code and answer the calls of their own "
                 "tools.",
         .run = cli_serve,
+    },
+    {
+        .name = "connect",
+        .bit = CLI_FOR_CONNECT,
+        .operands = "tls://HOST[:PORT]",
+        .max_operands = 1,
+        .summary = "a server of another machine, as standard input and output",
+        .text = "For clients that start lazaret serve: started with connect in its place, they "
+                "have the server of\nanother machine. --token-file has a token of its operator, or "
+                "--cert and --key a certificate; --ca\nnames the authorities that the server's "
+                "certificate may be of, which otherwise are those of this\nsystem.",
+        .run = cli_connect,
+    },
+    {
+        .name = "token",
+        .bit = CLI_FOR_TOKEN,
+        .operands = "NAME | new-key FILE",
+        .max_operands = 2,
+        .summary = "let somebody use a server for a time: print a token",
+        .text = "Prints a token by which its bearer is NAME to a server that knows the public key "
+                "(serve.token_keys),\nuntil it expires; its limits narrow those of the server. "
+                "new-key FILE makes the keys: FILE, with which\ntokens are signed, and FILE.pub "
+                "for servers.",
+        .run = cli_token,
     },
     {
         .name = "mcp",

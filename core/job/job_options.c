@@ -10,17 +10,18 @@
 #include <lazaret/lazaret.h>
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
-#define REMOTE      .is_remote = true
-#define VALUE(name) M(name), .kind = LAZ_MEMBER_VALUE
-#define TEXT(name)  M(name), .kind = LAZ_MEMBER_TEXT
+
+/* Each row says what a remote caller may set: a row without that does not compile. */
+#define ROW(name, of_kind, may) M(name), .kind = LAZ_MEMBER_##of_kind, .remote = LAZ_REMOTE_##may
+#define VALUE(name, may)        ROW(name, VALUE, may)
+#define TEXT(name, may)         ROW(name, TEXT, may)
 #define LIMIT(name)                                                                                \
-    M(name), .kind = LAZ_MEMBER_LIMIT,                                                             \
-             .setting_at = offsetof(struct laz_settings_values, session.name), REMOTE
+    ROW(name, LIMIT, NARROWS), .setting_at = offsetof(struct laz_settings_values, session.name)
 
 /* ---- of an execution ------------------------------------------------------------------------- */
 
 #define M(name) LAZ_MEMBER(laz_trace, name)
-static const struct laz_member trace_rows[] = {{TEXT(parent), REMOTE}, {TEXT(state), REMOTE}};
+static const struct laz_member trace_rows[] = {{TEXT(parent, FREE)}, {TEXT(state, FREE)}};
 #undef M
 
 static int options_check_trace(const void *trace, struct laz_error *err)
@@ -33,10 +34,10 @@ static const struct laz_members trace_members = {
 
 #define M(name) LAZ_MEMBER(laz_file, name)
 static const struct laz_member file_rows[] = {
-    {TEXT(name), REMOTE},
-    {M(data), .kind = LAZ_MEMBER_BYTES, .n_at = offsetof(struct laz_file, data_len),
-     .what = "the content of the file", REMOTE},
-    {VALUE(data_len), REMOTE},
+    {TEXT(name, FREE)},
+    {ROW(data, BYTES, FREE), .n_at = offsetof(struct laz_file, data_len),
+     .what = "the content of the file"},
+    {VALUE(data_len, FREE)},
 };
 #undef M
 
@@ -59,27 +60,27 @@ static const struct laz_member execute_rows[] = {
     {LIMIT(deadline_ms)},
     {LIMIT(max_tool_calls)},
     {LIMIT(max_output_lines)},
-    {VALUE(no_print), REMOTE},
-    {VALUE(no_validate), REMOTE},
-    {VALUE(line)},
-    {VALUE(output)},
-    {VALUE(user)},
-    {M(argv), .kind = LAZ_MEMBER_TEXTS, N(n_argv), .what = "the command line of the code",
-     .one = "an argument of the code", REMOTE},
-    {VALUE(n_argv), REMOTE},
-    {TEXT(cwd), .what = "the working directory", REMOTE},
-    {TEXT(directory), .what = "the directory of modules", REMOTE},
-    {VALUE(progress)},
-    {VALUE(progress_ms), REMOTE},
-    {M(trace), .kind = LAZ_MEMBER_STRUCT, .of = &trace_members, REMOTE},
-    {M(files), .kind = LAZ_MEMBER_STRUCTS, N(n_files), .what = "the files for the code",
-     .one = "a file for the code", .of = &file_members, REMOTE},
-    {VALUE(n_files), REMOTE},
-    {VALUE(collect_cwd)},
-    {VALUE(invisible), REMOTE},
+    {VALUE(no_print, FREE)},
+    {VALUE(no_validate, FREE)},
+    {VALUE(line, REFUSED)},
+    {VALUE(output, REFUSED)},
+    {VALUE(user, REFUSED)},
+    {ROW(argv, TEXTS, FREE), N(n_argv), .what = "the command line of the code",
+     .one = "an argument of the code"},
+    {VALUE(n_argv, FREE)},
+    {TEXT(cwd, REFUSED), .what = "the working directory"},
+    {TEXT(directory, REFUSED), .what = "the directory of modules"},
+    {VALUE(progress, REFUSED)},
+    {VALUE(progress_ms, FREE)},
+    {ROW(trace, STRUCT, FREE), .of = &trace_members},
+    {ROW(files, STRUCTS, FREE), N(n_files), .what = "the files for the code",
+     .one = "a file for the code", .of = &file_members},
+    {VALUE(n_files, FREE)},
+    {VALUE(collect_cwd, REFUSED)},
+    {VALUE(invisible, FREE)},
     {LIMIT(max_code_length)},
-    {VALUE(native), REMOTE},
-    {TEXT(input), .what = "the name of the standard input", REMOTE},
+    {VALUE(native, FREE)},
+    {TEXT(input, FREE), .what = "the name of the standard input"},
 };
 #undef M
 #undef N
@@ -92,9 +93,15 @@ const struct laz_members laz_execute_members = {"laz_execute_options",
 
 #define M(name) LAZ_MEMBER(laz_tool, name)
 static const struct laz_member tool_rows[] = {
-    {TEXT(name), REMOTE},        {TEXT(description), REMOTE},     {TEXT(parameters), REMOTE},
-    {VALUE(timeout_ms), REMOTE}, {VALUE(max_concurrent), REMOTE}, {VALUE(approve), REMOTE},
-    {VALUE(nonblocking)},        {TEXT(returns), REMOTE},         {VALUE(native), REMOTE},
+    {TEXT(name, FREE)},
+    {TEXT(description, FREE)},
+    {TEXT(parameters, FREE)},
+    {VALUE(timeout_ms, FREE)},
+    {VALUE(max_concurrent, FREE)},
+    {VALUE(approve, FREE)},
+    {VALUE(nonblocking, REFUSED)},
+    {TEXT(returns, FREE)},
+    {VALUE(native, FREE)},
 };
 #undef M
 static const struct laz_members tool_members = {"laz_tool", sizeof(struct laz_tool), NULL,
@@ -102,9 +109,9 @@ static const struct laz_members tool_members = {"laz_tool", sizeof(struct laz_to
 
 #define M(name) LAZ_MEMBER(laz_session_tool, name)
 static const struct laz_member session_tool_rows[] = {
-    {M(tool), .kind = LAZ_MEMBER_STRUCT, .of = &tool_members, REMOTE},
-    {VALUE(call)},
-    {VALUE(user)},
+    {ROW(tool, STRUCT, FREE), .of = &tool_members},
+    {VALUE(call, REFUSED)},
+    {VALUE(user, REFUSED)},
 };
 #undef M
 static const struct laz_members session_tool_members = {
@@ -113,9 +120,9 @@ static const struct laz_members session_tool_members = {
 
 #define M(name) LAZ_MEMBER(laz_network_list, name)
 static const struct laz_member network_rows[] = {
-    {M(allow), .kind = LAZ_MEMBER_TEXTS, .n_at = offsetof(struct laz_network_list, n),
-     .what = "the network list", .one = "a rule of the network list", REMOTE},
-    {VALUE(n), REMOTE},
+    {ROW(allow, TEXTS, NARROWS), .n_at = offsetof(struct laz_network_list, n),
+     .what = "the network list", .one = "a rule of the network list"},
+    {VALUE(n, NARROWS)},
 };
 #undef M
 static const struct laz_members network_members = {
@@ -123,24 +130,24 @@ static const struct laz_members network_members = {
 
 #define NETWORK                                                                                    \
     {                                                                                              \
-        M(network), .kind = LAZ_MEMBER_STRUCT, .of = &network_members, REMOTE                      \
+        ROW(network, STRUCT, NARROWS), .of = &network_members                                      \
     }
 
 #define M(name) LAZ_MEMBER(laz_session_options, name)
 static const struct laz_member session_rows[] = {
-    {TEXT(runtime), REMOTE},
-    {VALUE(pre_execute)},
-    {VALUE(pre_execute_user)},
-    {VALUE(no_wait)},
-    {VALUE(warm), REMOTE},
-    {M(input), .kind = LAZ_MEMBER_INT},
-    {VALUE(user)},
-    {M(tools), .kind = LAZ_MEMBER_STRUCTS, .n_at = offsetof(struct laz_session_options, n_tools),
+    {TEXT(runtime, FREE)},
+    {VALUE(pre_execute, REFUSED)},
+    {VALUE(pre_execute_user, REFUSED)},
+    {VALUE(no_wait, REFUSED)},
+    {VALUE(warm, FREE)},
+    {ROW(input, INT, REFUSED)},
+    {VALUE(user, REFUSED)},
+    {ROW(tools, STRUCTS, FREE), .n_at = offsetof(struct laz_session_options, n_tools),
      .what = "the tools of the session", .one = "a tool of the session",
-     .of = &session_tool_members, REMOTE},
-    {VALUE(n_tools), REMOTE},
-    {M(output), .kind = LAZ_MEMBER_INT},
-    {M(errors), .kind = LAZ_MEMBER_INT},
+     .of = &session_tool_members},
+    {VALUE(n_tools, FREE)},
+    {ROW(output, INT, REFUSED)},
+    {ROW(errors, INT, REFUSED)},
     NETWORK,
 };
 #undef M
@@ -151,15 +158,14 @@ const struct laz_members laz_session_members = {"laz_session_options",
 
 #define M(name) LAZ_MEMBER(laz_pool_options, name)
 static const struct laz_member pool_rows[] = {
-    {TEXT(runtime), REMOTE},
-    {VALUE(members), REMOTE},
-    {VALUE(pre_execute)},
-    {VALUE(pre_execute_user)},
-    {VALUE(no_wait)},
-    {M(tools), .kind = LAZ_MEMBER_STRUCTS, .n_at = offsetof(struct laz_pool_options, n_tools),
-     .what = "the tools of the pool", .one = "a tool of the pool", .of = &session_tool_members,
-     REMOTE},
-    {VALUE(n_tools), REMOTE},
+    {TEXT(runtime, FREE)},
+    {VALUE(members, NARROWS)},
+    {VALUE(pre_execute, REFUSED)},
+    {VALUE(pre_execute_user, REFUSED)},
+    {VALUE(no_wait, REFUSED)},
+    {ROW(tools, STRUCTS, FREE), .n_at = offsetof(struct laz_pool_options, n_tools),
+     .what = "the tools of the pool", .one = "a tool of the pool", .of = &session_tool_members},
+    {VALUE(n_tools, FREE)},
     NETWORK,
 };
 #undef M

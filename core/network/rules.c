@@ -604,3 +604,48 @@ bool network_may_connect(const struct laz_network_rules *rules, const struct net
         return false;
     }
 }
+
+/* ---- narrowing ------------------------------------------------------------------------------- */
+
+/* Does all that `narrow` permits follow from `wide`? A wildcard stands for its names; what else a
+ * rule says has to be the same, because to name an address, or a name with addresses of its own,
+ * permits more than to include it. */
+static bool rule_covers(const struct laz_network_rules *rules, const struct network_rule *wide,
+                        const struct network_rule *narrow)
+{
+    if (strcmp(wide->text, narrow->text) == 0)
+        return true;
+    if (wide->port != narrow->port || narrow->n_to || narrow->path ||
+        (wide->layer != narrow->layer && wide->layer != NETWORK_LAYER_PLAIN))
+        return false;
+    if (wide->kind == narrow->kind && wide->kind != NETWORK_RULE_UNIX &&
+        strcmp(wide->name, narrow->name) == 0)
+        return wide->kind != NETWORK_RULE_ADDRESS ||
+               (wide->block.bits == narrow->block.bits &&
+                network_address_equal(&wide->block.address, &narrow->block.address));
+    const size_t len = strlen(narrow->name), end = strlen(wide->name);
+    return wide->kind == NETWORK_RULE_WILDCARD &&
+           (narrow->kind == NETWORK_RULE_NAME || narrow->kind == NETWORK_RULE_WILDCARD) &&
+           len > end + 1 && narrow->name[len - end - 1] == '.' &&
+           strcmp(narrow->name + len - end, wide->name) == 0 &&
+           !network_rules_host(rules, narrow->name);
+}
+
+int laz_network_rules_narrow(const struct laz_network_rules *rules, const struct laz_strv *allow,
+                             struct laz_error *err)
+{
+    struct laz_network_rules *asked = NULL;
+    int rc = laz_network_rules_other(rules, allow, &asked, NULL, err);
+
+    for (size_t i = 0; !rc && i < asked->n; i++) {
+        bool is_covered = false;
+        for (size_t k = 0; k < rules->n; k++)
+            is_covered |= rule_covers(rules, &rules->items[k], &asked->items[i]);
+        if (!is_covered)
+            rc = laz_error_set(err, LAZ_EREFUSED, 0,
+                               "network: %.200s: network.allow of the server does not have it",
+                               asked->items[i].text);
+    }
+    laz_network_rules_drop(asked);
+    return rc;
+}

@@ -15,6 +15,8 @@
 #define LAZ_FILTER_SESSION   "session"
 #define LAZ_FILTER_NETWORK   "network"
 #define LAZ_FILTER_SAME_USER "same-user"
+/* "gate": for a process of ours that only reads, writes and accepts (core/gate). */
+#define LAZ_FILTER_GATE "gate"
 
 /* Puts a filter on every thread of the calling process, which must have no_new_privs. It can be
  * called late, after a fork. LAZ_EINVAL: no such name; LAZ_ESETUP: this build has no filters;

@@ -7,6 +7,8 @@
 #ifndef LAZ_OS_INET_H
 #define LAZ_OS_INET_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,16 @@ int laz_os_inet_accept(int listener, struct laz_endpoint *wanted);
 int laz_os_inet_connect(const struct laz_endpoint *to);
 /* An absolute path, on which no symbolic link is followed (ELOOP). */
 int laz_os_path_connect(const char *path);
+/* A listening socket for clients of other machines: `host` is an address of this one, or "0.0.0.0"
+ * or "::" for all; *port 0: any, which it then is. Errors: LAZ_EINVAL (it is no address), LAZ_EOS.
+ */
+int laz_os_inet_listen(const char *host, uint16_t *port, int *fd, struct laz_error *err);
+/* Connects to a server, by each of the addresses of its name in turn, and waits for that at most
+ * `ms` milliseconds in all. Errors: LAZ_EOS, LAZ_ETIMEOUT. */
+int laz_os_inet_reach(const char *host, uint16_t port, uint64_t ms, int *fd, struct laz_error *err);
+/* The address of the peer of a connection, without its port; "" where it has gone. */
+#define LAZ_OS_ADDRESS 64
+void laz_os_inet_peer(int fd, char address[LAZ_OS_ADDRESS]);
 /* 0: it is made; else the errno of what went wrong. */
 int laz_os_inet_outcome(int fd);
 /* Nothing more will be sent. */

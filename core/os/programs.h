@@ -25,6 +25,9 @@ int laz_os_program_parts(const char *path,
                          bool (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user, struct laz_program_known *known, struct laz_error *err);
+/* Runs a program in place of this one, with its standard streams and its environment (POSIX):
+ * returns only where that is not possible. LAZ_EOS. */
+int laz_os_become(const char *program, const char *const *argv, struct laz_error *err);
 /* Visits directories of programs, whether they exist or not; `among_libraries`: one that exists in
  * a directory of libraries (/usr/lib/git-core). */
 void laz_os_program_directories(void (*visit)(void *user, const char *path, bool among_libraries),

@@ -7,6 +7,7 @@
  * only where these are equal, by what the engines have to do at the moment. */
 #include "serve/serve_private.h"
 
+#include "base/clock.h"
 #include "base/container.h"
 #include "os/descriptors.h"
 #include "os/io.h"
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ACCEPT_AGAIN_MS 100 /* until a connection is accepted for which there was no descriptor */
 
@@ -51,16 +53,24 @@ struct accept_arrival {
     struct laz_post post;
     struct laz_server *server;
     int fd;
+    struct serve_peer peer;
 };
 
+static void accept_forget(struct laz_server *first, const struct serve_peer *peer)
+{
+    if (peer->identity)
+        laz_identity_leave(&first->identities, peer->identity, laz_clock_ms());
+}
+
 /* On the thread of the server, which has counted the client. */
-static void accept_take(struct laz_server *server, int fd)
+static void accept_take(struct laz_server *server, int fd, const struct serve_peer *peer)
 {
     struct laz_error err = {0};
 
-    if (serve_client_new(server, fd, fd, &err) == 0)
+    if (serve_client_new(server, fd, fd, peer, &err) == 0)
         return;
     atomic_fetch_sub(&server->n_clients, 1);
+    accept_forget(server->first, peer);
     accept_refuse(fd, &err);
 }
 
@@ -68,7 +78,7 @@ static void accept_arrived(struct laz_post *post)
 {
     struct accept_arrival *arrival = LAZ_CONTAINER(post, struct accept_arrival, post);
 
-    accept_take(arrival->server, arrival->fd);
+    accept_take(arrival->server, arrival->fd, &arrival->peer);
     free(arrival);
 }
 
@@ -83,7 +93,7 @@ static bool accept_is_less(struct laz_server *a, unsigned clients_a, struct laz_
 }
 
 /* The server for the next client, which counts it. LAZ_EREFUSED: there are too many. */
-static int accept_choose(struct laz_server *first, struct laz_server **chosen,
+static int accept_choose(struct laz_server *first, unsigned most, struct laz_server **chosen,
                          struct laz_error *err)
 {
     struct laz_server *best = NULL;
@@ -97,23 +107,26 @@ static int accept_choose(struct laz_server *first, struct laz_server **chosen,
         best = server;
         least = clients;
     }
-    if (all >= SERVE_CLIENTS)
-        return laz_error_set(err, LAZ_EREFUSED, 0, "the server has %d clients, and takes no more",
-                             SERVE_CLIENTS);
+    if (all >= most)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "the server has %u clients, and takes no more",
+                             most);
     atomic_fetch_add(&best->n_clients, 1);
     *chosen = best;
     return 0;
 }
 
-static int accept_place(struct laz_server *first, int fd, struct laz_error *err)
+static int accept_place(struct laz_server *first, int fd, const struct serve_peer *peer,
+                        struct laz_error *err)
 {
+    const unsigned most =
+        peer->identity ? (unsigned)first->engine->values->serve.max_clients : SERVE_CLIENTS;
     struct laz_server *server = NULL;
-    int rc = accept_choose(first, &server, err);
+    int rc = accept_choose(first, most, &server, err);
 
     if (rc)
         return rc;
     if (server == first) {
-        accept_take(first, fd);
+        accept_take(first, fd, peer);
         return 0;
     }
     struct accept_arrival *arrival = malloc(sizeof *arrival);
@@ -121,9 +134,19 @@ static int accept_place(struct laz_server *first, int fd, struct laz_error *err)
         atomic_fetch_sub(&server->n_clients, 1);
         return laz_error_nomem(err);
     }
-    *arrival = (struct accept_arrival){{.run = accept_arrived}, server, fd};
+    *arrival = (struct accept_arrival){{.run = accept_arrived}, server, fd, *peer};
     laz_loop_post(server->loop, &arrival->post);
     return 0;
+}
+
+void serve_accept_place(struct laz_server *first, int fd, const struct serve_peer *peer)
+{
+    struct laz_error err = {0};
+
+    if (accept_place(first, fd, peer, &err) == 0)
+        return;
+    accept_forget(first, peer);
+    accept_refuse(fd, &err);
 }
 
 /* ---- the socket ----------------------------------------------------------------------------- */
@@ -141,8 +164,8 @@ static void accept_connected(void *user, uint32_t events)
         return;
     if (accept_check_peer(fd, &err) != 0)
         laz_os_close(&fd);
-    else if (accept_place(first, fd, &err) != 0)
-        accept_refuse(fd, &err);
+    else
+        serve_accept_place(first, fd, &(struct serve_peer){.identity = NULL});
 }
 
 static void accept_again(void *user)
@@ -154,6 +177,10 @@ static void accept_again(void *user)
 
 int serve_accept_begin(struct laz_server *first, const char *path, struct laz_error *err)
 {
+    static const char tls[] = "tls://";
+
+    if (strncmp(path, tls, sizeof tls - 1) == 0)
+        return serve_gate_begin(first, path + sizeof tls - 1, err);
     int rc = laz_os_remove_dead_socket(path, err);
 
     if (!rc)
@@ -171,6 +198,7 @@ int serve_accept_begin(struct laz_server *first, const char *path, struct laz_er
 
 void serve_accept_end(struct laz_server *first)
 {
+    serve_gate_end(first);
     laz_io_stop(first->listener_io);
     laz_timer_stop(first->again);
     laz_os_close(&first->listener);

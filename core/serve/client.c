@@ -6,12 +6,15 @@
  * requests are not read and output is left out of its messages. */
 #include "serve/serve_private.h"
 
+#include "base/clock.h"
 #include "base/json_number.h"
 #include "base/json_scan.h"
 #include "os/descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define CLIENT_LOOK_S 86400
 
 /* The id of a request that could not be understood, so that its sender gets an answer; 0: none. */
 static int64_t client_id_of(const char *line, size_t len)
@@ -77,19 +80,88 @@ bool serve_clients_work(struct laz_server *server)
     return is_busy;
 }
 
+/* ---- what an identity may use ---------------------------------------------------------------- */
+
+static int client_use(const struct serve_client *client, enum laz_quota_kind kind, uint64_t n_milli,
+                      const char *what, struct laz_error *err)
+{
+    struct laz_identity *identity = client->peer.identity;
+    const uint64_t wait_ms = identity ? laz_identity_use(&client->server->first->identities,
+                                                         identity, kind, n_milli, laz_clock_ms())
+                                      : 0;
+
+    return wait_ms ? laz_error_set(err, LAZ_EBUSY, 0,
+                                   "%s has used its %s of this minute: again in %llu s",
+                                   identity->name, what, (unsigned long long)(wait_ms + 999) / 1000)
+                   : 0;
+}
+
+int serve_client_may_ask(const struct serve_client *client, struct laz_error *err)
+{
+    return client_use(client, LAZ_QUOTA_REQUESTS, 1000, "requests", err);
+}
+
+int serve_client_may_execute(const struct serve_client *client, struct laz_error *err)
+{
+    return client_use(client, LAZ_QUOTA_CPU, 0, "CPU time", err);
+}
+
+void serve_client_has_executed(const struct serve_client *client, const struct laz_result *result)
+{
+    struct laz_execution_usage usage = LAZ_EXECUTION_USAGE_INIT;
+
+    if (client->peer.identity && result && laz_result_usage(result, &usage) == 0)
+        laz_identity_used(&client->server->first->identities, client->peer.identity, LAZ_QUOTA_CPU,
+                          usage.cpu_us / 1000, laz_clock_ms());
+}
+
 /* ---- making and freeing --------------------------------------------------------------------- */
 
-int serve_client_new(struct laz_server *server, int in, int out, struct laz_error *err)
+/* What has shown who it is holds no longer. */
+static void client_expired(void *user)
+{
+    struct serve_client *client = user;
+    const int64_t left_s = client->peer.expires_s - laz_clock_unix_s();
+
+    if (left_s > 0) { /* a timer is started for a day at most: the clock may be set meanwhile */
+        laz_timer_start(client->expiry,
+                        (uint64_t)(left_s < CLIENT_LOOK_S ? left_s : CLIENT_LOOK_S) * 1000);
+        return;
+    }
+    laz_error_set(&client->why, LAZ_EREFUSED, 0,
+                  "the token or certificate of %s has expired: connect with a new one",
+                  client->peer.identity->name);
+    serve_send_failed(client, 0, &client->why);
+    client->lines.is_ending = true;
+}
+
+static int client_watch_expiry(struct serve_client *client, struct laz_error *err)
+{
+    if (!client->peer.expires_s)
+        return 0;
+    client->expiry = laz_timer_new(client->server->loop, client_expired, client);
+    if (!client->expiry)
+        return laz_error_nomem(err);
+    laz_timer_start(client->expiry, 0);
+    return 0;
+}
+
+int serve_client_new(struct laz_server *server, int in, int out, const struct serve_peer *peer,
+                     struct laz_error *err)
 {
     struct serve_client *client = calloc(1, sizeof *client);
 
     if (!client)
         return laz_error_nomem(err);
     client->server = server;
-    int rc = laz_lines_begin(&client->lines, server->loop, in, out,
+    client->peer = *peer;
+    int rc = client_watch_expiry(client, err);
+    if (!rc)
+        rc = laz_lines_begin(&client->lines, server->loop, in, out,
                              (size_t)server->engine->values->session.max_value_size, SERVE_QUIET,
                              SERVE_UNREAD, err);
     if (rc) {
+        laz_timer_stop(client->expiry);
         free(client);
         return rc;
     }
@@ -119,6 +191,12 @@ void serve_client_free(struct serve_client *client)
     serve_calls_end(client);
     laz_lines_end(&client->lines);
     laz_os_close(&connection);
+    laz_timer_stop(client->expiry);
+    if (client->peer.identity) {
+        laz_log(&server->engine->driver.log, LAZ_LOG_INFO, "%s has disconnected",
+                client->peer.identity->name);
+        laz_identity_leave(&server->first->identities, client->peer.identity, laz_clock_ms());
+    }
     LAZ_LIST_REMOVE(server->clients, client);
     atomic_fetch_sub(&server->n_clients, 1);
     laz_metrics_add(LAZ_METRIC_CLIENTS, 0, -1);

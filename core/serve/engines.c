@@ -88,6 +88,7 @@ static struct laz_server *beside_new(struct laz_server *first)
     server->listener = -1;
     server->end.run = beside_ends;
     pthread_mutex_init(&server->lock, NULL);
+    laz_identities_init(&server->identities);
     return server;
 }
 
@@ -151,6 +152,7 @@ void laz_server_free(struct laz_server *first)
     for (struct laz_server *next; first; first = next) {
         next = first->next;
         pthread_mutex_destroy(&first->lock);
+        laz_identities_fini(&first->identities);
         free(first);
     }
 }

@@ -7,6 +7,7 @@
 #include "serve/serve_private.h"
 
 #include "base/json_text.h"
+#include "network/network.h"
 
 #include <stdlib.h>
 
@@ -30,8 +31,8 @@ static int network_add(struct laz_strv *allow, const char *raw, size_t len, stru
     return rc ? laz_error_set(err, rc, 0, "a rule of a network list cannot be read") : 0;
 }
 
-int serve_network_read(struct serve_network *network, const char *json, size_t len,
-                       struct laz_error *err)
+int serve_network_read(const struct serve_client *client, struct serve_network *network,
+                       const char *json, size_t len, struct laz_error *err)
 {
     struct laz_json_items items = laz_json_items(json ? json : "[]", json ? len : 2);
     struct laz_strv allow = LAZ_STRV_INIT;
@@ -43,6 +44,10 @@ int serve_network_read(struct serve_network *network, const char *json, size_t l
         rc = network_add(&allow, raw, raw_len, err);
     if (!rc && allow.failed)
         rc = laz_error_nomem(err);
+    if (!rc && json && client->peer.identity)
+        rc = laz_network_rules_narrow(client->server->engine->sessions.rules, &allow, err);
+    if (rc == LAZ_ECONFIG)
+        rc = laz_error_as(err, LAZ_EINVAL);
     if (rc) {
         laz_strv_fini(&allow);
         return rc;

@@ -125,7 +125,7 @@ static void session_free(struct serve_session *session)
     struct laz_pool *pool = session->pool;
 
     LAZ_LIST_REMOVE(session->client->sessions, session);
-    session->client->n_sessions -= session->most;
+    serve_sessions_uncount(session->client, session->most);
     session->pool = NULL; /* nothing is given back to it */
     laz_session_free(session->session);
     laz_pool_free(pool);
@@ -140,19 +140,19 @@ static void session_free(struct serve_session *session)
 static int session_new(struct serve_client *client, const struct serve_message *message,
                        size_t most, struct serve_session **out, struct laz_error *err)
 {
-    int rc = serve_sessions_may_be(client, most, err);
+    int rc = serve_sessions_count(client, most, err);
 
     if (rc)
         return rc;
     struct serve_session *session = calloc(1, sizeof *session);
     if (!session || (message->runtime && !(session->runtime = laz_strdup(message->runtime)))) {
+        serve_sessions_uncount(client, most);
         free(session);
         return laz_error_nomem(err);
     }
     session->client = client;
     session->number = ++client->last_number;
     session->most = most;
-    client->n_sessions += most;
     session->next = client->sessions;
     client->sessions = session;
     *out = session;
@@ -185,7 +185,7 @@ static int session_asked(struct serve_client *client, const struct serve_message
 
     if (rc)
         return rc;
-    rc = serve_network_read(&(*out)->first, message->network, message->network_len, err);
+    rc = serve_network_read(client, &(*out)->first, message->network, message->network_len, err);
     if (!rc && message->tools)
         rc = serve_tools_read(client->server, message->tools, message->tools_len, &(*out)->tools,
                               err);
@@ -280,7 +280,7 @@ static int requests_set_network(struct serve_client *client, const struct serve_
     int rc = session ? serve_session_is_idle(session, err) : LAZ_ENOENT;
 
     if (!rc)
-        rc = serve_network_read(&network, message->network, message->network_len, err);
+        rc = serve_network_read(client, &network, message->network, message->network_len, err);
     if (!rc)
         rc = serve_network_set(session->session, &network, err);
     if (rc) {
@@ -473,6 +473,7 @@ static void request_done(void *user, struct laz_result *result, const struct laz
     struct serve_request *request = user;
 
     request->job = NULL;
+    serve_client_has_executed(request->client, result);
     request_output_ends(request);
     if (serve_answer(request, result, err))
         serve_request_free(request);
@@ -553,11 +554,10 @@ static int request_place(struct serve_request *request, const struct serve_messa
         in->running = request;
         return 0;
     }
-    int rc = serve_sessions_may_be(client, 1, err);
+    int rc = serve_sessions_count(client, 1, err);
     if (rc)
         return rc;
     request->is_once = true;
-    client->n_sessions++;
     *place = laz_place_fresh(&client->server->engine->sessions, NULL);
     *fresh = (struct laz_session_options){
         .size = sizeof *fresh, .runtime = message->runtime, .warm = 1, .no_wait = 1};
@@ -599,7 +599,8 @@ static int request_begin(struct serve_request *request, const struct serve_messa
                  : request_place(request, message, &fresh, &place, err);
 
     if (!rc)
-        rc = serve_network_read(&network, message->network, message->network_len, err);
+        rc = serve_network_read(request->client, &network, message->network, message->network_len,
+                                err);
     fresh.network = serve_network_list(&network, &list);
     const struct laz_job_asked asked = {
         LAZ_JOB_OF(message->source, message->source_len, &options, request_done, request),
@@ -622,6 +623,8 @@ static int requests_execute(struct serve_client *client, const struct serve_mess
     if (!is_once && !in)
         return err->code;
     int rc = in && !in->pool ? serve_session_is_idle(in, err) : 0;
+    if (!rc)
+        rc = serve_client_may_execute(client, err);
     if (!rc)
         rc = request_take(client, message, &files, err);
     struct serve_request *request = rc ? NULL : serve_request_new(client, message->id);
@@ -770,7 +773,9 @@ void serve_request(struct serve_client *client, enum serve_message_type type,
 
     if (message->has_id && serve_request_find(client, message->id))
         rc = laz_error_set(&err, LAZ_EINVAL, 0, "a request with this id is open");
-    else
+    else /* what has no id answers the server */
+        rc = message->has_id ? serve_client_may_ask(client, &err) : 0;
+    if (!rc)
         rc = handlers[type](client, message, &err);
     if (rc)
         serve_send_failed(client, message->id, &err);

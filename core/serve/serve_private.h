@@ -16,13 +16,14 @@
 #include "serve/message.h"
 #include "serve/serve.h"
 #include "telemetry/metrics.h"
+#include "token/quota.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct laz_input; /* os/input.h */
 
-#define SERVE_CLIENTS 64 /* of all engines */
+#define SERVE_CLIENTS 64 /* of this user, of all engines */
 
 /* Bounds of one client. */
 #define SERVE_REQUESTS 1024              /* executions that were not answered */
@@ -33,13 +34,19 @@ struct laz_input; /* os/input.h */
 #define SERVE_QUIET    ((size_t)8 << 20) /* bytes unread: no requests are read, output is dropped */
 #define SERVE_UNREAD   ((size_t)256 << 20) /* bytes unread: the client is given up */
 
-/* A session, or a pool, of a client. */
+/* Who a client is. Of this user: all is 0. */
+struct serve_peer {
+    struct laz_identity *identity; /* of another machine */
+    int64_t expires_s;             /* of what has shown that, seconds since 1970; 0: never */
+};
+
 /* A network list of a client. */
 struct serve_network {
     struct laz_strv allow;
     bool is_given; /* false: that of the settings */
 };
 
+/* A session, or a pool, of a client. */
 struct serve_session {
     struct serve_session *next;
     struct serve_client *client;
@@ -108,6 +115,8 @@ struct serve_client {
     struct serve_client *next;
     struct laz_server *server;
     struct laz_lines lines;
+    struct serve_peer peer;
+    struct laz_timer *expiry; /* of a peer that has one */
     struct serve_session *sessions;
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
@@ -137,8 +146,10 @@ struct laz_server {
     struct serve_request *requests; /* of all clients */
     struct laz_error why;           /* it ended */
     struct laz_endpoint *endpoint;  /* of the first one; NULL: none */
-    atomic_uint pooled;             /* of the first one: sessions of pools, in all engines */
-    pthread_t thread;               /* of the others, as all below */
+    atomic_uint pooled;             /* of the first one, as the next: sessions of all pools */
+    struct laz_identities identities;
+    struct serve_gate *gate; /* NULL: all clients are of this user */
+    pthread_t thread;        /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
     struct laz_post end;  /* the last post of the first one */
@@ -156,15 +167,33 @@ void serve_server_end(struct laz_server *server);
 
 /* ---- accept.c: who connects ------------------------------------------------------------------ */
 
+/* Gives a client to one of the servers, or tells it why not; takes the descriptor, and the identity
+ * of its peer. */
+void serve_accept_place(struct laz_server *first, int fd, const struct serve_peer *peer);
 /* Has the first server listen, and clients placed on all. Errors: of laz_server_new. */
 int serve_accept_begin(struct laz_server *first, const char *path, struct laz_error *err);
 /* Nobody is placed any more. */
 void serve_accept_end(struct laz_server *first);
 
+/* ---- gate.c: clients of other machines ------------------------------------------------------- */
+
+/* Has a gate accept clients by TLS at HOST:PORT. Errors: of laz_server_new, after which
+ * serve_gate_end is called all the same. */
+int serve_gate_begin(struct laz_server *first, const char *address, struct laz_error *err);
+const char *serve_gate_address(const struct laz_server *first); /* "tls://...", borrowed */
+void serve_gate_end(struct laz_server *first);
+
 /* ---- client.c: connections ------------------------------------------------------------------- */
 
-/* Adds a client; takes the descriptors where they are sockets that were accepted. */
-int serve_client_new(struct laz_server *server, int in, int out, struct laz_error *err);
+/* Adds a client; takes the descriptors where they are sockets that were accepted, and the identity
+ * of its peer. */
+int serve_client_new(struct laz_server *server, int in, int out, const struct serve_peer *peer,
+                     struct laz_error *err);
+/* Uses one request of what the identity of the client has. LAZ_EBUSY: it has to wait. */
+int serve_client_may_ask(const struct serve_client *client, struct laz_error *err);
+/* May it execute something, by the CPU time that it has used? LAZ_EBUSY. */
+int serve_client_may_execute(const struct serve_client *client, struct laz_error *err);
+void serve_client_has_executed(const struct serve_client *client, const struct laz_result *result);
 /* Handles one line of each client that has one; false: no client had any. */
 bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */
@@ -209,8 +238,9 @@ struct serve_request *serve_request_new(struct serve_client *client, int64_t id)
 void serve_request_free(struct serve_request *request);
 /* Its session is free for others, and may go. */
 void serve_request_forget_session(struct serve_request *request);
-/* May the client have so many sessions more? LAZ_EREFUSED. */
-int serve_sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err);
+/* Counts so many sessions more of the client. LAZ_EREFUSED: it may not have them. */
+int serve_sessions_count(struct serve_client *client, size_t more, struct laz_error *err);
+void serve_sessions_uncount(struct serve_client *client, size_t n);
 
 /* ---- files.c: files for sessions, and what they make ----------------------------------------- */
 
@@ -255,9 +285,10 @@ void serve_calls_end(struct serve_client *client);
  */
 
 /* Takes a JSON list of rules (NULL: none is given) in place of what is there. Errors: LAZ_EINVAL,
- * LAZ_EPROTO, LAZ_ENOMEM, and nothing has changed. */
-int serve_network_read(struct serve_network *network, const char *json, size_t len,
-                       struct laz_error *err);
+ * LAZ_EPROTO, LAZ_ENOMEM, LAZ_EREFUSED (of another machine: more than the settings allow), and
+ * nothing has changed. */
+int serve_network_read(const struct serve_client *client, struct serve_network *network,
+                       const char *json, size_t len, struct laz_error *err);
 void serve_network_fini(struct serve_network *network);
 /* For the options of a session, filled in *list; NULL: none is given. */
 const struct laz_network_list *serve_network_list(const struct serve_network *network,

@@ -18,7 +18,7 @@ int serve_server_take_stdio(struct laz_server *server, struct laz_error *err)
 
     server->is_stdio = true;
     atomic_fetch_add(&server->n_clients, 1);
-    return rc ? rc : serve_client_new(server, in, out, err);
+    return rc ? rc : serve_client_new(server, in, out, &(struct serve_peer){.identity = NULL}, err);
 }
 
 /* The loop that is to watch the clients. */
@@ -79,6 +79,11 @@ void laz_server_stop(struct laz_server *server)
         return;
     atomic_store(&server->is_stopped, true);
     laz_loop_wake(server->loop);
+}
+
+const char *laz_server_address(const struct laz_server *server)
+{
+    return server->path ? server->path : serve_gate_address(server);
 }
 
 static size_t server_unread(const void *user)

@@ -54,7 +54,8 @@ void serve_request_free(struct serve_request *request)
 {
     LAZ_LIST_REMOVE(request->server->requests, request);
     request->client->n_requests--;
-    request->client->n_sessions -= request->is_once;
+    if (request->is_once)
+        serve_sessions_uncount(request->client, 1);
     request->client->bytes -= request->bytes;
     serve_request_forget_session(request);
     free(request);
@@ -75,14 +76,27 @@ struct serve_request *serve_request_new(struct serve_client *client, int64_t id)
     return request;
 }
 
-int serve_sessions_may_be(const struct serve_client *client, size_t more, struct laz_error *err)
+int serve_sessions_count(struct serve_client *client, size_t more, struct laz_error *err)
 {
     const uint64_t most = client->server->engine->values->pool.max_sessions;
+    struct laz_identity *identity = client->peer.identity;
+    uint64_t of_identity = 0;
 
-    return most && client->n_sessions + more > most
-               ? laz_error_set(
-                     err, LAZ_EREFUSED, 0,
-                     "a client can have %llu sessions (pool.max_sessions), which are open",
-                     (unsigned long long)most)
-               : 0;
+    if (most && client->n_sessions + more > most)
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "a client can have %llu sessions (pool.max_sessions), which are open",
+                             (unsigned long long)most);
+    if (identity &&
+        !laz_identity_sessions(&client->server->first->identities, identity, more, &of_identity))
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s can have %llu sessions, which are open",
+                             identity->name, (unsigned long long)of_identity);
+    client->n_sessions += more;
+    return 0;
+}
+
+void serve_sessions_uncount(struct serve_client *client, size_t n)
+{
+    client->n_sessions -= n;
+    if (client->peer.identity)
+        laz_identity_sessions_end(&client->server->first->identities, client->peer.identity, n);
 }

@@ -6,31 +6,41 @@
  * schema follow.  `help` is a text of docs/host-protocol.md. */
 #include "serve/message.h"
 
+#include "base/options.h"
+
 #define COUNT(array)  (sizeof(array) / sizeof *(array))
 #define AT(field)     .at = offsetof(struct STRUCT, field)
 #define AT_LEN(field) AT(field), .len_at = offsetof(struct STRUCT, field##_len)
 #define AT_HAS(field) AT(field), .has_at = offsetof(struct STRUCT, has_##field)
 #define NEEDED        .flags = LAZ_FIELD_REQUIRED
+/* A member that clients send, with what one of another machine may say there: no row without that
+ * compiles, and none that it may not send at all, which nothing here refuses yet. */
+enum { CLIENT_NARROWS = LAZ_REMOTE_NARROWS, CLIENT_FREE = LAZ_REMOTE_FREE };
+#define CLIENT(name, of_kind, may, ...)                                                            \
+    {                                                                                              \
+        name, LAZ_FIELD_##of_kind, __VA_ARGS__, .remote = CLIENT_##may                             \
+    }
 
 #define STRUCT serve_tool
 
 static const struct laz_field tool_members[] = {
-    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name: `[A-Za-z0-9_.-]{1,128}`"},
-    {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
-    {"parameters", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(parameters),
-     .help = "in the order of positional arguments: objects with `name`, `type`, `required`, "
-             "`default`, `enum` and `description`, as in a configuration"},
-    {"returns", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(returns),
-     .help = "a JSON Schema of what it returns, which is shown and not checked"},
-    {"timeout_ms", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(timeout_ms), .min = 0,
-     .max = UINT32_MAX, .help = "milliseconds of a call; 0: none but the deadline"},
-    {"max_concurrent", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(max_concurrent), .min = 0,
-     .max = UINT32_MAX, .help = "calls at the same time; 0: no limit"},
-    {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
-     .help = "does each call need an `approval`?"},
-    {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
-     .help = "does the client read what only the language of its sessions reads, in arguments "
-             "without a type?"},
+    CLIENT("name", TEXT, FREE, NEEDED, AT(name), .help = "its name: `[A-Za-z0-9_.-]{1,128}`"),
+    CLIENT("description", TEXT, FREE, AT(description), .help = "a line for the model"),
+    CLIENT("parameters", JSON, FREE, LAZ_SHAPE_LIST, AT_LEN(parameters),
+           .help = "in the order of positional arguments: objects with `name`, `type`, `required`, "
+                   "`default`, `enum` and `description`, as in a configuration"),
+    CLIENT("returns", JSON, FREE, LAZ_SHAPE_OBJECT, AT_LEN(returns),
+           .help = "a JSON Schema of what it returns, which is shown and not checked"),
+    CLIENT("timeout_ms", INTEGER, FREE, .flags = LAZ_FIELD_OMIT, AT(timeout_ms), .min = 0,
+           .max = UINT32_MAX, .help = "milliseconds of a call; 0: none but the deadline"),
+    CLIENT("max_concurrent", INTEGER, FREE, .flags = LAZ_FIELD_OMIT, AT(max_concurrent), .min = 0,
+           .max = UINT32_MAX, .help = "calls at the same time; 0: no limit"),
+    CLIENT("approve", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(approve),
+           .help = "does each call need an `approval`?"),
+    CLIENT("native", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(native),
+           .help =
+               "does the client read what only the language of its sessions reads, in arguments "
+               "without a type?"),
 };
 #undef STRUCT
 
@@ -94,8 +104,8 @@ static const struct laz_field open_members[] = {
     TOOLS(0, "tools that this session has besides"),
     NETWORK("what it can reach: rules as of `network.allow`, strings and objects; absent: as the "
             "configuration says; empty: nothing"),
-    {"warm", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
-     .help = "may it come from a template?"},
+    CLIENT("warm", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
+           .help = "may it come from a template?"),
 };
 
 static const struct laz_field open_pool_members[] = {
@@ -103,29 +113,30 @@ static const struct laz_field open_pool_members[] = {
     RUNTIME,
     TOOLS(0, "tools that its sessions have besides"),
     NETWORK("what its sessions can reach, as in `open`"),
-    {"members", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
-     .help = "sessions that are kept ready; absent: `pool.size`"},
+    CLIENT("members", INTEGER, NARROWS, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
+           .help = "sessions that are kept ready; absent: `pool.size`"),
 };
 
 static const struct laz_field put_members[] = {
     ID,
-    {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one, while it is idle"},
-    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "of the file, without directories"},
-    {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX, AT_LEN(data),
-     .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"},
-    {"part", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(part), .min = 0, .max = LAZ_SERVE_INT,
-     .help = "of a file that comes in several messages: 0, 1, 2, ..."},
-    {"more", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(more),
-     .help = "does another part follow?"},
+    CLIENT("session", INTEGER, FREE, NEEDED, AT_HAS(session),
+           .help = "which one, while it is idle"),
+    CLIENT("name", TEXT, FREE, NEEDED, AT(name), .help = "of the file, without directories"),
+    CLIENT("data", PLAIN, FREE, NEEDED, .max = INT32_MAX, AT_LEN(data),
+           .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"),
+    CLIENT("part", INTEGER, FREE, .flags = LAZ_FIELD_OMIT, AT(part), .min = 0, .max = LAZ_SERVE_INT,
+           .help = "of a file that comes in several messages: 0, 1, 2, ..."),
+    CLIENT("more", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(more),
+           .help = "does another part follow?"),
 };
 
 static const struct laz_field file_members[] = {
-    {"name", LAZ_FIELD_TEXT, NEEDED, .at = offsetof(struct serve_given_file, name),
-     .help = "of the file, without directories"},
-    {"data", LAZ_FIELD_PLAIN, NEEDED, .max = INT32_MAX,
-     .at = offsetof(struct serve_given_file, data),
-     .len_at = offsetof(struct serve_given_file, data_len),
-     .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"},
+    CLIENT("name", TEXT, FREE, NEEDED, .at = offsetof(struct serve_given_file, name),
+           .help = "of the file, without directories"),
+    CLIENT("data", PLAIN, FREE, NEEDED, .max = INT32_MAX,
+           .at = offsetof(struct serve_given_file, data),
+           .len_at = offsetof(struct serve_given_file, data_len),
+           .wrong = "'data' of a file is not base64", .help = "bytes in base64 (RFC 4648)"),
 };
 const struct laz_fields serve_file_fields = {
     .name = "a file of 'files'",
@@ -141,71 +152,74 @@ static const struct laz_field execute_members[] = {
     POOL("or in one of this pool; without either in a fresh one, which is closed afterwards"),
     RUNTIME,
     NETWORK("what a fresh session can reach, as in `open`"),
-    {"code", LAZ_FIELD_TEXT, NEEDED, AT(source), .len_at = offsetof(struct STRUCT, source_len),
-     .help = "all of it is parsed before any of it runs"},
+    CLIENT("code", TEXT, FREE, NEEDED, AT(source), .len_at = offsetof(struct STRUCT, source_len),
+           .help = "all of it is parsed before any of it runs"),
     LIMIT(timeout_ms, "milliseconds that the code may run; at most what the configuration allows"),
     LIMIT(deadline_ms, "milliseconds of all, with calls of tools; likewise"),
     LIMIT(max_tool_calls, "calls of tools; likewise"),
     LIMIT(max_output_lines, "lines of output that are kept; likewise"),
     LIMIT(max_code_length, "characters of the code, or it is blocked; likewise"),
     LIMIT(wait_ms, "milliseconds to wait for a session of the pool; absent: as long as it takes"),
-    {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
-     .help = "is `text` of the result wanted?"},
-    {"invisible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(invisible),
-     .help =
-         "is `value` wanted also where the prompt would not print it, as of an assignment in R?"},
-    {"native", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(native),
-     .help =
-         "is `value` wanted in the form that only the language of the code reads, where it has one "
-         "(`values-r.md`)?"},
-    {"input", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(input),
-     .help =
-         "the name of a file, of `files` or put before, that is the standard input of the code"},
-    {"validate", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
-     .help = "look for suspicious calls?"},
-    {"output", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(output),
-     .help = "is output wanted as it comes, by messages `output`?"},
-    {"progress", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(progress),
-     .help = "are messages `progress` wanted?"},
-    {"files", LAZ_FIELD_LIST, .flags = LAZ_FIELD_OMIT, AT(files), .of = &serve_file_fields,
-     .help = "files for the code, put before it runs; at most 64"},
-    {"artifacts", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(artifacts),
-     .help = "are the artifacts wanted, by messages `artifact`? The result lists them in any case"},
-    {"traceparent", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(traceparent),
-     .help =
-         "the trace that it belongs to (W3C Trace Context), told to tools and to the audit log; "
-         "one that is broken is ignored"},
-    {"tracestate", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_OMIT, AT(tracestate),
-     .help = "of that trace, likewise"},
-    {"approve", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(approve),
-     .help = "does the client decide on messages `approval`? Without it, calls that need an "
-             "approval are refused"},
+    CLIENT("print", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
+           .help = "is `text` of the result wanted?"),
+    CLIENT("invisible", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(invisible),
+           .help = "is `value` wanted also where the prompt would not print it, as of an "
+                   "assignment in R?"),
+    CLIENT("native", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(native),
+           .help = "is `value` wanted in the form that only the language of the code reads, where "
+                   "it has one "
+                   "(`values-r.md`)?"),
+    CLIENT(
+        "input", TEXT, FREE, .flags = LAZ_FIELD_OMIT, AT(input),
+        .help =
+            "the name of a file, of `files` or put before, that is the standard input of the code"),
+    CLIENT("validate", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
+           .help = "look for suspicious calls?"),
+    CLIENT("output", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(output),
+           .help = "is output wanted as it comes, by messages `output`?"),
+    CLIENT("progress", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(progress),
+           .help = "are messages `progress` wanted?"),
+    CLIENT("files", LIST, FREE, .flags = LAZ_FIELD_OMIT, AT(files), .of = &serve_file_fields,
+           .help = "files for the code, put before it runs; at most 64"),
+    CLIENT(
+        "artifacts", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(artifacts),
+        .help =
+            "are the artifacts wanted, by messages `artifact`? The result lists them in any case"),
+    CLIENT("traceparent", TEXT, FREE, .flags = LAZ_FIELD_OMIT, AT(traceparent),
+           .help = "the trace that it belongs to (W3C Trace Context), told to tools and to the "
+                   "audit log; one that is broken is ignored"),
+    CLIENT("tracestate", TEXT, FREE, .flags = LAZ_FIELD_OMIT, AT(tracestate),
+           .help = "of that trace, likewise"),
+    CLIENT("approve", BOOLEAN, NARROWS, .flags = LAZ_FIELD_OMIT, AT(approve),
+           .help = "does the client decide on messages `approval`? Without it, calls that need an "
+                   "approval are refused"),
 };
 
 static const struct laz_field answer_members[] = {
-    {"call", LAZ_FIELD_INTEGER, NEEDED, AT(call), .help = "of the `tool_call` or the `approval`"},
-    {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE, AT_LEN(value),
-     .help = "what the tool returns; of an approval: `true` allows the call, anything else "
-             "refuses it"},
-    {"error", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
-     .help = "why it failed, or was refused; the code can catch it"},
+    CLIENT("call", INTEGER, FREE, NEEDED, AT(call), .help = "of the `tool_call` or the `approval`"),
+    CLIENT("value", JSON, FREE, .flags = LAZ_FIELD_CHOICE, AT_LEN(value),
+           .help = "what the tool returns; of an approval: `true` allows the call, anything else "
+                   "refuses it"),
+    CLIENT("error", TEXT, FREE, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
+           .help = "why it failed, or was refused; the code can catch it"),
 };
 
 static const struct laz_field cancel_members[] = {
     ID,
-    {"request", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(request), .help = "the id of the `execute`"},
+    CLIENT("request", INTEGER, FREE, NEEDED, AT_HAS(request), .help = "the id of the `execute`"),
 };
 
 static const struct laz_field of_session_members[] = {
     ID,
-    {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one"},
+    CLIENT("session", INTEGER, FREE, NEEDED, AT_HAS(session), .help = "which one"),
 };
 
 static const struct laz_field set_network_members[] = {
     ID,
-    {"session", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(session), .help = "which one, while it is idle"},
-    {"allow", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, NEEDED, AT_LEN(network),
-     .help = "rules, as `network` in `open`; empty: nothing"},
+    CLIENT("session", INTEGER, FREE, NEEDED, AT_HAS(session),
+           .help = "which one, while it is idle"),
+    CLIENT("allow", JSON, NARROWS, LAZ_SHAPE_LIST, NEEDED, AT_LEN(network),
+           .help = "rules, as `network` in `open`; empty: nothing"),
 };
 
 static const struct laz_field of_either_members[] = {
@@ -218,9 +232,9 @@ static const struct laz_field search_members[] = {
     ID,
     SESSION("among the tools of this session; without it among those that a session has which "
             "the client opens without tools of its own"),
-    {"words", LAZ_FIELD_TEXT, NEEDED, AT(words), .help = "what is looked for"},
-    {"limit", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(limit), .min = 1, .max = 1000,
-     .help = "tools at most; absent: 10"},
+    CLIENT("words", TEXT, FREE, NEEDED, AT(words), .help = "what is looked for"),
+    CLIENT("limit", INTEGER, FREE, .flags = LAZ_FIELD_OMIT, AT(limit), .min = 1, .max = 1000,
+           .help = "tools at most; absent: 10"),
 };
 
 /* ---- messages of the server ------------------------------------------------------------------ */

@@ -39,6 +39,28 @@ static void call_cancelled(void *user)
     call_remove(call);
 }
 
+static bool tools_have(const struct serve_tool_set *set, const char *name)
+{
+    bool have = false;
+
+    for (size_t i = 0; set && i < set->n && !have; i++)
+        have = strcmp(set->tools[i].name, name) == 0;
+    return have;
+}
+
+/* May its client decide on it? One of another machine decides on its own tools, which run on its
+ * side, and on those of the server only where the server says so. */
+static bool call_may_be_approved(const struct serve_call *call)
+{
+    const struct serve_client *client = call->request->client;
+    bool is_own = call->request->in && tools_have(call->request->in->tools, call->tool);
+
+    for (const struct serve_tool_set *set = client->tools; set && !is_own; set = set->next)
+        is_own = tools_have(set, call->tool);
+    return call->request->approves &&
+           (!client->peer.identity || is_own || call->server->engine->values->serve.approvals);
+}
+
 /* The loop has the call. */
 static void call_take(struct serve_call *call)
 {
@@ -47,8 +69,11 @@ static void call_take(struct serve_call *call)
         call_free(call);
         return;
     }
-    if (call->is_approval && !call->request->approves) {
-        laz_reply_error(call->reply, "the host decides on no approvals");
+    if (call->is_approval && !call_may_be_approved(call)) {
+        laz_reply_error(call->reply, call->request->approves
+                                         ? "this tool is the server's, and clients of other "
+                                           "machines do not decide on its calls (serve.approvals)"
+                                         : "the host decides on no approvals");
         call_free(call);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct convert_unit {
@@ -129,6 +130,37 @@ bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms)
         return false;
     *ms = thousandths / per_ms + (thousandths % per_ms != 0);
     return true;
+}
+
+/* A text as on a command line: digits alone, or with a unit. */
+static void convert_node(const char *text, struct laz_toml_node *node)
+{
+    const size_t len = strlen(text);
+
+    memset(node, 0, sizeof *node);
+    node->type = LAZ_TOML_STRING;
+    node->text = (char *)(uintptr_t)text;
+    node->len = len;
+    if (len && len < 16 && strspn(text, "0123456789") == len) {
+        node->type = LAZ_TOML_INTEGER;
+        node->integer = strtoll(text, NULL, 10);
+    }
+}
+
+bool laz_settings_size(const char *text, uint64_t *bytes)
+{
+    struct laz_toml_node node;
+
+    convert_node(text, &node);
+    return laz_convert_size(&node, bytes);
+}
+
+bool laz_settings_time(const char *text, uint64_t *ms)
+{
+    struct laz_toml_node node;
+
+    convert_node(text, &node);
+    return laz_convert_time(&node, ms);
 }
 
 /* Uses the largest unit of which the value is a multiple. */

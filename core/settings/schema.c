@@ -39,6 +39,8 @@ const struct schema_section laz_schema_sections[] = {
                 "lists them."},
     {"artifacts", "What code leaves in `artifacts/`, and large results; see `files.md`."},
     {"mcp", "The MCP server, `lazaret mcp`; see `mcp.md`."},
+    {"serve", "Clients of other machines, `lazaret serve --listen tls://ADDRESS:PORT`; see "
+              "`remote.md`. Limits hold for each identity; a token can narrow them."},
     {"telemetry", "What is shown to those who watch lazaret: counters, health and traces; see "
                   "`telemetry.md`."},
     {"workers", "Threads for tools and hooks."},
@@ -292,6 +294,42 @@ const struct schema_key laz_schema[] = {
             "Bytes of the description of `execute`, which has the signatures of the functions of "
             "the host, as many as fit; `search_tools` finds the others. Some clients cut off "
             "what is longer than two kilobytes."),
+    KEY("serve.certificate", FILE, serve.certificate, "\"\"",
+        .help = "The certificate of the server in PEM, with those between it and its authority."),
+    KEY("serve.key", FILE, serve.key, "\"\"",
+        .help = "Its private key in PEM. Nobody but its owner may be able to read the file."),
+    KEY("serve.clients", FILE, serve.clients, "\"\"",
+        .help = "Certificates of the authorities whose clients may connect: the common name of a "
+                "client's certificate is its identity. Empty: no certificates are asked for."),
+    KEY("serve.revoked", FILE, serve.revoked, "\"\"",
+        .help = "A list of certificates of these authorities that are not valid any more, in PEM."),
+    KEY("serve.token_keys", FILE, serve.token_keys, "\"\"",
+        .help = "Public keys in PEM, at most 8: who has a token that one of them has signed "
+                "(`lazaret token`) may connect until it expires. Empty: no tokens are taken."),
+    KEY("serve.audience", NAME, serve.audience, "\"lazaret\"",
+        .help = "What this server is called in tokens that are for certain servers only."),
+    KEY("serve.max_clients", COUNT, serve.max_clients, "1024", .min = 1, .max = 65536,
+        .help = "Number of connections of all identities together."),
+    KEY("serve.max_connections", COUNT, serve.max_connections, "64", ANY_COUNT,
+        .help = "Number of connections of an identity; 0: as many as there are."),
+    KEY("serve.max_sessions", COUNT, serve.max_sessions, "100", ANY_COUNT,
+        .help = "Number of sessions of an identity, in all of its connections; 0: no limit but "
+                "`pool.max_sessions`, which is for each connection."),
+    KEY("serve.cpu", COUNT, serve.cpu_s, "0", ANY_COUNT,
+        .help = "Seconds of CPU time that the executions of an identity may use in a minute, on "
+                "the average: 60 is one processor. Further ones are refused until it is paid "
+                "off; 0: no limit."),
+    KEY("serve.bytes", SIZE, serve.bytes, "0", .max = TIB,
+        .help = "Bytes that an identity may send and get in a minute, on the average; then its "
+                "connections wait. 0: no limit."),
+    KEY("serve.requests", COUNT, serve.requests, "0", ANY_COUNT,
+        .help = "Requests of an identity in a minute, on the average; further ones are refused. "
+                "0: no limit."),
+    KEY("serve.handshake_timeout", TIME, serve.handshake_timeout_ms, "10", .min = 100,
+        .max = 600 * SECONDS, .help = "Time in which a connection has to show who it is."),
+    KEY("serve.approvals", BOOLEAN, serve.approvals, "false",
+        .help = "May clients of other machines decide on calls of this server's tools that need an "
+                "approval? On those of their own tools they always do."),
     KEY("telemetry.listen", LISTEN, telemetry.listen, "\"\"",
         .help =
             "Where `lazaret serve` and `lazaret mcp` answer `GET /metrics` and `/healthz`: a "

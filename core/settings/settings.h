@@ -89,6 +89,13 @@ struct laz_settings_values {
         bool structured;
     } mcp;
     struct {
+        char *certificate, *key, *clients, *revoked, *token_keys; /* "": none */
+        char *audience;
+        uint64_t max_clients, max_connections, max_sessions;
+        uint64_t cpu_s, bytes, requests, handshake_timeout_ms; /* the first three in a minute */
+        bool approvals;
+    } serve;
+    struct {
         char *listen, *endpoint, *service; /* "": none */
         struct laz_strv headers;           /* NAME=VALUE */
     } telemetry;
@@ -105,6 +112,10 @@ const struct laz_settings_values *laz_settings_values(const struct laz_settings 
 const char *laz_settings_file(const struct laz_settings *settings);
 /* session.runtime, or the schema's default. Borrowed from `values`, or static. */
 const char *laz_settings_runtime(const struct laz_settings_values *values);
+/* A size ("64MiB", 1024) and a time ("15m", seconds) as the configuration has them, of a text
+ * without quotes. False: it is none. */
+bool laz_settings_size(const char *text, uint64_t *bytes);
+bool laz_settings_time(const char *text, uint64_t *ms);
 /* Do sandbox.read and sandbox.write show the path to the code? */
 bool laz_settings_shows(const struct laz_settings_values *values, const char *path);
 int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,

@@ -9,7 +9,7 @@
 #include "base/enforce.h"
 #include "base/json_write.h"
 #include "base/nearest.h"
-#include "base/place.h"
+#include "base/host_port.h"
 #include "os/paths.h"
 
 #include <inttypes.h>
@@ -335,7 +335,8 @@ static bool values_is_url(const char *text)
 static bool values_text_fits(const struct schema_key *key, const struct laz_toml_node *node)
 {
     const enum schema_kind kind = key->kind;
-    struct laz_place_name place;
+    char host[LAZ_HOST_MAX + 1];
+    uint16_t port;
 
     if (!laz_toml_is_text(node))
         return false;
@@ -351,7 +352,7 @@ static bool values_text_fits(const struct schema_key *key, const struct laz_toml
     if (kind == SCHEMA_URL)
         return !node->len || values_is_url(node->text);
     if (kind == SCHEMA_LISTEN)
-        return !node->len || values_is_port(node->text) || laz_place_read(node->text, &place);
+        return !node->len || values_is_port(node->text) || laz_host_port(node->text, host, &port);
     return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 

@@ -8,6 +8,7 @@
 #include "telemetry/metrics.h"
 
 #include "base/clock.h"
+#include "base/host_port.h"
 #include "base/place.h"
 #include "os/descriptors.h"
 #include "os/library.h"
@@ -215,22 +216,23 @@ static int endpoint_listen(struct laz_endpoint *endpoint, const char *listen, st
 {
     const bool is_port = *listen && strlen(listen) <= 5 && !listen[strspn(listen, "0123456789")];
     char *text = laz_strdupf(is_port ? "127.0.0.1:%s" : "%s", listen);
-    struct laz_place_name place;
+    char host[LAZ_HOST_MAX + 1];
+    uint16_t port;
 
     if (!text)
         return laz_error_nomem(err);
-    const bool is_place = laz_place_read(text, &place);
+    const bool is_place = laz_host_port(text, host, &port);
     free(text);
     if (!is_place)
         return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is neither PORT nor HOST:PORT", listen);
-    int rc = laz_os_listen_address(place.host, &place.port, &endpoint->listener, err);
+    int rc = laz_os_listen_address(host, &port, &endpoint->listener, err);
     if (rc)
         return rc;
-    endpoint->is_loopback = strcmp(place.host, "localhost") == 0 ||
-                            strncmp(place.host, "127.", 4) == 0 || strcmp(place.host, "::1") == 0;
+    endpoint->is_loopback = strcmp(host, "localhost") == 0 ||
+                            strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
     endpoint->address =
-        laz_strdupf(place.is_six ? "http://[%s]:%u/metrics" : "http://%s:%u/metrics", place.host,
-                    (unsigned)place.port);
+        laz_strdupf(strchr(host, ':') ? "http://[%s]:%u/metrics" : "http://%s:%u/metrics", host,
+                    (unsigned)port);
     if (!endpoint->address)
         return laz_error_nomem(err);
     return laz_os_let_wait(endpoint->listener, ENDPOINT_CONNECTIONS, err);

@@ -20,7 +20,8 @@ found=$(includes | awk '
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
         only["^ares[.]h$"] = "^core/network/resolve[.]c$"
-        only["^nettle/"] = "^core/base/digest[.]c$"
+        only["^nettle/"] = "^core/(base/digest|token/signature)[.]c$"
+        only["^gnutls/"] = "^core/gate/"
         only["^ltdl[.]h$"] = "^core/plugin/"
         only["^microhttpd[.]h$"] = "^core/(mcp/http/|telemetry/metrics_endpoint[.]c$)"
         only["^curl/"] = "^core/telemetry/spans_otlp[.]c$"

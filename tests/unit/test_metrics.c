@@ -224,24 +224,10 @@ static void a_driver_notes_its_turns(void)
     laz_driver_fini(&driver);
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- names  ---------------------------------------------------------------------------------- */
 
-static void places_are_read(void)
+static void names_of_this_machine_are_known(void)
 {
-    struct laz_place_name place;
-
-    CU_ASSERT(laz_place_read("127.0.0.1:9464", &place) && place.port == 9464 && !place.is_six);
-    UNIT_TEXT(place.host, "127.0.0.1");
-    CU_ASSERT(laz_place_read("[::1]:0", &place) && place.is_six);
-    UNIT_TEXT(place.host, "::1");
-    static const char *const wrong[] = {"",           ":",           "host",    "host:",  "host:x",
-                                        "host:65536", "host:123456", "host:-1", "host:+1"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CU_ASSERT(!laz_place_read(wrong[i], &place));
-    char longer[80];
-    memset(longer, 'a', sizeof longer);
-    memcpy(longer + 70, ":1", 3);
-    CU_ASSERT(!laz_place_read(longer, &place));
     CU_ASSERT(laz_place_is_local("localhost") && laz_place_is_local("127.0.0.1:80") &&
               laz_place_is_local("[::1]:1"));
     CU_ASSERT(!laz_place_is_local("localhost.example") && !laz_place_is_local("example:80") &&
@@ -259,7 +245,7 @@ static const struct unit_test tests[] = {
     UNIT(a_reason_makes_it_unwell),
     UNIT(a_loop_that_does_not_turn_makes_it_unwell),
     UNIT(a_driver_notes_its_turns),
-    UNIT(places_are_read),
+    UNIT(names_of_this_machine_are_known),
     {0},
 };
 

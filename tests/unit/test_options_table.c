@@ -134,7 +134,7 @@ static void check_header(const char *text, const struct laz_members *members)
         }
         const struct laz_member *row = n - 2 < members->n ? &members->rows[n - 2] : NULL;
         UNIT_TEXT(row ? row->name : NULL, name);
-        if (row && row->is_remote)
+        if (row && row->remote != LAZ_REMOTE_REFUSED)
             CU_ASSERT(declares_a_value(at, len));
     }
     CU_ASSERT_EQUAL(n, members->n + 1);
@@ -167,7 +167,7 @@ static void a_number_of_several_is_a_row(void)
                 found |= members->rows[k].at == row->n_at &&
                          members->rows[k].size == sizeof(size_t) &&
                          members->rows[k].kind == LAZ_MEMBER_VALUE &&
-                         members->rows[k].is_remote == row->is_remote;
+                         members->rows[k].remote == row->remote;
             CU_ASSERT_EQUAL(found, is_several);
             CU_ASSERT_EQUAL(row->n_at != 0, is_several);
             CU_ASSERT(!is_several || row->what);
@@ -273,7 +273,7 @@ static void limits_of_a_remote_caller_are_narrowed(void)
 /* What a remote caller may set, by name: a new member is one that it may not, or is added here. */
 static const char *const remote[][2] = {
     {"laz_execute_options", " timeout_ms deadline_ms max_tool_calls max_output_lines no_print "
-                            "no_validate argv n_argv cwd directory progress_ms trace files "
+                            "no_validate argv n_argv progress_ms trace files "
                             "n_files invisible max_code_length native input "},
     {"laz_trace", " parent state "},
     {"laz_file", " name data data_len "},
@@ -318,7 +318,8 @@ static void a_remote_caller_sets_what_it_may(void)
             char word[80];
             snprintf(word, sizeof word, " %s ", row->name);
             const bool may = strstr(remote_names(members->type), word);
-            CU_ASSERT_EQUAL(row->is_remote, may);
+            CU_ASSERT(row->remote >= LAZ_REMOTE_REFUSED && row->remote <= LAZ_REMOTE_FREE);
+            CU_ASSERT_EQUAL(row->remote != LAZ_REMOTE_REFUSED, may);
             CU_ASSERT_EQUAL(is_zero(options + row->at, row->size, 0x5a), !may);
         }
         free(options);

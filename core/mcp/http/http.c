@@ -7,7 +7,7 @@
  * runs between two steps, when sessions may be opened and freed. */
 #include "mcp/http/http.h"
 
-#include "base/place.h"
+#include "base/host_port.h"
 #include "os/descriptors.h"
 #include "os/io.h"
 #include "os/library.h"
@@ -101,19 +101,19 @@ static int http_listen_path(struct mcp_http *http, const char *path, struct laz_
     return http->path && http->address ? 0 : laz_error_nomem(err);
 }
 
-/* HOST:PORT, where an address of version 6 is in brackets. */
 static int http_listen_port(struct mcp_http *http, const char *listen, struct laz_error *err)
 {
-    struct laz_place_name place;
+    char host[LAZ_HOST_MAX + 1];
+    uint16_t port;
 
-    if (!laz_place_read(listen, &place))
+    if (!laz_host_port(listen, host, &port))
         return laz_error_set(err, LAZ_EINVAL, 0,
                              "--listen: '%.100s' is neither HOST:PORT nor a path with '/'", listen);
-    int rc = laz_os_listen_loopback(place.host, &place.port, &http->listener, err);
+    int rc = laz_os_listen_loopback(host, &port, &http->listener, err);
     if (rc)
         return rc;
-    http->address = laz_strdupf(place.is_six ? "http://[%s]:%u/mcp" : "http://%s:%u/mcp",
-                                place.host, (unsigned)place.port);
+    http->address = laz_strdupf(strchr(host, ':') ? "http://[%s]:%u/mcp" : "http://%s:%u/mcp",
+                                host, (unsigned)port);
     return http->address ? 0 : laz_error_nomem(err);
 }
 

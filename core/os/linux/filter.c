@@ -39,6 +39,7 @@ static const struct {
       {FILTER_PROGRAM(filter_network_template)},
       {FILTER_PROGRAM(filter_rest)}}},
     {LAZ_FILTER_SAME_USER, {{FILTER_PROGRAM(filter_same_user)}}},
+    {LAZ_FILTER_GATE, {{FILTER_PROGRAM(filter_gate)}}},
 };
 
 static int filter_install(const char *name, enum filter_part part, struct laz_error *err)

@@ -236,6 +236,7 @@ int main(int argc, char **argv)
     if (make_filter(&make, "filter_session", FILTER_SESSION) ||
         make_filter(&make, "filter_same_user", FILTER_SAME_USER) ||
         make_filter(&make, "filter_network", FILTER_NETWORK) ||
+        make_filter(&make, "filter_gate", FILTER_GATE) ||
         make_filter(&make, "filter_template", FILTER_SESSION | FILTER_TEMPLATE) ||
         make_filter(&make, "filter_network_template", FILTER_NETWORK | FILTER_TEMPLATE) ||
         make_rest(&make, "filter_rest"))

@@ -37,6 +37,12 @@ const char filter_setup_unknown[] = "clone3";
 const char filter_unknown[] = "openat2 setxattr lsetxattr fsetxattr";
 
 const struct filter_group filter_groups[] = {
+    {FILTER_GATE, "gate", "what lazaret-gate does once it is confined: it opens and starts nothing",
+     "brk mmap munmap mremap mprotect madvise read readv write writev close recvfrom recvmsg sendto "
+     "sendmsg shutdown accept4 getsockname getpeername getsockopt poll ppoll epoll_ctl epoll_wait "
+     "epoll_pwait epoll_pwait2 timerfd_settime futex rt_sigaction rt_sigprocmask rt_sigreturn "
+     "restart_syscall exit exit_group getpid gettid getuid geteuid getrusage getrandom clock_gettime "
+     "gettimeofday time sched_yield rseq"},
     {FILTER_ALL, "memory", "allocators, stacks of threads, just-in-time code",
      "brk mmap munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock "
      "munlockall pkey_alloc pkey_free pkey_mprotect membarrier"},
@@ -146,7 +152,11 @@ const struct filter_rule filter_rules[] = {
     {FILTER_SAME_USER, "sched_setaffinity", {{0, INT, 0}}},
     /* AF_UNIX and connected for good: SOCK_STREAM and SOCK_SEQPACKET. A pair of SOCK_DGRAM could
      * send to any other address. */
-    {FILTER_ALL, "socketpair", {{0, INT, 1}, {1, 0xf, 1}}},
+    {FILTER_ALL | FILTER_GATE, "socketpair", {{0, INT, 1}, {1, 0xf, 1}}},
+    {FILTER_GATE, "fcntl", {{1, INT, 1}}}, /* F_GETFD, F_SETFD, F_GETFL, F_SETFL */
+    {FILTER_GATE, "fcntl", {{1, INT, 2}}},
+    {FILTER_GATE, "fcntl", {{1, INT, 3}}},
+    {FILTER_GATE, "fcntl", {{1, INT, 4}}},
     {FILTER_ALL, "socketpair", {{0, INT, 1}, {1, 0xf, 5}}},
     {FILTER_CLOSED, "sendto", {{4, ALL, 0}}},
     /* Not SO_SNDBUF and SO_RCVBUF, nor F_SETPIPE_SZ below: without a control group a socket or a

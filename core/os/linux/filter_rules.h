@@ -12,6 +12,7 @@
 #define FILTER_SAME_USER 2u
 #define FILTER_NETWORK   4u
 #define FILTER_TEMPLATE  8u /* with another: filter_setup is allowed as well */
+#define FILTER_GATE      16u /* of no session: lazaret-gate */
 #define FILTER_ALL       (FILTER_SESSION | FILTER_SAME_USER | FILTER_NETWORK)
 #define FILTER_OWN       (FILTER_SESSION | FILTER_NETWORK)   /* files or a uid of its own */
 #define FILTER_CLOSED    (FILTER_SESSION | FILTER_SAME_USER) /* no sockets but pairs */

@@ -4,6 +4,7 @@
  * by the caller). */
 #include "os/inet.h"
 
+#include "base/clock.h"
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
@@ -12,8 +13,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -111,6 +114,100 @@ int laz_os_inet_connect(const struct laz_endpoint *to)
     if (fd >= 0)
         laz_os_inet_tune(fd);
     return inet_begin(fd, &address, len);
+}
+
+int laz_os_inet_listen(const char *host, uint16_t *port, int *fd, struct laz_error *err)
+{
+    union inet_address address;
+    struct laz_endpoint end = {.port = *port};
+    const int on = 1;
+
+    end.family = inet_pton(AF_INET, host, end.bytes) == 1    ? 4
+                 : inet_pton(AF_INET6, host, end.bytes) == 1 ? 6
+                                                             : 0;
+    if (!end.family)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "%.100s is not an address, such as 192.0.2.1, or 0.0.0.0 for all",
+                             host);
+    socklen_t len = inet_of_endpoint(&end, &address);
+    int sock = laz_posix_socket(address.any.sa_family, false);
+    if (sock < 0)
+        return laz_error_os(err, errno, "cannot create a socket");
+    (void)setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    laz_os_inet_tune(sock);
+    if (bind(sock, &address.any, len) != 0 || listen(sock, SOMAXCONN) != 0 ||
+        getsockname(sock, &address.any, &len) != 0) {
+        int rc = laz_error_os(err, errno, "cannot listen at %s, port %u", host, (unsigned)*port);
+        laz_os_close(&sock);
+        return rc;
+    }
+    inet_to_endpoint(&address, &end);
+    *port = end.port;
+    *fd = sock;
+    return 0;
+}
+
+/* Connects to one address; 0 or an errno, ETIMEDOUT when that has taken until `until_us`. */
+static int inet_try(const struct addrinfo *to, uint64_t until_us, int *fd)
+{
+    int sock = laz_posix_socket(to->ai_family, false);
+    int why = sock < 0 ? errno : 0;
+
+    if (!why)
+        laz_os_inet_tune(sock);
+    if (!why && connect(sock, to->ai_addr, to->ai_addrlen) != 0 && errno != EINPROGRESS)
+        why = errno;
+    struct pollfd ready = {.fd = sock, .events = POLLOUT};
+    for (int n = 0; !why && n == 0;) {
+        const uint64_t now_us = laz_clock_us();
+        n = now_us < until_us ? poll(&ready, 1, (int)((until_us - now_us) / 1000) + 1) : -1;
+        if (n < 0)
+            why = now_us >= until_us ? ETIMEDOUT : errno == EINTR ? 0 : errno;
+        if (n < 0 && !why)
+            n = 0;
+    }
+    if (!why)
+        why = laz_os_inet_outcome(sock);
+    if (why)
+        laz_os_close(&sock);
+    *fd = sock;
+    return why;
+}
+
+int laz_os_inet_reach(const char *host, uint16_t port, uint64_t ms, int *fd, struct laz_error *err)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    const uint64_t until_us = laz_clock_us() + ms * 1000;
+    struct addrinfo *all = NULL;
+    char service[8];
+    int why = ENOENT;
+
+    snprintf(service, sizeof service, "%u", (unsigned)port);
+    const int unknown = getaddrinfo(host, service, &hints, &all);
+    if (unknown)
+        return laz_error_set(err, LAZ_EOS, 0, "%.255s: %s", host, gai_strerror(unknown));
+    for (const struct addrinfo *one = all; one && why; one = one->ai_next)
+        why = inet_try(one, until_us, fd);
+    freeaddrinfo(all);
+    if (why == ETIMEDOUT)
+        return laz_error_set(err, LAZ_ETIMEOUT, 0, "%.255s, port %u, does not answer", host,
+                             (unsigned)port);
+    return why ? laz_error_os(err, why, "cannot connect to %.255s, port %u", host, (unsigned)port)
+               : 0;
+}
+
+void laz_os_inet_peer(int fd, char text[LAZ_OS_ADDRESS])
+{
+    union inet_address address = {.any.sa_family = AF_UNSPEC};
+    socklen_t len = sizeof address;
+
+    *text = '\0';
+    if (getpeername(fd, &address.any, &len) != 0)
+        return;
+    if (address.any.sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &address.six.sin6_addr, text, LAZ_OS_ADDRESS);
+    else if (address.any.sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &address.four.sin_addr, text, LAZ_OS_ADDRESS);
 }
 
 /* What has this path, opened as a place only. No link is followed: code may be able to write a

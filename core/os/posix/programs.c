@@ -293,3 +293,9 @@ out:
     *path = found;
     return 0;
 }
+
+int laz_os_become(const char *program, const char *const *argv, struct laz_error *err)
+{
+    execv(program, (char *const *)(uintptr_t)argv);
+    return laz_error_os(err, errno, "%s cannot be run", program);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* credentials.c - keys and certificates, and who is at the other end.
+ * Side: gate.  Input trusted: yes (files of the operator); no (certificates of the other end).
+ *
+ * TLS 1.3 alone: there is no renegotiation, no compression, no choice of weak algorithms, and both
+ * clients of lazaret have it.  No session is resumed, so each connection shows anew who it is. */
+#include "gate/gate_private.h"
+
+#include "base/path.h"
+#include "os/files.h"
+#include "os/trust.h"
+#include "os/users.h"
+
+#include <gnutls/x509.h>
+#include <string.h>
+
+#define CREDENTIALS_FILE ((size_t)1 << 20)
+#define CREDENTIALS_TLS  "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+
+static int credentials_error(struct laz_error *err, const char *file, int rc)
+{
+    return laz_error_set(err, LAZ_EINVAL, 0, "%s: %s", file, gnutls_strerror(rc));
+}
+
+/* A file that only its owner may read, if it is a secret. */
+static int credentials_file(const char *path, bool is_secret, struct laz_buf *text,
+                            struct laz_error *err)
+{
+    struct laz_look look;
+    const int missing = laz_os_look(path, true, &look);
+
+    if (missing)
+        return laz_error_os(err, missing, "%s", path);
+    if (is_secret && (look.mode & 077))
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "%s: others can read this key; chmod 600, and it must be yours", path);
+    return laz_trust_read(path, CREDENTIALS_FILE, text, err);
+}
+
+static void credentials_forget(struct laz_buf *text)
+{
+    if (text->data)
+        laz_wipe(text->data, text->len);
+    laz_buf_fini(text);
+}
+
+static int credentials_own(struct gate_credentials *credentials, const struct gate_options *options,
+                           struct laz_error *err)
+{
+    struct laz_buf certificate = LAZ_BUF_INIT, key = LAZ_BUF_INIT;
+    int rc = credentials_file(options->certificate, false, &certificate, err);
+
+    if (!rc)
+        rc = credentials_file(options->key, true, &key, err);
+    if (!rc) {
+        const gnutls_datum_t pair[] = {
+            {(unsigned char *)certificate.data, (unsigned)certificate.len},
+            {(unsigned char *)key.data, (unsigned)key.len}};
+        const int failed = gnutls_certificate_set_x509_key_mem(credentials->x509, &pair[0],
+                                                               &pair[1], GNUTLS_X509_FMT_PEM);
+        if (failed < 0)
+            rc = laz_error_set(err, LAZ_EINVAL, 0, "%s, with the key %s: %s", options->certificate,
+                               options->key, gnutls_strerror(failed));
+    }
+    laz_buf_fini(&certificate);
+    credentials_forget(&key);
+    return rc;
+}
+
+static int credentials_authorities(struct gate_credentials *credentials,
+                                   const struct gate_options *options, struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc = credentials_file(options->authorities, false, &text, err);
+    int n = 0;
+
+    if (!rc) {
+        const gnutls_datum_t pem = {(unsigned char *)text.data, (unsigned)text.len};
+        n = gnutls_certificate_set_x509_trust_mem(credentials->x509, &pem, GNUTLS_X509_FMT_PEM);
+        if (n <= 0)
+            rc = n ? credentials_error(err, options->authorities, n)
+                   : laz_error_set(err, LAZ_EINVAL, 0, "%s: there is no certificate",
+                                   options->authorities);
+    }
+    laz_buf_clear(&text);
+    if (!rc && options->revoked)
+        rc = credentials_file(options->revoked, false, &text, err);
+    if (!rc && options->revoked) {
+        const gnutls_datum_t pem = {(unsigned char *)text.data, (unsigned)text.len};
+        n = gnutls_certificate_set_x509_crl_mem(credentials->x509, &pem, GNUTLS_X509_FMT_PEM);
+        if (n < 0)
+            rc = credentials_error(err, options->revoked, n);
+    }
+    laz_buf_fini(&text);
+    return rc;
+}
+
+static int credentials_keys(struct gate_credentials *credentials, const char *file,
+                            struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc = credentials_file(file, false, &text, err);
+
+    if (!rc && (rc = laz_keys_read(laz_buf_text(&text), &credentials->keys, err)))
+        laz_error_prefix(err, "%s: ", file);
+    credentials_forget(&text);
+    return rc;
+}
+
+int gate_credentials_read(struct gate_credentials *credentials, const struct gate_options *options,
+                          bool is_server, struct laz_error *err)
+{
+    int rc = gnutls_certificate_allocate_credentials(&credentials->x509) ? laz_error_nomem(err) : 0;
+
+    if (!rc && options->certificate)
+        rc = credentials_own(credentials, options, err);
+    if (!rc && options->authorities)
+        rc = credentials_authorities(credentials, options, err);
+    else if (!rc && !is_server && gnutls_certificate_set_x509_system_trust(credentials->x509) <= 0)
+        rc = laz_error_set(err, LAZ_EINVAL, 0,
+                           "this system lists no authorities; --ca FILE names those of the server");
+    if (!rc && options->keys)
+        rc = credentials_keys(credentials, options->keys, err);
+    credentials->asks_certificates = is_server && options->authorities;
+    if (!rc) /* a certificate costs whoever checks it: chains and keys are short */
+        gnutls_certificate_set_verify_limits(credentials->x509, 16384, 8);
+    return rc;
+}
+
+void gate_credentials_free(struct gate_credentials *credentials)
+{
+    if (credentials->x509)
+        gnutls_certificate_free_credentials(credentials->x509);
+    credentials->x509 = NULL;
+}
+
+int gate_session_new(const struct gate_credentials *credentials, bool is_server, int fd,
+                     gnutls_session_t *tls, struct laz_error *err)
+{
+    const unsigned flags = (is_server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NONBLOCK |
+                           GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS;
+
+    if (gnutls_init(tls, flags) != 0) {
+        *tls = NULL;
+        return laz_error_nomem(err);
+    }
+    if (gnutls_priority_set_direct(*tls, CREDENTIALS_TLS, NULL) != 0 ||
+        gnutls_credentials_set(*tls, GNUTLS_CRD_CERTIFICATE, credentials->x509) != 0) {
+        gnutls_deinit(*tls);
+        *tls = NULL;
+        return laz_error_set(err, LAZ_EOS, 0, "this GnuTLS has no TLS 1.3");
+    }
+    if (is_server)
+        gnutls_certificate_server_set_request(
+            *tls, credentials->asks_certificates ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
+    gnutls_transport_set_int(*tls, fd);
+    return 0;
+}
+
+/* The name of a certificate: the common name of its subject. */
+static int certificate_name(const gnutls_datum_t *der, char name[LAZ_IDENTITY_MAX + 1],
+                            int64_t *expires_s, struct laz_error *err)
+{
+    gnutls_x509_crt_t certificate;
+    size_t len = LAZ_IDENTITY_MAX + 1;
+
+    if (gnutls_x509_crt_init(&certificate) != 0)
+        return laz_error_nomem(err);
+    int failed = gnutls_x509_crt_import(certificate, der, GNUTLS_X509_FMT_DER);
+    if (!failed)
+        failed = gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name,
+                                               &len);
+    *expires_s = failed ? 0 : (int64_t)gnutls_x509_crt_get_expiration_time(certificate);
+    gnutls_x509_crt_deinit(certificate);
+    if (failed || !laz_identity_is_valid(name))
+        return laz_error_set(
+            err, LAZ_EREFUSED, 0,
+            "the common name of the certificate is no name of an identity: 1 to %d "
+            "letters, digits, '.', '_', '-' and '@'",
+            LAZ_IDENTITY_MAX);
+    return 0;
+}
+
+int gate_certificate_check(gnutls_session_t tls, bool *has_one, char name[LAZ_IDENTITY_MAX + 1],
+                           int64_t *expires_s, struct laz_error *err)
+{
+    gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
+                                     .data = (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT};
+    unsigned n = 0, status = 0;
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(tls, &n);
+
+    *has_one = chain && n;
+    *name = '\0';
+    *expires_s = 0;
+    if (!*has_one)
+        return 0;
+    const int failed = gnutls_certificate_verify_peers(tls, &purpose, 1, &status);
+    if (failed < 0)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "the certificate cannot be checked: %s",
+                             gnutls_strerror(failed));
+    if (status) {
+        gnutls_datum_t words = {NULL, 0};
+        (void)gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words, 0);
+        laz_error_set(err, LAZ_EREFUSED, 0, "the certificate is not accepted: %s",
+                      words.data ? (const char *)words.data : "it is not valid");
+        gnutls_free(words.data);
+        return LAZ_EREFUSED;
+    }
+    return certificate_name(&chain[0], name, expires_s, err);
+}

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# remote.sh - clients of other machines: who may connect to `lazaret serve --listen tls://...`, what one of
+# them may set and use, what hostile ones achieve. tests/session/remote.py has the parts.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+top=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/remote-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+stage_open "$PWD/staged"
+HOME=$work
+PYTHONDONTWRITEBYTECODE=1
+export HOME PYTHONDONTWRITEBYTECODE
+cd "$work" || exit 1
+be_patient
+: >out
+: >err
+
+# authority NAME, certificate NAME AUTHORITY EXTENSIONS - makes NAME.pem and NAME.key.
+authority() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj "/CN=$1" \
+        -keyout "$1.key" -out "$1.pem" -addext keyUsage=critical,keyCertSign,cRLSign 2>>err
+}
+certificate() {
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" -keyout "$1.key" \
+        -out "$1.csr" 2>>err &&
+        printf '%s\n' "$3" >"$1.ext" &&
+        openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -days 20 -extfile "$1.ext" \
+            -out "$1.pem" 2>>err
+}
+
+# part NAME - one of the parts of remote.py.
+part() {
+    cases=$((cases + 1)) status=0
+    mkdir "$work/$1"
+    cp "$work"/*.pem "$work"/*.key "$work"/operator* "$work/$1"
+    sed "s|@|$work/$1|g" "$work/server.toml" >"$work/$1/server.toml"
+    timeout 1100 python3 "$top/tests/session/remote.py" "$1" "$lazaret" "$work/$1" >out 2>err || status=$?
+    [ "$status" -eq 0 ] || wrong "$1" "status $status"
+    tail -n 1 out
+}
+
+look_for python
+is_installed python || exit $((failures ? 1 : 77))
+if "$lazaret" token new-key operator 2>&1 | grep -q 'built without tokens'; then
+    may_be_missing tls "this build has no TLS"
+    exit $((failures ? 1 : 77))
+fi
+authority ca
+authority other
+certificate server ca "$(printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth')"
+certificate bob ca extendedKeyUsage=clientAuth
+certificate carol ca extendedKeyUsage=clientAuth
+certificate mallory other extendedKeyUsage=clientAuth
+: >index.txt
+printf '[ca]\ndefault_ca = ca\n[ca]\ndatabase = index.txt\ndefault_md = sha256\ndefault_crl_days = 20\n' >ca.cnf
+openssl ca -config ca.cnf -revoke carol.pem -keyfile ca.key -cert ca.pem 2>>err &&
+    openssl ca -config ca.cnf -gencrl -keyfile ca.key -cert ca.pem -out revoked.pem 2>>err
+chmod 600 ./*.key
+cat >server.toml <<END
+session.start_timeout = 600
+session.timeout = 600
+session.deadline = 1200
+[serve]
+certificate = "@/server.pem"
+key = "@/server.key"
+clients = "@/ca.pem"
+revoked = "@/revoked.pem"
+token_keys = "@/operator.pub"
+[[tools]]
+provider = "command"
+[[tools.tool]]
+name = "danger"
+description = "of the server"
+command = ["/bin/echo", '"did it"']
+[[tools.tool]]
+name = "guarded"
+description = "of the server"
+command = ["/bin/echo", '"did it"']
+[[approve]]
+tool = "guarded"
+END
+if ! [ -s revoked.pem ]; then
+    wrong setup "certificates cannot be made"
+    exit 1
+fi
+: >err
+for name in who expiry widen approvals limits hostile idle bridge wrong tokens; do
+    part $name
+done
+finish
