@@ -548,14 +548,13 @@ static void settings_schema_has_every_key(void)
               "limits.nproc limits.nofile limits.session_cpu limits.stack env.allow env.set "
               "network.allow network.ports network.hosts network.resolver network.deny_private "
               "network.max_connections network.max_bytes network.host.ports artifacts.max_files "
-              "artifacts.max_size artifacts.collect audit.file audit.on_error audit.sync "
-              "pool.size pool.warm pool.reset pool.preload pool.max_sessions pool.max_waiting "
+              "artifacts.max_size artifacts.collect audit.file audit.on_error audit.sync pool.size "
+              "pool.warm pool.reset pool.preload pool.max_sessions pool.max_waiting "
               "pool.renew_after mcp.session_timeout mcp.structured mcp.description_size "
               "serve.certificate serve.key serve.clients serve.revoked serve.token_keys "
-              "serve.audience serve.max_clients serve.max_connections serve.max_sessions "
-              "serve.cpu serve.bytes serve.requests serve.handshake_timeout serve.approvals "
-              "telemetry.listen telemetry.endpoint telemetry.headers telemetry.service "
-              "workers.max plugins.path ");
+              "serve.audience serve.max_clients serve.max_connections serve.max_sessions serve.cpu "
+              "serve.bytes serve.requests serve.handshake_timeout serve.approvals telemetry.listen "
+              "telemetry.endpoint telemetry.headers telemetry.service workers.max plugins.path ");
     laz_buf_fini(&keys);
 }
 
