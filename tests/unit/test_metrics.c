@@ -224,7 +224,7 @@ static void a_driver_notes_its_turns(void)
     laz_driver_fini(&driver);
 }
 
-/* ---- names  ---------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void names_of_this_machine_are_known(void)
 {
