@@ -96,6 +96,10 @@ struct laz_settings_values {
         bool approvals;
     } serve;
     struct {
+        char *listen, *endpoint, *service; /* "": none */
+        struct laz_strv headers;           /* NAME=VALUE */
+    } telemetry;
+    struct {
         uint64_t max;
     } workers;
     struct {
