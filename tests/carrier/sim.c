@@ -467,9 +467,10 @@ static bool sim_option(const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
+    const char *seed = getenv("LAZARET_TEST_SEED");
     const clock_t begun = clock();
 
-    sim.options = (struct sim_options){.seed = 1,
+    sim.options = (struct sim_options){.seed = seed ? strtoull(seed, NULL, 10) : 1,
                                        .workers = 100,
                                        .sessions = 10000,
                                        .places = 16,
