@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <lazaret/backend.h>
+#include <lazaret/carrier.h>
 #include <lazaret/runtime.h>
 #include <lazaret/tool.h>
 
@@ -32,6 +33,9 @@ static const struct {
     OP(RUNTIME, laz_runtime_ops, suffixes) OP(RUNTIME, laz_runtime_ops, create)
     OP(RUNTIME, laz_runtime_ops, version) OP(RUNTIME, laz_runtime_ops, define_tools)
     OP(RUNTIME, laz_runtime_ops, check) OP(RUNTIME, laz_runtime_ops, eval)
+    OP(CARRIER, laz_carrier_ops, open) OP(CARRIER, laz_carrier_ops, subscribe)
+    OP(CARRIER, laz_carrier_ops, unsubscribe) OP(CARRIER, laz_carrier_ops, send)
+    OP(CARRIER, laz_carrier_ops, close)
 };
 /* clang-format on */
 
@@ -43,6 +47,7 @@ static const struct descriptor_kind {
     {LAZ_PLUGIN_BACKEND, "a backend", "backend"},
     {LAZ_PLUGIN_TOOL, "a tool provider", "provider"},
     {LAZ_PLUGIN_RUNTIME, "a runtime", "runtime"},
+    {LAZ_PLUGIN_CARRIER, "a carrier", "carrier"},
 };
 
 static const char *const descriptor_types[] = {

@@ -146,6 +146,7 @@ for kind in "$srcdir"/plugins/*/; do
     case $kind in
         */backend/) listed "$page" '### A backend' '| table |' ;;
         */runtime/) listed "$page" '### A runtime' '| table |' ;;
+        */carrier/) listed "$page" '### A carrier' '| table |' ;;
         */tool/) listed "$page" '### A tool provider' '| table |' ;;
         */example/ | */template/) ;;
         *) wrong "docs/architecture.md: what to touch for one of $kind?" ;;

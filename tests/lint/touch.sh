@@ -128,4 +128,5 @@ has_rows "An option of an execution" # whose members are words of every day
 most=$(echo "$files" | grep -c '^core/')
 [ "$most" -le 6 ] || wrong "docs/architecture.md: an option of an execution touches $most files of core"
 has_rows "A tool provider" # names.sh: no file of core has the name of one
+has_rows "A carrier"
 lint_end

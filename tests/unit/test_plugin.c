@@ -93,8 +93,8 @@ static void module_open_refuses_each_fault(void)
         const char *part;
     } faults[] = {
         {mock("mock_magic"), "magic 12345678"},
-        {mock("mock_newer_major"), "built for plugin ABI 2.0, but this lazaret has 1.1"},
-        {mock("mock_newer_minor"), "built for plugin ABI 1.9, but this lazaret has 1.1"},
+        {mock("mock_newer_major"), "built for plugin ABI 2.0, but this lazaret has 1.2"},
+        {mock("mock_newer_minor"), "built for plugin ABI 1.9, but this lazaret has 1.2"},
         {mock("mock_small"), "a descriptor of 24 bytes"},
         {mock("mock_no_plan"), "missing op: plan"},
         {mock("mock_no_ops"), "has no operations"},
@@ -300,10 +300,10 @@ static void runtime_description_is_read_strictly(void)
         const char *from, *to, *part;
     } changes[] = {
         {"\"runtime\"", "\"tool\"", "kind: expected \"runtime\""},
-        {"\"1.1\"", "\"1.2\"", "built for plugin ABI 1.2, but this lazaret has 1.1"},
-        {"\"1.1\"", "\"2.0\"", "built for plugin ABI 2.0"},
-        {"\"1.1\"", "\"1.0x\"", "abi: expected a version"},
-        {"\"1.1\"", "1.0", "abi: expected a version"},
+        {"\"1.2\"", "\"1.3\"", "built for plugin ABI 1.3, but this lazaret has 1.2"},
+        {"\"1.2\"", "\"2.0\"", "built for plugin ABI 2.0"},
+        {"\"1.2\"", "\"1.0x\"", "abi: expected a version"},
+        {"\"1.2\"", "1.0", "abi: expected a version"},
         {"\"summary\"", "\"sumary\"", "sumary: expected no such key"},
         {"\"mock_runtime\"", "7", "name: expected a string"},
         {"[\".mock\",\".mk\"]", "\".mock\"", "suffixes: expected a list of strings"},

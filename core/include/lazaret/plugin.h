@@ -29,11 +29,12 @@ extern "C" {
 
 #define LAZ_PLUGIN_MAGIC 0x5a414c31u /* "1LAZ" */
 #define LAZ_ABI_MAJOR    1u
-#define LAZ_ABI_MINOR    1u
+#define LAZ_ABI_MINOR    2u
 
 #define LAZ_PLUGIN_BACKEND 1u /* ops: struct laz_backend_ops (lazaret/backend.h) */
 #define LAZ_PLUGIN_TOOL    2u /* ops: struct laz_tool_ops (lazaret/tool.h) */
 #define LAZ_PLUGIN_RUNTIME 3u /* ops: struct laz_runtime_ops (lazaret/runtime.h) */
+#define LAZ_PLUGIN_CARRIER 4u /* since ABI 1.2; ops: struct laz_carrier_ops (lazaret/carrier.h) */
 
 /* True when the table has the field and the field is not NULL. */
 #define LAZ_HAS(table, field)                                                                      \
