@@ -22,7 +22,7 @@ packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-j
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
     zsh fish git patch curl wget openssl iproute2 openssh-client openssh-server postgresql musl-tools nodejs
     python3-pip python3-setuptools python3-wheel r-cran-curl"
-packages_clients="nodejs npm r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
+packages_clients="nodejs npm openssl r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
     python3-pip python3-pydantic python3-setuptools python3-wheel"
 packages_mcp_clients="nodejs npm"
 # To make packages for other systems.

@@ -25,6 +25,11 @@ uint64_t laz_clock_thread_us(void)
     return clock_read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t laz_clock_epoch_us(void)
+{
+    return clock_read_us(CLOCK_REALTIME);
+}
+
 uint64_t laz_clock_ms(void)
 {
     return laz_clock_us() / 1000u;

@@ -11,6 +11,8 @@ uint64_t laz_clock_ms(void); /* the same in milliseconds */
  * is also busy with something else. */
 uint64_t laz_clock_thread_us(void);
 
+uint64_t laz_clock_epoch_us(void); /* the time of day: microseconds since 1970 */
+
 #define LAZ_CLOCK_STAMP 25 /* bytes of a time in records, with the NUL */
 
 /* Seconds since 1970-01-01 in UTC, as in certificates and tokens; and such a time as in records,

@@ -28,7 +28,7 @@
 #include <string.h>
 
 #define TEMPLATE_SETTLES_MS 75000u /* the agent gives its threads a minute */
-#define TEMPLATE_LINE 1024 /* bytes, more than a message to a template has but for `init` */
+#define TEMPLATE_LINE       1024   /* bytes, more than a message to a template has but for `init` */
 
 /* ---- states --------------------------------------------------------------------------------- */
 
@@ -65,6 +65,10 @@ static void template_step(struct laz_template *t, enum template_event event)
 
     laz_fsm_step(&template_fsm, &state, event, &t->shared->driver->log, t->kind->runtime->name);
     t->state = (enum template_state)state;
+    if (event == TEMPLATE_SERVE)
+        laz_metrics_begin_life(&t->life, t->kind->runtime->name);
+    else if (event == TEMPLATE_LOSE)
+        laz_metrics_end_life(&t->life);
 }
 
 static void template_detach(struct laz_template *t)
@@ -599,6 +603,7 @@ void laz_template_free(struct laz_template *t)
 {
     template_unlink(t);
     template_detach(t);
+    laz_metrics_end_life(&t->life);
     laz_timer_stop(t->timer);
     laz_box_release(t->box);
     laz_cgroup_free(t->group);

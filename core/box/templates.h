@@ -5,6 +5,7 @@
 #define LAZ_BOX_TEMPLATES_H
 
 #include "box/template.h"
+#include "telemetry/metrics.h"
 
 #define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
 
@@ -55,7 +56,8 @@ struct laz_template {
     struct laz_box *trial; /* NULL: not now */
     bool is_trying;        /* the next box is the trial's */
     int64_t last_id;
-    struct laz_timer *timer; /* to be ready; later: to answer the first of its spawns */
+    struct laz_metrics_life life; /* while sessions can come from it */
+    struct laz_timer *timer;      /* to be ready; later: to answer the first of its spawns */
 };
 
 struct laz_templates {

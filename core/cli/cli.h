@@ -41,7 +41,7 @@ struct cli {
     const struct cli_command *command;  /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *format, *platform, *expect, *cwd, *kind,
-        *listen, *engines, *search, *limit, *artifacts, *token_file, *install;
+        *listen, *engines, *metrics, *search, *limit, *artifacts, *token_file, *install;
     const char *sign_with, *expires, *audience, *sessions, *cpu, *bytes, *requests; /* token */
     const char *authorities, *certificate, *key, *server_name;                      /* connect */
     struct laz_strv set;  /* KEY=VALUE, in order */

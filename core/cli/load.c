@@ -80,6 +80,20 @@ static int load_set(struct cli *cli, const char *option, const char *key, const 
     return cli_problem(cli, "%s: %s", option, err.text);
 }
 
+/* The same for what is a text, whatever it looks like: "[::1]:9464". */
+static int load_text(struct cli *cli, const char *option, const char *key, const char *value)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    int status = 0;
+
+    if (value) {
+        laz_json_quote(&text, value, strlen(value));
+        status = text.failed ? CLI_SETUP : load_set(cli, option, key, laz_buf_text(&text));
+    }
+    laz_buf_fini(&text);
+    return status;
+}
+
 static int load_set_pair(struct cli *cli, const char *pair)
 {
     const char *equals = strchr(pair, '=');
@@ -203,6 +217,7 @@ int cli_load(struct cli *cli)
     status |= load_set(cli, "--backend", "sandbox.backend", cli->backend);
     status |= load_set(cli, "--runtime", "session.runtime", cli->runtime);
     status |= load_set(cli, "--timeout", "session.timeout", cli->timeout);
+    status |= load_text(cli, "--metrics", "telemetry.listen", cli->metrics);
     status |= load_paths(cli, "--read", "sandbox.read", &cli->read);
     status |= load_paths(cli, "--write", "sandbox.write", &cli->write);
     if (cli->allow.n)

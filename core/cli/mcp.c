@@ -34,6 +34,8 @@ static int mcp_serve(struct cli *cli)
         rc = laz_interrupt_start(interrupt, mcp_stop, mcp, &err);
     if (!rc && cli->listen && !cli->quiet)
         cli_say(cli, "listening at %s", laz_mcp_address(mcp));
+    if (!rc && laz_mcp_metrics(mcp) && !cli->quiet)
+        cli_say(cli, "metrics at %s", laz_mcp_metrics(mcp));
     if (!rc)
         rc = laz_mcp_run(mcp, &err);
     if (rc)

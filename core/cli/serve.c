@@ -74,6 +74,8 @@ static int serve_run(struct cli *cli)
         rc = laz_interrupt_start(interrupt, serve_stop, server, &err);
     if (!rc && cli->listen && !cli->quiet)
         cli_say(cli, "listening at %s", laz_server_address(server));
+    if (!rc && laz_server_metrics(server) && !cli->quiet)
+        cli_say(cli, "metrics at %s", laz_server_metrics(server));
     if (!rc)
         rc = laz_server_run(server, &err);
     if (rc)

@@ -15,6 +15,7 @@
 #include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
+#include "telemetry/spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -391,6 +392,8 @@ int laz_engine_new_beside(const struct laz_settings *settings,
     engine->sessions.pooled = beside->pooled ? beside->pooled : &engine->pooled;
     if (beside->first)
         engine->sessions.audit = laz_audit_share(beside->first->sessions.audit);
+    if (beside->first)
+        engine->sessions.spans = laz_spans_share(beside->first->sessions.spans);
     int rc = settings ? laz_settings_copy(settings, &engine->settings, err)
                       : laz_settings_new(&engine->settings, err);
     if (rc)
@@ -440,6 +443,7 @@ static void engine_free_boxes(struct laz_engine *engine)
     free(engine->directory);
     laz_os_close(&engine->directory_lock);
     laz_audit_free(engine->sessions.audit);
+    laz_spans_free(engine->sessions.spans);
     free(engine->agent);
 }
 
@@ -450,6 +454,8 @@ static void engine_end(struct laz_engine *engine)
         laz_log(&engine->driver.log, LAZ_LOG_ERROR,
                 "the application has closed the descriptors of the engine: its sessions end by "
                 "that, and its memory is left");
+        laz_sessions_leave(&engine->sessions);
+        laz_spans_free(engine->sessions.spans);
         return;
     }
     laz_jobs_free(&engine->sessions);

@@ -17,6 +17,7 @@
 
 #include "base/container.h"
 #include "base/options.h"
+#include "telemetry/metrics.h"
 
 #include <stdlib.h>
 
@@ -148,6 +149,7 @@ static void queue_add(struct laz_group_pool *pool, struct group_call *call)
     *pool->last = call;
     pool->last = &call->next;
     pool->n_waiting++;
+    laz_metrics_add(LAZ_METRIC_WAITING, 0, 1);
     pool->n_untimed += call_is_timed(call);
     pool->n_impatient += !call->wait_ms;
     atomic_fetch_add(&pool->clerk->lane->engine->driver.busy, 1); /* so it can be cancelled */
@@ -163,6 +165,7 @@ static void queue_remove(struct laz_group_pool *pool, struct group_call *call)
     if (!*at)
         pool->last = at;
     pool->n_waiting--;
+    laz_metrics_add(LAZ_METRIC_WAITING, 0, -1);
     pool->n_untimed -= call_is_timed(call) && !call->has_due;
     pool->n_impatient -= !call->wait_ms;
     atomic_fetch_sub(&pool->clerk->lane->engine->driver.busy, 1);

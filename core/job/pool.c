@@ -23,6 +23,7 @@
 #include "job/pool_private.h"
 
 #include "base/container.h"
+#include "telemetry/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,7 @@ static void waiter_finish(struct pool_waiter *waiter, struct laz_session *sessio
     if (!*at)
         pool->last = at;
     pool->n_waiting--;
+    laz_metrics_add(LAZ_METRIC_WAITING, 0, -1);
     laz_timer_stop(waiter->timer);
     free(waiter);
     atomic_fetch_sub(&pool->shared->driver->busy, 1);
@@ -541,6 +543,7 @@ int laz_pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     pool->last = &waiter->next;
     *wait = waiter;
     pool->n_waiting++;
+    laz_metrics_add(LAZ_METRIC_WAITING, 0, 1);
     atomic_fetch_add(&pool->shared->driver->busy, 1); /* so that it can be cancelled */
     if (laz_pool_counts(pool).of[LAZ_SLOT_FAILED] == pool->n)
         pool_retry(pool); /* a caller waits: retry now */

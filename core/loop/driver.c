@@ -5,6 +5,7 @@
  * callback out, so that wrong use is reported as an error and never deadlocks. */
 #include "loop/driver.h"
 
+#include "base/clock.h"
 #include "base/container.h"
 #include "os/current_process.h"
 
@@ -201,8 +202,10 @@ void laz_driver_turn(struct laz_driver *driver, uint64_t wait_ms)
 {
     if (driver->stirred)
         wait_ms = 0;
+    laz_pulse_waits(&driver->pulse);
     if (!wait_ms || !driver->owner.serve(driver->owner.user))
         laz_loop_step(driver->loop, wait_ms);
+    laz_pulse_works(&driver->pulse, laz_clock_us());
     driver->driven_ms = laz_loop_now_ms(driver->loop); /* waiting is not a pause */
     if (atomic_exchange(&driver->cancel, false))
         driver->owner.cancelled(driver->owner.user);

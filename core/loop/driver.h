@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "loop/loop.h"
 #include "loop/workers.h"
+#include "telemetry/metrics.h"
 
 #include <stdatomic.h>
 
@@ -48,6 +49,7 @@ struct laz_driver {
     bool touched;                 /* a public function was called since the last step */
     unsigned depth;               /* nested calls, made by callbacks that may call the engine */
     uint64_t driven_ms;           /* time of the last turn, by the loop's clock */
+    struct laz_pulse pulse;       /* works from one turn to the next */
     int64_t process;              /* that has made it; a child by fork(2) may not use it: */
     uint32_t forks;               /* laz_os_forks there */
     atomic_bool in_use;           /* a thread is inside the engine: */

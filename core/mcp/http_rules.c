@@ -5,6 +5,7 @@
 #include "mcp/mcp_private.h"
 
 #include "base/base64.h"
+#include "base/place.h"
 #include "os/files.h"
 #include "os/users.h"
 
@@ -13,27 +14,13 @@
 #include <string.h>
 #include <strings.h>
 
-bool mcp_http_is_local(const char *host)
-{
-    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const size_t len = strlen(names[i]);
-        if (strncasecmp(host, names[i], len) != 0)
-            continue;
-        const char *port = host + len;
-        return !*port || (*port == ':' && port[1] && !port[1 + strspn(port + 1, "0123456789")]);
-    }
-    return false;
-}
-
 bool mcp_http_is_local_origin(const char *origin)
 {
     static const char *const schemes[] = {"http://", "https://"};
 
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         if (strncasecmp(origin, schemes[i], strlen(schemes[i])) == 0)
-            return mcp_http_is_local(origin + strlen(schemes[i]));
+            return laz_place_is_local(origin + strlen(schemes[i]));
     return false;
 }
 

@@ -26,6 +26,8 @@ struct laz_mcp_options {
 int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **mcp, struct laz_error *err);
 /* Where clients by HTTP connect: a URL, or a path. NULL: there are none. Borrowed. */
 const char *laz_mcp_address(const struct laz_mcp *mcp);
+/* Where its counters are read (telemetry.listen): a URL. NULL: nowhere. Borrowed. */
+const char *laz_mcp_metrics(const struct laz_mcp *mcp);
 /* Serves until the end of its input (by HTTP: never), or laz_mcp_stop. Errors: LAZ_ETOOBIG: a line
  * was too long, and what follows cannot be read; LAZ_ENOMEM. */
 int laz_mcp_run(struct laz_mcp *mcp, struct laz_error *err);

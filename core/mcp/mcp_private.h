@@ -18,6 +18,7 @@
 #include "loop/loop.h"
 #include "mcp/mcp.h"
 #include "mcp/message.h"
+#include "telemetry/metrics.h"
 
 #include <stdatomic.h>
 
@@ -162,8 +163,9 @@ struct laz_mcp {
     struct mcp_out out; /* to `lines` */
     struct mcp_peer peer;
     struct laz_lines lines;
-    struct mcp_http *http; /* clients by HTTP, in place of `lines` */
-    bool is_watched;       /* `lines` */
+    struct mcp_http *http;         /* clients by HTTP, in place of `lines` */
+    bool is_watched;               /* `lines` */
+    struct laz_endpoint *endpoint; /* NULL: none */
     atomic_bool is_stopped;
     bool is_over;
     struct laz_error why;       /* it ended */
@@ -395,8 +397,6 @@ void mcp_http_work(struct mcp_http *http);
 size_t mcp_http_unread(const struct mcp_http *http);
 void mcp_http_free(struct mcp_http *http); /* NULL is allowed */
 
-/* Is it the name of this machine, with any port: may a page of it, or a request to it, come? */
-bool mcp_http_is_local(const char *host);
 /* Says this header, NULL where it is missing, this text? One that a header cannot hold is there as
  * "=?base64?...?=". */
 bool mcp_http_says(const char *header, const char *text);

@@ -46,6 +46,20 @@ static int mcp_take_loop(struct laz_mcp *mcp, struct laz_error *err)
     return 0;
 }
 
+/* The port at which the process is watched, if the settings name one. */
+static int mcp_watch(struct laz_mcp *mcp, struct laz_error *err)
+{
+    const char *listen = mcp->values->telemetry.listen;
+
+    laz_health_watch(&mcp->engine->driver.pulse);
+    if (!*listen)
+        return 0;
+    int rc = laz_endpoint_new(listen, &mcp->endpoint, err);
+    if (rc)
+        laz_settings_blame(mcp->values, "telemetry.listen", NULL, err);
+    return rc;
+}
+
 static void mcp_timer_due(void *user)
 {
     (void)user; /* the step ends, and mcp_tend looks at what has expired */
@@ -81,6 +95,8 @@ int laz_mcp_new(const struct laz_mcp_options *options, struct laz_mcp **out, str
         laz_engine_close_tools(mcp->engine);
     if (!rc)
         rc = mcp_take_loop(mcp, err);
+    if (!rc)
+        rc = mcp_watch(mcp, err);
     if (!rc && !(mcp->timer = laz_timer_new(mcp->loop, mcp_timer_due, mcp)))
         rc = laz_error_nomem(err);
     if (!rc)
@@ -183,6 +199,11 @@ static void mcp_step(void *user, uint64_t ms)
         mcp_http_work(mcp->http);
 }
 
+const char *laz_mcp_metrics(const struct laz_mcp *mcp)
+{
+    return mcp->endpoint ? laz_endpoint_address(mcp->endpoint) : NULL;
+}
+
 const char *laz_mcp_address(const struct laz_mcp *mcp)
 {
     return mcp->http ? mcp_http_address(mcp->http) : NULL;
@@ -192,6 +213,9 @@ void laz_mcp_free(struct laz_mcp *mcp)
 {
     if (!mcp)
         return;
+    if (mcp->engine)
+        laz_health_forget(&mcp->engine->driver.pulse);
+    laz_endpoint_free(mcp->endpoint);
     if (mcp->is_watched || mcp->http) {
         mcp->lines.is_ending = true; /* no requests are read */
         while (mcp->answers)         /* which take no longer than the processor needs */

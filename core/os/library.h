@@ -3,7 +3,10 @@
 #ifndef LAZ_OS_LIBRARY_H
 #define LAZ_OS_LIBRARY_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Called first in a program of lazaret, on Windows. From then on a library that any code of this
  * process requests by a bare name is searched beside the program, in the system's directory, and in
@@ -23,5 +26,16 @@ void laz_library_keep(const char *path);
 void laz_library_close(void *library);
 /* The address of a function of an open library; NULL: it has none of that name. */
 void (*laz_library_function(void *library, const char *name))(void);
+
+/* A function of a library, and where its address goes: a member of a struct of pointers. */
+struct laz_library_row {
+    const char *name;
+    size_t offset;
+};
+/* Opens a library that is loaded when it is first needed, and stays; fills the members of
+ * `functions`. `what` begins the message of an error: "--listen: libmicrohttpd". LAZ_EOS: there is
+ * no such library, or it lacks a function. */
+int laz_library_take(const char *path, const char *what, const struct laz_library_row *rows,
+                     size_t n, void *functions, struct laz_error *err);
 
 #endif

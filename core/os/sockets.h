@@ -22,6 +22,9 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blockin
  * "::1"; *port 0: any, which it then is. Errors: LAZ_EINVAL (another host), LAZ_EOS, LAZ_EREFUSED
  * (not on this system). */
 int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err);
+/* The same at any address of this machine: a number ("0.0.0.0", "10.0.0.5", "::1"), or "localhost".
+ */
+int laz_os_listen_address(const char *host, uint16_t *port, int *fd, struct laz_error *err);
 /* Lets more connections than one wait until they are accepted. Errors: LAZ_EOS. */
 int laz_os_let_wait(int listener, int connections, struct laz_error *err);
 /* Ends a connection in both directions; its descriptor stays open, and reading finds the end. */

@@ -31,6 +31,7 @@
 #include "os/scope.h"
 #include "os/system.h"
 #include "os/uids.h"
+#include "os/usage.h"
 #include "os/users.h"
 #include "os/warden.h"
 
@@ -99,6 +100,7 @@ GIVES(bool, laz_os_landlock_close_kept, true, struct laz_landlock_kept *kept)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
 
 GIVES(bool, laz_library_is_listed, false, const char *name)
+GIVES(bool, laz_os_own_usage, false, struct laz_own_usage *usage)
 
 /* Settings of the allocator. */
 IGNORES(laz_heap_keep, int kept)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* usage.h - CPU time and memory of another process. */
+/* usage.h - CPU time and memory of another process, and of this one. */
 #ifndef LAZ_OS_USAGE_H
 #define LAZ_OS_USAGE_H
 
@@ -23,5 +23,14 @@ static inline bool laz_os_usage_is_open(const struct laz_usage *usage)
     return usage->fd >= 0 || usage->pid > 0;
 }
 void laz_os_usage_close(struct laz_usage *usage);
+
+/* What this process itself has used. */
+struct laz_own_usage {
+    uint64_t cpu_us, rss_bytes;
+    uint64_t started_s;   /* seconds since the epoch */
+    uint64_t descriptors; /* that are open */
+};
+/* False: the system does not report it. Linux only. */
+bool laz_os_own_usage(struct laz_own_usage *usage);
 
 #endif

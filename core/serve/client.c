@@ -167,6 +167,7 @@ int serve_client_new(struct laz_server *server, int in, int out, const struct se
     }
     client->next = server->clients;
     server->clients = client;
+    laz_metrics_add(LAZ_METRIC_CLIENTS, 0, 1);
     const struct serve_message hello = {
         .protocol = SERVE_PROTOCOL,
         .version = laz_version(),
@@ -198,6 +199,7 @@ void serve_client_free(struct serve_client *client)
     }
     LAZ_LIST_REMOVE(server->clients, client);
     atomic_fetch_sub(&server->n_clients, 1);
+    laz_metrics_add(LAZ_METRIC_CLIENTS, 0, -1);
     while (client->tools) {
         struct serve_tool_set *set = client->tools;
         client->tools = set->next;

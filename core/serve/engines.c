@@ -92,6 +92,24 @@ static struct laz_server *beside_new(struct laz_server *first)
     return server;
 }
 
+/* The port at which the process is watched, if the settings name one. */
+static int beside_watch(struct laz_server *first, struct laz_error *err)
+{
+    const struct laz_settings_values *values = first->engine->values;
+
+    if (!*values->telemetry.listen)
+        return 0;
+    int rc = laz_endpoint_new(values->telemetry.listen, &first->endpoint, err);
+    if (rc)
+        laz_settings_blame(values, "telemetry.listen", NULL, err);
+    return rc;
+}
+
+const char *laz_server_metrics(const struct laz_server *server)
+{
+    return server->endpoint ? laz_endpoint_address(server->endpoint) : NULL;
+}
+
 int laz_server_new(const struct laz_server_options *options, struct laz_server **out,
                    struct laz_error *err)
 {
@@ -106,6 +124,8 @@ int laz_server_new(const struct laz_server_options *options, struct laz_server *
         if (rc)
             break;
     }
+    if (!rc)
+        rc = beside_watch(first, err);
     if (!rc)
         rc = options->listen ? serve_accept_begin(first, options->listen, err)
                              : serve_server_take_stdio(first, err);
@@ -128,6 +148,7 @@ void laz_server_free(struct laz_server *first)
     serve_server_end(first);
     for (struct laz_server *other = first->next; other; other = other->next)
         beside_join(other);
+    laz_endpoint_free(first->endpoint);
     for (struct laz_server *next; first; first = next) {
         next = first->next;
         pthread_mutex_destroy(&first->lock);

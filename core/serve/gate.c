@@ -206,6 +206,7 @@ static void gate_ready(void *user, uint32_t events)
         return;
     laz_log(gate_log(gate), LAZ_LOG_ERROR, "%s has ended; it is started again", LAZ_GATE_PROGRAM);
     gate_stop(gate);
+    laz_health_set("lazaret-gate has ended");
     laz_timer_start(gate->again, GATE_AGAIN_MS);
 }
 
@@ -237,8 +238,10 @@ static void gate_again(void *user)
     struct serve_gate *gate = user;
     struct laz_error err = {0};
 
-    if (gate_start(gate, &err) == 0)
+    if (gate_start(gate, &err) == 0) {
+        laz_health_set(NULL);
         return;
+    }
     laz_log(gate_log(gate), LAZ_LOG_ERROR, "%s", err.text);
     laz_timer_start(gate->again, GATE_AGAIN_MS);
 }
@@ -295,6 +298,7 @@ void serve_gate_end(struct laz_server *first)
     if (!gate)
         return;
     gate_stop(gate);
+    laz_health_set(NULL);
     laz_timer_stop(gate->again);
     laz_os_close(&gate->listener);
     free(gate->program);

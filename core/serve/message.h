@@ -72,6 +72,7 @@ struct serve_message {
     int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, max_code_length;
     int64_t wait_ms, limit, part;
     const char *input;
+    const char *traceparent, *tracestate;
     const char *version, *runtime, *stream, *tool, *name, *code, *message, *words;
     const char *source, *text, *error, *data; /* with their lengths */
     size_t source_len, text_len, error_len, data_len;

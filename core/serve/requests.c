@@ -6,6 +6,7 @@
  * at once.  A request lives until that callback, so all callbacks of the library may use it. */
 #include "serve/serve_private.h"
 
+#include "base/trace.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -486,10 +487,30 @@ static uint64_t asked_limit(bool is_given, int64_t given)
     return !is_given ? 0 : given ? (uint64_t)given : LAZ_NO_LIMIT;
 }
 
-/* What the client asks for, as far as a remote caller may; the handlers are ours. */
+/* A trace that is broken ends here, as the standard asks. Parts of the message; NULL: there is
+ * none.
+ */
+static const struct laz_trace *request_trace(const struct serve_message *message,
+                                             struct laz_trace *trace)
+{
+    const char *state = message->tracestate;
+
+    if (!message->traceparent || !laz_trace_parent_is_valid(message->traceparent))
+        return NULL;
+    *trace = (struct laz_trace){
+        .size = sizeof *trace,
+        .parent = message->traceparent,
+        .state = state && laz_trace_state_is_valid(state) ? state : NULL,
+    };
+    return trace;
+}
+
+/* What the client asks for, as far as a remote caller may; the handlers are ours. `trace` is room
+ * for what the options point to. */
 static struct laz_execute_options request_options(struct serve_request *request,
                                                   const struct serve_message *message,
-                                                  const struct serve_files *files)
+                                                  const struct serve_files *files,
+                                                  struct laz_trace *trace)
 {
     struct laz_execute_options options = {
         .size = sizeof options,
@@ -505,6 +526,7 @@ static struct laz_execute_options request_options(struct serve_request *request,
         .no_validate = !message->validate,
         .files = files->pointers,
         .n_files = files->n,
+        .trace = request_trace(message, trace),
     };
 
     laz_options_narrow(&laz_execute_members, &options, request->server->engine->values);
@@ -564,7 +586,8 @@ static int request_take(struct serve_client *client, const struct serve_message 
 static int request_begin(struct serve_request *request, const struct serve_message *message,
                          const struct serve_files *files, struct laz_error *err)
 {
-    const struct laz_execute_options options = request_options(request, message, files);
+    struct laz_trace trace;
+    const struct laz_execute_options options = request_options(request, message, files, &trace);
     struct serve_network network = {.is_given = false};
     struct laz_session_options fresh = {0};
     struct laz_network_list list;

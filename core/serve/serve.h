@@ -30,6 +30,8 @@ struct laz_server_options {
  * path, or not on this system. */
 int laz_server_new(const struct laz_server_options *options, struct laz_server **server,
                    struct laz_error *err);
+/* Where its counters are read (telemetry.listen): a URL. NULL: nowhere. Borrowed. */
+const char *laz_server_metrics(const struct laz_server *server);
 /* Serves until the end of standard input (with a socket: never), or laz_server_stop. Errors:
  * LAZ_EPROTO: what came from standard input was not a message; LAZ_ENOMEM. */
 int laz_server_run(struct laz_server *server, struct laz_error *err);

@@ -15,6 +15,7 @@
 #include "loop/loop.h"
 #include "serve/message.h"
 #include "serve/serve.h"
+#include "telemetry/metrics.h"
 #include "token/quota.h"
 
 #include <pthread.h>
@@ -145,6 +146,7 @@ struct laz_server {
     atomic_uint n_clients; /* with those that are on their way to it; only the first one adds */
     struct serve_request *requests; /* of all clients */
     struct laz_error why;           /* it ended */
+    struct laz_endpoint *endpoint;  /* of the first one; NULL: none */
     atomic_uint pooled;             /* of the first one, as the next: sessions of all pools */
     struct laz_identities identities;
     struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */

@@ -48,6 +48,8 @@ int serve_server_begin(struct laz_server *server, const struct laz_server_option
     if (!rc)
         rc = server_take_loop(server, err);
     if (!rc)
+        laz_health_watch(&server->engine->driver.pulse);
+    if (!rc)
         rc = laz_rest_begin(&server->rest, server->loop, is_first ? NULL : &first->rest, err);
     return rc ? rc : serve_approvals_begin(server, err);
 }
@@ -115,6 +117,8 @@ static bool server_has_answers(const struct laz_server *server)
 
 void serve_server_end(struct laz_server *server)
 {
+    if (server->engine)
+        laz_health_forget(&server->engine->driver.pulse);
     laz_rest_end(&server->rest);
     while (server_has_answers(server)) /* which take no longer than the processor needs */
         server_step(server, LAZ_LOOP_FOREVER);

@@ -185,6 +185,11 @@ static const struct laz_field execute_members[] = {
         "artifacts", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(artifacts),
         .help =
             "are the artifacts wanted, by messages `artifact`? The result lists them in any case"),
+    CLIENT("traceparent", TEXT, FREE, .flags = LAZ_FIELD_OMIT, AT(traceparent),
+           .help = "the trace that it belongs to (W3C Trace Context), told to tools and to the "
+                   "audit log; one that is broken is ignored"),
+    CLIENT("tracestate", TEXT, FREE, .flags = LAZ_FIELD_OMIT, AT(tracestate),
+           .help = "of that trace, likewise"),
     CLIENT("approve", BOOLEAN, NARROWS, .flags = LAZ_FIELD_OMIT, AT(approve),
            .help = "does the client decide on messages `approval`? Without it, calls that need an "
                    "approval are refused"),

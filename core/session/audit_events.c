@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/path.h"
 #include "audit/audit.h"
+#include "session/observe.h"
 #include "session/result.h"
 #include "session/session_network.h"
 #include "os/paths.h"
@@ -64,11 +65,9 @@ int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
     return laz_settings_wrong(values, "audit.file", NULL, rc, err);
 }
 
-/* The trace that an execution belongs to. */
-static void events_trace(struct laz_audit_line *line, const struct laz_execution *execution)
+/* The trace that an execution or a call belongs to. */
+static void events_trace(struct laz_audit_line *line, const struct laz_trace *trace)
 {
-    const struct laz_trace *trace = execution->request.options->trace;
-
     if (!trace)
         return;
     laz_audit_string(line, "traceparent", trace->parent);
@@ -262,7 +261,7 @@ int laz_audit_execute(const struct laz_execution *execution, struct laz_error *e
         laz_audit_text(&line, "code", execution->request.code, execution->request.len,
                        LAZ_AUDIT_CODE_MAX);
     }
-    events_trace(&line, execution);
+    events_trace(&line, laz_observe_trace(execution));
     return events_write(session, events_asked[execution->request.asked].start, &line, err);
 }
 
@@ -276,7 +275,7 @@ void laz_audit_blocked(const struct laz_execution *execution, const struct laz_r
     laz_audit_string(&line, "reason", result->detail);
     laz_audit_text(&line, "code", execution->request.code, execution->request.len,
                    LAZ_AUDIT_CODE_MAX);
-    events_trace(&line, execution);
+    events_trace(&line, laz_observe_trace(execution));
     events_write(execution->session, "execute_blocked", &line, NULL);
 }
 
@@ -357,7 +356,7 @@ void laz_audit_judged(const struct laz_execution *execution)
     if (result->evidence)
         laz_audit_json(&line, "evidence", result->evidence, strlen(result->evidence));
     events_usage(&line, result);
-    events_trace(&line, execution);
+    events_trace(&line, laz_observe_trace(execution));
     events_write(execution->session, event, &line, NULL);
 }
 
@@ -377,48 +376,49 @@ void laz_audit_not_run(const struct laz_execution *execution, const struct laz_e
 /* ---- tools ---------------------------------------------------------------------------------- */
 
 static void events_call(struct laz_audit_line *line, const struct laz_execution *execution,
-                        uint64_t number, const char *tool)
+                        const struct laz_trace *trace, uint64_t number, const char *tool)
 {
     laz_audit_number(line, "execution", (uint64_t)execution->id);
     laz_audit_number(line, "call", number);
     laz_audit_string(line, "tool", tool);
-    events_trace(line, execution);
+    events_trace(line, trace);
 }
 
-int laz_audit_tool_call(const struct laz_execution *execution, const char *tool,
-                        const struct laz_buf *args)
+int laz_audit_tool_call(const struct laz_execution *execution, const struct laz_trace *trace,
+                        const char *tool, const struct laz_buf *args)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
     if (!execution->session->shared->audit)
         return 0;
-    events_call(&line, execution, execution->result->tool_calls, tool);
+    events_call(&line, execution, trace, execution->result->tool_calls, tool);
     laz_audit_json(&line, "args", laz_buf_text(args), args->len);
     return events_write(execution->session, "tool_call", &line, NULL);
 }
 
-int laz_audit_approval(const struct laz_execution *execution, uint64_t number, const char *tool,
-                       bool is_approved, const char *why)
+int laz_audit_approval(const struct laz_execution *execution, uint64_t number,
+                       const struct laz_trace *trace, const char *tool, bool is_approved,
+                       const char *why)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
     if (!execution->session->shared->audit)
         return 0;
-    events_call(&line, execution, number, tool);
+    events_call(&line, execution, trace, number, tool);
     laz_audit_bool(&line, "approved", is_approved);
     if (!is_approved)
         laz_audit_string(&line, "reason", why);
     return events_write(execution->session, "tool_approval", &line, NULL);
 }
 
-void laz_audit_tool_refused(const struct laz_execution *execution,
+void laz_audit_tool_refused(const struct laz_execution *execution, const struct laz_trace *trace,
                             const struct laz_message *message, const char *why)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, execution->result->tool_calls, message->tool);
+    events_call(&line, execution, trace, execution->result->tool_calls, message->tool);
     laz_audit_json(&line, "args", message->args, message->args_len);
     laz_audit_string(&line, "reason", why);
     events_write(execution->session, "tool_refused", &line, NULL);
@@ -431,7 +431,8 @@ void laz_audit_tool_result(const struct laz_execution *execution, const struct l
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, laz_call_owner(call)->number, laz_call_owner(call)->caller.tool);
+    events_call(&line, execution, laz_call_owner(call)->caller.trace, laz_call_owner(call)->number,
+                laz_call_owner(call)->caller.tool);
     laz_audit_string(&line, "error", json ? NULL : error);
     laz_audit_text(&line, "result_summary", json, len, EVENTS_SUMMARY);
     laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_owner(call)->started_us);
@@ -444,7 +445,8 @@ void laz_audit_tool_abandoned(const struct laz_execution *execution, const struc
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, laz_call_owner(call)->number, laz_call_owner(call)->caller.tool);
+    events_call(&line, execution, laz_call_owner(call)->caller.trace, laz_call_owner(call)->number,
+                laz_call_owner(call)->caller.tool);
     laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_owner(call)->started_us);
     events_write(execution->session, "tool_abandoned", &line, NULL);
 }

@@ -44,12 +44,13 @@ void laz_audit_artifacts(const struct laz_session *session, int64_t execution,
 void laz_audit_not_run(const struct laz_execution *execution, const struct laz_error *why);
 
 /* The last call that was counted. */
-int laz_audit_tool_call(const struct laz_execution *execution, const char *tool,
-                        const struct laz_buf *args);
+int laz_audit_tool_call(const struct laz_execution *execution, const struct laz_trace *trace,
+                        const char *tool, const struct laz_buf *args);
 /* Whether a call (its number) was approved, and why not. */
-int laz_audit_approval(const struct laz_execution *execution, uint64_t number, const char *tool,
-                       bool is_approved, const char *why);
-void laz_audit_tool_refused(const struct laz_execution *execution,
+int laz_audit_approval(const struct laz_execution *execution, uint64_t number,
+                       const struct laz_trace *trace, const char *tool, bool is_approved,
+                       const char *why);
+void laz_audit_tool_refused(const struct laz_execution *execution, const struct laz_trace *trace,
                             const struct laz_message *message, const char *why);
 void laz_audit_tool_result(const struct laz_execution *execution, const struct laz_call *call,
                            const char *json, size_t len, const char *error);

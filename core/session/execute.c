@@ -12,6 +12,7 @@
 
 #include "audit/audit.h"
 #include "session/audit_events.h"
+#include "session/observe.h"
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "session/result.h"
@@ -468,6 +469,7 @@ static void execution_end(struct laz_execution *execution, int rc, const struct 
         laz_error_nomem(&err);
     if (!rc)
         execution->result = NULL; /* the caller's now */
+    laz_observe_executed(execution, rc ? NULL : result);
     execution->session->wanted = NULL;
     execution_free(execution);
     request.done(request.user, rc ? NULL : result, rc ? &err : NULL);
@@ -506,23 +508,6 @@ static void execution_warn_audit(struct laz_execution *execution)
     free(trouble);
 }
 
-/* What its clocks have left, at its end: no call is open, and both run. */
-static uint64_t execution_left_ms(const struct laz_execution *execution)
-{
-    const uint64_t now_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
-    const uint64_t spent_ms = now_ms - execution->code_since_ms;
-    const uint64_t wall_ms = execution->result->wall_us / 1000;
-    uint64_t code_ms = LAZ_UNLIMITED, whole_ms = LAZ_UNLIMITED;
-
-    if (execution->request.options->timeout_ms)
-        code_ms = execution->code_left_ms > spent_ms ? execution->code_left_ms - spent_ms : 0;
-    if (execution->request.options->deadline_ms)
-        whole_ms = execution->request.options->deadline_ms > wall_ms
-                       ? execution->request.options->deadline_ms - wall_ms
-                       : 0;
-    return code_ms < whole_ms ? code_ms : whole_ms;
-}
-
 /* The outcome has arrived, or the box has ended: judges the execution and reports the result. */
 static void execution_complete(struct laz_execution *execution)
 {
@@ -531,7 +516,7 @@ static void execution_complete(struct laz_execution *execution)
 
     execution_finish(execution);
     laz_execution_judge(execution);
-    session->finish.left_ms = execution_left_ms(execution);
+    session->finish.left_ms = laz_execution_left_ms(execution);
     laz_execution_log_refused(execution);
     if (execution->request.asked == LAZ_ASKED_EXECUTE &&
         result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
@@ -791,6 +776,7 @@ int laz_session_ask(struct laz_session *session, const struct laz_request *reque
     execution_set_output(execution);
     execution->cancelled = session->is_cancelled; /* between this request and the one before */
     session->wanted = execution;
+    laz_observe_execution(execution);
     if (at_once && !execution->cancelled)
         execution_admit(execution);
     else

@@ -62,6 +62,7 @@ struct laz_execution {
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
+    struct laz_span *span;            /* NULL: it is not recorded */
     struct laz_timer *progress_timer; /* while the code runs; NULL: nobody asks */
 };
 
@@ -125,6 +126,8 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
 /* Starts and stops the clock of the code, which runs while no call of a tool is open. */
 void laz_execution_clock_run(struct laz_execution *execution);
 void laz_execution_clock_stand(struct laz_execution *execution);
+/* What both have left, at the end of an execution: no call is open, and both run. */
+uint64_t laz_execution_left_ms(const struct laz_execution *execution);
 /* And that of the deadline, which runs while no approval is awaited. */
 void laz_execution_deadline_run(struct laz_execution *execution);
 void laz_execution_deadline_stand(struct laz_execution *execution);

@@ -90,3 +90,19 @@ void laz_execution_progress_end(struct laz_execution *execution)
     laz_timer_stop(execution->progress_timer);
     execution->progress_timer = NULL;
 }
+
+uint64_t laz_execution_left_ms(const struct laz_execution *execution)
+{
+    const uint64_t now_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
+    const uint64_t spent_ms = now_ms - execution->code_since_ms;
+    const uint64_t wall_ms = execution->result->wall_us / 1000;
+    uint64_t code_ms = LAZ_UNLIMITED, whole_ms = LAZ_UNLIMITED;
+
+    if (execution->request.options->timeout_ms)
+        code_ms = execution->code_left_ms > spent_ms ? execution->code_left_ms - spent_ms : 0;
+    if (execution->request.options->deadline_ms)
+        whole_ms = execution->request.options->deadline_ms > wall_ms
+                       ? execution->request.options->deadline_ms - wall_ms
+                       : 0;
+    return code_ms < whole_ms ? code_ms : whole_ms;
+}

@@ -10,6 +10,7 @@
 #include "session/execution.h"
 
 #include "session/audit_events.h"
+#include "session/observe.h"
 #include "session/result.h"
 
 #include <stdio.h>
@@ -67,6 +68,9 @@ struct waiting_call {
     struct laz_buf args;
     char *error;      /* why it was refused: to be answered without a call; NULL: it was not */
     const char *kind; /* of the refusal, static text */
+    bool is_known;    /* there is a tool of this name */
+    bool is_over;     /* how it has ended was observed, or is when the tool answers */
+    struct laz_span *span;
 };
 
 static struct waiting_call *waiting_take(struct laz_execution *execution)
@@ -81,9 +85,20 @@ static struct waiting_call *waiting_take(struct laz_execution *execution)
 
 static void waiting_free(struct waiting_call *waiting)
 {
+    if (!waiting->is_over)
+        laz_observe_called(&waiting->span, LAZ_METRIC_CANCELLED);
     laz_buf_fini(&waiting->args);
     free(waiting->error);
     free(waiting);
+}
+
+/* An open call is abandoned. The question whether a call may start is none itself. */
+static void call_cancelled(const struct laz_call *call)
+{
+    struct laz_span *span = laz_call_owner(call)->span;
+
+    if (laz_call_owner(call)->give)
+        laz_observe_called(&span, LAZ_METRIC_CANCELLED);
 }
 
 static void waiting_drop_approvals(struct laz_execution *execution)
@@ -149,6 +164,7 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
         struct laz_call *call = execution->calls[i];
         const struct asker asker = asker_of_call(call);
         laz_audit_tool_abandoned(execution, call);
+        call_cancelled(call);
         laz_call_abandon(call);
         if (asker.by_command)
             execution_reply(execution, &asker, NULL, 0, EXECUTION_HAS_ENDED, refused);
@@ -183,8 +199,10 @@ static void execution_refuse_call(struct laz_execution *execution,
                                   const struct laz_message *message, bool by_command)
 {
     const struct asker asker = asker_of_message(message, by_command);
+    struct laz_span *span = NULL;
 
     execution->result->tool_calls++;
+    laz_observe_called(&span, LAZ_METRIC_REFUSED);
     if (execution_count_refusal(execution, EXECUTION_INTERRUPTED))
         execution_reply(execution, &asker, NULL, 0, EXECUTION_INTERRUPTED, refused);
 }
@@ -196,6 +214,7 @@ void laz_execution_refuse_calls(struct laz_execution *execution)
         struct laz_call *call = execution->calls[--execution->n_calls];
         const struct asker asker = asker_of_call(call);
         laz_audit_tool_abandoned(execution, call);
+        call_cancelled(call);
         laz_call_abandon(call);
         execution_reply(execution, &asker, NULL, 0, EXECUTION_INTERRUPTED,
                         asker.by_command ? refused : NULL);
@@ -228,6 +247,7 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
 
     execution_close_call(execution, call);
     laz_audit_tool_result(execution, call, json, len, error);
+    laz_observe_answered(call, json != NULL);
     if (json)
         laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
                 (int)(len < 200 ? len : 200), json, len < 200 ? "" : "...");
@@ -284,6 +304,7 @@ static bool execution_check_call(const struct laz_execution *execution,
         call->kind = "unknown";
         return false;
     }
+    call->is_known = true;
     call->tool = (size_t)(entry - call->set->entries);
     call->kind = "arguments";
     return laz_tool_check_arguments(entry, message->args ? message->args : "null",
@@ -330,18 +351,20 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
         .size = next->size,
         .answered = asks ? execution_decided : execution_answered,
         .give = asks ? NULL : execution_give,
+        .span = asks ? NULL : next->span,
         .caller = {.session = session->id,
                    .execution = (uint64_t)execution->id,
                    .session_user = session->user,
                    .execution_user = execution->result->output.user,
-                   .trace = execution->request.options->trace},
+                   .trace = laz_observe_call_trace(execution, next->span)},
     };
     struct laz_call *call = NULL;
 
     if (asks && !laz_tools_have_approver(tools)) {
         problem = "the call needs an approval, and nobody is there to give it";
-        if (laz_audit_approval(execution, next->number, next->set->entries[next->tool].name, false,
-                               problem))
+        laz_observe_approval(false);
+        if (laz_audit_approval(execution, next->number, owner.caller.trace,
+                               next->set->entries[next->tool].name, false, problem))
             problem = EXECUTION_NO_RECORD;
     }
     if (!problem && execution_room_for_call(execution))
@@ -351,6 +374,8 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     if (!call) {
         execution_reply(execution, &next->asker, NULL, 0, problem ? problem : "out of memory",
                         next->error && next->kind ? next->kind : refused);
+        laz_observe_called(&next->span, problem ? LAZ_METRIC_REFUSED : LAZ_METRIC_ERROR);
+        next->is_over = true;
         waiting_free(next);
         return;
     }
@@ -360,6 +385,7 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     open_add(execution, next->asker.by_command, next->size);
     execution->is_one_in_order |= !next->asker.has_id;
     if (!asks) {
+        next->is_over = true;
         waiting_free(next);
         return;
     }
@@ -386,8 +412,9 @@ static void execution_decided(void *user, struct laz_call *call, const char *jso
         at = &(*at)->next;
     *at = next->next;
     execution_close_call(execution, call);
-    if (laz_audit_approval(execution, next->number, laz_call_owner(call)->caller.tool,
-                           next->is_approved, text))
+    laz_observe_approval(next->is_approved);
+    if (laz_audit_approval(execution, next->number, laz_call_owner(call)->caller.trace,
+                           laz_call_owner(call)->caller.tool, next->is_approved, text))
         snprintf(text, sizeof text, EXECUTION_NO_RECORD);
     laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call: %s: %s",
             laz_call_owner(call)->caller.tool, *text ? text : "approved");
@@ -466,6 +493,7 @@ static void execution_take_call(struct laz_execution *execution, const struct la
     if (!call || (error && !words)) {
         free(call);
         free(words);
+        laz_observe_called(&checked->span, LAZ_METRIC_CANCELLED);
         laz_execution_stop(execution, LAZ_STOP_HOST, 0, "out of memory");
         return;
     }
@@ -508,9 +536,11 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         return;
     }
     bool good = execution_check_call(execution, message, &call, &err);
+    call.span = laz_observe_call(execution, call.is_known ? message->tool : NULL);
+    const struct laz_trace *trace = laz_observe_call_trace(execution, call.span);
     if (!good)
-        laz_audit_tool_refused(execution, message, err.text);
-    else if (laz_audit_tool_call(execution, message->tool, &call.args)) {
+        laz_audit_tool_refused(execution, trace, message, err.text);
+    else if (laz_audit_tool_call(execution, trace, message->tool, &call.args)) {
         laz_error_set(&err, LAZ_EREFUSED, 0, EXECUTION_NO_RECORD);
         call.kind = refused;
         good = false;
@@ -521,8 +551,10 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
                 message->args ? message->args : "");
     else
         laz_buf_fini(&call.args);
-    if (!good && !execution_count_refusal(execution, err.text))
+    if (!good && !execution_count_refusal(execution, err.text)) {
+        laz_observe_called(&call.span, LAZ_METRIC_REFUSED);
         return;
+    }
     execution_take_call(execution, message, by_command, &call, good ? NULL : err.text);
     laz_buf_fini(&call.args);
 }

@@ -46,6 +46,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_session_abandon_start(session);
     if (session->box)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_session_count(session->state, -1);
     while (*at && *at != session)
         at = &(*at)->next;
     if (*at)

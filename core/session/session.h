@@ -29,8 +29,9 @@ struct laz_start {
     int failed; /* while another backend is tried: how the start of the last box failed */
     const struct laz_backend_ops *ops; /* of the box that starts */
     char backend[65];                  /* its name, or of the last that was tried; "": none */
-    const char *cause;                 /* for the audit log: "first", "asked", "replaced" */
-    int rc;                            /* result of the start, until a caller has got it */
+    uint64_t begun_us;
+    const char *cause; /* for the audit log: "first", "asked", "replaced" */
+    int rc;            /* result of the start, until a caller has got it */
     struct laz_error why;
 };
 

@@ -4,6 +4,7 @@
 #include "session/session_fsm.h"
 
 #include "base/fsm.h"
+#include "telemetry/metrics.h"
 
 static const char *const state_names[LAZ_SESSION_STATES] = {
     [LAZ_SESSION_NEW] = "new",           [LAZ_SESSION_AUTHENTICATING] = "authenticating",
@@ -61,12 +62,40 @@ const char *laz_session_state_name(enum laz_session_state state)
     return state_names[state];
 }
 
+/* What is shown of sessions in this state; -1: they are not counted. */
+static int state_shown(enum laz_session_state state)
+{
+    switch (state) {
+    case LAZ_SESSION_AUTHENTICATING:
+    case LAZ_SESSION_STARTING:
+        return LAZ_METRIC_STARTING;
+    case LAZ_SESSION_IDLE:
+        return LAZ_METRIC_IDLE;
+    case LAZ_SESSION_RUNNING:
+        return LAZ_METRIC_EXECUTING;
+    default:
+        return -1;
+    }
+}
+
+void laz_session_count(enum laz_session_state state, int n)
+{
+    const int shown = state_shown(state);
+
+    if (shown >= 0)
+        laz_metrics_add(LAZ_METRIC_SESSIONS, (unsigned)shown, n);
+}
+
 bool laz_session_step(enum laz_session_state *state, enum laz_session_event event,
                       const struct laz_log *log, const char *session)
 {
     unsigned number = *state;
     bool allowed = laz_fsm_step(&session_fsm, &number, event, log, session);
 
+    if (state_shown(*state) != state_shown((enum laz_session_state)number)) {
+        laz_session_count(*state, -1);
+        laz_session_count((enum laz_session_state)number, 1);
+    }
     *state = (enum laz_session_state)number;
     return allowed;
 }

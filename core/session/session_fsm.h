@@ -36,5 +36,8 @@ const char *laz_session_state_name(enum laz_session_state state);
  * in this state, which stays unchanged; that is logged as an error. */
 bool laz_session_step(enum laz_session_state *state, enum laz_session_event event,
                       const struct laz_log *log, const char *session);
+/* Counts a session in this state among those that are shown, or (`n` negative) no more: the setter
+ * does, and whoever frees one in a state in which it has not ended. */
+void laz_session_count(enum laz_session_state state, int n);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "session/audit_events.h"
+#include "telemetry/metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -236,10 +237,14 @@ int laz_session_restore_network(struct laz_session *session, struct laz_error *e
 
 /* ---- the way out of its box ------------------------------------------------------------------ */
 
+_Static_assert(LAZ_METRIC_N_DENIED == LAZ_N_DENIED, "metrics.h: a new reason");
+
 static void network_denied(void *user, const struct laz_denial *denial)
 {
     struct laz_session *session = user;
 
+    laz_metrics_add(LAZ_METRIC_DENIALS, LAZ_METRIC_BY_NETWORK, 1);
+    laz_metrics_add(LAZ_METRIC_NETWORK_DENIALS, denial->what, 1);
     laz_denials_add(&session->denials, denial);
 }
 

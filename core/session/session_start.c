@@ -9,6 +9,7 @@
 
 #include "session/audit_events.h"
 #include "session/execution.h"
+#include "session/observe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,6 +67,7 @@ static void start_finish(struct laz_session *session, int rc)
     if (!rc && start->is_first)
         laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Session started (%s)",
                 laz_session_describe(session));
+    laz_observe_started(session, rc);
     start->rc = rc;
     start->under_way = start->is_dying = false;
     laz_session_note(session);
@@ -178,6 +180,7 @@ void laz_session_begin_start(struct laz_session *session, const char *cause)
 {
     session->start = (struct laz_start){
         .under_way = true,
+        .begun_us = laz_loop_now_us(session->shared->driver->loop),
         .cause = cause,
         .is_first = strcmp(cause, "first") == 0,
         .asker = {.user = session, .answer = start_answered},

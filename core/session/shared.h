@@ -12,6 +12,7 @@
 #include <lazaret/lazaret.h>
 
 struct laz_audit;
+struct laz_spans;
 struct laz_looks;
 struct laz_network_rules;
 struct laz_network_shared;
@@ -28,6 +29,7 @@ struct laz_session_shared {
     struct laz_box_shared *boxes;
     struct laz_tools *tools;
     struct laz_audit *audit; /* NULL: none */
+    struct laz_spans *spans; /* NULL: no traces are sent */
     atomic_uint *pooled;     /* sessions of pools that are not closed, of all engines of a group */
     const struct laz_session_listener *listener;
     struct laz_network_rules *rules;    /* the list of the settings; NULL: they are wrong */
@@ -41,10 +43,11 @@ struct laz_session_shared {
     unsigned processors;
 };
 
-/* Makes the network list of the settings, and opens the audit log that they name, if any, unless
- * there is one already. Needs `driver`, `values`, `boxes`, `tools` and `pooled`; the caller frees
- * `audit` and calls laz_sessions_end_network, after a failure too. Errors: as laz_audit_new;
- * LAZ_ECONFIG: a rule is wrong, or the settings show the log to the code. */
+/* Makes the network list of the settings, and opens the audit log and the exporter of traces that
+ * they name, if any, unless there is one already. Needs `driver`, `values`, `boxes`, `tools` and
+ * `pooled`; the caller frees `audit` and `spans`, and calls laz_sessions_end_network, after a
+ * failure too. Errors: as laz_audit_new and laz_spans_new; LAZ_ECONFIG: a rule is wrong, or the
+ * settings show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 /* Makes the network list of the settings. Errors: LAZ_ECONFIG with the place of a rule that is
  * wrong; LAZ_ENOMEM. Where mistakes are collected, there may be none in the end: NULL. */
@@ -52,6 +55,8 @@ int laz_session_rules_of(const struct laz_settings_values *values, struct laz_ne
                          struct laz_error *err);
 /* When all sessions are free: what they share of the network. */
 void laz_sessions_end_network(struct laz_session_shared *shared);
+/* They are left as they are, and not freed: they do not count as sessions any more. */
+void laz_sessions_leave(struct laz_session_shared *shared);
 /* Cancels what sessions execute, and how they start or finish: of those that laz_session_cancel has
  * marked, or of all. */
 void laz_sessions_cancel(struct laz_session_shared *shared, bool all);

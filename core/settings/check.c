@@ -159,7 +159,7 @@ static void check_key(struct check *check, const struct schema_key *row, struct 
 {
     const struct laz_toml_node **slot = &check->nodes->keys[row - laz_schema];
 
-    if (row->kind == SCHEMA_ENVIRONMENT || row->kind == SCHEMA_HOSTS)
+    if (row->kind == SCHEMA_ENVIRONMENT || row->kind == SCHEMA_HOSTS || row->kind == SCHEMA_HEADERS)
         check_merge(check, node, *slot);
     if (row->is_secret)
         laz_settings_mark_secret(node);

@@ -45,6 +45,8 @@ const struct schema_section laz_schema_sections[] = {
      "Sessions on many machines: `lazaret worker` gives places, `lazaret connect cluster` "
      "uses one; see `scale.md`. A table below it, `[cluster.NAME]`, holds the options of "
      "the carrier NAME; `lazaret plugins NAME` lists them."},
+    {"telemetry", "What is shown to those who watch lazaret: counters, health and traces; see "
+                  "`telemetry.md`."},
     {"workers", "Threads for tools and hooks."},
     {"plugins", "Where lazaret looks for plugins."},
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
@@ -350,6 +352,20 @@ const struct schema_key laz_schema[] = {
                 "point: `acme` for `acme.alice`. `\"\"`: anybody's, which `landlock` refuses."),
     KEY("cluster.open_timeout", TIME, cluster.open_timeout_ms, "30", .min = 100, .max = 1 * DAYS,
         .help = "Time in which a caller has to find a place."),
+    KEY("telemetry.listen", LISTEN, telemetry.listen, "\"\"",
+        .help =
+            "Where `lazaret serve` and `lazaret mcp` answer `GET /metrics` and `/healthz`: a "
+            "port of this machine (`\"9464\"`: of 127.0.0.1), or an address and a port. Whoever "
+            "reaches an address reads it. `\"\"`: nowhere."),
+    KEY("telemetry.endpoint", URL, telemetry.endpoint, "\"\"",
+        .help =
+            "Where traces are sent by OTLP over HTTP: `\"http://127.0.0.1:4318\"`; `/v1/traces` "
+            "is put behind it. `\"\"`: they are not."),
+    KEY("telemetry.headers", HEADERS, telemetry.headers, "{}", .is_secret = true,
+        .help = "Headers of each request to `endpoint`, with their values, such as a token. Values "
+                "are secret."),
+    KEY("telemetry.service", TEXT, telemetry.service, "\"lazaret\"",
+        .help = "The name of this service in traces (`service.name`)."),
     KEY("workers.max", COUNT, workers.max, "64", .min = 1, .max = 1024,
         .help = "Threads of an engine, or of a group of engines, for tools that may block "
                 "(`command`, those of the "

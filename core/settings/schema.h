@@ -30,6 +30,10 @@ enum schema_kind {
     SCHEMA_PORTS,       /* struct laz_strv: decimal numbers from 1 to 65535 */
     SCHEMA_HOSTS,       /* struct laz_strv: NAME=ADDRESS, from a table of strings */
     SCHEMA_ADDRESS,     /* char *: any text */
+    SCHEMA_LISTEN,      /* char *: PORT or HOST:PORT, or "" */
+    SCHEMA_URL,         /* char *: http or https, or "" */
+    SCHEMA_HEADERS,     /* struct laz_strv: NAME=VALUE of HTTP, from a table of strings */
+    SCHEMA_TEXT,        /* char *: any text but "" */
     SCHEMA_ENFORCE,     /* uint32_t: bits, from a list of words */
     SCHEMA_PROGRAMS,    /* struct laz_strv: "default", "any", or a list of names and paths */
     SCHEMA_UIDS,        /* char *: "auto" or "FIRST-LAST" */

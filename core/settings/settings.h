@@ -100,6 +100,10 @@ struct laz_settings_values {
         uint64_t places, open_timeout_ms;
     } cluster;
     struct {
+        char *listen, *endpoint, *service; /* "": none */
+        struct laz_strv headers;           /* NAME=VALUE */
+    } telemetry;
+    struct {
         uint64_t max;
     } workers;
     struct {

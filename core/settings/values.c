@@ -9,6 +9,7 @@
 #include "base/enforce.h"
 #include "base/json_write.h"
 #include "base/nearest.h"
+#include "base/host_port.h"
 #include "os/paths.h"
 
 #include <inttypes.h>
@@ -235,6 +236,28 @@ static int values_hosts(struct values_job *job, const struct laz_toml_node *node
     return list->failed ? LAZ_ENOMEM : 0;
 }
 
+/* A header of HTTP: the name is a token (RFC 9110), the value begins no other header. */
+static int values_headers(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    struct laz_strv *list = field;
+
+    if (node->type != LAZ_TOML_TABLE)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        if (!item->key_len || strspn(item->key, token) != item->key_len)
+            return values_wrong(job, item, "a name of a header of HTTP");
+        bool fits = laz_toml_is_text(item);
+        for (size_t i = 0; fits && i < item->len; i++)
+            fits = (unsigned char)item->text[i] >= ' ' && item->text[i] != 0x7f;
+        if (!fits)
+            return values_wrong(job, item, "a string without control characters");
+        laz_strv_addf(list, "%s=%s", item->key, item->text);
+    }
+    return list->failed ? LAZ_ENOMEM : 0;
+}
+
 static int values_enforce_word(struct values_job *job, const struct laz_toml_node *item)
 {
     struct laz_nearest nearest;
@@ -289,9 +312,31 @@ static bool values_is_range(const char *text)
     return !*text && bounds[0] > 0 && bounds[0] <= bounds[1] && bounds[1] < UINT32_MAX;
 }
 
+static bool values_is_port(const char *text)
+{
+    const size_t len = strlen(text);
+
+    return len && len <= 5 && strspn(text, "0123456789") == len && atol(text) <= UINT16_MAX;
+}
+
+/* A URL without blanks, and with a host. */
+static bool values_is_url(const char *text)
+{
+    const size_t scheme = strncmp(text, "http://", 7) == 0    ? 7
+                          : strncmp(text, "https://", 8) == 0 ? 8
+                                                              : 0;
+
+    for (const char *c = text; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7f)
+            return false;
+    return scheme && text[scheme] && text[scheme] != '/';
+}
+
 static bool values_text_fits(const struct schema_key *key, const struct laz_toml_node *node)
 {
     const enum schema_kind kind = key->kind;
+    char host[LAZ_HOST_MAX + 1];
+    uint16_t port;
 
     if (!laz_toml_is_text(node))
         return false;
@@ -302,6 +347,12 @@ static bool values_text_fits(const struct schema_key *key, const struct laz_toml
         return laz_toml_is(node, "auto") || values_is_range(node->text);
     if (kind == SCHEMA_ADDRESS)
         return true;
+    if (kind == SCHEMA_TEXT)
+        return node->len > 0;
+    if (kind == SCHEMA_URL)
+        return !node->len || values_is_url(node->text);
+    if (kind == SCHEMA_LISTEN)
+        return !node->len || values_is_port(node->text) || laz_host_port(node->text, host, &port);
     return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 
@@ -309,6 +360,11 @@ static int values_text(struct values_job *job, const struct laz_toml_node *node,
 {
     char **text = field;
 
+    if (job->key->kind == SCHEMA_LISTEN && node->type == LAZ_TOML_INTEGER && node->integer >= 0 &&
+        node->integer <= UINT16_MAX) {
+        *text = laz_strdupf("%lld", (long long)node->integer);
+        return *text ? 0 : LAZ_ENOMEM;
+    }
     if (!values_text_fits(job->key, node))
         return values_mismatch(job, node);
     *text = laz_strdup(node->text);
@@ -392,6 +448,11 @@ static const struct {
     [SCHEMA_HOSTS] = {"table of strings", "a table of strings", values_hosts, true},
     [SCHEMA_ADDRESS] = {"address", "an address in quotes (\"10.0.0.53\"), or \"\" for none",
                         values_text},
+    [SCHEMA_LISTEN] = {"port or address", "PORT or HOST:PORT in quotes, or \"\" for none",
+                       values_text},
+    [SCHEMA_URL] = {"URL", "a URL of http or https in quotes, or \"\" for none", values_text},
+    [SCHEMA_HEADERS] = {"table of strings", "a table of strings", values_headers, true},
+    [SCHEMA_TEXT] = {"string", "a text in quotes", values_text},
     [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce},
     [SCHEMA_PROGRAMS] = {"string or list of strings",
                          "\"default\", \"any\", or a list of names and absolute paths", values_list,

@@ -336,6 +336,7 @@ static void call_timed_out(void *user)
         snprintf(text, sizeof text, "Tool '%.100s' timed out after", entry->name);
     snprintf(text + strlen(text), 50, " %g second%s", entry->timeout_ms / 1000.0,
              entry->timeout_ms == 1000 ? "" : "s");
+    call->owner.is_late = true;
     call_deliver(call, NULL, 0, text);
     laz_call_abandon(call);
 }

@@ -288,6 +288,8 @@ struct laz_call_owner {
     int (*give)(void *user, const char *tool, const char *suffix, const void *data, size_t len,
                 const char **name, struct laz_error *err);
     uint64_t started_us;      /* laz_clock_us of laz_call_start, which sets it */
+    bool is_late;             /* it was answered because its time was over; set here */
+    struct laz_span *span;    /* the owner's; NULL: none */
     struct laz_caller caller; /* told to the tool; its session is copied; its tool, which lives as
                                * long as the call, is set here unless the owner has */
 };

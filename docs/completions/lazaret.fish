@@ -60,6 +60,7 @@ complete -c lazaret -n '__fish_seen_subcommand_from serve' -l cwd -x -a '(__fish
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -l env -x -d 'set a variable, or pass on one of this environment'
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -l listen -r -F -d 'serve clients at this Unix socket (serve: or tls://ADDRESS:PORT; mcp: or HOST:PORT)'
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -l engines -x -d 'with --listen: N engines for the clients (1), 0: one for each processor'
+complete -c lazaret -n '__fish_seen_subcommand_from serve' -l metrics -x -d 'answer GET /metrics and /healthz there (telemetry.listen)'
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -f
 complete -c lazaret -n __fish_use_subcommand -f -a connect -d 'a server of another machine, as standard input and output'
 complete -c lazaret -n '__fish_seen_subcommand_from connect' -l token-file -r -F -d 'the token that clients at a port need (mcp: made if it is missing)'
@@ -82,6 +83,7 @@ complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l allow -x -d 'let the
 complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l cwd -x -a '(__fish_complete_directories)' -d 'start in this directory, which is shown'
 complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l env -x -d 'set a variable, or pass on one of this environment'
 complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l listen -r -F -d 'serve clients at this Unix socket (serve: or tls://ADDRESS:PORT; mcp: or HOST:PORT)'
+complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l metrics -x -d 'answer GET /metrics and /healthz there (telemetry.listen)'
 complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l token-file -r -F -d 'the token that clients at a port need (mcp: made if it is missing)'
 complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l install -x -a 'claude claude-desktop codex cursor vscode' -d 'write the configuration of claude, claude-desktop, codex, cursor or vscode'
 complete -c lazaret -n '__fish_seen_subcommand_from mcp' -l dry-run -d 'with --install: show it, and write nothing'

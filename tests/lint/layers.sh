@@ -23,7 +23,8 @@ found=$(includes | awk '
         only["^nettle/"] = "^core/(base/digest|token/signature)[.]c$"
         only["^gnutls/"] = "^core/gate/"
         only["^ltdl[.]h$"] = "^core/plugin/"
-        only["^microhttpd[.]h$"] = "^core/mcp/http/"
+        only["^microhttpd[.]h$"] = "^core/(mcp/http/|telemetry/metrics_endpoint[.]c$)"
+        only["^curl/"] = "^core/telemetry/spans_otlp[.]c$"
         only["^idn2[.]h$"] = "^core/network/idn[.]c$"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }

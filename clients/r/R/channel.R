@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# How the server is found, started and reached: a process with pipes, or a Unix socket. A channel is
-# an environment with the connections `input`, `output` and `error`; the last one may be NULL.
+# How the server is found, started and reached: a process with pipes, a Unix socket, or a process
+# that passes on what a server on another machine says, which is `url`. A channel is an environment
+# with the connections `input`, `output` and `error`; the last one may be NULL.
 
 end_seconds <- 10 # after which a server that does not end is killed
 
@@ -83,9 +84,12 @@ new_channel <- function(name, process, input, output, error) {
 # The server is in a session of its own, as all processes of processx are: Ctrl-C at the terminal
 # reaches R alone. It is not killed when R ends, but ends itself when its standard input does.
 start_channel <- function(program, config, settings) {
-    command <- find_program(program)
     arguments <- c("serve", if (!is.null(config)) c("--config", path.expand(config)),
                    setting_arguments(settings))
+    process_channel("lazaret serve", find_program(program), arguments)
+}
+
+process_channel <- function(name, command, arguments) {
     process <- tryCatch(
         processx::process$new(command, arguments, stdin = "|", stdout = "|", stderr = "|",
                               encoding = "UTF-8", cleanup = FALSE),
@@ -93,8 +97,37 @@ start_channel <- function(program, config, settings) {
             fail("lazaret_setup_failed",
                  paste0(command, " cannot be started: ", conditionMessage(e)))
         })
-    new_channel("lazaret serve", process, process$get_input_connection(),
-                process$get_output_connection(), process$get_error_connection())
+    new_channel(name, process, process$get_input_connection(), process$get_output_connection(),
+                process$get_error_connection())
+}
+
+# The server at tls://HOST:PORT. `access` has who we are: files and names, by the options of
+# `lazaret connect`, and NULL for what is not given.
+remote_channel <- function(program, url, access) {
+    given <- Filter(Negate(is.null), access)
+    for (name in names(given)) {
+        if (!is_text(given[[name]]) || !nzchar(given[[name]]))
+            fail_argument("`", chartr("-", "_", name), "` must be one text")
+    }
+    files <- names(given) != "server-name"
+    given[files] <- lapply(given[files], path.expand)
+    arguments <- c("connect", url, as.vector(rbind(sprintf("--%s", names(given)), unlist(given))))
+    channel <- process_channel(paste("the server at", url), find_program(program), arguments)
+    channel$url <- url
+    channel
+}
+
+# A token as a file that nobody else can read. Its directory is removed once it was read.
+write_token <- function(token) {
+    if (!is_text(token) || !nzchar(token))
+        fail_argument("`token` must be one text")
+    mask <- Sys.umask("077")
+    on.exit(Sys.umask(mask))
+    directory <- tempfile("lazaret-")
+    dir.create(directory, mode = "0700")
+    file <- file.path(directory, "token")
+    cat(token, "\n", sep = "", file = file)
+    file
 }
 
 connect_channel <- function(path) {
@@ -151,12 +184,22 @@ why_channel_ended <- function(channel, why, said) {
     if (channel$process$is_alive())
         channel$process$kill(close_connections = FALSE)
     channel$process$wait(end_seconds * 1000)
+    if (!is.null(channel$url))
+        return(paste0(channel$name, " has closed the connection",
+                      if (nzchar(why)) ": ", if (nzchar(why)) why else why_not_connected(said)))
     status <- channel$process$get_exit_status()
     how <- if (is.null(status) || is.na(status)) ""
            else if (status < 0) paste(" by signal", -status)
            else paste(" with status", status)
     said <- if (nzchar(why)) why else paste(said, collapse = " | ")
     paste0("the server has ended", how, if (nzchar(said)) ": ", said)
+}
+
+# What `lazaret connect` has said, in the words of this package.
+why_not_connected <- function(said) {
+    said <- sub("^lazaret: ", "", said)
+    said <- sub("^the connection to the server has ended: ", "", said)
+    sub("with --ca FILE", "by `ca`", paste(said, collapse = " | "), fixed = TRUE)
 }
 
 # In a forked child: close this process's copies of the connections, and leave the server alone.

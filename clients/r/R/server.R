@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The process `lazaret serve`, or a socket of one, and the messages to and from it.
+# The process `lazaret serve`, or a connection to one, and the messages to and from it.
 #
 # R has one thread. Whoever waits for an answer pumps: it writes what there is to write as far as
 # there is room, and reads all messages, each of which goes to the inbox of its request. So neither
@@ -208,6 +208,8 @@ read_messages <- function(server) {
             return(lose(server, paste0("it has sent what is not a message (",
                                        sub("\n.*", "", wrong), ")")))
         }
+        if (!is.null(server$why)) # what else comes are the ends of what was open
+            return(lose(server, server$why))
     }
 }
 

@@ -9,6 +9,12 @@ greet <- function(server, seconds) {
     while (is.null(server$hello) && is.null(server$lost) && Sys.time() < end)
         pump(server, 1000L)
     name <- server$channel$name
+    url <- server$channel$url
+    if (is.null(server$hello) && !is.null(server$why))
+        fail("lazaret_setup_failed", paste0(name, " has refused this client: ", server$why))
+    if (!is.null(server$lost) && !is.null(url) && length(server$complaints))
+        fail("lazaret_setup_failed",
+             paste0("cannot connect to ", url, ": ", why_not_connected(server$complaints)))
     if (!is.null(server$lost))
         fail("lazaret_setup_failed", paste0(name, " did not start: ", server$lost))
     if (is.null(server$hello))
@@ -59,17 +65,51 @@ server_object <- function(server) {
     }
     self$is_alive <- function() server_is_alive(server)
     self$version <- as.character(server$hello$version)
-    self$pid <- if (!is.null(server$channel$process)) server$channel$process$get_pid()
+    is_ours <- !is.null(server$channel$process) && is.null(server$channel$url)
+    self$pid <- if (is_ours) server$channel$process$get_pid()
     lockEnvironment(self, bindings = TRUE)
     class(self) <- "lazaret_server"
     self
 }
 
+# Raise an error where a server is named in two ways, or is given what belongs to another one.
+check_place <- function(url, path, program, is_configured, access) {
+    given <- names(Filter(Negate(is.null), access))
+    if (is.null(url) && length(given)) {
+        fail_argument(paste0("`", given, "`", collapse = ", "),
+                      ": for a server on another machine, which needs its `url` as well")
+    }
+    if (!is.null(path) && (!is.null(program) || is_configured))
+        fail_argument("`path` is of a server that runs: it has its own configuration")
+    if (is.null(url))
+        return()
+    if (!is_text(url) || !startsWith(url, "tls://"))
+        fail_argument("`url` must be the URL of a server, as tls://HOST:PORT")
+    if (is_configured)
+        fail_argument("`url` is of a server that runs: it has its own configuration")
+    if (!is.null(path))
+        fail_argument("`url` and `path` name two servers")
+    if (all(c("token", "token_file") %in% given))
+        fail_argument("`token` and `token_file` are two ways to give the same: give one of them")
+    if (sum(c("cert", "key") %in% given) == 1L)
+        fail_argument("`cert` and `key` go together")
+}
+
 lazaret_server <- function(program = NULL, config = NULL, settings = list(), path = NULL,
-                           start_timeout = 30) {
-    if (!is.null(path)) {
-        if (!is.null(program) || !is.null(config) || length(settings))
-            fail_argument("`path` is of a server that runs: it has its own configuration")
+                           start_timeout = 30, url = NULL, token = NULL, token_file = NULL,
+                           ca = NULL, cert = NULL, key = NULL, server_name = NULL) {
+    access <- list(token = token, token_file = token_file, ca = ca, cert = cert, key = key,
+                   server_name = server_name)
+    check_place(url, path, program, !is.null(config) || length(settings) > 0L, access)
+    if (!is.null(url)) {
+        if (!is.null(token)) {
+            token_file <- write_token(token)
+            on.exit(unlink(dirname(token_file), recursive = TRUE))
+        }
+        channel <- remote_channel(program, url, list(
+            "token-file" = token_file, ca = ca, cert = cert, key = key,
+            "server-name" = server_name))
+    } else if (!is.null(path)) {
         channel <- connect_channel(path)
     } else {
         channel <- start_channel(program, config, settings)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines to and from a server: a process with pipes, or a Unix socket.
+// Lines to and from a server: a process with pipes, or a Unix socket. Elsewhere: remote.js.
 //
 // A channel reports each line, and once why it has ended, after the last line. It keeps this
 // program alive only while `hold` says so: the server of a program that ends finds the end of its
@@ -43,7 +43,7 @@ class Lines {
   }
 }
 
-class Channel {
+export class Channel {
   constructor(name) {
     this.name = name;
     this.pid = undefined;
@@ -73,6 +73,7 @@ class Channel {
 
   /** Nothing is written any more: the server ends, or closes the connection. */
   end() {
+    if (this._hasEnded) return; // whose timer would keep this program alive
     this._writer.end();
     this._timer ??= setTimeout(() => this._kill(), END_TIME);
   }

@@ -267,6 +267,26 @@ export interface ServerOptions {
   settings?: Record<string, unknown>;
   /** The Unix socket of a server that runs; then there are no other options but startTimeout. */
   path?: string;
+  /**
+   * tls://HOST:PORT of a server on another machine; the port is 8443 unless it is given. Then there
+   * are no other options but those that follow here, and startTimeout.
+   */
+  url?: string;
+  /** What the operator of that server has made with `lazaret token`. */
+  token?: string;
+  /** The file that has it, which only its owner can read. */
+  tokenFile?: string | URL;
+  /** A file with a certificate, in place of a token or besides it. */
+  cert?: string | URL;
+  /** The file with its key. */
+  key?: string | URL;
+  /**
+   * A file with the certificates of those who may have signed that of the server; otherwise they
+   * are those that Node.js trusts.
+   */
+  ca?: string | URL;
+  /** The name in the certificate of the server, where that is not the host of the URL. */
+  serverName?: string;
   /** The environment of the server; otherwise that of this program. */
   env?: Record<string, string | undefined>;
   /** Gets each line that the server writes for people. */
@@ -276,8 +296,9 @@ export interface ServerOptions {
 }
 
 /**
- * An engine that runs code: a process of its own, or with `path` one behind a Unix socket. It
- * starts when it is first used, and ends with this program.
+ * An engine that runs code: a process of its own, or one that runs already: with `path` behind a
+ * Unix socket, with `url` on another machine. It starts, or the connection is made, when it is first
+ * used, and ends with this program.
  */
 export class Server implements AsyncDisposable {
   constructor(options?: ServerOptions);
@@ -285,7 +306,7 @@ export class Server implements AsyncDisposable {
   get isAlive(): boolean;
   /** The version of lazaret that the server is, once it has started. */
   get version(): string | undefined;
-  /** The process id of the server, once it has started; of none behind a socket. */
+  /** The process id of the server, once it has started; of none that ran already. */
   get pid(): number | undefined;
   /** Start the server, unless that was done. */
   start(): Promise<void>;

@@ -19,6 +19,10 @@ function limitOf([name, value]) {
 
 /** The settings of a server that does what is asked for, or null: any server does. */
 export function settingsOf({ limits = {}, auditLog, sanitizeErrors = false }, server) {
+  if (typeof server === 'string' || server instanceof URL) {
+    throw new TypeError("server must be a Server, as new Server({ url: 'tls://HOST:PORT', " +
+      'tokenFile }) makes it');
+  }
   if (typeof limits !== 'object' || limits === null) {
     throw new TypeError('limits must be an object, as { cpu: 30 }');
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A process `lazaret serve`, or a socket of one, and the messages to and from it.
+// A process `lazaret serve`, or a connection to one, and the messages to and from it.
 //
 // Each message is given to the request that it belongs to as soon as it has come, so that a slow
 // consumer never stops the reading. The server starts when it is first used, and this program is
@@ -8,6 +8,7 @@
 import { SetupFailed, LazaretError, RequestFailed, WorkerLost } from './results.js';
 import { ProcessChannel, SocketChannel } from './channel.js';
 import { findProgram, serveArguments } from './program.js';
+import { TlsChannel, checkRemote } from './remote.js';
 import { makeTools, milliseconds } from './tools.js';
 
 const PROTOCOL = 1;
@@ -52,18 +53,25 @@ function parse(line) {
   return message;
 }
 
-/** An engine that runs code: a process of its own, or with `path` one behind a Unix socket. */
+/** An engine that runs code: a process of its own, or one that runs already, here or elsewhere. */
 export class Server {
   /** @param {import('./index.js').ServerOptions} [options] */
-  constructor({ program, config, settings = {}, path, env = process.env, log,
-    startTimeout = 30_000 } = {}) {
-    if (path !== undefined && (program !== undefined || config !== undefined ||
+  constructor({ program, config, settings = {}, path, url, token, tokenFile, ca, cert, key,
+    serverName, env = process.env, log, startTimeout = 30_000 } = {}) {
+    const access = { token, tokenFile, ca, cert, key, serverName };
+    if ((path ?? url) !== undefined && (program !== undefined || config !== undefined ||
         Object.keys(settings).length)) {
-      throw new TypeError('path is of a server that runs: it has its own configuration');
+      throw new TypeError(`${path === undefined ? 'url' : 'path'} is of a server that runs: it ` +
+        'has its own configuration');
     }
+    if (path !== undefined && url !== undefined) {
+      throw new TypeError('url and path name two servers');
+    }
+    checkRemote(url, access);
     this._startTimeout = milliseconds(startTimeout, 'startTimeout');
     const args = serveArguments(config, settings);
-    this._connect = path !== undefined ? () => new SocketChannel(String(path))
+    this._connect = url !== undefined ? () => new TlsChannel(url, access)
+      : path !== undefined ? () => new SocketChannel(String(path))
       : () => new ProcessChannel(findProgram(program && String(program), env), args, env, log);
     this._tools = new Map(); // of all sessions
     this._pending = new Map(); // requests that are open, by id
@@ -77,6 +85,7 @@ export class Server {
     this._starting = null;
     this._closing = null;
     this._lost = null; // why the connection has ended
+    this._refused = null; // why the server has no use for us
   }
 
   /** Can it be used? */
@@ -121,6 +130,9 @@ export class Server {
     } finally {
       clearTimeout(timer);
       this._hold(-1);
+    }
+    if (this._refused !== null) {
+      throw new SetupFailed(`${this._channel.name} has refused this client: ${this._refused}`);
     }
     if (this._lost !== null) throw new SetupFailed(this._lost);
   }
@@ -249,6 +261,7 @@ export class Server {
     const { type, call } = message;
     let { id } = message;
     if (type === 'failed' && id === undefined) {
+      if (this._hello === null) this._refused = message.message;
       this._channel.fail(message.message); // it could not read a line, and the connection ends
       return;
     }

@@ -54,6 +54,9 @@ tool({
 
 export async function use(signal: AbortSignal): Promise<void> {
   const server = new Server({ settings: { 'session.timeout': '5s' }, log: (line) => line.trim() });
+  const elsewhere = new Server({ url: 'tls://sandboxes.example:8443', tokenFile: 'token',
+    ca: new URL('file:///ca.pem'), serverName: 'sandboxes', startTimeout: 1000 });
+  await elsewhere.start();
   await server.register([price]);
   const session: Session = await Session.open({ runtime: 'lua', tools: [price, typed], server });
   const result = await session.execute<number>('return 1', {

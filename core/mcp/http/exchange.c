@@ -8,6 +8,7 @@
 #include "mcp/http/http.h"
 
 #include "base/json.h"
+#include "base/place.h"
 #include "os/peer.h"
 #include "os/users.h"
 
@@ -239,7 +240,7 @@ static unsigned exchange_allow(const struct exchange *exchange, const char **why
     if (seen.has_space || !exchange_has_an_end(exchange))
         return MHD_HTTP_BAD_REQUEST;
     *why = "the server is called by the name of this machine: localhost, 127.0.0.1, [::1]";
-    if (!host || !mcp_http_is_local(host))
+    if (!host || !laz_place_is_local(host))
         return MHD_HTTP_FORBIDDEN;
     *why = "pages of other machines may not use the server";
     if (origin && !mcp_http_is_local_origin(origin))

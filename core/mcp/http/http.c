@@ -124,28 +124,14 @@ static void http_log(void *user, const char *format, va_list args)
 
 static int http_load(struct http_library *mhd, struct laz_error *err)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } rows[] = {
+    static const struct laz_library_row rows[] = {
 #define HTTP_ROW(name) {"MHD_" #name, offsetof(struct http_library, name)},
         HTTP_FUNCTIONS(HTTP_ROW)
 #undef HTTP_ROW
     };
-    const char *words = NULL;
-    void *library = laz_library_open(LAZ_HTTP_LIBRARY, false, &words);
 
-    if (!library)
-        return laz_error_set(err, LAZ_EOS, 0, "--listen: libmicrohttpd cannot be loaded: %s",
-                             words);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void (*function)(void) = laz_library_function(library, rows[i].name);
-        if (!function)
-            return laz_error_set(err, LAZ_EOS, 0, "--listen: %s has no function %s",
-                                 LAZ_HTTP_LIBRARY, rows[i].name);
-        memcpy((char *)mhd + rows[i].offset, &function, sizeof function);
-    }
-    return 0;
+    return laz_library_take(LAZ_HTTP_LIBRARY, "--listen: libmicrohttpd", rows,
+                            sizeof rows / sizeof *rows, mhd, err);
 }
 
 static int http_start(struct mcp_http *http, struct laz_error *err)

@@ -89,33 +89,50 @@ fail:
     return rc;
 }
 
-int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err)
+static int sockets_listen(const char *host, const struct sockaddr *address, socklen_t len,
+                          uint16_t *port, int *fd, struct laz_error *err)
 {
-    const bool is_six = strcmp(host, "::1") == 0;
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(*port)};
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
-    struct sockaddr *address = is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four;
-    socklen_t len = is_six ? sizeof six : sizeof four;
+    struct sockaddr_storage bound;
     const int on = 1;
 
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    six.sin6_addr = in6addr_loopback;
-    if (!is_six && strcmp(host, "localhost") != 0 && strcmp(host, "127.0.0.1") != 0)
-        return laz_error_set(err, LAZ_EINVAL, 0,
-                             "%.100s is not this machine alone: localhost, 127.0.0.1 or ::1", host);
-    int sock = laz_posix_socket(is_six ? AF_INET6 : AF_INET, false);
+    int sock = laz_posix_socket(address->sa_family, false);
     if (sock < 0)
         return laz_error_os(err, errno, "cannot create a socket");
     (void)setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(sock, address, len) != 0 || listen(sock, 16) != 0 ||
-        getsockname(sock, address, &len) != 0) {
+        getsockname(sock, (struct sockaddr *)&bound, &len) != 0) {
         int rc = laz_error_os(err, errno, "cannot listen at %s, port %u", host, (unsigned)*port);
         (void)close(sock);
         return rc;
     }
-    *port = ntohs(is_six ? six.sin6_port : four.sin_port);
+    *port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
+                                              : ((struct sockaddr_in *)&bound)->sin_port);
     *fd = sock;
     return 0;
+}
+
+int laz_os_listen_address(const char *host, uint16_t *port, int *fd, struct laz_error *err)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(*port)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
+
+    if (inet_pton(AF_INET6, host, &six.sin6_addr) == 1)
+        return sockets_listen(host, (struct sockaddr *)&six, sizeof six, port, fd, err);
+    if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &four.sin_addr) !=
+        1)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "%.100s is not an address of this machine: a number, or localhost",
+                             host);
+    return sockets_listen(host, (struct sockaddr *)&four, sizeof four, port, fd, err);
+}
+
+int laz_os_listen_loopback(const char *host, uint16_t *port, int *fd, struct laz_error *err)
+{
+    if (strcmp(host, "::1") != 0 && strcmp(host, "localhost") != 0 &&
+        strcmp(host, "127.0.0.1") != 0)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "%.100s is not this machine alone: localhost, 127.0.0.1 or ::1", host);
+    return laz_os_listen_address(host, port, fd, err);
 }
 
 int laz_os_let_wait(int listener, int connections, struct laz_error *err)

@@ -99,6 +99,8 @@ IGNORES(laz_os_hold_streams_in_forks, void)
 /* There are no sockets at paths, and nobody is connected to a port. */
 REFUSES("no connections are accepted on this system yet", laz_os_listen_loopback,
         const char *host, uint16_t *port, int *fd)
+REFUSES("no connections are accepted on this system yet", laz_os_listen_address,
+        const char *host, uint16_t *port, int *fd)
 REFUSES("programs that run beside the calls of tools are for Linux and macOS", laz_os_stream_pair,
         int *ours, int *theirs)
 GIVES(int, laz_os_let_wait, 0, int listener, int connections, struct laz_error *err)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How the server is found, started and reached: a process with pipes, or a Unix socket.
 
+One on another machine: see _remote.py.
+
 Descriptors are read and written without buffers of Python: the locks of those would be held in a
 child process that was forked while another thread was reading.
 """
@@ -21,7 +23,7 @@ from ._results import SetupFailed
 
 _log = logging.getLogger("lazaret")
 _END_SECONDS = 10.0  # after which a server that does not end is killed
-_PIECE = 1 << 16  # bytes: what a pipe holds; malloc maps no pages of its own for it
+PIECE = 1 << 16  # bytes: what a pipe holds; malloc maps no pages of its own for it
 
 
 class Channel:
@@ -70,14 +72,18 @@ class Channel:
         except OSError:
             return False
 
+    def _receive(self) -> bytes:
+        """Some bytes of the server, or none when the connection ends."""
+        try:
+            return os.read(self._read_fd, PIECE)
+        except OSError:
+            return b""
+
     def lines(self) -> Iterator[bytes]:
         """The lines of the server, until the connection ends."""
         parts: List[bytes] = []  # of a line that is not complete
         while True:
-            try:
-                piece = os.read(self._read_fd, _PIECE)
-            except OSError:
-                piece = b""
+            piece = self._receive()
             if not piece:
                 return
             first, *others = piece.split(b"\n")

@@ -49,7 +49,13 @@ def settings_of(limits: Optional[Limits], audit_log: Union[str, "os.PathLike[str
 
 
 def check_server(server: Any, settings: Mapping[str, Any]) -> None:
-    """Raise an error where settings are given for a server that others may share."""
+    """Raise an error where settings are given for a server that others may share.
+
+    One that is named, as by a URL, has to be made first: it is told there who we are.
+    """
+    if isinstance(server, (str, os.PathLike)):
+        raise TypeError("server must be a Server, as Server(url=\"tls://HOST:PORT\", "
+                        "token_file=...) makes it")
     if settings and server is not None:
         raise ValueError("limits, audit_log and sanitize_errors belong to a server: give them to "
                          "Server(settings={...}), or leave out server")

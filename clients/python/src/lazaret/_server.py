@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The process `lazaret serve`, or a socket of one, and the messages to and from it.
+"""The process `lazaret serve`, or a connection to one, and the messages to and from it.
 
 Two threads belong to each server. One reads, and gives each message to the request that it
 belongs to, so that a slow caller never stops the reading. The other one writes what cannot be
@@ -17,6 +17,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple, Union
 
 from ._process import Channel, connect, start
+from ._remote import Access, Path, address_of, check_access, connect_tls
 from ._results import LazaretError, RequestFailed, SetupFailed, WorkerLost
 from ._tools import Tool, make_tools
 
@@ -31,11 +32,18 @@ _servers: "weakref.WeakSet[Server]" = weakref.WeakSet()
 
 
 class Server:
-    """An engine that runs code: a process of its own, or with `path` one behind a Unix socket.
+    """An engine that runs code: a process of its own, or one that runs already, here or elsewhere.
 
     program: the program `lazaret`; otherwise $LAZARET, in this package, or on PATH
     config: a configuration file
     settings: keys of the configuration, as {"session.timeout": "5s"}
+    path: the Unix socket of a server that runs
+    url: tls://HOST:PORT of a server on another machine; the port is 8443 unless it is given
+    token, token_file: what its operator has made with `lazaret token`, or the file that has it
+    cert, key: files with a certificate and its key, in place of a token or besides it
+    ca: a file with the certificates of those who may have signed that of the server; otherwise they
+        are those that this system trusts
+    server_name: the name in the certificate of the server, where that is not the host of the URL
     start_timeout: seconds to wait for the first message of the server
     """
 
@@ -43,7 +51,10 @@ class Server:
                  path: Union[str, "os.PathLike[str]", None] = None,
                  config: Union[str, "os.PathLike[str]", None] = None,
                  settings: Optional[Mapping[str, Any]] = None,
-                 start_timeout: float = 30.0) -> None:
+                 start_timeout: float = 30.0, url: Optional[str] = None,
+                 token: Optional[str] = None, token_file: Optional[Path] = None,
+                 ca: Optional[Path] = None, cert: Optional[Path] = None,
+                 key: Optional[Path] = None, server_name: Optional[str] = None) -> None:
         self._pid = os.getpid()
         self._is_forked = False  # this is a child process, and the server the parent's
         self._lock = threading.Lock()
@@ -55,14 +66,17 @@ class Server:
         self._pending: Dict[int, Deliver] = {}
         self._calls: Dict[int, int] = {}  # open calls of tools, and the executions they belong to
         self._lost: Optional[str] = None  # why the connection has ended
+        self._refused: Optional[str] = None  # why the server has no use for us
         self._hello: Optional[Message] = None
         self._is_greeted = threading.Event()
         self._max_line = 1 << 20  # until the server has said how much it accepts
         self.tools: Dict[str, Tool] = {}  # tools of all sessions
-        if path is not None:
-            if program is not None or config is not None or settings:
-                raise ValueError("path is of a server that runs: it has its own configuration")
-            self._channel: Channel = connect(os.fspath(path))
+        access = Access(token, token_file, ca, cert, key, server_name)
+        _check_place(url, path, program is not None or config is not None or bool(settings), access)
+        if url is not None:
+            self._channel: Channel = connect_tls(url, access, start_timeout)
+        elif path is not None:
+            self._channel = connect(os.fspath(path))
         else:
             self._channel = start(program, config, settings or {})
         _servers.add(self)
@@ -77,6 +91,8 @@ class Server:
     def _greet(self, start_timeout: float) -> None:
         if not self._is_greeted.wait(start_timeout):
             raise SetupFailed(f"{self._channel.name} has not answered in {start_timeout} seconds")
+        if self._refused is not None:
+            raise SetupFailed(f"{self._channel.name} has refused this client: {self._refused}")
         if self._hello is None:
             raise SetupFailed(f"{self._channel.name} did not start: {self._lost}")
         if self._hello.get("protocol") != PROTOCOL:
@@ -229,6 +245,9 @@ class Server:
                 message = json.loads(line.decode("utf-8", "replace"))
                 if message["type"] == "failed" and "id" not in message:
                     why = message["message"]
+                    if self._hello is None:
+                        self._refused = why
+                    break  # the connection ends: what else comes are the ends of what was open
                 self._deliver(message)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             why = f"it has sent what is not a message ({error})"
@@ -270,6 +289,21 @@ class Server:
         """In a forked child: close the descriptors, for the server ends when all are closed."""
         self._is_forked = True
         self._channel.forget()
+
+
+def _check_place(url: Optional[str], path: Any, is_started: bool, access: Access) -> None:
+    """Raise a ValueError where a server is named in two ways, or what belongs to another one."""
+    if url is None and any(one is not None for one in access):
+        names = ", ".join(name for name, one in access._asdict().items() if one is not None)
+        raise ValueError(f"{names}: for a server on another machine, which needs its url as well")
+    for name, one in (("url", url), ("path", path)):
+        if one is not None and is_started:
+            raise ValueError(f"{name} is of a server that runs: it has its own configuration")
+    if url is not None and path is not None:
+        raise ValueError("url and path name two servers")
+    if url is not None:
+        address_of(url)
+        check_access(access)
 
 
 def answer_of(message: Message) -> Message:
