@@ -239,7 +239,7 @@ def paused():
           lines)
     worker.kill(signal.SIGCONT)
     check("left", worker.said("has left"))
-    check("closed", worker.said("Session closed"))
+    check("closed", worker.said("has disconnected"))
     other = bus.caller()
     check("after", other.get()["type"] == "hello" and output(other.run("print(1)")) == "1\n")
     check("status", worker.end() == 143)
