@@ -116,6 +116,7 @@ struct serve_client {
     struct laz_lines lines;
     struct serve_peer peer;
     struct laz_timer *expiry; /* of a peer that has one */
+    bool has_expired;
     struct serve_session *sessions;
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
