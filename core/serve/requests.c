@@ -180,8 +180,10 @@ static void session_opened(const struct serve_session *session, int64_t id)
 static int session_asked(struct serve_client *client, const struct serve_message *message,
                          size_t most, struct serve_session **out, struct laz_error *err)
 {
-    int rc = session_new(client, message, most, out, err);
+    int rc = serve_client_may_execute(client, err); /* to start one takes CPU time as well */
 
+    if (!rc)
+        rc = session_new(client, message, most, out, err);
     if (rc)
         return rc;
     rc = serve_network_read(client, &(*out)->first, message->network, message->network_len, err);
@@ -260,6 +262,8 @@ static int requests_restart(struct serve_client *client, const struct serve_mess
     if (!session)
         return LAZ_ENOENT;
     int rc = serve_session_is_idle(session, err);
+    if (!rc)
+        rc = serve_client_may_execute(client, err);
     if (rc)
         return rc;
     struct laz_session *old = session->session;

@@ -387,6 +387,9 @@ def limits():
             answer = second.run("1")
             check("cpu", answer["type"] == "failed" and "CPU time" in answer["message"] and
                   answer["code"] == "LAZ_EBUSY", answer)
+            for type_ in ("open", "open_pool"):  # what starts takes CPU time as well
+                answer = second.ask(type_)
+                check(f"cpu {type_}", answer.get("code") == "LAZ_EBUSY", answer)
     # A token narrows: bytes beyond a minute's worth wait.
     with Server() as server:
         bearer = token("alice", "--bytes", "1MiB", "--sessions", "1")
