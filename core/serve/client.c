@@ -107,13 +107,25 @@ int serve_client_may_execute(const struct serve_client *client, struct laz_error
     return client_use(client, LAZ_QUOTA_CPU, 0, "CPU time", err);
 }
 
+static void client_used_cpu(const struct serve_client *client, uint64_t cpu_us)
+{
+    if (client->peer.identity)
+        laz_identity_used(&client->server->first->identities, client->peer.identity, LAZ_QUOTA_CPU,
+                          cpu_us / 1000, laz_clock_ms());
+}
+
 void serve_client_has_executed(const struct serve_client *client, const struct laz_result *result)
 {
     struct laz_execution_usage usage = LAZ_EXECUTION_USAGE_INIT;
 
-    if (client->peer.identity && result && laz_result_usage(result, &usage) == 0)
-        laz_identity_used(&client->server->first->identities, client->peer.identity, LAZ_QUOTA_CPU,
-                          usage.cpu_us / 1000, laz_clock_ms());
+    if (result && laz_result_usage(result, &usage) == 0)
+        client_used_cpu(client, usage.cpu_us);
+}
+
+void serve_client_leaves_session(const struct serve_client *client,
+                                 const struct laz_session *session)
+{
+    client_used_cpu(client, laz_session_idle_cpu_us(session));
 }
 
 /* ---- making and freeing --------------------------------------------------------------------- */

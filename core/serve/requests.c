@@ -125,6 +125,8 @@ static void session_free(struct serve_session *session)
 
     LAZ_LIST_REMOVE(session->client->sessions, session);
     serve_sessions_uncount(session->client, session->most);
+    if (session->session && !session->running)
+        serve_client_leaves_session(session->client, session->session);
     session->pool = NULL; /* nothing is given back to it */
     laz_session_free(session->session);
     laz_pool_free(pool);
@@ -270,6 +272,7 @@ static int requests_restart(struct serve_client *client, const struct serve_mess
     rc = session_start(session, err);
     if (rc)
         return rc;
+    serve_client_leaves_session(client, old);
     laz_session_free(old);
     session_opened(session, message->id);
     return 0;

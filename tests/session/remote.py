@@ -390,6 +390,16 @@ def limits():
             for type_ in ("open", "open_pool"):  # what starts takes CPU time as well
                 answer = second.ask(type_)
                 check(f"cpu {type_}", answer.get("code") == "LAZ_EBUSY", answer)
+    with Server(["serve.cpu=1"]) as server, Client(server, cert="bob") as client:
+        client.get()  # threads that run on between executions, in a session that is closed
+        session = client.ask("open")["session"]
+        client.run("import threading\n"
+                   "def burn():\n    while True: pass\n"
+                   "threading.Thread(target=burn, daemon=True).start()", session=session)
+        time.sleep(5)  # nothing tells of it; a fifth of a processor is enough
+        client.ask("close", session=session)
+        answer = client.ask("open")
+        check("cpu of threads", answer.get("code") == "LAZ_EBUSY", answer)
     # A token narrows: bytes beyond a minute's worth wait.
     with Server() as server:
         bearer = token("alice", "--bytes", "1MiB", "--sessions", "1")
