@@ -487,6 +487,15 @@ void laz_session_free(struct laz_session *session)
         session_leave(session, true);
 }
 
+uint64_t laz_session_idle_cpu_us(const struct laz_session *session)
+{
+    uint64_t cpu_us = 0, memory = 0;
+
+    if (session->box)
+        laz_box_usage(session->box, &cpu_us, &memory);
+    return cpu_us > session->cpu_us ? cpu_us - session->cpu_us : 0;
+}
+
 bool laz_session_is_alive(struct laz_session *session)
 {
     if (!session)

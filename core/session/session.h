@@ -278,4 +278,7 @@ void laz_execution_cancel(struct laz_session *session);
 /* It has its result at once, whatever it waits for: `done` is called in here. */
 void laz_execution_abandon(struct laz_session *session);
 
+/* CPU time that it has used since its last result, or its start. The thread of its loop. */
+uint64_t laz_session_idle_cpu_us(const struct laz_session *session);
+
 #endif
