@@ -97,6 +97,11 @@ static int client_use(const struct serve_client *client, enum laz_quota_kind kin
                    : 0;
 }
 
+const char *serve_client_identity(const struct serve_client *client)
+{
+    return client->peer.identity ? client->peer.identity->name : NULL;
+}
+
 int serve_client_may_ask(const struct serve_client *client, struct laz_error *err)
 {
     return client_use(client, LAZ_QUOTA_REQUESTS, 1000, "requests", err);

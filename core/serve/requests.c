@@ -106,6 +106,7 @@ static int session_start(struct serve_session *session, struct laz_error *err)
         .tools = tools,
         .n_tools = n,
         .network = serve_network_list(&session->first, &list),
+        .identity = serve_client_identity(client),
     };
     struct laz_session *opened = NULL;
     rc = laz_session_open(client->server->engine, &options, &opened, err);
@@ -233,6 +234,7 @@ static int pool_start(struct serve_session *pool, struct laz_error *err)
         .tools = tools,
         .n_tools = n,
         .network = serve_network_list(&pool->first, &list),
+        .identity = serve_client_identity(pool->client),
     };
     rc = laz_pool_new(pool->client->server->engine, &options, &pool->pool, err);
     free(tools);
@@ -567,7 +569,11 @@ static int request_place(struct serve_request *request, const struct serve_messa
     request->is_once = true;
     *place = laz_place_fresh(&client->server->engine->sessions, NULL);
     *fresh = (struct laz_session_options){
-        .size = sizeof *fresh, .runtime = message->runtime, .warm = 1, .no_wait = 1};
+        .size = sizeof *fresh,
+        .runtime = message->runtime,
+        .warm = 1,
+        .no_wait = 1,
+        .identity = serve_client_identity(client)};
     return tools_of_client(client, NULL,
                            (const struct laz_session_tool ***)(uintptr_t)&fresh->tools,
                            &fresh->n_tools, err);

@@ -190,6 +190,8 @@ void serve_gate_end(struct laz_server *first);
  * of its peer. */
 int serve_client_new(struct laz_server *server, int in, int out, const struct serve_peer *peer,
                      struct laz_error *err);
+/* The name of its identity; NULL: it is of this user. */
+const char *serve_client_identity(const struct serve_client *client);
 /* Uses one request of what the identity of the client has. LAZ_EBUSY: it has to wait. */
 int serve_client_may_ask(const struct serve_client *client, struct laz_error *err);
 /* May it execute something, by the CPU time that it has used? LAZ_EBUSY. */

@@ -80,6 +80,7 @@ struct laz_session {
     size_t n_shared;          /* size of the engine's tool set when it was opened */
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
+    char *identity;                 /* told to the audit log; NULL: none */
     /* Its network list, held, and the one that it was opened with, whose ports boxes listen to;
      * NULL: the settings are wrong. */
     struct laz_network_rules *rules, *first_rules;

@@ -171,7 +171,8 @@ def verdict(result):
 
 
 def who():
-    with Server() as server:
+    log = f"{work}/audit.log"
+    with Server([f'audit.file="{log}"']) as server:
         bearer = token("alice")
         for how in ({"bearer": bearer}, {"cert": "bob"}):
             with Client(server, **how) as client:
@@ -212,6 +213,9 @@ def who():
         with Client(server, bearer=bearer) as client:  # it still works
             check("after", client.get()["type"] == "hello")
         check("status", server.end() == 143)
+    with open(log) as file:
+        starts = [json.loads(line) for line in file if '"session_start"' in line]
+    check("audit", {one["identity"] for one in starts} == {"alice", "bob"}, starts)
 
 
 def forged():
