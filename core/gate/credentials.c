@@ -11,11 +11,14 @@
 #include "os/trust.h"
 #include "os/users.h"
 
+#include <gnutls/abstract.h>
 #include <gnutls/x509.h>
 #include <string.h>
 
 #define CREDENTIALS_FILE ((size_t)1 << 20)
 #define CREDENTIALS_TLS  "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+#define CREDENTIALS_RSA  2048 /* bytes of a modulus of RSA: 16384 bits, */
+#define CREDENTIALS_E    8    /* and of its exponent */
 
 static int credentials_error(struct laz_error *err, const char *file, int rc)
 {
@@ -134,6 +137,57 @@ void gate_credentials_free(struct gate_credentials *credentials)
     credentials->x509 = NULL;
 }
 
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+/* Bytes of a number, without a zero in front that is its sign. */
+static unsigned rsa_size(const gnutls_datum_t *number)
+{
+    return number->size - (number->size && !number->data[0]);
+}
+
+static bool key_is_cheap(const gnutls_datum_t *der)
+{
+    gnutls_x509_crt_t certificate = NULL;
+    gnutls_pubkey_t key = NULL;
+    gnutls_datum_t modulus = {NULL, 0}, exponent = {NULL, 0};
+    bool is_cheap = false;
+
+    if (gnutls_x509_crt_init(&certificate) == 0 && gnutls_pubkey_init(&key) == 0 &&
+        gnutls_x509_crt_import(certificate, der, GNUTLS_X509_FMT_DER) == 0 &&
+        gnutls_pubkey_import_x509(key, certificate, 0) == 0) {
+        const int algorithm = gnutls_pubkey_get_pk_algorithm(key, NULL);
+        is_cheap = algorithm == GNUTLS_PK_ECDSA || algorithm == GNUTLS_PK_EDDSA_ED25519 ||
+                   algorithm == GNUTLS_PK_EDDSA_ED448;
+        if (!is_cheap && gnutls_pubkey_export_rsa_raw(key, &modulus, &exponent) == 0)
+            is_cheap =
+                rsa_size(&modulus) <= CREDENTIALS_RSA && rsa_size(&exponent) <= CREDENTIALS_E;
+    }
+    gnutls_free(modulus.data);
+    gnutls_free(exponent.data);
+    if (key)
+        gnutls_pubkey_deinit(key);
+    if (certificate)
+        gnutls_x509_crt_deinit(certificate);
+    return is_cheap;
+}
+
+/* Before the signature of the other end is checked, by whatever key it has sent: with RSA that
+ * takes minutes if modulus and exponent are large enough, and nobody has signed the certificate
+ * yet. */
+static int session_check_key(gnutls_session_t tls, unsigned type, unsigned when, unsigned incoming,
+                             const gnutls_datum_t *message)
+{
+    unsigned n = 0;
+    const gnutls_datum_t *chain = incoming ? gnutls_certificate_get_peers(tls, &n) : NULL;
+
+    (void)type;
+    (void)when;
+    (void)message;
+    return !incoming || (chain && n && key_is_cheap(&chain[0]))
+               ? 0
+               : GNUTLS_E_UNSUPPORTED_CERTIFICATE_TYPE;
+}
+
 int gate_session_new(const struct gate_credentials *credentials, bool is_server, int fd,
                      gnutls_session_t *tls, struct laz_error *err)
 {
@@ -153,6 +207,8 @@ int gate_session_new(const struct gate_credentials *credentials, bool is_server,
     if (is_server)
         gnutls_certificate_server_set_request(
             *tls, credentials->asks_certificates ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
+    gnutls_handshake_set_hook_function(*tls, GNUTLS_HANDSHAKE_CERTIFICATE_VERIFY, GNUTLS_HOOK_PRE,
+                                       session_check_key);
     gnutls_transport_set_int(*tls, fd);
     return 0;
 }

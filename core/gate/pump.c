@@ -16,14 +16,19 @@
 static void pump_turn(struct gate_pump *pump);
 static void pump_over(struct gate_pump *pump, const char *why);
 
-/* epoll(7) reports the end of a connection also where nothing is watched for: so as not to be told
- * again and again, nothing is watched any more. What the plain side has left can still be read. */
+/* A loop tells nothing where nothing is watched for, not even that a connection is lost: so what
+ * never comes is. A peer that sends urgent data all the same has lost its connection. */
+#define PUMP_NOTHING LAZ_IO_URGENT
+#define PUMP_WATCHES (LAZ_IO_READ | LAZ_IO_WRITE)
+
+/* What the plain side has left can still be read when it is gone; so as not to be told again and
+ * again, it is not watched any more. */
 static void pump_net_ready(void *user, uint32_t events)
 {
     struct gate_pump *pump = user;
 
     (void)events;
-    if (pump->net_watched)
+    if (pump->net_watched & PUMP_WATCHES)
         pump_turn(pump);
     else
         pump_over(pump, "the connection is lost");
@@ -34,7 +39,7 @@ static void pump_in_ready(void *user, uint32_t events)
     struct gate_pump *pump = user;
 
     (void)events;
-    if (!pump->in_watched) {
+    if (!(pump->in_watched & PUMP_WATCHES)) {
         laz_io_stop(pump->in_io);
         pump->in_io = NULL;
     }
@@ -46,7 +51,7 @@ static void pump_out_ready(void *user, uint32_t events)
     struct gate_pump *pump = user;
 
     (void)events;
-    if (pump->out_watched)
+    if (pump->out_watched & PUMP_WATCHES)
         pump_turn(pump);
     else
         pump_over(pump, "the reader is gone");
@@ -164,10 +169,11 @@ static const char *pump_send(struct gate_pump *pump, bool *moved)
 
 static bool pump_watch_one(struct laz_io *io, uint32_t events, uint32_t *watched)
 {
-    const bool is_same = events == *watched;
+    const uint32_t wanted = events ? events : PUMP_NOTHING;
+    const bool is_same = wanted == *watched;
 
-    *watched = events;
-    return is_same || !io || laz_io_events(io, events);
+    *watched = wanted;
+    return is_same || !io || laz_io_events(io, wanted);
 }
 
 /* Watches for what can come next. */

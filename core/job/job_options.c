@@ -149,6 +149,7 @@ static const struct laz_member session_rows[] = {
     {ROW(output, INT, REFUSED)},
     {ROW(errors, INT, REFUSED)},
     NETWORK,
+    {TEXT(identity, REFUSED), .what = "the identity of the session"},
 };
 #undef M
 
@@ -167,6 +168,7 @@ static const struct laz_member pool_rows[] = {
      .what = "the tools of the pool", .one = "a tool of the pool", .of = &session_tool_members},
     {VALUE(n_tools, FREE)},
     NETWORK,
+    {TEXT(identity, REFUSED), .what = "the identity of the pool"},
 };
 #undef M
 #undef NETWORK

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLIENT_LOOK_S 86400
+#define CLIENT_LOOK_S   86400
+#define CLIENT_LEAVE_MS 10000 /* in which one whose time is over reads what is left for it */
 
 /* The id of a request that could not be understood, so that its sender gets an answer; 0: none. */
 static int64_t client_id_of(const char *line, size_t len)
@@ -96,6 +97,11 @@ static int client_use(const struct serve_client *client, enum laz_quota_kind kin
                    : 0;
 }
 
+const char *serve_client_identity(const struct serve_client *client)
+{
+    return client->peer.identity ? client->peer.identity->name : NULL;
+}
+
 int serve_client_may_ask(const struct serve_client *client, struct laz_error *err)
 {
     return client_use(client, LAZ_QUOTA_REQUESTS, 1000, "requests", err);
@@ -106,13 +112,25 @@ int serve_client_may_execute(const struct serve_client *client, struct laz_error
     return client_use(client, LAZ_QUOTA_CPU, 0, "CPU time", err);
 }
 
+static void client_used_cpu(const struct serve_client *client, uint64_t cpu_us)
+{
+    if (client->peer.identity)
+        laz_identity_used(&client->server->first->identities, client->peer.identity, LAZ_QUOTA_CPU,
+                          cpu_us / 1000, laz_clock_ms());
+}
+
 void serve_client_has_executed(const struct serve_client *client, const struct laz_result *result)
 {
     struct laz_execution_usage usage = LAZ_EXECUTION_USAGE_INIT;
 
-    if (client->peer.identity && result && laz_result_usage(result, &usage) == 0)
-        laz_identity_used(&client->server->first->identities, client->peer.identity, LAZ_QUOTA_CPU,
-                          usage.cpu_us / 1000, laz_clock_ms());
+    if (result && laz_result_usage(result, &usage) == 0)
+        client_used_cpu(client, usage.cpu_us);
+}
+
+void serve_client_leaves_session(const struct serve_client *client,
+                                 const struct laz_session *session)
+{
+    client_used_cpu(client, laz_session_idle_cpu_us(session));
 }
 
 /* ---- making and freeing --------------------------------------------------------------------- */
@@ -123,6 +141,10 @@ static void client_expired(void *user)
     struct serve_client *client = user;
     const int64_t left_s = client->peer.expires_s - laz_clock_unix_s();
 
+    if (client->has_expired) { /* it does not read: it has had its time */
+        client->lines.is_ending = client->lines.is_gone = true;
+        return;
+    }
     if (left_s > 0) { /* a timer is started for a day at most: the clock may be set meanwhile */
         laz_timer_start(client->expiry,
                         (uint64_t)(left_s < CLIENT_LOOK_S ? left_s : CLIENT_LOOK_S) * 1000);
@@ -132,7 +154,8 @@ static void client_expired(void *user)
                   "the token or certificate of %s has expired: connect with a new one",
                   client->peer.identity->name);
     serve_send_failed(client, 0, &client->why);
-    client->lines.is_ending = true;
+    client->lines.is_ending = client->has_expired = true;
+    laz_timer_start(client->expiry, CLIENT_LEAVE_MS);
 }
 
 static int client_watch_expiry(struct serve_client *client, struct laz_error *err)

@@ -106,6 +106,7 @@ static int session_start(struct serve_session *session, struct laz_error *err)
         .tools = tools,
         .n_tools = n,
         .network = serve_network_list(&session->first, &list),
+        .identity = serve_client_identity(client),
     };
     struct laz_session *opened = NULL;
     rc = laz_session_open(client->server->engine, &options, &opened, err);
@@ -126,6 +127,8 @@ static void session_free(struct serve_session *session)
 
     LAZ_LIST_REMOVE(session->client->sessions, session);
     serve_sessions_uncount(session->client, session->most);
+    if (session->session && !session->running)
+        serve_client_leaves_session(session->client, session->session);
     session->pool = NULL; /* nothing is given back to it */
     laz_session_free(session->session);
     laz_pool_free(pool);
@@ -181,8 +184,10 @@ static void session_opened(const struct serve_session *session, int64_t id)
 static int session_asked(struct serve_client *client, const struct serve_message *message,
                          size_t most, struct serve_session **out, struct laz_error *err)
 {
-    int rc = session_new(client, message, most, out, err);
+    int rc = serve_client_may_execute(client, err); /* to start one takes CPU time as well */
 
+    if (!rc)
+        rc = session_new(client, message, most, out, err);
     if (rc)
         return rc;
     rc = serve_network_read(client, &(*out)->first, message->network, message->network_len, err);
@@ -229,6 +234,7 @@ static int pool_start(struct serve_session *pool, struct laz_error *err)
         .tools = tools,
         .n_tools = n,
         .network = serve_network_list(&pool->first, &list),
+        .identity = serve_client_identity(pool->client),
     };
     rc = laz_pool_new(pool->client->server->engine, &options, &pool->pool, err);
     free(tools);
@@ -261,12 +267,15 @@ static int requests_restart(struct serve_client *client, const struct serve_mess
     if (!session)
         return LAZ_ENOENT;
     int rc = serve_session_is_idle(session, err);
+    if (!rc)
+        rc = serve_client_may_execute(client, err);
     if (rc)
         return rc;
     struct laz_session *old = session->session;
     rc = session_start(session, err);
     if (rc)
         return rc;
+    serve_client_leaves_session(client, old);
     laz_session_free(old);
     session_opened(session, message->id);
     return 0;
@@ -560,7 +569,11 @@ static int request_place(struct serve_request *request, const struct serve_messa
     request->is_once = true;
     *place = laz_place_fresh(&client->server->engine->sessions, NULL);
     *fresh = (struct laz_session_options){
-        .size = sizeof *fresh, .runtime = message->runtime, .warm = 1, .no_wait = 1};
+        .size = sizeof *fresh,
+        .runtime = message->runtime,
+        .warm = 1,
+        .no_wait = 1,
+        .identity = serve_client_identity(client)};
     return tools_of_client(client, NULL,
                            (const struct laz_session_tool ***)(uintptr_t)&fresh->tools,
                            &fresh->n_tools, err);

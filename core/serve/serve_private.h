@@ -118,6 +118,7 @@ struct serve_client {
     struct laz_lines lines;
     struct serve_peer peer;
     struct laz_timer *expiry; /* of a peer that has one */
+    bool has_expired;
     struct serve_session *sessions;
     struct serve_call *calls;
     struct serve_tool_set *tools; /* of the sessions that it opens; not of standard input */
@@ -197,11 +198,17 @@ void serve_worker_end(struct laz_server *first);
  * of its peer. */
 int serve_client_new(struct laz_server *server, int in, int out, const struct serve_peer *peer,
                      struct laz_error *err);
+/* The name of its identity; NULL: it is of this user. */
+const char *serve_client_identity(const struct serve_client *client);
 /* Uses one request of what the identity of the client has. LAZ_EBUSY: it has to wait. */
 int serve_client_may_ask(const struct serve_client *client, struct laz_error *err);
 /* May it execute something, by the CPU time that it has used? LAZ_EBUSY. */
 int serve_client_may_execute(const struct serve_client *client, struct laz_error *err);
 void serve_client_has_executed(const struct serve_client *client, const struct laz_result *result);
+/* An idle session of it is about to end: threads of its code have used CPU time since its last
+ * result. */
+void serve_client_leaves_session(const struct serve_client *client,
+                                 const struct laz_session *session);
 /* Handles one line of each client that has one; false: no client had any. */
 bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */

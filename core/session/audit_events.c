@@ -136,6 +136,8 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
     session->on_record = true; /* also if the write fails: the next record is a restart */
     if (again)
         laz_audit_string(&line, "cause", session->start.cause);
+    if (session->identity)
+        laz_audit_string(&line, "identity", session->identity);
     laz_audit_string(&line, "runtime", session->runtime->name);
     laz_audit_string(&line, "backend", backend);
     laz_audit_bool(&line, "sandbox",
@@ -153,6 +155,8 @@ void laz_audit_start_failed(struct laz_session *session, const struct laz_error 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
+    if (session->identity)
+        laz_audit_string(&line, "identity", session->identity);
     laz_audit_string(&line, "runtime", session->runtime ? session->runtime->name : NULL);
     laz_audit_string(&line, "backend", *session->start.backend ? session->start.backend : NULL);
     laz_audit_string(&line, "error", why->text);

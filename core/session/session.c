@@ -71,6 +71,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_session_forget_network(session);
     free(session->isolation);
     free(session->description);
+    free(session->identity);
     free(session);
 }
 
@@ -254,7 +255,9 @@ int laz_session_unstarted(struct laz_session_shared *shared,
     const bool is_lent = session_borrow(session, options);
     session->warm = options->warm && !options->input && !options->output && !options->errors;
     session->user = options->user;
-    int rc = !is_lent
+    session->identity = laz_strdup(options->identity);
+    int rc = options->identity && !session->identity ? laz_error_nomem(err)
+             : !is_lent
                  ? laz_error_set(err, LAZ_EINVAL, 0,
                                  "a stream of the session is neither a pipe nor a socket, nor a "
                                  "terminal that was made for it")
@@ -485,6 +488,15 @@ void laz_session_free(struct laz_session *session)
 {
     if (session)
         session_leave(session, true);
+}
+
+uint64_t laz_session_idle_cpu_us(const struct laz_session *session)
+{
+    uint64_t cpu_us = 0, memory = 0;
+
+    if (session->box)
+        laz_box_usage(session->box, &cpu_us, &memory);
+    return cpu_us > session->cpu_us ? cpu_us - session->cpu_us : 0;
 }
 
 bool laz_session_is_alive(struct laz_session *session)

@@ -80,6 +80,7 @@ struct laz_session {
     size_t n_shared;          /* size of the engine's tool set when it was opened */
     struct laz_tool_set *own_tools; /* beside these; held; NULL: none */
     void *user;                     /* told to tools */
+    char *identity;                 /* told to the audit log; NULL: none */
     /* Its network list, held, and the one that it was opened with, whose ports boxes listen to;
      * NULL: the settings are wrong. */
     struct laz_network_rules *rules, *first_rules;
@@ -277,5 +278,8 @@ int laz_session_ask(struct laz_session *session, const struct laz_request *reque
 void laz_execution_cancel(struct laz_session *session);
 /* It has its result at once, whatever it waits for: `done` is called in here. */
 void laz_execution_abandon(struct laz_session *session);
+
+/* CPU time that it has used since its last result, or its start. The thread of its loop. */
+uint64_t laz_session_idle_cpu_us(const struct laz_session *session);
 
 #endif

@@ -29,6 +29,13 @@ certificate() {
             -out "$1.pem" 2>>err
 }
 
+# costly NAME - a certificate that nobody has signed, with a key whose signatures take long to check:
+# the public exponent is large.
+costly() {
+    openssl req -x509 -newkey rsa:2048 -pkeyopt rsa_keygen_pubexp:1208925819614629174706189 -nodes -days 30 \
+        -subj "/CN=$1" -keyout "$1.key" -out "$1.pem" 2>>err
+}
+
 # part NAME - one of the parts of remote.py.
 part() {
     cases=$((cases + 1)) status=0
@@ -52,6 +59,7 @@ certificate server ca "$(printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\nexte
 certificate bob ca extendedKeyUsage=clientAuth
 certificate carol ca extendedKeyUsage=clientAuth
 certificate mallory other extendedKeyUsage=clientAuth
+costly dave
 : >index.txt
 printf '[ca]\ndefault_ca = ca\n[ca]\ndatabase = index.txt\ndefault_md = sha256\ndefault_crl_days = 20\n' >ca.cnf
 openssl ca -config ca.cnf -revoke carol.pem -keyfile ca.key -cert ca.pem 2>>err &&
@@ -85,7 +93,7 @@ if ! [ -s revoked.pem ]; then
     exit 1
 fi
 : >err
-for name in who expiry widen approvals limits hostile idle bridge wrong tokens; do
+for name in who expiry lost widen approvals limits hostile idle bridge wrong tokens; do
     part $name
 done
 finish

@@ -296,6 +296,7 @@ struct laz_session_options {
     const int *output;
     const int *errors;
     const struct laz_network_list *network; /* NULL: as the settings say */
+    const char *identity; /* who it is for, as the audit log has it; copied; NULL: nobody is named */
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
@@ -499,6 +500,7 @@ struct laz_pool_options {
     const struct laz_session_tool *const *tools;
     size_t n_tools;
     const struct laz_network_list *network;
+    const char *identity;
 };
 #define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 

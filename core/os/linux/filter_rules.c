@@ -98,6 +98,7 @@ const struct filter_group filter_groups[] = {
 #define THREAD     UINT64_C(0x10000)           /* CLONE_THREAD */
 #define FILES      UINT64_C(0x400)             /* CLONE_FILES */
 #define UNSHARE    UINT64_C(2)                 /* CLOSE_RANGE_UNSHARE */
+#define NONBLOCK   UINT64_C(04000)             /* O_NONBLOCK */
 #define TYPE       (INT & ~UINT64_C(02004000)) /* all but SOCK_CLOEXEC, SOCK_NONBLOCK */
 #define BELOW_64   (INT & ~UINT64_C(63))
 #define BELOW_32   (INT & ~UINT64_C(31))
@@ -156,7 +157,9 @@ const struct filter_rule filter_rules[] = {
     {FILTER_GATE, "fcntl", {{1, INT, 1}}}, /* F_GETFD, F_SETFD, F_GETFL, F_SETFL */
     {FILTER_GATE, "fcntl", {{1, INT, 2}}},
     {FILTER_GATE, "fcntl", {{1, INT, 3}}},
-    {FILTER_GATE, "fcntl", {{1, INT, 4}}},
+    /* Not to let it block again: the server has connections that share their flags with ones here,
+     * and its loop would wait in them. */
+    {FILTER_GATE, "fcntl", {{1, INT, 4}, {2, NONBLOCK, NONBLOCK}}},
     {FILTER_ALL, "socketpair", {{0, INT, 1}, {1, 0xf, 5}}},
     {FILTER_CLOSED, "sendto", {{4, ALL, 0}}},
     /* Not SO_SNDBUF and SO_RCVBUF, nor F_SETPIPE_SZ below: without a control group a socket or a
