@@ -2,89 +2,14 @@
 /* test_carrier_nats.c - the carrier `nats`, with a server of NATS that is started for it: on loopback,
  * at a port that was free. */
 #include "carrier_contract.h"
+#include "nats_server.h"
 
 #include <arpa/inet.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- servers --------------------------------------------------------------------------------- */
-
-static char work[64]; /* a directory */
-
-struct server {
-    pid_t pid;
-    char conf[128]; /* its configuration */
-    int port;       /* 0: one that is free */
-};
-
-static void server_wait(struct server *server)
-{
-    char path[160], text[512];
-    const char *at;
-
-    snprintf(path, sizeof path, "%s/nats-server_%d.ports", work, (int)server->pid);
-    for (int i = 0; i < UNIT_HANG_MS / 10; i++) {
-        FILE *file = fopen(path, "r");
-        const size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
-        if (file)
-            fclose(file);
-        text[len] = '\0';
-        if (strchr(text, '}') && (at = strrchr(text, ':'))) {
-            server->port = atoi(at + 1);
-            return;
-        }
-        if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
-            break;
-        usleep(10000);
-    }
-    printf("nats-server has not started: see %s\n", server->conf);
-    exit(1);
-}
-
-/* Starts it with what its configuration has now. */
-static void server_start(struct server *server)
-{
-    char port[16], log[160];
-
-    snprintf(port, sizeof port, "%d", server->port ? server->port : -1);
-    snprintf(log, sizeof log, "%s.log", server->conf);
-    server->pid = fork();
-    if (server->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execlp("nats-server", "nats-server", "-c", server->conf, "-a", "127.0.0.1", "-p", port,
-               "--ports_file_dir", work, "-l", log, (char *)NULL);
-        _exit(127);
-    }
-    server_wait(server);
-}
-
-static void server_kill(struct server *server)
-{
-    kill(server->pid, SIGKILL);
-    waitpid(server->pid, NULL, 0);
-}
-
-static void server_configure(struct server *server, const char *name, const char *text)
-{
-    snprintf(server->conf, sizeof server->conf, "%s/%s.conf", work, name);
-    FILE *file = fopen(server->conf, "w");
-    if (!file || fputs(text, file) == EOF || fclose(file) != 0)
-        abort();
-}
-
-static void server_begin(struct server *server, const char *name, const char *text)
-{
-    *server = (struct server){.port = 0};
-    server_configure(server, name, text);
-    server_start(server);
-}
 
 /* Options with the URL of the server and other ones, which begin with a comma. */
 static const char *options_for(const struct server *server, const char *scheme, const char *others)
@@ -236,7 +161,7 @@ static void shell(const char *command)
 {
     char text[2048];
 
-    snprintf(text, sizeof text, "cd '%s' && { %s; } >openssl.log 2>&1", work, command);
+    snprintf(text, sizeof text, "cd '%s' && { %s; } >openssl.log 2>&1", server_work, command);
     CU_ASSERT_FATAL(system(text) == 0);
 }
 
@@ -259,7 +184,7 @@ static int tls_open(const struct server *server, const char *format, struct laz_
 
     for (const char *at = format; *at && len + 80 < sizeof others; at++)
         if (*at == '@')
-            len += (size_t)sprintf(others + len, "%s", work);
+            len += (size_t)sprintf(others + len, "%s", server_work);
         else
             others[len++] = *at;
     others[len] = '\0';
@@ -276,7 +201,7 @@ static void tls_is_what_it_should_be(void)
     snprintf(conf, sizeof conf,
              "tls { cert_file: \"%s/server.pem\", key_file: \"%s/server.key\", ca_file: "
              "\"%s/ca.pem\", verify: true }\n",
-             work, work, work);
+             server_work, server_work, server_work);
     server_begin(&server, "tls", conf);
     server_begin(&plain, "plain", "");
 #define CLIENT ",\"certificate\":\"@/client.pem\",\"key\":\"@/client.key\""
@@ -299,7 +224,7 @@ static void tls_is_what_it_should_be(void)
     snprintf(options, sizeof options,
              "{\"url\":[\"tls://127.0.0.1:%d\"],\"ca\":\"%s/ca.pem\",\"certificate\":\"%s/"
              "client.pem\",\"key\":\"%s/client.key\"}",
-             server.port, work, work, work);
+             server.port, server_work, server_work, server_work);
     CU_ASSERT_FATAL(connection_open(&a, options, &err) == 0);
     ear_wait(&a.ear, 1);
     connection_close(&a);
@@ -414,13 +339,12 @@ static void another_server_of_the_list_is_taken(void)
     server_begin(&two, "two", "");
     snprintf(options, sizeof options,
              "{\"url\":[\"nats://127.0.0.1:%d\",\"nats://localhost:%d\"]}", one.port, two.port);
-    CU_ASSERT_FATAL(connection_open(&a, options, NULL) == 0);
     server_kill(&one);
+    CU_ASSERT_FATAL(connection_open(&a, options, NULL) == 0);
     connection_settle(&a);
     server_start(&one);
     server_kill(&two);
-    for (unsigned n = 0; n < 50 && !strstr(a.ear.text, "; connected"); n++)
-        usleep(100000);
+    ear_wait_for(&a.ear, "; connected");
     connection_settle(&a);
     connection_close(&a);
     server_kill(&one);
@@ -494,31 +418,21 @@ static const struct unit_test tests[] = {
     {0},
 };
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-    (void)status;
-    (void)flag;
-    (void)walk;
-    return remove(path);
-}
-
 int main(void)
 {
-    const char *directory = getenv("TMPDIR");
     struct server server;
     char options[128];
 
     signal(SIGPIPE, SIG_DFL);
     if (system("command -v nats-server >/dev/null 2>&1") != 0)
         return unit_skip("nats", "nats-server is not installed") ? 77 : 1;
-    snprintf(work, sizeof work, "%.30s/lazaret-nats-XXXXXX", directory ? directory : "/tmp");
-    if (!mkdtemp(work))
+    if (!server_directory())
         return 1;
     server_begin(&server, "contract", "");
     snprintf(options, sizeof options, "%s", options_for(&server, "nats", ""));
     carrier_options = options;
     const int status = carrier_run("nats", "carrier_nats", tests);
     server_kill(&server);
-    nftw(work, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    server_directory_remove();
     return status;
 }
