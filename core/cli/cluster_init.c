@@ -210,7 +210,7 @@ static void init_permissions(struct laz_buf *conf, enum init_role role, const ch
         return;
     case INIT_OPERATOR:
         laz_buf_puts(conf, "        publish: { allow: [\"lz.1.w.*.ctl\"] }\n"
-                           "        subscribe: { allow: [\"lz.1.w.*.hb\"] }\n");
+                           "        subscribe: { allow: [\"lz.1.w.>\"] }\n");
         return;
     }
 }
